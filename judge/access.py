@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404
 from annotation.access import ProjectAccess, open_work, project_access
 from annotation.models import Role, User
 from judge.models import Alignment, AlignmentStudy, AlignmentTask
+from judge.models.alignment_study import AlignmentStudyQuerySet
 
 WAITS = "You still have work to do on this story yourself; finish it first."
 _OWN = "This table waits: you aligned it yourself and have not handed it in."
@@ -44,6 +45,12 @@ def check_open(access: ProjectAccess, task: AlignmentTask) -> None:
     """Raise PermissionDenied where this person still has work on the story of a table."""
     if task.story_id is not None and task.story_id in open_work(access):
         raise PermissionDenied(WAITS)
+
+
+def visible_studies(access: ProjectAccess) -> AlignmentStudyQuerySet:
+    """Return the studies that `study_of` would give this person, newest first."""
+    audiences = [role for role in Role if access.at_least(Role.EXPERT) and access.at_least(role)]
+    return AlignmentStudy.objects.filter(project=access.project, audience__in=audiences).without_frame()
 
 
 def study_of(user: User, slug: str, uid: str, *, role: Role = Role.EXPERT) -> StudyAccess:

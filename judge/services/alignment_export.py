@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from django.db.models import Prefetch, QuerySet
+
 from judge.domain.alignment import both_sides
-from judge.models import Alignment, AlignmentStudy, AlignmentTask, SettledAlignment
+from judge.models import Alignment, AlignmentStudy, AlignmentTask
 from judge.services.alignment_report import agreement_report, progress_of
 
 COLUMNS = (
@@ -16,11 +18,18 @@ COLUMNS = (
 SETTLED = "settled"
 
 
+def tables_of(study: AlignmentStudy) -> QuerySet[AlignmentTask]:
+    """Return the tables of a study in order, with what was handed in and settled of them in two statements."""
+    handed_in = Alignment.objects.handed_in().select_related("annotator").order_by("slot")
+    answers = Prefetch("alignments", handed_in, to_attr="were_handed_in")
+    return study.tasks.in_order().select_related("settled").prefetch_related(answers)
+
+
 def link_rows(study: AlignmentStudy, *, named: bool) -> Iterator[list[Any]]:
     """Yield the answers about each row as `COLUMNS` has them: those of each person who has handed in, then what was
     settled (`by` is "settled" there). `answer` is the linked rows with blanks between, "none" or "unclear"; `model` is
     empty unless `named`."""
-    for task in study.tasks.in_order().iterator(chunk_size=200):
+    for task in tables_of(study).iterator(chunk_size=200):
         task.study = study
         for entry in _entries(task):
             for row, answer in entry["answers"].items():
@@ -45,11 +54,12 @@ def document_of(study: AlignmentStudy, *, named: bool) -> dict[str, Any]:
         "closed": study.closed_at is not None,
         "progress": {name: getattr(progress, name) for name in progress.__slots__},
         "agreement": agreement_report(study).as_dict(),
-        "tables": [_document(study, task, named=named) for task in study.tasks.in_order()],
+        "tables": [document_of_table(study, task, named=named) for task in tables_of(study)],
     }
 
 
-def _document(study: AlignmentStudy, task: AlignmentTask, *, named: bool) -> dict[str, Any]:
+def document_of_table(study: AlignmentStudy, task: AlignmentTask, *, named: bool) -> dict[str, Any]:
+    """Return one of `tables_of` the study with its answers as plain data; whose table it is only where `named`."""
     task.study = study
     provenance = {"model": task.source, "key": task.key, "origin": task.origin} if named else {}
     return {
@@ -68,10 +78,10 @@ def _document(study: AlignmentStudy, task: AlignmentTask, *, named: bool) -> dic
 def _entries(task: AlignmentTask) -> list[dict[str, Any]]:
     """Return the answers of each person who has handed in, then the settled ones, by row of both tables."""
     entries = [
-        {"by": one.annotator.username, "at": one.handed_in_at.isoformat(), "answers": _answers(one)}
-        for one in _handed_in(task)
+        {"by": one.annotator.username, "at": one.handed_in_at.isoformat(), "answers": _answers(one, task)}
+        for one in task.were_handed_in
     ]
-    settled = SettledAlignment.objects.filter(task=task).first()
+    settled = getattr(task, "settled", None)
     if settled is None:
         return entries
     rows = {
@@ -81,13 +91,6 @@ def _entries(task: AlignmentTask) -> list[dict[str, Any]]:
     return [*entries, {"by": SETTLED, "at": settled.changed_at.isoformat(), "answers": rows}]
 
 
-def _handed_in(task: AlignmentTask) -> list[Alignment]:
-    rows = task.alignments.handed_in().select_related("annotator").order_by("slot")
-    for one in rows:
-        one.task = task
-    return list(rows)
-
-
-def _answers(alignment: Alignment) -> dict[str, dict[str, Any]]:
-    sides = both_sides(alignment.said, alignment.task.rows)
+def _answers(alignment: Alignment, task: AlignmentTask) -> dict[str, dict[str, Any]]:
+    sides = both_sides(alignment.said, task.rows)
     return {row: {**answer.as_dict(), "match_count": answer.count, "method": ""} for row, answer in sides.items()}

@@ -19,7 +19,7 @@ from annotation.domain.spreadsheet import Echo, defused
 from annotation.models import Role, User
 from core.idempotency.forms import made_once
 from core.views.english import in_english
-from judge.access import StudyAccess, aligns_still, study_of
+from judge.access import StudyAccess, aligns_still, study_of, visible_studies
 from judge.models import AlignmentState, AlignmentStudy
 from judge.services.alignment_assignments import give_more, release
 from judge.services.alignment_export import COLUMNS, document_of, link_rows
@@ -35,15 +35,13 @@ def studies(request: HttpRequest, slug: str) -> HttpResponse:
     """What this person has to align, and for experts and admins every study with its next step."""
     access = project_access(request.user, slug)
     own, waiting = alignments_of(access.project, request.user), open_work(access)
-    rows = AlignmentStudy.objects.filter(project=access.project).without_frame()
-    seen = [one for one in rows if access.at_least(Role.EXPERT) and access.at_least(Role(one.audience))]
     context = {
         "page": Paginator(own, PAGE).get_page(request.GET.get("page")),
         "own": len(own),
         "handed_in": sum(one.state == AlignmentState.HANDED_IN for one in own),
         "waiting": waiting,
         "next": next_alignment(access.project, request.user, but=waiting),
-        "studies": [(one, progress_of(one)) for one in seen],
+        "studies": [(one, progress_of(one)) for one in visible_studies(access)],
         "sees_studies": access.at_least(Role.EXPERT),
     }
     return render(request, "judge/studies.html", access.context | context)

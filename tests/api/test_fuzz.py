@@ -25,6 +25,7 @@ from config.wsgi import application
 from tests.annotation.prefilling import begin
 from tests.api.conftest import token_of
 from tests.benchmark.settled import baselines, settle, started, work_off
+from tests.judge.alignment_world import new_study
 from workers.models import Endpoint, EndpointRateLimit
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.dear]
@@ -71,6 +72,7 @@ def place(cast, make_story, assign, cast_vote) -> dict[str, list[str]]:
         "round": [made.uid],
         **_evaluated(cast, make_story),
         "story": [story.uid for story in stories],
+        "study": [new_study(cast).uid],
         "proposition": propositions,
     }
 
@@ -147,7 +149,7 @@ def answer_to(case, token: dict[str, str], guarded: set[str]) -> int:
 def test_no_answer_breaks_the_description(described, tokens, mode):
     """Valid and invalid requests, each as every role; all checks of schemathesis."""
     operations = [result.ok() for result in described.get_all_operations()]
-    assert len(operations) == 43
+    assert len(operations) == 46
     met: dict[str, set[int]] = {name: set() for name in tokens}
     guarded: set[str] = set()
     for operation in operations:

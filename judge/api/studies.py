@@ -1,0 +1,69 @@
+"""Studies of alignment, for those who see their pages."""
+
+from __future__ import annotations
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.access import project_access
+from annotation.api.description import SLUG, answers
+from annotation.forms.votes import UID
+from annotation.models import Role
+from core.api.description import place
+from core.api.fields import Strict, read_query
+from core.api.listing import Listing
+from judge.access import aligns_still, study_of, visible_studies
+from judge.api.shapes import AlignedTableOut, StudyDetailOut, StudyOut
+from judge.services.alignment_export import document_of_table, tables_of
+from judge.services.alignment_report import agreement_report, progress_of
+
+STUDY = place("study", "uid of the study.", {"type": "string", "pattern": UID})
+
+
+class Studies(Listing):
+    @extend_schema(
+        operation_id="alignment_studies_list",
+        tags=["alignment"],
+        parameters=[SLUG],
+        responses=answers(StudyOut(many=True), 400),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """The studies in which people align models' tables with gold, newest first: those for your role, as the page
+        lists them; none for annotators."""
+        access = project_access(request.user, slug)
+        read_query(request, Strict)
+        return self.page(visible_studies(access), StudyOut)
+
+
+class OneStudy(GenericAPIView):
+    @extend_schema(
+        operation_id="alignment_studies_read",
+        tags=["alignment"],
+        parameters=[SLUG, STUDY],
+        responses=answers(StudyDetailOut, 400, 403),
+    )
+    def get(self, request: Request, slug: str, study: str) -> Response:
+        """A study, how far it is and how far its people agree. Experts and admins, as far as the study is for them."""
+        one = study_of(request.user, slug, study).study
+        read_query(request, Strict)
+        figures = {"progress": progress_of(one), "agreement": agreement_report(one).as_dict()}
+        return Response(StudyDetailOut(one, context=figures).data)
+
+
+class Tables(Listing):
+    @extend_schema(
+        operation_id="alignment_tables_list",
+        tags=["alignment"],
+        parameters=[SLUG, STUDY],
+        responses=answers(AlignedTableOut(many=True), 400, 403),
+    )
+    def get(self, request: Request, slug: str, study: str) -> Response:
+        """The tables of a study with every answer that was handed in, what was settled, and where they come from.
+        Admins; whose tables they are is left out while you still align in the study."""
+        access = study_of(request.user, slug, study, role=Role.ADMIN)
+        read_query(request, Strict)
+        named = not aligns_still(access)
+        page = self.paginate_queryset(tables_of(access.study))
+        return self.answer([document_of_table(access.study, one, named=named) for one in page], AlignedTableOut)
