@@ -372,6 +372,7 @@ FORM = re.compile(r"<form\b[^>]*>.*?</form>|<form\b[^>]*>", re.S)
 BY_NATURE = {
     ("annotation/accounts/account.html", "{% url 'account' %}"): "sets what the account says",
     ("annotation/accounts/account.html", "end_api_token"): "takes away",
+    ("benchmark/calibration/report.html", 'name="reason"'): "sets which judge was chosen, and why",
     ("annotation/accounts/invitation.html", "<form"): "an invitation is claimed by one update; a user name is unique",
     ("annotation/adjudication/_cell.html", "annotation:decide"): "a decision names the revision that it was made on",
     ("annotation/adjudication/alike.html", "<form"): "each cell names the revision that it is decided on",

@@ -77,6 +77,7 @@ BY_NATURE = {
     "api:propositions": "the same table again changes nothing (tests/api/test_corpus.py)",
     "annotation:draft": "hands in or takes back one table",
     "annotation:save_draft": "each change has a key of the page's and counts once (tests/annotation/test_drafts.py)",
+    "benchmark:calibration": "sets which judge was chosen",
     "benchmark:import_copy": "the same samples are the same version",
     "annotation:save_votes": "the same service as the API's, with a key of the page's for each change",
     "annotation:file_case": "sets or takes away a mark",

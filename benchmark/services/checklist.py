@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from annotation.models import Project, Role
-from annotation.services.checklist import State, Step
+from annotation.services.checklist import State, Step, state_of
 from annotation.services.progress import Totals
 from benchmark.models import Dataset, Run
 from core.language import gettext_noop
@@ -65,9 +65,10 @@ def _align(project: Project) -> list[Step]:
 
 
 def _calibrate(project: Project) -> list[Step]:
-    count = settled_studies_of(project)
+    count, chosen = settled_studies_of(project)
     if not count:
         return []
-    figure = gettext_noop(f"{counted(count, 'study', 'studies')} settled")
-    told = (gettext_noop("Calibrate the judge"), State.NOT_BEGUN, figure, "judge:studies", gettext_noop("Calibrate"))
-    return [Step("calibrate", *told, optional=True)]
+    studies = counted(count, "study", "studies")
+    figure = gettext_noop(f"a judge chosen by {chosen} of {studies}") if chosen else gettext_noop(f"{studies} settled")
+    told = (gettext_noop("Calibrate the judge"), state_of(chosen, count), figure, "judge:studies")
+    return [Step("calibrate", *told, gettext_noop("Calibrate"))]

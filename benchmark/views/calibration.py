@@ -7,13 +7,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
+from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.access import ProjectAccess, project_access
 from annotation.models import Role
@@ -36,6 +38,7 @@ from judge.domain.calibration.rows import Row as JudgedRow
 from judge.domain.calibration.rows import Table, matched
 from judge.models import AlignmentStudy
 from judge.services.calibrating import rows_of
+from judge.services.studies import LONGEST_REASON, Refused, choose_judge
 
 PAGE = 50
 GROUPS: Mapping[str, Callable[[Table, JudgedRow], str]] = {
@@ -48,18 +51,23 @@ GROUPS: Mapping[str, Callable[[Table, JudgedRow], str]] = {
 """What rows are grouped by, and the group of a row."""
 
 
-@require_GET
+@require_http_methods(["GET", "POST"])
 def calibration(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
-    """The report of one version of a judge over a study; `judge` chooses among the versions that judged its tables."""
+    """The report of one version of a judge over a study; `judge` chooses among the versions that judged its tables. A
+    POST keeps that it is the one that is used, and why."""
     access, study = _study(request, slug, uid)
     judges, settled = calibrated(study)
+    if request.method == "POST":
+        return _choice_kept(request, slug, study, judges)
     context: dict[str, Any] = {"study": study, "judges": judges, "settled": len(settled)}
     if judges:
-        judge = _chosen(request, judges)
-        report = report_of(judge, seed=study.seed)
+        judge = _chosen(request, study, judges)
+        report, selection = report_of(judge, seed=study.seed), selection_of(judges, judge, seed=study.seed)
         context |= _report(report) | {
             "judge": judge,
-            "selection": selection_of(judges, judge, seed=study.seed),
+            "selection": selection,
+            "reason": study.judge_reason if judge.version == study.judge_version else selection.reason,
+            "longest": LONGEST_REASON,
             "here": reverse("benchmark:calibration_rows", args=[slug, uid]) + f"?judge={judge.version}",
         }
     return render(request, "benchmark/calibration/report.html", access.context | context)
@@ -73,7 +81,7 @@ def rows(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     judges, settled = calibrated(study)
     if not judges:
         return redirect("benchmark:calibration", slug, uid)
-    judge = _chosen(request, judges)
+    judge = _chosen(request, study, judges)
     found = rows_of(judge.joined.tables, settled, _kept(request))
     page = Paginator(found, PAGE).get_page(request.GET.get("page"))
     query = urlencode([(key, value) for key, value in request.GET.items() if key != "page"])
@@ -92,13 +100,29 @@ def _study(request: HttpRequest, slug: str, uid: str) -> tuple[ProjectAccess, Al
     return access, study
 
 
-def _chosen(request: HttpRequest, judges: list[StudyJudge]) -> StudyJudge:
-    """The version that is asked for, else the one that judged most of the aligned tables. Raises Http404."""
+def _choice_kept(request: HttpRequest, slug: str, study: AlignmentStudy, judges: list[StudyJudge]) -> HttpResponse:
+    version = request.POST.get("judge", "")
+    judge = next((one for one in judges if one.version == version), None)
+    if judge is None:
+        messages.error(request, _("No judge of that version judged tables of this study."))
+        return redirect("benchmark:calibration", slug, study.uid)
+    reason = request.POST.get("reason", "")
+    try:
+        choose_judge(by=request.user, study=study, version=version, name=judge.name, reason=reason, now=timezone.now())
+        messages.success(request, _("The choice and its reason are kept."))
+    except Refused as error:
+        messages.error(request, str(error))
+    return redirect(f"{reverse('benchmark:calibration', args=[slug, study.uid])}?judge={version}")
+
+
+def _chosen(request: HttpRequest, study: AlignmentStudy, judges: list[StudyJudge]) -> StudyJudge:
+    """The version that is asked for, else the one that was chosen by the study, else the one that judged most of the
+    aligned tables. Raises Http404."""
     if version := request.GET.get("judge"):
         if found := next((judge for judge in judges if judge.version == version), None):
             return found
         raise Http404("No judge of that version judged tables of this study.")
-    return max(judges, key=lambda judge: len(judge.joined.tables))
+    return max(judges, key=lambda judge: (judge.version == study.judge_version, len(judge.joined.tables)))
 
 
 def _kept(request: HttpRequest) -> Callable[[Table, JudgedRow], bool]:

@@ -33,7 +33,7 @@ class AlignmentStudy(OpaqueModel):
     (`judge.domain.sampling.Unit`); it never changes, so that the sample can grow and every inclusion probability
     stays known. `origin` says what the tables were taken from: {"suite", "dataset", "runs", …}. `audience` is the least
     role that sees agreement and decides rows without a majority; whose tables they are only admins see, and only in the
-    download.
+    download. `judge_version` is the version of the judge that was chosen by it, empty until one is, with the reason.
     """
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="alignment_studies")
@@ -53,6 +53,13 @@ class AlignmentStudy(OpaqueModel):
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     closed_at = models.DateTimeField(null=True, blank=True)
+    judge_version = models.CharField(max_length=64, blank=True)
+    judge_name = models.CharField(max_length=200, blank=True)
+    judge_reason = models.TextField(blank=True)
+    judge_chosen_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    judge_chosen_at = models.DateTimeField(null=True, blank=True)
 
     objects = AlignmentStudyQuerySet.as_manager()
 
@@ -78,6 +85,12 @@ class AlignmentStudy(OpaqueModel):
         """Close the study at that time, so that nobody aligns in it any more; None opens it again."""
         self.closed_at = at
         self.save(update_fields=["closed_at"])
+
+    def choose_judge(self, version: str, *, name: str, reason: str, by: Any, at: datetime) -> None:
+        """Keep that this version of a judge was chosen, by whom, when and why; an earlier choice is replaced."""
+        self.judge_version, self.judge_name, self.judge_reason = version, name, reason
+        self.judge_chosen_by, self.judge_chosen_at = by, at
+        self.save(update_fields=["judge_version", "judge_name", "judge_reason", "judge_chosen_by", "judge_chosen_at"])
 
 
 class AlignmentTaskQuerySet(models.QuerySet):

@@ -72,11 +72,13 @@ def open_tables_of(project: Project) -> tuple[int, int]:
     return found["all"], found["settled"]
 
 
-def settled_studies_of(project: Project) -> int:
-    """Return how many studies of a project have every table settled whole. One statement."""
+def settled_studies_of(project: Project) -> tuple[int, int]:
+    """Return how many studies of a project have every table settled whole, and by how many of these a judge was chosen.
+    One statement."""
     settled = Count("tasks", filter=Q(tasks__settled__open_rows=0))
     studies = AlignmentStudy.objects.filter(project=project).annotate(drawn=Count("tasks"), settled=settled)
-    return studies.filter(drawn__gt=0, drawn=F("settled")).count()
+    versions = list(studies.filter(drawn__gt=0, drawn=F("settled")).values_list("judge_version", flat=True))
+    return len(versions), len([version for version in versions if version])
 
 
 def agreement_report(study: AlignmentStudy) -> AlignmentAgreement:

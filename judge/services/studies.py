@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 
 from annotation.models import Project, Role, User
 from annotation.services import audit
@@ -23,6 +24,8 @@ from judge.services.settling import settle_if_done
 MOST_TABLES = 5000
 MOST_NAME = 120
 MOST_SEED = 2**31 - 1
+LONGEST_REASON = 2000
+"""Characters of why a judge was chosen."""
 MOST_ROWS = 1000
 """Rows of one table that a page can show."""
 
@@ -140,6 +143,26 @@ def close_study(*, by: User, study: AlignmentStudy, now: datetime | None) -> Non
     study.close(now)
     verb = "closed" if now else "reopened"
     audit.record(by=by, project=study.project, action=f"alignment.{verb}", target=study.name)
+
+
+@transaction.atomic
+def choose_judge(*, by: User, study: AlignmentStudy, version: str, name: str, reason: str, now: datetime) -> None:
+    """Keep with a study which version of a judge was chosen by it, and why; the log keeps earlier choices. Raises
+    Refused without a reason, or for one that is too long."""
+    reason = reason.replace("\x00", "").strip()
+    if not reason:
+        raise Refused(_("Say why this judge is chosen."))
+    if len(reason) > LONGEST_REASON:
+        raise Refused(
+            _("The reason has {count} characters; at most {most} are kept.").format(
+                count=f"{len(reason):,}", most=f"{LONGEST_REASON:,}"
+            )
+        )
+    study.choose_judge(version, name=name[:200], reason=reason, by=by, at=now)
+    audit.record(
+        by=by, project=study.project, action="alignment.judge_chosen", target=study.name, judge=name, version=version,
+        reason=reason,
+    )  # fmt: skip
 
 
 def _check(project: Project, plan: Plan, annotators: Collection[User]) -> None:

@@ -11,6 +11,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.models import AuditEvent
 from benchmark.domain.corrections import Corrections
 from benchmark.models import Audience, RunItem
 from benchmark.services.calibrating import calibrated, report_of, selection_of
@@ -230,3 +231,30 @@ def test_a_report_corrects_its_scores_and_keeps_them_for_whom_they_are(world, st
         client.force_login(person)
         assert [client.get(f"{address}.json").status_code for address in addresses] == [404, 404]
         assert client.get(f"{shared}/").status_code == 200
+
+
+def test_the_choice_of_a_judge_is_kept_with_who_when_and_why(world, study):
+    """Without a reason, or of a judge that judged nothing here, nothing is kept; the checklist's step is then done."""
+    client, address = Client(), f"{world.base}/calibration/{study.uid}/"
+    client.force_login(world.alice)
+    [judge], _ = calibrated(study)
+    for sent, told in (
+        ({"judge": judge.version, "reason": "  "}, "Say why this judge is chosen."),
+        ({"judge": judge.version, "reason": "x" * 2001}, "The reason has 2,001 characters; at most 2,000 are kept."),
+        ({"judge": "other", "reason": "Best."}, "No judge of that version judged tables of this study."),
+    ):
+        assert told in client.post(address, sent, follow=True).content.decode()
+        study.refresh_from_db()
+        assert (study.judge_version, study.judge_chosen_at) == ("", None)
+    page = client.post(address, {"judge": judge.version, "reason": "Misses <nothing>."}, follow=True)
+    assert "Misses &lt;nothing&gt;.</q>" in page.content.decode() and world.alice.shown_name in page.content.decode()
+    study.refresh_from_db()
+    assert (study.judge_version, study.judge_name, study.judge_chosen_by) == (judge.version, judge.name, world.alice)
+    event = AuditEvent.objects.get(action="alignment.judge_chosen")
+    assert event.details["reason"] == "Misses <nothing>."
+    assert "a judge chosen by 1 of 1 study" in client.get(f"{world.base}/").content.decode()
+    out = StringIO()
+    call_command("calibrate_judge", project=study.project.slug, study="First", stdout=out, json=True)
+    assert json.loads(out.getvalue())["chosen"]["by"] == world.alice.username
+    client.force_login(world.esi)
+    assert client.post(address, {"judge": judge.version, "reason": "Mine."}).status_code == 403

@@ -28,6 +28,7 @@ class Command(JsonCommand):
         return {
             "study": study.name,
             "settled": len(settled),
+            "chosen": _choice(study),
             "judges": [
                 _document(report_of(judge, seed=study.seed))
                 | {"reason": selection_of(judges, judge, seed=study.seed).reason}
@@ -40,6 +41,16 @@ def _study(project: Project, name: str) -> AlignmentStudy:
     if study := AlignmentStudy.objects.filter(project=project, name=name).first():
         return study
     raise CommandError(f"There is no study {name!r} in {project.slug}.")
+
+
+def _choice(study: AlignmentStudy) -> dict[str, Any] | None:
+    if study.judge_chosen_at is None:
+        return None
+    by = study.judge_chosen_by.username if study.judge_chosen_by else None
+    return {
+        "judge": study.judge_name, "version": study.judge_version, "reason": study.judge_reason, "by": by,
+        "at": study.judge_chosen_at.isoformat(),
+    }  # fmt: skip
 
 
 def _document(report: CalibrationReport) -> dict[str, Any]:
