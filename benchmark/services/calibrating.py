@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -68,16 +69,11 @@ class CalibrationReport:
 
 
 def judges_of(study: AlignmentStudy, settled: list[SettledTable]) -> list[StudyJudge]:
-    """Return every version of a judge that judged a table of the study's frame, by name."""
-    keys = keys_of_extractions(study)
+    """Return every version of a judge that judged a table of the study's frame beside the same version of gold, by
+    name."""
     found: list[tuple[str, list[Run], dict[str, StoryJudgement]]] = []
     for version, runs in versions_of(study.project).items():
-        judged: dict[str, StoryJudgement] = {}
-        for run in runs:
-            for one in judgements_of(run):
-                if (key := keys.get(one.extraction)) and one.repetition == 0:
-                    judged.setdefault(key, one)
-        if judged:
+        if judged := judged_tables(study, runs):
             found.append((version, runs, judged))
     names = Counter(_name(runs) for _, runs, _ in found)
     return sorted(
@@ -99,15 +95,29 @@ def _name(runs: list[Run]) -> str:
     return str((runs[0].spec.get("judge") or {}).get("name") or runs[0].judge)
 
 
-def keys_of_extractions(study: AlignmentStudy) -> dict[str, str]:
-    """Return the key of the unit that each call answered from which a table was made."""
-    runs = Run.objects.filter(project=study.project, uid__in=study.origin.get("runs", []))
-    keys = {}
+def judged_tables(study: AlignmentStudy, runs: Sequence[Run]) -> dict[str, StoryJudgement]:
+    """Return what these runs' judge said of tables of the study's frame beside the same version of gold, by the key of
+    their units; the first of the runs counts."""
+    origin = list(Run.objects.filter(project=study.project, uid__in=study.origin.get("runs", [])))
+    keys, datasets = _keys_of_extractions(origin), {run.dataset_id for run in origin}
+    frame = {unit.key for unit in study.units}
+    judged: dict[str, StoryJudgement] = {}
+    read = (one for run in runs if run.dataset_id in datasets for one in judgements_of(run) if one.repetition == 0)
+    for one in read:
+        for key in frame.intersection(keys.get((one.extraction, one.number), ())):
+            judged.setdefault(key, one)
+    return judged
+
+
+def _keys_of_extractions(runs: Sequence[Run]) -> dict[tuple[str, int], list[str]]:
+    """Return the keys of the units that each call answered of a sample, by its number: runs that ask the same share a
+    call."""
+    keys: dict[tuple[str, int], list[str]] = defaultdict(list)
     for run in runs:
         stages = needed_by_judge(suite_named(run.suite))[:1]
         items = RunItem.objects.filter(entrant__run=run, stage__in=stages, repetition=0, call__isnull=False)
         for call, model, number in items.values_list("call__uid", "entrant__position", "sample__number"):
-            keys[call] = f"{run.uid}:{model}:{number}"
+            keys[call, number].append(f"{run.uid}:{model}:{number}")
     return keys
 
 

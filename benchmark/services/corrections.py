@@ -12,10 +12,9 @@ from django.db.models import Count, Max
 
 from benchmark.domain.corrections import METRICS, CorrectedRow, Corrections
 from benchmark.models import Run, RunItem
-from benchmark.services.calibrating import keys_of_extractions
+from benchmark.services.calibrating import judged_tables
 from benchmark.services.judge_panels import judged_group
 from benchmark.services.judge_versions import judged_at
-from benchmark.services.judgements import judgements_of
 from benchmark.services.leaderboards import KEPT_SECONDS
 from benchmark.suites.shown import EntrantResults
 from core.made_by import made_by
@@ -64,8 +63,7 @@ def _made(run: Run, study: AlignmentStudy, stage: str, entrants: Sequence[Entran
 
 def _stories_of(run: Run, study: AlignmentStudy) -> dict[Any, list[JudgedStory]]:
     """Return what the run's judge said of tables that could be drawn, with what people said, by entrant id."""
-    keys = keys_of_extractions(study)
-    judged = {keys[one.extraction]: one for one in judgements_of(run) if not one.repetition and one.extraction in keys}
+    judged = judged_tables(study, [run])
     entrants = dict(run.entrants.values_list("name", "pk"))
     of_source = {unit.stratum[0]: entrants[judged[unit.key].model] for unit in study.units if unit.key in judged}
     stories = joined(study.units, settled_tables(study), judged).models

@@ -13,19 +13,21 @@ from django.utils import timezone
 
 from annotation.models import AuditEvent
 from benchmark.domain.corrections import Corrections
-from benchmark.models import Audience, RunItem
-from benchmark.services.calibrating import calibrated, report_of, selection_of
+from benchmark.models import Audience, Dataset, Run, RunItem
+from benchmark.services.calibrating import calibrated, judges_of, report_of, selection_of
 from benchmark.services.calibration_links import calibrations_of
 from benchmark.services.correction_tables import correction_table
 from benchmark.services.judge_versions import judged_at
 from benchmark.services.judgements import judgements_of
 from benchmark.services.shared_reports import freeze_run
+from core.ids import new_uid
 from judge.domain.alignment import RowAnswer
 from judge.domain.sampling import Unit
 from judge.domain.settling import Method, SettledRow
 from judge.models import AlignmentStudy, SettledAlignment
 from judge.services.studies import DrawnTable, Plan, close_study, make_study
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, results_world
+from workers.models import Job
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -105,6 +107,47 @@ def test_the_report_compares_every_row_that_people_settled(world, study):
     assert right.judged > right.value and right.aligned == 9 and right.interval[0] < right.value < right.judged
     assert models[HOSTILE].f1.value == 0
     assert selection_of(judges, judge, seed=1).reason == "lexical-judge has no rival."
+
+
+def test_runs_that_share_answers_are_both_judged_and_other_gold_is_not(world, study):
+    """A run that asks the same shares the calls of an earlier one; a judgement beside other gold says nothing here."""
+    copied = copied_run(world.run)
+    keys = {unit.key for unit in study.units}
+    study.frame += [[key.replace(world.run.uid, copied.uid), *rest] for key, *rest in study.frame]
+    study.origin["runs"].append(copied.uid)
+    study.save()
+    [judge], _ = calibrated(study)
+    assert set(judge.judged) == keys | {key.replace(world.run.uid, copied.uid) for key in keys}
+    assert judge.joined.left_out == 0
+    study.frame = [row for row in study.frame if row[0] in keys]
+    [judge], _ = calibrated(study)
+    assert set(judge.judged) == keys, "what could not be drawn is no part of the report"
+    gold = Dataset.objects.get(pk=world.run.dataset_id)
+    gold.pk, gold.uid, gold.version, gold.digest = None, new_uid(), "2", "0" * 64
+    gold.save()
+    Run.objects.filter(pk=copied.pk).update(dataset=gold)
+    study.origin["runs"] = [copied.uid]
+    study.frame = [[key.replace(world.run.uid, copied.uid), *rest] for key, *rest in study.frame]
+    assert judges_of(study, []) == []
+
+
+def copied_run(run: Run) -> Run:
+    """A run of the same models with the same calls of the step that is judged."""
+    items = list(RunItem.objects.filter(entrant__run=run, stage="extract").select_related("entrant"))
+    job = Job.objects.get(pk=run.job_id)
+    job.pk, job.uid = None, new_uid()
+    job.save()
+    copied = Run.objects.get(pk=run.pk)
+    copied.pk, copied.uid, copied.job, copied.judge = None, new_uid(), job, None
+    copied.save()
+    for entrant in run.entrants.all():
+        mine = [item for item in items if item.entrant_id == entrant.pk]
+        entrant.pk, entrant.run = None, copied
+        entrant.save()
+        for item in mine:
+            item.pk, item.entrant, item.item = None, entrant, None
+            item.save()
+    return copied
 
 
 def test_pages_show_the_report_and_the_rows_behind_it(world, study):
