@@ -113,7 +113,8 @@ def test_links_are_drawn_taken_away_and_undone_after_a_reload(page, login, cast,
     press(page, "k", "Shift+Digit1")  # a compound row
     wait_saved(page)
     assert len(own(cast.bob).said[first].links) == 2
-    press(page, "Control+z")
+    with page.expect_response(lambda response: response.url.endswith("/save/")):  # after the server said what to undo
+        press(page, "Control+z")
     wait_saved(page)
     assert own(cast.bob).said[first].links == (link,)
     enter(page, address)
