@@ -11,7 +11,7 @@ const settings = JSON.parse($("align-settings").textContent);
 const place = $("tables");
 const rows = new Map(settings.rows.map((row) => [row.row, row]));
 const NOTHING = { links: [], verdict: "" };
-const VERDICTS = { none: "no match", unclear: "cannot tell" };
+const VERDICTS = { none: gettext("no match"), unclear: gettext("cannot tell") };
 const DIGITS = 9;
 let answers = structuredClone(settings.answers);
 let active = null;
@@ -80,8 +80,14 @@ function element(row) {
 
 function answerText(row) {
   const links = linksOf(row);
-  if (links.length) return `linked with ${links.map(title).join(", ")}`;
-  return VERDICTS[verdictOf(row)] ?? "open";
+  if (links.length) return gettext("linked with {rows}", { rows: links.map(title).join(", ") });
+  return VERDICTS[verdictOf(row)] ?? gettext("open");
+}
+
+function lineText(row, suggestion) {
+  const parts = { row: title(row), actor: rows.get(row).actor, belief: rows.get(row).belief, answer: answerText(row) };
+  if (!suggestion) return gettext("{row}, {actor}: {belief}, {answer}", parts);
+  return gettext("{row}, {actor}: {belief}, {answer}, proposed {gold}", { ...parts, gold: title(suggestion.gold) });
 }
 
 function render() {
@@ -92,7 +98,7 @@ function render() {
     const links = linksOf(row);
     const suggestion = isPrediction(row) ? proposed(row) : null;
     line.dataset.answer = links.length ? "linked" : verdictOf(row) || "open";
-    line.querySelector(".align-state").textContent = isOpen(row) ? (suggestion ? `${title(suggestion.gold)}?` : "open") : links.length ? "linked" : VERDICTS[verdictOf(row)];
+    line.querySelector(".align-state").textContent = isOpen(row) ? (suggestion ? `${title(suggestion.gold)}?` : gettext("open")) : links.length ? gettext("linked") : VERDICTS[verdictOf(row)];
     line.querySelector(".align-state").className = `align-state badge badge-${isOpen(row) ? "open" : "done"}`;
     line.querySelector(".align-links").textContent = links.map((other) => `${title(other)}`).join(", ");
     line.querySelector(".align-called").textContent = calledOtherwise(row);
@@ -104,10 +110,10 @@ function render() {
     const key = line.querySelector(".align-key");
     key.hidden = !settings.editable || !options.includes(row);
     key.textContent = options.indexOf(row) + 1;
-    line.setAttribute("aria-label", `${title(row)}, ${rows.get(row).actor}: ${rows.get(row).belief}, ${answerText(row)}${suggestion ? `, proposed ${title(suggestion.gold)}` : ""}`);
+    line.setAttribute("aria-label", lineText(row, suggestion));
   }
   const left = ORDER.filter(isOpen).length;
-  $("count").textContent = left ? `${left} of ${ORDER.length} open` : `all ${ORDER.length} answered`;
+  $("count").textContent = left ? gettext("{left} of {all} open", { left, all: ORDER.length }) : gettext("all {all} answered", { all: ORDER.length });
   $("progress").max = Math.max(1, ORDER.length);
   $("progress").value = ORDER.length - left;
 }
@@ -143,9 +149,9 @@ function tell(sentence) {
   if (sentence) announce(sentence);
 }
 const TROUBLES = {
-  offline: "The server does not answer. Your links are kept in this browser and sent by themselves; you can go on.",
-  login: "You are logged out. Your links are kept in this browser and are sent when you have logged in again.",
-  gone: "This table is not yours any more. Your links are kept in this browser; ask an admin.",
+  offline: gettext("The server does not answer. Your links are kept in this browser and sent by themselves; you can go on."),
+  login: gettext("You are logged out. Your links are kept in this browser and are sent when you have logged in again."),
+  gone: gettext("This table is not yours any more. Your links are kept in this browser; ask an admin."),
 };
 function trouble(error) { showTrouble(error, TROUBLES, settings.urls.login); }
 function state() { showState(queue); }
@@ -197,9 +203,9 @@ function linked(row, others, adds = false) {
   return [[prediction, { links: [...has, gold].sort(byPlace), verdict: "" }]];
 }
 function link(row, other, { adds = false, accepted = false, stay = false } = {}) {
-  if (!row || !other || row[0] === other[0]) return announce("A link goes from one table to the other.");
+  if (!row || !other || row[0] === other[0]) return announce(gettext("A link goes from one table to the other."));
   const parts = linked(row, [other], adds);
-  if (!parts) return tell(settings.most === 1 ? "A row is linked with one row in this study." : "Of two linked rows only one can have several links, and no more than the study allows.");
+  if (!parts) return tell(settings.most === 1 ? gettext("A row is linked with one row in this study.") : gettext("Of two linked rows only one can have several links, and no more than the study allows."));
   act(parts, { accepted });
   announce(`${title(row)} ${answerText(row)}`);
   return stay || adds ? undefined : onward();
@@ -208,7 +214,7 @@ function accept(row = active) {
   const found = row && isPrediction(row) ? proposed(row) : null;
   if (!found) {
     if (deciding && row && linksOf(row).length + verdictOf(row).length) return confirmRow(row);
-    return announce("Nothing is proposed for this row.");
+    return announce(gettext("Nothing is proposed for this row."));
   }
   return link(row, found.gold, { accepted: true });
 }
@@ -222,7 +228,7 @@ function confirmRow(row) {
 function acceptEqual() {
   const found = ORDER.filter((row) => isPrediction(row) && proposed(row)?.exact);
   act(found.map((row) => [row, { links: [settings.proposals[row].gold], verdict: "" }]), { accepted: true });
-  announce(`${found.length} equal rows are linked.`);
+  announce(ngettext("{count} equal row is linked.", "{count} equal rows are linked.", found.length));
   onward();
 }
 // A verdict takes the links of the row away.
@@ -237,11 +243,11 @@ function say(verdict, row = active) {
 function rest() {
   const left = ORDER.filter((row) => isOpen(row) && !linksOf(row).length);
   act(left.map((row) => [row, { links: [], verdict: "none" }]));
-  announce(`${left.length} rows have no match.`);
+  announce(ngettext("{count} row has no match.", "{count} rows have no match.", left.length));
 }
 function choose(digit, adds) {
   const other = active && candidates(active)[digit - 1];
-  if (!other) return announce("No row has this digit.");
+  if (!other) return announce(gettext("No row has this digit."));
   link(active, other, { adds });
 }
 function mark() {
@@ -252,26 +258,26 @@ function mark() {
     link(from, active, { stay: true });
   } else {
     linking = linking === active ? null : active;
-    announce(linking ? "Go to the row of the other table that says the same, and press l again." : "No row is to be linked.");
+    announce(linking ? gettext("Go to the row of the other table that says the same, and press l again.") : gettext("No row is to be linked."));
   }
   render();
 }
 async function takeBack(redo) {
   if (deciding) return takeBackHere();
-  if (!(await queue.drained())) return announce("Undo waits until everything is saved.");
+  if (!(await queue.drained())) return announce(gettext("Undo waits until everything is saved."));
   try {
     const { undo } = await request(settings.urls.undo + (redo ? "?redo=1" : ""));
-    if (!undo) return announce(redo ? "There is nothing to do again." : "There is nothing of yours to undo here.");
+    if (!undo) return announce(redo ? gettext("There is nothing to do again.") : gettext("There is nothing of yours to undo here."));
     act(undo.rows.map(({ row, answer }) => [row, answer]), { undoes: undo.action });
     focus(undo.rows.at(-1).row);
-    announce(redo ? "Done again." : "Undone.");
+    announce(redo ? gettext("Done again.") : gettext("Undone."));
   } catch (error) {
     trouble(error);
   }
 }
 function takeBackHere() {
   const action = history.at(-1)?.action;
-  if (!action) return announce("There is nothing of yours to undo here.");
+  if (!action) return announce(gettext("There is nothing of yours to undo here."));
   while (history.at(-1)?.action === action) {
     const last = history.pop();
     take(last.row, last.before);
@@ -301,17 +307,17 @@ function onward() {
   const at = ORDER.indexOf(active);
   const found = [...ORDER.slice(at + 1), ...ORDER.slice(0, at)].find(isOpen);
   if (found) focus(found);
-  else announce("Every row has its answer. Press f to finish.");
+  else announce(gettext("Every row has its answer. Press f to finish."));
 }
 async function finish() {
   const left = ORDER.filter(isOpen).length;
-  if (left && !deciding) return announce(`${left} rows are still open.`), onward();
+  if (left && !deciding) return announce(ngettext("{count} row is still open.", "{count} rows are still open.", left)), onward();
   if (deciding) {
-    if (!touched.size) return announce("You have decided no row yet.");
+    if (!touched.size) return announce(gettext("You have decided no row yet."));
     $("finish").showModal();
     return undefined;
   }
-  if (!(await queue.drained())) return announce("Wait until everything is saved.");
+  if (!(await queue.drained())) return announce(gettext("Wait until everything is saved."));
   letLeave();
   $("finish").showModal();
   return undefined;
