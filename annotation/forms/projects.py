@@ -47,7 +47,7 @@ class NewProjectForm(forms.ModelForm):
         model = Project
         fields = ("name", "slug", "description")
         labels = {"slug": gettext_lazy("Short name")}
-        help_texts = {"slug": gettext_lazy("Small letters, digits and hyphens; it is part of every address.")}
+        help_texts = {"slug": gettext_lazy("Letters, digits, hyphens and underscores; it is part of every address.")}
         error_messages = {
             "slug": {
                 "invalid": gettext_lazy(

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from django.db.models import Count, Q
+from django.db.models import Count, Exists, OuterRef, Q
 from django.utils.translation import gettext, pgettext
 
-from annotation.models import Assignment, BeliefTable, Project, Role
+from annotation.models import Assignment, BeliefTable, Project, Proposition, Role
 from annotation.services.progress import AnnotatorTotals, Totals
 from core.wording import counted
 
@@ -125,13 +125,9 @@ def _split(project: Project) -> Step:
 
 
 def _tables(project: Project, totals: Totals) -> Step:
-    drafts = (
-        BeliefTable.objects.drafts()
-        .filter(story__project=project, story__set_aside_at__isnull=True)
-        .values("story")
-        .distinct()
-        .count()
-    )
+    written = Exists(Proposition.objects.live_gold().filter(table__story=OuterRef("story")))
+    of_work = BeliefTable.objects.drafts().filter(~written, story__project=project, story__set_aside_at__isnull=True)
+    drafts = of_work.values("story").distinct().count()
     begun = bool(drafts) and totals.tables < totals.stories
     state = State.BEGUN if begun else state_of(totals.tables, totals.stories)
     figure = gettext("{tables:,} of {stories} have one").format(

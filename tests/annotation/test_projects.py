@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
-from annotation.models import AuditEvent, GoldEvent, GoldLabel, Project, Proposition, gold_log
+from annotation.models import AuditEvent, BeliefTable, GoldEvent, GoldLabel, Project, Proposition, gold_log
 from annotation.services import audit
 from annotation.services import projects as service
 from annotation.services.adjudication import adjudicate
@@ -282,6 +282,7 @@ def test_the_checklist_goes_on_with_the_work(admin, cast, make_story, assign, ca
     assert next_step() == "tables"  # nobody has to draw a split
     rows = (("world", "The key is in the drawer"),)
     new_rows = make_story(2, rows=rows)
+    BeliefTable.objects.create(story=new_rows, kind="draft", slot=1, author=cast.esi)  # long reconciled
     assert told(admin.get(url("project")))["tables"] == ("1 of 2 stories have one", True)
     bare.delete()
     assert next_step() == "assign"
