@@ -311,7 +311,7 @@ def test_reading_figures_takes_few_questions(world, client, address):
     client.get(address)
     with CaptureQueriesContext(connection) as asked:
         client.get(address)
-    assert len(asked) <= 16
+    assert len(asked) <= 18
     assert RunReport.objects.count() == 1
 
 
