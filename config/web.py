@@ -72,8 +72,8 @@ class Shares:
 
 
 class Share:
-    """That of one process. Connections stay open, so that who accepted most of them would serve most people, slowly,
-    while others have nothing to do."""
+    """The share of one process in the open connections. They stay open, so that the process that accepted most of them
+    would serve most people, slowly, while others have nothing to do."""
 
     def __init__(self, shares: Shares, number: int) -> None:
         self._held, self._number = shares.held, number

@@ -40,6 +40,6 @@ def _ask() -> datetime:
 
 
 def at_once(now: datetime) -> datetime:
-    """When something may begin that somebody added at `now`: their clock may be fast, so not later than now by the
-    database's."""
+    """Return when something that was added at `now` may begin: no later than now by the database's clock, since the
+    caller's may be fast."""
     return min(now, database_time())

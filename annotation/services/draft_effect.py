@@ -22,9 +22,8 @@ SEED = 1
 
 
 def effect_of(project: Project, *, seed: int = SEED) -> dict[str, Any]:
-    """Return, of the stories in use, {"drafted": stories with a model's draft, "arms", "rows", "consensus", "effect":
-    tables report or None},
-    ready for JSON.
+    """Return {"project", "drafted": stories with a model's draft, "arms", "rows", "consensus", "effect": tables report
+    or None} over the stories in use, ready for JSON.
 
     `arms` counts for shown and blind the tables that were drawn, those handed in and those reconciled. `rows` counts
     what experts made of the drafts that they saw: rows kept, edited, deleted and added; `consensus` the rows of
@@ -64,7 +63,8 @@ class _Loaded:
                 self.rows[row.table_id].append(row)
 
     def _load_lanes(self) -> None:
-        """By story the rows of the consensus, each with the tables that wrote it."""
+        """Load the consensus rows of each story: their words, the tables whose experts wrote them, and whether one
+        began with a model's row."""
         self.consensus: defaultdict[int, list[tuple[Words, set[int], bool]]] = defaultdict(list)
         lanes = LaneRow.objects.standing().filter(
             story__in={table.story_id for table in self.handed_in}, status=Status.KEPT.value,
@@ -77,7 +77,7 @@ class _Loaded:
             self.consensus[lane.story_id].append((words, {row.table_id for row in own}, by_model))
 
     def _load_times(self) -> None:
-        """By table the time from when it was first opened until it was handed in, by the rule for time on task."""
+        """Load the time on task of each table, from when it was first opened until it was handed in."""
         ends = [(table.pk, at) for table in self.handed_in for at in (table.arm_drawn_at, table.submitted_at)]
         acts = [(table, at.timestamp()) for table, at in ends if at is not None]
         events = DraftEvent.objects.filter(table__in=[table.pk for table in self.handed_in]).exclude(kind=BY_MODEL)
@@ -87,6 +87,7 @@ class _Loaded:
             self.sheet.add(Act(table, Activity.TABLES, 0, at))
 
     def arms(self) -> dict[str, dict[str, int]]:
+        """Count the tables drawn, handed in and reconciled, by arm."""
         reconciled = {table.pk for table in self.handed_in if self.consensus.get(table.story_id)}
         return {
             name: {
@@ -98,6 +99,7 @@ class _Loaded:
         }
 
     def fates(self) -> dict[str, int]:
+        """Count the rows that experts with the draft in sight kept, edited, deleted and added."""
         marks: Counter[Mark] = Counter()
         deleted = 0
         for table in self.handed_in:
@@ -114,6 +116,7 @@ class _Loaded:
         }
 
     def origins(self) -> dict[str, int]:
+        """Count the consensus rows that began with a model's row, and those that only people wrote."""
         rows = [by_model for lanes in self.consensus.values() for *_, by_model in lanes]
         return {"from_model": sum(rows), "by_people": len(rows) - sum(rows)}
 

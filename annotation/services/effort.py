@@ -130,8 +130,8 @@ def _sources() -> dict[Activity, Source]:
 
 @dataclass(frozen=True, slots=True)
 class PersonEffort:
-    """How many acts of a person, their hours by activity, in the order of `Activity`, and what is left of their
-    work."""
+    """The time on task of one person: the number of acts, hours by activity in the order of `Activity`, and what is
+    left of their work."""
 
     person: User
     acts: int
@@ -249,7 +249,7 @@ class _Work:
         return Outlook("belief tables", len(done), len(drafts) - len(done), pace)
 
     def adjudication(self) -> Outlook:
-        """For all experts together: cells are decided by whoever takes them."""
+        """Return how fast all experts together decide cells and how many are left: whoever takes a cell decides it."""
         hours: defaultdict[int, float] = defaultdict(float)
         for (_, activity), by_number in self.hours.items():
             if activity == Activity.ADJUDICATION:

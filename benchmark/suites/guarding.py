@@ -142,8 +142,11 @@ def _caught(suite: Suite, call: Callable[P, T], name: str) -> Callable[P, T]:
 
 
 def _failed(suite: Suite, name: str, of: Any, error: Exception) -> SuiteFailed:
-    """Only of a single sample, or of what was just handed in, do readers see what the error says: that of many samples
-    may tell of one that waits for them."""
+    """Log an error of a suite's code and return it as a sentence.
+
+    What the error says is shown only for a single sample, or for what was just handed in: the error of many samples may
+    tell of one that waits for its readers.
+    """
     what = _TRIES[name].format_map(_Named(suite, of))
     log.exception("%s could not %s.", suite.title, what)
     tells = "{place}" in _TRIES[name] or name in _FORESEEN

@@ -68,7 +68,7 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
 
 @dataclass(frozen=True, slots=True)
 class CompareTab:
-    """The same two at a stage and in a parse; `here` where that is what is shown."""
+    """A tab of a comparison: the same two entrants by one metric group and parse; `here` on the tab that is shown."""
 
     title: str
     query: str
@@ -76,7 +76,7 @@ class CompareTab:
 
 
 def _tabs(chosen: ChosenComparison) -> list[CompareTab]:
-    """List the addresses of the same two at every stage and in every parse."""
+    """List the tabs of a comparison: the same two entrants by every metric group and parse."""
     return [
         CompareTab(
             f"{group_named(stage).title}, {parse}",

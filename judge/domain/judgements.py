@@ -64,7 +64,7 @@ class RowJudgement:
 
     @property
     def matched(self) -> bool | None:
-        """None where nothing is decided."""
+        """True where the row has a match in the other table; None where nothing is decided."""
         return None if self.count is None else self.count > 0
 
 

@@ -81,7 +81,7 @@ def allocation(available: Mapping[Stratum, int], total: int, *, least: int = LEA
 
 
 def _turn(stratum: Stratum, size: int, given: int, least: int) -> tuple[int, float, Stratum]:
-    """When a stratum's next unit comes: the smallest tuple is next."""
+    """Return the rank of a stratum's next unit: the stratum with the smallest gives the next one."""
     return (min(given, least), -size / (2 * given + 1), stratum)
 
 

@@ -99,7 +99,8 @@ class AlignmentTaskQuerySet(models.QuerySet):
         return self.defer("key", "source", "origin")
 
     def in_order(self) -> AlignmentTaskQuerySet:
-        """In the order in which they are drawn from all strata: any beginning of it is a sample of each stratum."""
+        """Order the tables as they are drawn from all strata: any beginning of that order is a sample of each
+        stratum."""
         return self.order_by("place", "number", "uid")
 
 

@@ -121,7 +121,7 @@ def download_csv(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 @require_GET
 @in_english
 def download_json(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
-    """The same with tables, figures and where the tables come from."""
+    """Send every answer about every row with the tables, the figures of agreement and where the tables come from."""
     access = study_of(request.user, slug, uid, role=Role.ADMIN)
     document = document_of(access.study, named=not aligns_still(access))
     return JsonResponse(document, headers=_attached(access.study, "json"))

@@ -115,8 +115,8 @@ def _gold(read: Read) -> int:
 
 
 def _characters(reads: Sequence[Read]) -> list[Unit]:
-    """For each set and character: whether the single answers, the character's place in both lists and the beliefs,
-    charged to the one who believes, are all right."""
+    """Return for each set and character whether the single answers, the character's place in both lists and the
+    beliefs, charged to the one who believes, are all right."""
     rights: dict[tuple[tuple[str, int], str], list[bool | None]] = {}
     conversations: dict[tuple[str, int], str] = {}
     lists = _lists(reads)
@@ -141,7 +141,7 @@ def _believer(read: Read) -> str:
 
 
 def _consistency(reads: Sequence[Read]) -> list[Unit]:
-    """For each set and character: whether single answers and lists say the same of the character."""
+    """Return for each set and character whether single answers and lists say the same of the character."""
     values: dict[tuple[tuple[str, int], str], list[int | None]] = {}
     conversations: dict[tuple[str, int], str] = {}
     lists = _lists(reads)

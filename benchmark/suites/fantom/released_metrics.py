@@ -99,7 +99,7 @@ def _list_reason(excluded: bool, included: bool) -> str:
 
 
 def _all_of_characters(rows: Sequence[Scored], group: Callable[[Scored], str]) -> list[float]:
-    """For each group and character, 1 where everything about the character is right."""
+    """Return for each group and character 1 where everything about the character is right."""
     values: dict[tuple[str, str], bool] = {}
     lists = list_answers(rows, group)
     for answer in rows:
@@ -119,7 +119,7 @@ def _all_of_characters(rows: Sequence[Scored], group: Callable[[Scored], str]) -
 
 
 def _consistency(rows: Sequence[Scored], group: Callable[[Scored], str]) -> list[float]:
-    """For each group and character, 1 where single answers and lists say the same of the character."""
+    """Return for each group and character 1 where single answers and lists say the same of the character."""
     answers: dict[tuple[str, str], set[int]] = {}
     lists = list_answers(rows, group)
     for answer in rows:

@@ -85,8 +85,8 @@ def _rounded(value: float | None) -> float | None:
 
 
 def _all_of_characters(rows: Sequence[Scored]) -> list[float]:
-    """For each set and character, 1 where both lists and all choices are right about the character; single answers do
-    not count here."""
+    """Return for each set and character 1 where both lists and all choices are right about the character; single
+    answers do not count here."""
     values: dict[tuple[str, str], bool] = {}
     for answer, named in _named(rows):
         key = (answer.row.set_id, answer.row.character.lower())
@@ -99,7 +99,7 @@ def _all_of_characters(rows: Sequence[Scored]) -> list[float]:
 
 
 def _consistency(rows: Sequence[Scored]) -> list[float]:
-    """For each set and character, 1 where both lists say the same of the character."""
+    """Return for each set and character 1 where both lists say the same of the character."""
     answers: dict[tuple[str, str], set[bool]] = {}
     for answer, named in _named(rows):
         answers.setdefault((answer.row.set_id, answer.row.character.lower()), set()).add(named)

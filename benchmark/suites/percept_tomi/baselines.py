@@ -22,7 +22,7 @@ def _usual_place(body: Body) -> str:
 
 
 def _tracked_place(body: Body) -> str:
-    """Where the last scene that these people perceived put the thing; by the perceivers of the task where it has
+    """Return where the last scene that these people perceived put the thing, by the perceivers of the task where it has
     them."""
     task = body["task"]
     try:

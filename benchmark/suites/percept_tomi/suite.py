@@ -70,7 +70,7 @@ def _told(view: ItemView) -> Iterator[tuple[str, Sequence[str], ItemContext]]:
 
 
 def _lines(view: ItemView) -> list[ReadLine]:
-    """Where the answer puts the thing, or the perceivers of each sentence that is scored."""
+    """Return where the answer puts the thing, or the perceivers of each sentence that is scored."""
     sample, step = view.question.sample, view.question.step
     if step == PERCEPTIONS:
         return perceiver_lines(_told(view), view, is_scored)

@@ -28,8 +28,9 @@ class Nameable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Of each of some entrants a name that no other has, in `models`, by the settings in which those of its name
-    differ, and in `own` the settings that not all have, in words; `common` are those that all share."""
+    """Names of entrants that stand beside each other: `models` has for each a name that no other has, made of the
+    settings in which those of its model differ; `own` the settings that not all have, in words; `common` those that all
+    share."""
 
     models: Sequence[str]
     own: Sequence[str]
