@@ -29,7 +29,7 @@ from django.db.backends.signals import connection_created
 ROOT = Path(__file__).resolve().parents[1]
 OURS = tuple(f"{ROOT / name}{os.sep}" for name in ("annotation", "benchmark", "config", "core", "judge", "workers"))
 UNKNOWN = -1_000_000_000
-FEW = 100  # statements of a test that PostgreSQL answers in a tenth of a second
+FEW = 20  # statements of a test that PostgreSQL answers in less than a twentieth of a second
 MANY = re.compile(r"(?:%s|\(%s(?:, %s)*\))(?:, (?:%s|\(%s(?:, %s)*\)))+")
 SAVEPOINT = re.compile(r"SAVEPOINT .*")
 

@@ -5,9 +5,28 @@ from functools import partial
 import pytest
 
 from annotation.domain.anchoring.randomisation import randomisation_p
-from annotation.models import Proposition
+from annotation.models import Membership, Proposition
 from tests.annotation.prefilling import suggest
 from workers.models import Endpoint, EndpointRateLimit
+
+
+@pytest.fixture
+def bare(make_story):
+    """Makes a story without a table."""
+
+    def make(number=1, **fields):
+        story = make_story(number, **fields)
+        story.tables.all().delete()
+        return story
+
+    return make
+
+
+@pytest.fixture
+def experts(cast):
+    """Two experts of the project: Esi, and Ben instead of annotating."""
+    Membership.objects.filter(user=cast.ben).update(role="expert")
+    return cast.esi, cast.ben
 
 
 @pytest.fixture

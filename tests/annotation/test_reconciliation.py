@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotation.domain.reconciliation import LaneState
 from annotation.domain.tables import TableRow
-from annotation.models import AuditEvent, BeliefTable, LaneEvent, LaneRow, Membership, Proposition
+from annotation.models import AuditEvent, BeliefTable, LaneEvent, LaneRow, Project, Proposition
 from annotation.services import drafts
 from annotation.services.agreement import extraction_report
 from annotation.services.reconciliation import (
@@ -34,16 +34,8 @@ NOW = timezone.now()
 
 
 @pytest.fixture
-def story(make_story):
-    made = make_story()
-    made.tables.all().delete()
-    return made
-
-
-@pytest.fixture
-def experts(cast):
-    Membership.objects.filter(user=cast.ben).update(role="expert")
-    return cast.esi, cast.ben
+def story(bare):
+    return bare()
 
 
 def hand_in(story, expert, *rows, submit=True):

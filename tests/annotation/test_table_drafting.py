@@ -16,7 +16,6 @@ from annotation.domain.drafts import Mark
 from annotation.models import (
     BeliefTable,
     DraftRow,
-    Membership,
     Prefill,
     Project,
     Proposition,
@@ -60,22 +59,6 @@ def drafter(db, monkeypatch) -> Endpoint:
     )
     EndpointRateLimit.objects.create(endpoint=made)
     return made
-
-
-@pytest.fixture
-def bare(make_story):
-    def make(number=1):
-        story = make_story(number)
-        story.tables.all().delete()
-        return story
-
-    return make
-
-
-@pytest.fixture
-def experts(cast):
-    Membership.objects.filter(user=cast.ben).update(role="expert")
-    return cast.esi, cast.ben
 
 
 def drafted(story, rows=ROWS) -> None:

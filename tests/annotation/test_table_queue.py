@@ -9,30 +9,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.domain.tables import TableRow
-from annotation.models import BeliefTable, Membership, Proposition, table_queue
+from annotation.models import BeliefTable, Proposition, table_queue
 from annotation.services import drafts
 from annotation.services.drafts import Refused
 from annotation.services.table_assignment import give_tables, plan_tables
 
 ROWS = [TableRow("world", "It rains", "0"), TableRow("Ines", "It rains", "1")]
-
-
-@pytest.fixture
-def bare(make_story):
-    """Makes a story without a table."""
-
-    def make(number, **fields):
-        story = make_story(number, **fields)
-        story.tables.all().delete()
-        return story
-
-    return make
-
-
-@pytest.fixture
-def experts(cast):
-    Membership.objects.filter(user=cast.ben).update(role="expert")
-    return cast.esi, cast.ben
 
 
 def write(story, expert, *, hand_in=True):

@@ -9,16 +9,22 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 from django.conf import settings as django_settings
+from django.core.handlers.wsgi import WSGIHandler
+from django.http import HttpResponse
 from django.test import Client
 
 from tests.patience import PATIENCE
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium-headless-shell") or shutil.which("chromium") or ""
 """The browser without its window takes a third less time than the whole one."""
+SLOWED = float(os.environ.get("TEST_BROWSER_SLOWED") or 1)
+"""How many times slower than it could scripts and drawing go: tests that hurry before a page is ready fail then."""
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -59,12 +65,24 @@ def new_page(browser, live_server) -> Iterator[Callable]:
         contexts.append(context)
         context.on("weberror", lambda error: problems.append(str(error.error)))
         context.on("console", lambda message: _note(message, problems))
-        return context.new_page()
+        made = context.new_page()
+        if SLOWED > 1:
+            context.new_cdp_session(made).send("Emulation.setCPUThrottlingRate", {"rate": SLOWED})
+        return made
 
     yield make
     for context in contexts:
         context.close()
+    _wait_until_answered()
     assert problems == [], "scripts failed, or the page broke its own Content-Security-Policy"
+
+
+def _wait_until_answered() -> None:
+    """Wait for the requests that closed pages left behind: one that is still being answered when the next test begins
+    would read that test's rows as if they were its own, and keep in memory what it makes of them."""
+    for thread in threading.enumerate():
+        if "process_request_thread" in thread.name:
+            thread.join(PATIENCE)
 
 
 def _note(message, problems: list[str]) -> None:
@@ -88,6 +106,24 @@ def login(live_server) -> Callable:
         page.context.add_cookies([{"name": name, "value": client.cookies[name].value, "url": live_server.url}])
 
     return sign_in
+
+
+@pytest.fixture
+def away(monkeypatch) -> Callable:
+    """`with away("/votes/"):` the server answers 503 to requests with this in their path. A page that is closed sends
+    once more what waits, and no route of the browser catches that."""
+    answered = WSGIHandler.get_response
+
+    @contextmanager
+    def answer_503(part: str) -> Iterator[None]:
+        def get_response(self, request):
+            return HttpResponse("busy", status=503) if part in request.path else answered(self, request)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(WSGIHandler, "get_response", get_response)
+            yield
+
+    return answer_503
 
 
 @pytest.fixture

@@ -202,24 +202,23 @@ def test_typing_and_moving_on_do_not_wait_for_a_slow_answer(page, login, cast, d
     assert page.get_attribute(".cell-current", "id").startswith(cell(story, 3).proposition.uid)
 
 
-def test_what_cannot_be_sent_is_kept_over_a_reload_and_sent_again(page, login, cast, disputed):
+def test_what_cannot_be_sent_is_kept_over_a_reload_and_sent_again(page, login, cast, disputed, away):
     cast.project.decides_and_goes_on = True
     cast.project.save()
     story = disputed()
     login(page, cast.esi)
     open_story(page, story)
-    page.route("**/adjudication/save/**", lambda route: route.abort())
-    page.keyboard.press("4")
-    page.keyboard.press("5")
-    page.wait_for_selector("#trouble >> text=kept in this browser")
-    assert page.text_content("#todo") == "1"
-    page.keyboard.press("Control+z")
-    page.wait_for_selector("#hint >> text=Undo waits")
-    assert page.evaluate(UNSENT) == 2
-    page.reload()
-    page.wait_for_selector("[data-keys] .cell-current")
-    assert page.text_content("#todo") == "1"
-    page.unroute("**/adjudication/save/**")
+    with away("/adjudication/save/"):
+        page.keyboard.press("4")
+        page.keyboard.press("5")
+        page.wait_for_selector("#trouble >> text=kept in this browser")
+        assert page.text_content("#todo") == "1"
+        page.keyboard.press("Control+z")
+        page.wait_for_selector("#hint >> text=Undo waits")
+        assert page.evaluate(UNSENT) == 2
+        page.reload()
+        page.wait_for_selector("[data-keys] .cell-current")
+        assert page.text_content("#todo") == "1"
     page.evaluate("dispatchEvent(new Event('online'))")
     wait_until(page, f"{UNSENT} === 0")
     assert [cell(story, at).label for at in (1, 2, 3)] == ["Testimony", "Inference", ""]

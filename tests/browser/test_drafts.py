@@ -112,17 +112,16 @@ def test_undo_goes_back_row_by_row_also_after_a_reload(editor, story, cast):
     assert len(table(story, cast.esi)) == 3
 
 
-def test_what_is_typed_while_the_server_is_away_is_kept_and_sent(editor, story, cast):
-    editor.context.route("**/draft/rows/", lambda route: route.abort())
-    write(editor)
-    editor.wait_for_selector("#trouble:not([hidden])")
-    assert "kept in this browser" in editor.inner_text("#trouble-text")
-    press(editor, "Control+z")
-    wait_until(editor, "document.querySelectorAll('#rows tr').length === 2")
-    context = editor.context
-    editor.close()  # as a crash: nobody asks, nothing is sent
-    assert not DraftRow.objects.exists()
-    context.unroute("**/draft/rows/")
+def test_what_is_typed_while_the_server_is_away_is_kept_and_sent(editor, story, cast, away):
+    with away("/draft/rows/"):
+        write(editor)
+        editor.wait_for_selector("#trouble:not([hidden])")
+        assert "kept in this browser" in editor.inner_text("#trouble-text")
+        press(editor, "Control+z")
+        wait_until(editor, "document.querySelectorAll('#rows tr').length === 2")
+        context = editor.context
+        editor.close()  # as a crash: nobody is asked
+        assert not DraftRow.objects.exists()
     after = enter(context.new_page(), story)
     wait_saved(after)
     assert [row[1] for row in table(story, cast.esi)] == ["The key is in the bag", "Tomas left and Tomas has the key"]

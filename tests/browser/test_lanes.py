@@ -44,6 +44,7 @@ def story(make_story, cast):
 def enter(page, story):
     page.goto(f"/p/minds/stories/{story.uid}/reconcile/")
     if page.locator("text=Open the lanes").count():
+        page.wait_for_selector("button[name=open]:focus")  # it is drawn before it is focused
         page.keyboard.press("Enter")
     page.wait_for_selector("html[data-lanes-ready]", state="attached")
     return page
