@@ -25,6 +25,7 @@ from annotation.models import (
 from annotation.services import audit, claims
 from annotation.services.gold import Change, ChangedMeanwhile, State, decided, write_gold
 from annotation.services.resolution import Cell, differ, settled, votes_of
+from core.joints import listed
 
 
 class AdjudicationRefused(ValueError):
@@ -240,7 +241,7 @@ def check_values(project: Project, dimension: str, label: str, error_tag: str) -
     """Raise AdjudicationRefused where the label is none of the dimension, or the tag no error tag."""
     schema = project.schema
     if not schema.is_legal(dimension, label):
-        expected = ", ".join(schema[dimension].values) if dimension in schema else gettext("one of its dimensions")
+        expected = listed(schema[dimension].values) if dimension in schema else gettext("one of its dimensions")
         raise AdjudicationRefused(
             gettext("{label!r} is not a label of {dimension}; expected one of {expected}.").format(
                 label=label, dimension=dimension, expected=expected
@@ -249,7 +250,7 @@ def check_values(project: Project, dimension: str, label: str, error_tag: str) -
     if error_tag and error_tag not in ErrorTag.values:
         raise AdjudicationRefused(
             gettext("{error_tag!r} is not an error tag; expected one of {values}.").format(
-                error_tag=error_tag, values=", ".join(ErrorTag.values)
+                error_tag=error_tag, values=listed(ErrorTag.values)
             )
         )
 

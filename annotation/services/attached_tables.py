@@ -12,6 +12,7 @@ from django.utils.translation import gettext
 from annotation.domain.corpus_files import StoryRow
 from annotation.models import BeliefTable, Project, Proposition, Story, TableKind
 from annotation.services.new_stories import insert_propositions
+from core.joints import listed
 
 _MARK = "table_fingerprint"
 """Part of its record that the story of a table which came later keeps, in `extra`: the same record again
@@ -64,7 +65,7 @@ def story_for(row: StoryRow, candidates: Collection[Candidate]) -> Candidate | N
     same = [one for one in bare if one.number == row.number] or [one for one in bare if one.category == row.category]
     chosen = same if len(same) == 1 else bare
     if len(chosen) > 1:
-        numbers = ", ".join(str(one.number) for one in chosen)
+        numbers = listed(one.number for one in chosen)
         raise Ambiguous(
             gettext("Stories {numbers} have this text and no table; the table of story {number} fits each.").format(
                 numbers=numbers, number=row.number

@@ -14,6 +14,7 @@ from django.utils.translation import gettext, pgettext
 
 from annotation.models import Assignment, BeliefTable, Project, Proposition, Role
 from annotation.services.progress import AnnotatorTotals, Totals
+from core.joints import listed
 from core.wording import counted
 
 
@@ -71,7 +72,6 @@ def checklist(project: Project, totals: Totals, annotators: Iterable[AnnotatorTo
         _import(project, totals),
         _split(project),
         _tables(project, totals),
-        _people(project, project.overlap),
         _assign(project, totals, labelled),
         _label(list(annotators), labelled),
         _adjudicate(totals),
@@ -112,7 +112,9 @@ def _split(project: Project) -> Step:
     )
     parts = [f"{count:,} {name}" for name, count in counts.values_list("name", "count")]
     state = State.DONE if parts else State.NOT_BEGUN
-    figure = ", ".join(parts[:3]) + (f" and {len(parts) - 3} more" if len(parts) > 3 else "")
+    figure = listed(parts[:3])
+    if len(parts) > 3:
+        figure = gettext("{names} and {count} more").format(names=figure, count=len(parts) - 3)
     return Step(
         "split",
         gettext("Set stories apart"),

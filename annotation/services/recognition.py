@@ -17,6 +17,7 @@ from annotation.domain.corpus_files import lines_of
 from annotation.domain.formats import IMPORTED, FileFormat, formats_of
 from core.incoming.encodings import BadText, encoding_of, seekable, utf8_lines
 from core.incoming.sheets import BadSheet, is_workbook, rows_of
+from core.joints import LIST, joint, listed
 from core.wording import counted
 
 Opener = Callable[[], AbstractContextManager[BinaryIO]]
@@ -74,8 +75,8 @@ class Seen:
 
     @property
     def _told(self) -> str:
-        names = ", ".join(name[:40] for name in self.fields[:_FIELDS_TOLD] if name)
-        more = ", …" if len(self.fields) > _FIELDS_TOLD else ""
+        names = listed(name[:40] for name in self.fields[:_FIELDS_TOLD] if name)
+        more = f"{joint(LIST)}…" if len(self.fields) > _FIELDS_TOLD else ""
         return gettext(": its first line has {names}{more}").format(names=names, more=more) if names else ""
 
 

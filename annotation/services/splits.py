@@ -11,6 +11,7 @@ from annotation.domain.splits import draw_split, too_small
 from annotation.models import Project, Split, User
 from annotation.services import audit
 from annotation.services.corpus_import import SLUG
+from core.joints import listed, sentences
 
 Numbers = Mapping[str, int] | None
 LEFT_ALONE = gettext_lazy("Too small, and left as it was:")
@@ -60,7 +61,7 @@ def make_split(
         if len(stories[category]) >= numbers_by_category[category]
     }
     if not large:
-        raise ValueError(" ".join(small) or gettext("{slug} has no stories to draw from.").format(slug=project.slug))
+        raise ValueError(sentences(*small) or gettext("{slug} has no stories to draw from.").format(slug=project.slug))
     drawn = draw_split(large, per_category=numbers_by_category, seed=seed)
     first, _ = Split.objects.update_or_create(project=project, name=name, defaults={"seed": seed})
     second, _ = Split.objects.update_or_create(project=project, name=rest, defaults={"seed": seed})
@@ -79,7 +80,7 @@ def _wanted(project: Project, per_category: int, numbers: Numbers) -> dict[str, 
     names = set(project.categories.values_list("name", flat=True))
     numbers_by_category = dict(numbers) if numbers is not None else dict.fromkeys(names, per_category)
     if unknown := sorted(set(numbers_by_category) - names):
-        raise ValueError(gettext("{unknown}: the project has no such category.").format(unknown=", ".join(unknown)))
+        raise ValueError(gettext("{unknown}: the project has no such category.").format(unknown=listed(unknown)))
     if numbers is not None and not numbers_by_category:
         raise ValueError(gettext("Choose at least one category."))
     if (fewest := min(numbers_by_category.values(), default=1)) < 1:

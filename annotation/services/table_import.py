@@ -17,6 +17,7 @@ from annotation.models import Project, Story, User
 from annotation.services.import_results import not_taken
 from annotation.services.whole_tables import NotTaken, take_table
 from core.incoming.sheets import rows_of
+from core.joints import listed
 from core.wording import counted
 
 MOST_LISTED = 200
@@ -179,7 +180,7 @@ class _Stories:
                 )
             )
         if len(found) > 1:
-            numbers = ", ".join(str(story.number) for story in found[:5])
+            numbers = listed(story.number for story in found[:5])
             raise NotTaken(
                 gettext("Stories {numbers} have this text; name one by its number in a column story_id.").format(
                     numbers=numbers

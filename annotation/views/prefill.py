@@ -21,6 +21,7 @@ from annotation.services import prefill as service
 from annotation.services.anchoring import report_of
 from annotation.services.draft_effect import effect_of
 from core.idempotency.forms import made_once
+from core.joints import clauses
 from core.views.charts import PERCENT, SIGNED_POINTS, Row, dot_chart, no_intervals
 from workers.services.failures import reasons_of
 from workers.services.jobs import apply_action
@@ -197,9 +198,11 @@ def _drawn_for(report: dict) -> str:
     units = report["drawn_for"]
     if len(units) == 1:
         return _("for each {units} and annotator").format(units=next(iter(units)))
-    return "; ".join(
-        _("for each {unit} and annotator: {count:,} votes").format(unit=unit, count=count)
-        for unit, count in units.items()
+    return clauses(
+        *(
+            _("for each {unit} and annotator: {count:,} votes").format(unit=unit, count=count)
+            for unit, count in units.items()
+        )
     )
 
 

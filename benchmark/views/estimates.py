@@ -30,6 +30,8 @@ from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
 from benchmark.suites.registry import suite_named
 from benchmark.views.launch import chosen
+from core.catalogues.patterns import translated
+from core.joints import joint
 from core.language import gettext_noop
 from core.views.contexts import Context
 
@@ -134,7 +136,11 @@ def _problems(form: forms.Form | None) -> list[str]:
 
 
 def _field_label(form: forms.Form, name: str) -> str:
-    return f"{form[name].label}: " if name in form.fields and name not in ("endpoints", "stages", "controls") else ""
+    return (
+        f"{translated(str(form[name].label))}{joint(':')}"
+        if name in form.fields and name not in ("endpoints", "stages", "controls")
+        else ""
+    )
 
 
 @require_GET
