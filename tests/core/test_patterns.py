@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 from django.template import Context, Template
 from django.utils import translation
+from django.utils.translation.trans_real import translation as translation_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from core.catalogues.extraction import Text, python_texts
-from core.catalogues.patterns import patterns_of, translated
+from core.catalogues.patterns import Index, Pattern, _read, patterns_of, translated
 
 pytestmark = pytest.mark.once
 
@@ -48,3 +53,61 @@ def test_a_page_escapes_what_it_shows_so():
     with translation.override("zh-hans"):
         assert page.render(context) == "&lt;b&gt; 已保存。 故事, x 3"
     assert page.render(context) == "&lt;b&gt; is saved. story, x 3"
+
+
+VALUE = st.one_of(st.text(min_size=1, max_size=8), st.sampled_from(["s", "ed", "3", "a b", "x.", "{", "saved"]))
+"""What may stand in a place: also what makes one word with the letters beside it."""
+
+
+@cache
+def index_of_the_catalogue() -> Index:
+    """All texts with places of the catalogue, each its own translation: filled, it is a sentence of its form."""
+    return Index(patterns_of([(text, text) for text, _ in translation_of("zh-hans")._catalog.items()]))
+
+
+def by_all(patterns: list[Pattern], sentence: str) -> list[Pattern]:
+    return [pattern for pattern in patterns if pattern.values(sentence) is not None]
+
+
+@settings(max_examples=40)
+@given(data=st.data())
+def test_the_index_misses_no_form_of_the_catalogue(data):
+    """Every pattern in turn, with new values each time: what the search through all of them finds, in its order."""
+    index = index_of_the_catalogue()
+    assert len(index.patterns) > 500
+    for pattern in index.patterns[data.draw(st.integers(0, 19)) :: 20]:
+        sentence = pattern.filled({name: data.draw(VALUE) for name in pattern.form.groupindex})
+        found = by_all(index.near(sentence), sentence)
+        assert pattern in found and found == by_all(index.patterns, sentence), sentence
+
+
+def test_a_word_that_touches_a_place_finds_nothing_by_itself():
+    whole = {
+        "saved {name}": {"saved"},
+        "saved{name}": set(),
+        "{name}ed by {who}, now": {"by", "now"},
+        "{a}: {b}": set(),
+    }
+    index = Index([Pattern(text, text) for text in whole])
+    assert [pattern.words for pattern in index.patterns] == list(whole.values())
+    assert [pattern.translated for pattern in index.near("savedas")] == ["saved{name}", "{a}: {b}"]
+
+
+def test_a_sentence_is_held_against_few_forms():
+    index = index_of_the_catalogue()
+    without = [pattern for pattern in index.patterns if not pattern.words]
+    assert len(without) < 30, [pattern.literals for pattern in without]
+    assert len(index.near("The run of Monday is saved by all of them.")) < len(index.patterns) / 10
+
+
+def test_a_long_text_is_read_clause_by_clause():
+    """Whoever writes a remark of a thousand clauses keeps no page waiting: each is read once."""
+    strange = "Zorp blen quix number {at}, with a frum; clause {at}."
+    with translation.override("zh-hans"):
+        known = translated("Annotators")
+        assert known != "Annotators"
+        text = " ".join(strange.format(at=at) for at in range(1000))
+        before = _read.cache_info().misses
+        assert translated(text) == text
+        assert _read.cache_info().misses - before < 12 * 1000
+        assert translated(f"{text} Annotators").endswith(known)
