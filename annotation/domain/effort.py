@@ -16,6 +16,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from core.language import gettext_noop
 from core.statistics import POSITIVE, Estimate, Floats, estimate_of, ratios
 
 IDLE_LIMITS = (120.0, 300.0, 600.0)
@@ -119,7 +120,7 @@ def pace_of(stories: Iterable[tuple[int, float]], *, seed: int = 1) -> Estimate:
     seen."""
     sums = np.array([story for story in stories if story[0]], dtype=float).reshape(-1, 2)
     done = int(sums[:, 0].sum())
-    why = "no time was measured yet"
+    why = gettext_noop("no time was measured yet")
     if not sums[:, 1].sum():
         return {"value": None, "n": done, "interval": None, "reason": why}
     return estimate_of(sums, _an_hour, n=done, scale=POSITIVE, unit="stories", empty=why, seed=seed)

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from core.language import gettext_noop
+
 
 @dataclass(frozen=True, slots=True)
 class FileFormat:
@@ -47,24 +49,24 @@ class CorpusFormat(FileFormat):
 
 RECORDS = CorpusFormat(
     "omnitom",
-    "OmniToM records",
+    gettext_noop("OmniToM records"),
     ("record", "records"),
-    "stories of this project with their belief tables",
+    gettext_noop("stories of this project with their belief tables"),
     told_by=(frozenset({"story_id", "story", "beliefs"}),),
     numbered=True,
 )
 QUESTIONS = CorpusFormat(
     "tombench",
-    "ToMBench items",
+    gettext_noop("ToMBench items"),
     ("item", "items"),
-    "stories of this project",
+    gettext_noop("stories of this project"),
     told_by=(frozenset({"STORY", "QUESTION"}), frozenset({"故事", "问题"})),
 )
 STORIES = CorpusFormat(
     "stories",
-    "Stories in a spreadsheet",
+    gettext_noop("Stories in a spreadsheet"),
     ("row", "rows"),
-    "stories of this project",
+    gettext_noop("stories of this project"),
     told_by=(frozenset({"story"}), frozenset({"text"})),
     told_not=frozenset({"actor", "belief", "proposition", "label", "question"}),
     in_sheet=True,
@@ -75,18 +77,18 @@ CORPUS_FORMATS: Mapping[str, CorpusFormat] = {
 }
 TABLES = FileFormat(
     "tables",
-    "Propositions in a spreadsheet",
+    gettext_noop("Propositions in a spreadsheet"),
     ("row", "rows"),
-    "belief tables of stories that are here",
+    gettext_noop("belief tables of stories that are here"),
     told_by=(frozenset({"actor", "belief"}), frozenset({"actor", "proposition"})),
     told_not=frozenset({"dimension"}),
     in_sheet=True,
 )
 LABELS = FileFormat(
     "votes",
-    "Votes in a spreadsheet",
+    gettext_noop("Votes in a spreadsheet"),
     ("row", "rows"),
-    "votes on the propositions of stories that are here",
+    gettext_noop("votes on the propositions of stories that are here"),
     told_by=(frozenset({"dimension", "annotator", "label"}),),
     in_sheet=True,
 )

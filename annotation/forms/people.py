@@ -5,6 +5,7 @@ from django.contrib.auth.forms import BaseUserCreationForm
 from django.utils.translation import gettext_lazy
 
 from annotation.models import Role, Scope, User
+from core.language import gettext_noop
 
 # Embeddings, overrides and isolates, with what ends them: they turn the text around a name too (Unicode, annex 9).
 _BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -92,7 +93,12 @@ class TokenForm(forms.Form):
     name = forms.CharField(max_length=60, label=gettext_lazy("What it is for"))
     scope = forms.ChoiceField(choices=Scope.choices, initial=Scope.READ, label=gettext_lazy("It may"))
     days = forms.TypedChoiceField(
-        choices=[("30", "in 30 days"), ("90", "in 90 days"), ("365", gettext_lazy("in a year")), ("", "never")],
+        choices=[
+            ("30", gettext_noop("in 30 days")),
+            ("90", gettext_noop("in 90 days")),
+            ("365", gettext_lazy("in a year")),
+            ("", gettext_noop("never")),
+        ],
         initial="90",
         required=False,
         coerce=int,

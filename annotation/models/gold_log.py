@@ -10,6 +10,7 @@ from annotation.models.belief_table import Proposition
 from annotation.models.gold import GoldEvent, Method
 from annotation.models.project import Project
 from annotation.models.story import Story
+from core.language import gettext_noop
 
 PAGE = 50
 DECIDED = Q(after_method=Method.ADJUDICATED) | Q(undoes__isnull=False)
@@ -48,4 +49,4 @@ def page_of(rows: QuerySet[GoldEvent], *, before: int | None) -> tuple[list[Gold
 
 def method_name(method: str) -> str:
     """Return how a label was settled, in words; a cell without gold has the empty method."""
-    return Method(method).label.lower() if method else "no gold"
+    return Method(method).label.lower() if method else gettext_noop("no gold")

@@ -7,14 +7,15 @@ from annotation.models.belief_table import Proposition
 from annotation.models.project import Project
 from annotation.models.story import Story
 from core.ids import OpaqueModel
+from core.language import gettext_noop
 from workers.models import Call, Endpoint, Job
 
 
 class RoundKind(models.TextChoices):
     """What a round asks a model for."""
 
-    LABELS = "labels", "Labels of propositions"
-    TABLES = "tables", "Drafts of belief tables"
+    LABELS = "labels", gettext_noop("Labels of propositions")
+    TABLES = "tables", gettext_noop("Drafts of belief tables")
 
 
 class Prefill(OpaqueModel):

@@ -36,6 +36,7 @@ from annotation.models import (
 from annotation.services.drafts import BY_MODEL
 from annotation.services.effort_sources import Source, further
 from annotation.services.progress import Progress
+from core.language import gettext_noop
 from core.made_by import made_by
 
 KEPT_SECONDS = 30 * 24 * 3600
@@ -219,7 +220,7 @@ class _Work:
         self._open, self._left = progress.totals().open, progress.cells_left()
         self._cast: defaultdict[int, dict[int, int]] = defaultdict(dict)
         counts = AnnotatorCounts.objects.filter(story__project=project)
-        for person, story, cells in counts.values_list("annotator_id", "story_id", "cells"):
+        for person, story, cells in counts.values_list("annotator_id", "story_id", gettext_noop("cells")):
             if spent := sheet.spent.get((person, Activity.LABELLING, story)):
                 self._cast[person][story] = min(cells, spent.acts)  # other votes came in a file, which took no time
         self._drafts: defaultdict[int, dict[int, bool]] = defaultdict(dict)
@@ -238,7 +239,7 @@ class _Work:
         if not cast and not left:
             return None
         pace = pace_of(by_story(cast, self.hours[person, Activity.LABELLING]))
-        return Outlook("cells", sum(cast.values()), left, pace)
+        return Outlook(gettext_noop("cells"), sum(cast.values()), left, pace)
 
     def _tables(self, person: int) -> Outlook | None:
         drafts = self._drafts[person]
@@ -246,7 +247,7 @@ class _Work:
             return None
         done = {story: 1 for story, submitted in drafts.items() if submitted}
         pace = pace_of(by_story(done, self.hours[person, Activity.TABLES]))
-        return Outlook("belief tables", len(done), len(drafts) - len(done), pace)
+        return Outlook(gettext_noop("belief tables"), len(done), len(drafts) - len(done), pace)
 
     def adjudication(self) -> Outlook:
         """Return how fast all experts together decide cells and how many are left: whoever takes a cell decides it."""
@@ -262,7 +263,7 @@ class _Work:
         )
         rows = decided.order_by().values_list("proposition__table__story").annotate(Count("id"))
         done = {story: cells for story, cells in rows if story in hours}
-        return Outlook("cells", sum(done.values()), self._open, pace_of(by_story(done, hours)))
+        return Outlook(gettext_noop("cells"), sum(done.values()), self._open, pace_of(by_story(done, hours)))
 
 
 def effort_lines(project: Project, *, now: datetime) -> Iterator[str]:

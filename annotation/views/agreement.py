@@ -23,6 +23,7 @@ from annotation.services.agreement import (
     second_opinions,
     waiting_report,
 )
+from core.language import gettext, gettext_noop
 from core.statistics import FEWEST
 from core.views.charts import PERCENT, PLAIN, Row, dot_chart, no_intervals
 from core.views.english import in_english
@@ -46,8 +47,10 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
         "overall": _with_figures(report["overall"]),
         "waiting": waiting_report(project=access.project, **chosen) if report["incomplete"] else None,
         "charts": [
-            dot_chart("Strict agreement", _points(rows, "strict"), notation=PERCENT, holds=(1.0,)),
-            dot_chart("Krippendorff's alpha", _points(rows, "krippendorff_alpha"), notation=PLAIN, holds=(1.0,)),
+            dot_chart(gettext_noop("Strict agreement"), _points(rows, "strict"), notation=PERCENT, holds=(1.0,)),
+            dot_chart(
+                gettext_noop("Krippendorff's alpha"), _points(rows, "krippendorff_alpha"), notation=PLAIN, holds=(1.0,)
+            ),
         ],
         "fewest": FEWEST,
         "lacking": no_intervals(
@@ -127,7 +130,7 @@ def _points(rows: list[dict], name: str) -> list[Row]:
         Row(
             label=row["dimension"].name,
             first={"value": row[name], "interval": row["interval"][name], "reason": row["reasons"].get(name, "")},
-            n=f"{row['cells']:,} cells",
+            n=gettext_noop(f"{row['cells']:,} cells"),
         )
         for row in rows
     ]

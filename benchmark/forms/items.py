@@ -25,13 +25,15 @@ class ItemFilter(forms.Form):
     they need a model."""
 
     model = forms.TypedChoiceField(required=False, coerce=int, empty_value=None)
-    stage = forms.ChoiceField(required=False, choices=[ALL])
+    stage = forms.ChoiceField(required=False, label=gettext_noop("Step"), choices=[ALL])
     state = forms.ChoiceField(required=False, choices=[ALL, *STATE_NAMES.items()])
     problem = forms.ChoiceField(required=False, label=gettext_noop("Answer"))
     category = forms.ChoiceField(required=False)
     split = forms.ChoiceField(required=False, label=gettext_noop("Stories"))
     reading = forms.ChoiceField(
-        required=False, choices=[("", gettext_noop("Repaired")), *((name, name.capitalize()) for name in PARSES[:1])]
+        required=False,
+        label=gettext_noop("Parse"),
+        choices=[("", gettext_noop("Repaired")), *((name, name.capitalize()) for name in PARSES[:1])],
     )
 
     def __init__(self, data: QueryDict, *, run: Run, entrants: Collection[int] | None = None) -> None:

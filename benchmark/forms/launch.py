@@ -10,6 +10,7 @@ from django import forms
 from django.db.models import QuerySet
 from django.forms.boundfield import BoundField
 from django.http import QueryDict
+from django.utils.translation import gettext_lazy
 
 from annotation.models import Project
 from benchmark.controls.chosen import CONTROLS, controls_of, senseless
@@ -91,7 +92,7 @@ class JudgingFields(forms.Form):
         Endpoint.objects.none(),
         to_field_name="name",
         required=False,
-        empty_label=gettext_noop("No judge"),
+        empty_label=gettext_lazy("No judge"),
         label=gettext_noop("Judge"),
     )
 

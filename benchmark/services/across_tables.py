@@ -143,7 +143,7 @@ def _runs_told(rankings: Sequence[SuiteRanking]) -> list[str]:
         more = gettext_noop(f" and {len(titles) - MOST_RUNS} more") if len(titles) > MOST_RUNS else ""
         if titles:
             notes.append(f"{ranking.title}: {', '.join(f'“{title}”' for title in titles[:MOST_RUNS])}{more}")
-    return [f"Runs. {'; '.join(notes)}."] if notes else []
+    return [gettext_noop(f"Runs. {'; '.join(notes)}.")] if notes else []
 
 
 def _leads(rankings: Sequence[SuiteRanking]) -> list[str]:

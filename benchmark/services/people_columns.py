@@ -64,7 +64,7 @@ def _labelled(counts: Mapping[str, int]) -> str:
     )
     if "open" not in counts:
         return total
-    settled = ", ".join(f"{counts[by]:,} by {who}" for by, who in SETTLERS.items() if counts[by])
+    settled = ", ".join(gettext_noop(f"{counts[by]:,} by {who}") for by, who in SETTLERS.items() if counts[by])
     return gettext_noop(
         f"{total}, of which {counts['cells'] - counts['open']:,} count ({settled or 'none is settled'}) and "
         f"{counts['open']:,} stay open"

@@ -216,7 +216,7 @@ def category_table(entrants: Sequence[EntrantResults], stage: str) -> Table:
     ranked, below = _ranked([(entrant, _category_row(entrant, stage)) for entrant in entrants])
     nouns = f"n: {nouns_of_group(stage)[1]}."
     table = Table(
-        title=f"{group_named(stage).score_title} by {suite_named(group_suite(stage)).category_noun} (%)",
+        title=gettext_noop(f"{group_named(stage).score_title} by {suite_named(group_suite(stage)).category_noun} (%)"),
         columns=columns,
         rows=ranked,
         totals=below,

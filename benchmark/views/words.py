@@ -37,3 +37,49 @@ STEPS = (
 PARSES = (gettext_noop("official"), gettext_noop("repaired"), gettext_noop("Official"), gettext_noop("Repaired"))
 KINDS = (gettext_noop("parse"), gettext_noop("baseline"), gettext_noop("person"))
 ROLES = (gettext_noop("annotator"), gettext_noop("expert"), gettext_noop("admin"), gettext_noop("data"))
+SETTINGS = (
+    gettext_noop("prompts"),
+    gettext_noop("level"),
+    gettext_noop("seed"),
+    gettext_noop("longest answer"),
+    gettext_noop("judge"),
+)
+MARKS = (gettext_noop("repaired {figure}"), gettext_noop("official {figure}"), gettext_noop("Group {letters}"))
+"""What marks of pictures are told by (`core.views.charts`)."""
+PERTURBED = (
+    gettext_noop("identical {share}"),
+    gettext_noop("paraphrase {share}"),
+    gettext_noop("negated {share}"),
+    gettext_noop("other actor {share}"),
+    gettext_noop("other place or feeling {share}"),
+    gettext_noop("{share}, {missing} unanswered"),
+    gettext_noop("identical"),
+    gettext_noop("paraphrase"),
+    gettext_noop("negated"),
+    gettext_noop("other actor"),
+    gettext_noop("other place or feeling"),
+)
+FORMS = (gettext_noop("Free text"), gettext_noop("Structured output"))
+RANKED = (gettext_noop("asked with {names}"), gettext_noop("judged by {names}"))
+UNITS = (
+    gettext_noop("points"),
+    gettext_noop("share"),
+    gettext_noop("order"),
+    gettext_noop("dimension"),
+    gettext_noop("order and dimension"),
+    gettext_noop("actor role and dimension"),
+    gettext_noop("story category"),
+    gettext_noop("first"),
+    gettext_noop("second"),
+    gettext_noop("Coarse location"),
+    gettext_noop("Fine location"),
+    gettext_noop("Multi-hop"),
+)
+NOTES = (
+    gettext_noop("Rows are pooled over stories; brackets: 95 % intervals over stories; n: cells."),
+    gettext_noop("none is settled"),
+    gettext_noop("level {level}"),
+    gettext_noop("free"),
+    gettext_noop("seed for random"),
+    gettext_noop("threshold for the lexical judge"),
+)

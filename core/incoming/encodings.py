@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from tempfile import SpooledTemporaryFile
 from typing import IO, BinaryIO, Protocol
 
+from core.language import gettext_noop
+
 WINDOWS = "windows-1252"
-ENCODINGS = {"": "UTF-8 or UTF-16", WINDOWS: "Windows-1252 (Western European)"}
+ENCODINGS = {"": gettext_noop("UTF-8 or UTF-16"), WINDOWS: gettext_noop("Windows-1252 (Western European)")}
 """What somebody may say of a file; empty is what can be told from its bytes."""
 _MARKS = {
     codecs.BOM_UTF32_LE: "utf-32",

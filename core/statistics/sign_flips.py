@@ -40,7 +40,7 @@ def out_of_reach(n: int, tests: int, alpha: float = ALPHA) -> bool:
     return tests * 2.0 ** (1 - n) > alpha
 
 
-def caution(n: int, unit: str, where: str = "with") -> str:
+def caution(n: int, unit: str, where: str = gettext_noop("with")) -> str:
     """Return what the test takes for granted where so few clusters cannot make up for it; empty from `SYMMETRY_FROM`
     clusters on. `where` begins the sentence."""
     if n >= SYMMETRY_FROM:

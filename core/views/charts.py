@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from math import ceil, floor
 from typing import Any
 
+from core.language import gettext_noop
+
 LONGEST = 28
 """Letters of a label; a longer one is shortened in its middle, where names of one family differ least."""
 NOISE = 1e-9
@@ -266,9 +268,10 @@ def _told(row: Row, texts: Mapping[str, str], columns: Mapping[str, str], notati
         if name == "first" or estimate
     ]
     if "out" in texts:
-        parts.append(f"left out {texts['out']}")
+        parts.append(gettext_noop(f"left out {texts['out']}"))
     if row.bounds:
-        parts.append("worst to best case {:z.1f} to {:z.1f}".format(*(100 * end for end in row.bounds)))
+        low, high = (f"{100 * end:z.1f}" for end in row.bounds)
+        parts.append(gettext_noop(f"worst to best case {low} to {high}"))
     if texts.get("aside"):
         parts.append(f"{columns['aside']} {texts['aside']}".strip())
     return f"{row.label}: {', '.join([*parts, *filter(None, [row.n])])}"
@@ -276,7 +279,10 @@ def _told(row: Row, texts: Mapping[str, str], columns: Mapping[str, str], notati
 
 def _estimate_told(estimate: Estimate | None, notation: Notation) -> str:
     if not estimate or estimate["value"] is None:
-        return "without a value"
+        return gettext_noop("without a value")
     ends = estimate.get("interval")
-    why = " to ".join(map(notation.text, ends)) if ends else estimate.get("reason")
-    return notation.text(estimate["value"]) + (f" ({why})" if why else "")
+    value = notation.text(estimate["value"])
+    if ends:
+        low, high = map(notation.text, ends)
+        return gettext_noop(f"{value} ({low} to {high})")
+    return f"{value} ({why})" if (why := estimate.get("reason")) else value

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from core.language import gettext_noop
 from judge.domain.contrast import ALIKE, NAMES, Kind
 
 CONFIDENCE = 0.95
-METHOD = "exact (Clopper–Pearson) 95 % intervals over pairs"
+METHOD = gettext_noop("exact (Clopper–Pearson) 95 % intervals over pairs")
 
 
 @dataclass(frozen=True, slots=True)

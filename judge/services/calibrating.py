@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from core.language import gettext_noop
 from judge.domain.alignment import place_of
 from judge.domain.calibration.corrected import JudgedStory, Matches
 from judge.domain.calibration.rows import MatchCount, Row, Side, Table, Unknown, matched
@@ -14,7 +15,7 @@ from judge.domain.sampling import Unit
 from judge.domain.settling import Method
 from judge.services.settled_tables import SettledTable
 
-ACTORS = "actors"
+ACTORS = gettext_noop("actors")
 Orders = tuple[Sequence[str], Sequence[str]]
 """The order of every row of both tables, empty where it has none."""
 

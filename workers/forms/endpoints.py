@@ -49,6 +49,9 @@ class EndpointForm(forms.ModelForm):
         labels = {
             "active": gettext_noop("Can be chosen for new work"),
             "base_url": gettext_noop("Base URL"),
+            "api_key_env": gettext_noop("Key variable"),
+            "family": gettext_noop("Family"),
+            "batches": gettext_noop("Batch form"),
             "context_tokens": gettext_noop("Context length, in tokens"),
             "reasoning_tokens": gettext_noop("Room for reasoning, in tokens"),
             "price_input": gettext_noop("Input"),
@@ -76,7 +79,7 @@ class EndpointForm(forms.ModelForm):
             "reasoning_tokens": (
                 gettext_noop("Beside the text of an answer of pre-filling. 0: it does not reason; else some thousands.")
             ),
-            "price_input": "Empty: unknown. 0: free.",
+            "price_input": gettext_noop("Empty: unknown. 0: free."),
             "price_cached": gettext_noop("Empty: as input."),
             "price_cache_write": gettext_noop("Empty: as input."),
             "price_output": gettext_noop("Reasoning counts as output. Empty: unknown. 0: free."),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from django import template
+from django.utils.translation import gettext as _
 
 from workers.domain import pricing
 
@@ -29,8 +30,8 @@ def exact_dollars(amount: Decimal | None) -> str:
 
 @register.filter
 def price(amount: Decimal | None) -> str:
-    """Return a price of tokens in words: "free" for 0, "unknown" for None."""
-    return "free" if amount == 0 else pricing.exact_dollars(amount)
+    """Return a price of tokens in words of the reader's language: "free" for 0, "unknown" for None."""
+    return _("free") if amount == 0 else pricing.exact_dollars(amount)
 
 
 @register.filter

@@ -13,6 +13,7 @@ import numpy as np
 from annotation.domain.agreement import coefficients
 from annotation.domain.agreement.intervals import COEFFICIENTS, Counts, Resampled, mean_interval
 from annotation.domain.agreement.votes import Tally
+from core.language import gettext_noop
 from core.statistics import Clusters, Floats, Interval, method
 
 Sums = Callable[[Counts], Floats]
@@ -142,7 +143,7 @@ def _over_all(rows: Sequence[Agreement], pooled: Sequence[Parts], stories: int, 
         "stories": stories,
         **values,
         **_interval_fields(intervals),
-        "method": _method(seed, stories=stories) + "; chance-corrected: mean over dimensions",
+        "method": _method(seed, stories=stories) + "; " + gettext_noop("chance-corrected: mean over dimensions"),
     }
 
 

@@ -16,6 +16,7 @@ from benchmark.suites.conversations.rows import (
     YES_NO,
     Row,
 )
+from core.language import gettext_noop
 
 SCENARIOS: Mapping[str, str] = {INACCESSIBLE: "false belief", ACCESSIBLE: "control"}
 TYPES: Mapping[tuple[str, str], str] = {
@@ -33,9 +34,9 @@ NO_BELIEF = "no belief"
 ORDERS: Mapping[str, str] = {
     "first-order": "First order",
     "second-order": "Second order",
-    "second-order:accessible": "Second, accessible",
-    "second-order:cyclic": "Second, cyclic",
-    "second-order:acyclic": "Second, acyclic",
+    "second-order:accessible": gettext_noop("Second, accessible"),
+    "second-order:cyclic": gettext_noop("Second, cyclic"),
+    "second-order:acyclic": gettext_noop("Second, acyclic"),
 }
 """Orders of belief as the file names them; the second holds those after it."""
 

@@ -63,7 +63,7 @@ def _of_scenario(scenario: str) -> list[Published]:
         for topic, title in ((topic, _TOPICS[topic]) for topic in TOPICS)
         for name, header in (("all", "ALL"), ("list", "list"), ("f1", gettext_noop("yes or no, F1")))
     ]
-    plain = [("choice", "Belief: choice"), *topics]
+    plain = [("choice", gettext_noop("Belief: choice")), *topics]
     return [
         Published(f"{scenario}.all", "ALL", heading, {scenario: "all", all_of.key: ALL}),
         *(_by_other_embedder(scenario, name, title, group, heading) for name, title, group in _FREE),
@@ -79,10 +79,13 @@ def _of_scenario(scenario: str) -> list[Published]:
     ]
 
 
-_TOPICS = {topic: "Answerability" if topic == ANSWERABILITY else gettext_noop("Information access") for topic in TOPICS}
+_TOPICS = {
+    topic: gettext_noop("Answerability") if topic == ANSWERABILITY else gettext_noop("Information access")
+    for topic in TOPICS
+}
 _FREE = (
     ("all_star", "ALL*", gettext_noop("Sets")),
-    ("distance", "Belief, distance", gettext_noop("Belief")),
+    ("distance", gettext_noop("Belief, distance"), gettext_noop("Belief")),
     ("distance_f1", gettext_noop("Token F1 of right ones"), gettext_noop("Belief")),
 )
 """Figures that rest on an embedder: key, title and heading of their columns."""
@@ -195,7 +198,7 @@ def _scenario(scenario: str, entrants: Sequence[EntrantResults], parse: str) -> 
         *_free("all_star", "ALL*", embedders, "Sets"),
         estimated("all", "ALL", group="Sets", digits=1),
         estimated("choice", "Choice", group="Belief", digits=1),
-        *_free("distance", "Belief, distance", embedders, "Belief"),
+        *_free("distance", gettext_noop("Belief, distance"), embedders, "Belief"),
         *_free(
             "distance_f1", gettext_noop("Token F1 of right ones"), embedders, "Belief", best=""
         ),  # of fewer right ones it may be higher

@@ -14,6 +14,7 @@ from benchmark.suites.omnitom.kinds import KINDS
 from benchmark.suites.omnitom.labels import Scheme
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.omnitom.steps import JUDGE, LABEL
+from core.language import gettext_noop
 
 
 def _named(names: Iterable[str]) -> tuple[Choice, ...]:
@@ -23,21 +24,21 @@ def _named(names: Iterable[str]) -> tuple[Choice, ...]:
 def _filters(scheme: Scheme) -> tuple[Filter, ...]:
     schema = scheme.schema
     return (
-        *([Filter("order", "Order", _named(KINDS["order"]))] if scheme.ordered else []),
-        Filter("role", "Actor role", _named(KINDS["role"])),
+        *([Filter("order", gettext_noop("Order"), _named(KINDS["order"]))] if scheme.ordered else []),
+        Filter("role", gettext_noop("Actor role"), _named(KINDS["role"])),
         # called `matches` it would hide the method of that name of the page's <form>, and htmx would fail on it
         Filter("match_count", "MatchCount", _named(BUCKETS), steps=(JUDGE,)),
         Filter("dimension", "Dimension", tuple(scheme.titles.items()), steps=(LABEL,)),
         Filter(
             "gold",
-            "Gold label",
+            gettext_noop("Gold label"),
             on="dimension",
             choices_on={name: _named(schema[name].values) for name in scheme.keys},
             steps=(LABEL,),
         ),
         Filter(
             "said",
-            "Label said",
+            gettext_noop("Label said"),
             on="dimension",
             choices_on={name: _named(said_labels(name, scheme)) for name in scheme.keys},
             steps=(LABEL,),

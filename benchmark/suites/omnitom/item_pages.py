@@ -18,6 +18,7 @@ from benchmark.suites.omnitom.parsing.values import repaired
 from benchmark.suites.omnitom.pipe_tables import ExtractionRow, extraction_rows
 from benchmark.suites.omnitom.records import GoldRow, Record, record_of_sample
 from benchmark.suites.omnitom.steps import EXTRACT, FOLLOW_UP, LABEL, STRUCTURED, judged_texts, judging_of
+from core.language import gettext_noop
 from judge.domain.judgements import CANNOT_TELL, RowJudgement
 
 MOST_ROWS = 300
@@ -138,7 +139,7 @@ def _extraction(view: ItemView, record: Record, structured: bool) -> ItemContext
     mended = _extracted(parse_extraction(answer, structured=structured, scheme=record.scheme), record)
     official = None if alone else _extracted(extraction_rows(answer), record)
     same = official == mended
-    tables = [Table.of(mended, "Predicted" if alone else "Both parses" if same else "Repaired parse")]
+    tables = [Table.of(mended, gettext_noop("Predicted") if alone else "Both parses" if same else "Repaired parse")]
     if not same and official is not None:
         tables.insert(0, Table.of(official, "Official parse"))
     return {"gold": gold, "tables": tables}
@@ -165,7 +166,7 @@ def _follow_up(view: ItemView, record: Record) -> ItemContext:
     sides: tuple[Sequence[PredictedRow | GoldRow], ...] = (predicted, record.shown)
     rows = [
         AskedRow(side, at, row.actor, row.belief, later.count)
-        for side, rows, earlier, counts in zip(("Predicted", "Gold"), sides, before, after, strict=True)
+        for side, rows, earlier, counts in zip((gettext_noop("Predicted"), "Gold"), sides, before, after, strict=True)
         for at, (row, first, later) in enumerate(zip(rows, earlier, counts, strict=True), 1)
         if first.missing
     ]
@@ -232,7 +233,7 @@ def _predicted_counts(
     ours = parse_extraction(extraction, structured=structured, scheme=scheme)
     rows = _counted(ours, mended.get("pred", ()), "repaired")
     if structured or not scheme.official:
-        return [("Predicted", rows)]
+        return [(gettext_noop("Predicted"), rows)]
     theirs = extraction_rows(extraction)
     officially = _counted(theirs, (official or {}).get("pred", ()), "official")
     keys = [[row_key(row.actor, row.belief) for row in side] for side in (theirs, ours)]
@@ -245,7 +246,7 @@ def _predicted_counts(
         )
         for row, other in zip(rows, officially, strict=True)
     ]  # fmt: skip
-    return [("Predicted", merged)]
+    return [(gettext_noop("Predicted"), merged)]
 
 
 def _counted(

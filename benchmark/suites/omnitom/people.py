@@ -17,9 +17,12 @@ from benchmark.suites.omnitom.records import Record
 from benchmark.suites.omnitom.results import Stage2Result
 from benchmark.suites.omnitom.steps import STRUCTURED
 from benchmark.suites.people import Labelled, Labels, Person, PersonMeasured, Settled
+from core.language import gettext_noop
 
-GAPS = "Official scoring needs a label in every cell of every story."
-UNSETTLED = "Official scoring needs every cell of every story, and not all are settled without this person."
+GAPS = gettext_noop("Official scoring needs a label in every cell of every story.")
+UNSETTLED = gettext_noop(
+    "Official scoring needs every cell of every story, and not all are settled without this person."
+)
 OPEN_STORY = "no cell is settled without this person"
 
 

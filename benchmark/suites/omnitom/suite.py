@@ -44,7 +44,7 @@ EXTRACTION = MetricGroup(
         "precision": gettext_noop("Precision"),
         "recall": gettext_noop("Recall"),
         "f1": "F1",
-        "f1_category_mean": "F1, categories",
+        "f1_category_mean": gettext_noop("F1, categories"),
     },
     score="f1",
     score_title=gettext_noop("F1 of extraction"),
@@ -183,7 +183,9 @@ SUITE = Suite(
     item_template="omnitom/item.html",
     item_below="omnitom/items/story.html",
     lines=lines,
-    items_note="Scores: F1 of judging, mean accuracy of labelling; an extraction is scored by its judgement.",
+    items_note=gettext_noop(
+        "Scores: F1 of judging, mean accuracy of labelling; an extraction is scored by its judgement."
+    ),
     rows=rows_by(OMNITOM_SCHEME),
     score=score_answers,
     parsers=PARSERS,

@@ -197,7 +197,7 @@ def unusable_outputs(shares: Mapping[str, Mapping[str, Mapping[str, Any] | None]
     for group, parts in STAGE_PARTS.items():
         heading = gettext_noop(f"Stage {group[-1]}")
         columns += [
-            estimated(group, "Unusable", unit="%", group=heading, best="", n=""),
+            estimated(group, gettext_noop("Unusable"), unit="%", group=heading, best="", n=""),
             Column(
                 key=f"{group}_unusable", header=gettext_noop("Unusable"), unit="answers", kind="count", group=heading
             ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from benchmark.domain.tables.categories import ShortNames
 from benchmark.suites.opentom.kinds import ATTITUDE, COARSE, FINE
+from core.language import gettext_noop
 
 GENRES: ShortNames = {
     "Coarse location, first order": "Loc c (F)",
@@ -20,7 +21,7 @@ GENRES: ShortNames = {
 def genre_of(type_: str, kind: str) -> str:
     """Return the genre of a question of a type of the files and a kind."""
     if kind == ATTITUDE:
-        return "Attitude"
+        return gettext_noop("Attitude")
     order = "second" if type_.endswith("-so") else "first"
     what = {COARSE: "Coarse location", FINE: "Fine location"}.get(kind, "Multi-hop")
-    return f"{what}, {order} order"
+    return gettext_noop(f"{what}, {order} order")

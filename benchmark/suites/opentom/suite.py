@@ -38,7 +38,7 @@ NARRATIVES = Setting(
     gettext_noop("Narratives"),
     ALL,
     help=gettext_noop("The split “sampled” has the questions on which the benchmark’s own figures rest."),
-    choices=((ALL, "all 596 narratives"), (LONG, gettext_noop("the 100 long narratives"))),
+    choices=((ALL, gettext_noop("all 596 narratives")), (LONG, gettext_noop("the 100 long narratives"))),
 )
 
 PART = Setting(

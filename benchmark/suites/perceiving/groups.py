@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from benchmark.suites.contract import LEFT_OUT, MetricGroup
 from benchmark.suites.perceiving.asking import PERCEPTIONS
 from benchmark.suites.perceiving.shares import ACCURACY, RECALL, SHARES, WHOLE
+from core.language import gettext_noop
 
 
 def perceiving_group(
@@ -14,10 +15,10 @@ def perceiving_group(
 ) -> MetricGroup:
     """Return the group by recall; `whole` heads the share of texts without a mistake, and with `of_types` there is the
     mean over categories."""
-    mean = {f"{RECALL}_category_mean": "Mean of types"} if of_types else {}
+    mean = {f"{RECALL}_category_mean": gettext_noop("Mean of types")} if of_types else {}
     return MetricGroup(
         key=key,
-        title="Perception inference",
+        title=gettext_noop("Perception inference"),
         noun="perception inference",
         shares=SHARES,
         headers={RECALL: "Recall", ACCURACY: "Accuracy", WHOLE: whole} | mean,

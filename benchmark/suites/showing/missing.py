@@ -188,10 +188,10 @@ def incomplete(entrants: Sequence[EntrantResults], parse: str) -> str:
     """Return why the highest figure cannot be marked as best; official figures count as 0 what is missing."""
     models = models_of(entrants) if parse == "repaired" else []
     whys = {
-        "the models answered different stories": any(
+        gettext_noop("the models answered different stories"): any(
             entrant.parses["repaired"]["overall"]["unusable"] for entrant in models
         ),
-        "judges left out rows": any(map(unjudged, models)),
+        gettext_noop("judges left out rows"): any(map(unjudged, models)),
     }
     return " and ".join(why for why, holds in whys.items() if holds)
 

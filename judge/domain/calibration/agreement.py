@@ -13,15 +13,16 @@ from itertools import product
 
 import numpy as np
 
+from core.language import gettext_noop
 from core.statistics import DIFFERENCE, SHARE, Floats, Scale, by_cluster, estimate_of, numbered, ratios, spanning
 from core.statistics import Measure as Ratio
 from judge.domain.calibration.rows import Row, Table, matched
 
 UNIT = "stories"
-NOTHING = "no row has a verdict of both people and the judge"
-NO_MATCH = "no row is matched by people"
-ALL_MATCHED = "every row is matched by people"
-ONE_VERDICT = "every row has the same verdict, so chance agreement is certain"
+NOTHING = gettext_noop("no row has a verdict of both people and the judge")
+NO_MATCH = gettext_noop("no row is matched by people")
+ALL_MATCHED = gettext_noop("every row is matched by people")
+ONE_VERDICT = gettext_noop("every row has the same verdict, so chance agreement is certain")
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from enum import StrEnum
 
 import numpy as np
 
+from core.language import gettext_noop
 from core.statistics import (
     DIFFERENCE,
     FEWEST,
@@ -40,7 +41,10 @@ from core.statistics import (
 )
 
 UNIT = "aligned stories"
-NO_STORIES = "no story was judged"
+NOT_ALIGNED = gettext_noop("no story was aligned")
+NO_STORIES = gettext_noop("no story was judged")
+_NO_SPREAD = 1e-9
+"""Standard errors below it are those of rounding."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from core.language import gettext_noop
 
 class Unknown(StrEnum):
     """Why a row has no MatchCount."""
 
-    MISSING = "missing"
-    UNCLEAR = "unclear"
+    MISSING = gettext_noop("missing")
+    UNCLEAR = gettext_noop("unclear")
     """Asked, and answered "cannot tell"."""
 
 
@@ -19,8 +20,8 @@ MatchCount = int | Unknown
 
 
 class Side(StrEnum):
-    PREDICTION = "prediction"
-    GOLD = "gold"
+    PREDICTION = gettext_noop("prediction")
+    GOLD = gettext_noop("gold")
 
 
 @dataclass(frozen=True, slots=True)

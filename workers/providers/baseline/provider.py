@@ -48,7 +48,7 @@ def provider_of(baselines: Sequence[Baseline]) -> Provider:
         defaults={"max_concurrency": 64, "repeat_unknown": 1},
         left_out=LEFT_OUT,
         placeholders={"name": f"{next(iter(models), NAME)}-2"},
-        model_label="Baseline",
+        model_label=gettext_noop("Baseline"),
         options={name: types for baseline in baselines for name, types in baseline.options.items()},
         options_sentence=gettext_noop(f"A JSON object: {notes}.") if notes else "",
     )

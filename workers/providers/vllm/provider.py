@@ -24,7 +24,7 @@ def _is_hosted(spec: Spec) -> bool:
 
 PROVIDER = Provider(
     name="vllm",
-    label="vLLM server",
+    label=gettext_noop("vLLM server"),
     sentence=gettext_noop("A vLLM server that you run: answers are held to a JSON schema, token by token."),
     backend=_backend,
     hosted=False,

@@ -22,7 +22,7 @@ def _announcement(spec: Spec) -> str:
 
 PROVIDER = Provider(
     name="vllm-engine",
-    label="vLLM inside a GPU worker",
+    label=gettext_noop("vLLM inside a GPU worker"),
     sentence=gettext_noop("The model is loaded into a GPU worker of Credence; no server stands between."),
     backend=_backend,
     hosted=False,

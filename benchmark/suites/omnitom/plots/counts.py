@@ -13,6 +13,7 @@ from benchmark.domain.plots.names import labels, printable, shortened
 from benchmark.domain.plots.values import Percent, barred, ended
 from benchmark.suites.omnitom.cells import ILLEGAL, MISSING
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME
+from core.language import gettext_noop
 
 Counts = Mapping[str, int]
 Side = Literal["gold", "predicted"]
@@ -104,7 +105,7 @@ def _bars(table: Labels, total: Mapping[Side, int]) -> dict[str, tuple[Bar, Bar]
 @plot
 def match_counts(rows: Mapping[str, Counts], *, parse: str, note: str = "", look: Look) -> Drawing:
     """Predicted rows by how many gold rows they match, as shares; `rows` is {model: `match_counts`}."""
-    title = f"MatchCount distribution, {parse} parse"
+    title = gettext_noop(f"MatchCount distribution, {parse} parse")
     counts_by_model = {
         model: {name: n for name, n in counts.items() if name != "total"} for model, counts in rows.items()
     }
@@ -142,7 +143,7 @@ def confusion(
 
     `table` is {gold label: {predicted label: rows}}; what is not a label has a column only where it was predicted.
     """
-    title = f"{titles[dimension]}: gold labels and those of {model}, {parse} parse"
+    title = gettext_noop(f"{titles[dimension]}: gold labels and those of {model}, {parse} parse")
     has_counts = {name: any(row[name] for row in table.values()) for name in next(iter(table.values()), {})}
     columns = [name for name, any_row in has_counts.items() if any_row or name not in {MISSING, ILLEGAL}]
     if not any(sum(row.values()) for row in table.values()):

@@ -15,6 +15,7 @@ from benchmark.domain.tables.categories import in_order
 from benchmark.suites.omnitom.categories import CATEGORIES
 from benchmark.suites.omnitom.kinds import KINDS
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME
+from core.language import gettext_noop
 
 
 def f1_by_category(rows: Sequence[ModelRow], *, parse: str, **how: Any) -> bytes:
@@ -56,7 +57,7 @@ def by_kind(
         name: [{kind: percent(values_by_model.get(model, {}).get(kind)) for kind in KINDS[by]} for model in models]
         for name, values_by_model in values_by_panel.items()
     }
-    heads = {kind: f"Order {kind}" if by == "order" else kind.capitalize() for kind in KINDS[by]}
+    heads = {kind: gettext_noop(f"Order {kind}") if by == "order" else kind.capitalize() for kind in KINDS[by]}
     series = [
         Series(key=kind, label=head, marker=marker, colour=colour, filled=filled)
         for (kind, head), (marker, colour, filled) in zip(heads.items(), MARKS, strict=False)

@@ -8,10 +8,11 @@ from typing import Any
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.scatter import Point, numbered_scatter
 from benchmark.domain.plots.values import BANDS, Metric, Percent, barred, bounds_of, ended, percent, worst_to_best
+from core.language import gettext_noop
 
 NO_VOLUME = "No model has predicted a row."
 UNBOUNDED = " (rows a story have none: an answer that nobody can read may hold any number)"
-PANELS = {"precision": ("Precision", "^"), "recall": ("Recall", "s"), "f1": ("F1", "o")}
+PANELS = {"precision": (gettext_noop("Precision"), "^"), "recall": (gettext_noop("Recall"), "s"), "f1": ("F1", "o")}
 
 
 @plot

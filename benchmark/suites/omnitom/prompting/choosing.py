@@ -13,11 +13,12 @@ from benchmark.suites.contract import Resources, Sample
 from benchmark.suites.omnitom.labels import scheme_of
 from benchmark.suites.omnitom.prompting.examples import Example, examples_for
 from benchmark.suites.omnitom.records import Record, record_of, record_of_sample
+from core.language import gettext_noop
 
 WITH_EXAMPLES = 4
 """The prompt level that has in-context examples."""
 SAMPLE, CALIBRATION = "sample", "calibration"
-SOURCES = {SAMPLE: "the sample corpus", CALIBRATION: "calibration stories"}
+SOURCES = {SAMPLE: gettext_noop("the sample corpus"), CALIBRATION: "calibration stories"}
 CALIBRATION_SPLIT = "calibration"
 """The split of a project whose stories may serve as examples."""
 

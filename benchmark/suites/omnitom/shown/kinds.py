@@ -13,19 +13,28 @@ from benchmark.suites.omnitom.shown.pooled import POOLED, of_bounds, pooled_lead
 from benchmark.suites.showing.entrants import analyses_of, row_of
 from benchmark.suites.showing.missing import complete, unmarked
 from benchmark.suites.shown import EntrantResults
+from core.language import gettext_noop
 
-KIND_NAMES = {**{order: f"Order {order}" for order in KINDS["order"]}, "world": "World", "actors": "Actors"}
+KIND_NAMES = {
+    **{order: gettext_noop(f"Order {order}") for order in KINDS["order"]},
+    "world": gettext_noop("World"),
+    "actors": gettext_noop("Actors"),
+}
 KIND_HEADS = {"order": "order", "role": "actor role"}
 KIND_NOTES = {
     "order": (
-        "Precision is over predicted rows by the order that the model gave them, recall over gold rows by "
-        "theirs, F1 is of the two."
+        gettext_noop(
+            "Precision is over predicted rows by the order that the model gave them, recall over gold rows by "
+            "theirs, F1 is of the two."
+        )
     ),
-    "role": "World holds what the narrator states as fact; actors are all characters and groups. Precision is over "
-    "predicted rows, recall over "
-    "gold rows, F1 is of the two.",
+    "role": gettext_noop(
+        "World holds what the narrator states as fact; actors are all characters and groups. Precision is over "
+        "predicted rows, recall over "
+        "gold rows, F1 is of the two."
+    ),
 }
-CELLS_NOTE = "By the {head} of the gold row; overall is over the cells of all dimensions."
+CELLS_NOTE = gettext_noop("By the {head} of the gold row; overall is over the cells of all dimensions.")
 
 
 def kind_table(entrants: Sequence[EntrantResults], by: str, parse: str) -> Table:
@@ -47,7 +56,7 @@ def kind_table(entrants: Sequence[EntrantResults], by: str, parse: str) -> Table
                 cells |= estimate(f"{kind} {name}", estimates[name])
                 where[f"{kind} {name}"] = Items({by: kind, "reading": parse})
         rows.append(row_of(entrant, "stage1", cells, where))
-    title = f"Extraction by {KIND_HEADS[by]}, {parse} parse (%)"
+    title = gettext_noop(f"Extraction by {KIND_HEADS[by]}, {parse} parse (%)")
     notes = [POOLED, KIND_NOTES[by], *of_bounds(rows), *unmarked(entrants, parse)]
     return Table(title=title, columns=columns, rows=rows, lead=pooled_lead("stage1", entrants), notes=notes)
 
@@ -71,7 +80,7 @@ def kind_dimension_table(
                 dimension = {} if name == "overall" else {"dimension": name}
                 where[name] = Items({by: kind, "reading": parse} | dimension)
             rows.append(row_of(entrant, "stage2", cells, where))
-    title = f"Labelling accuracy by {KIND_HEADS[by]} and dimension, {parse} parse (%)"
+    title = gettext_noop(f"Labelling accuracy by {KIND_HEADS[by]} and dimension, {parse} parse (%)")
     notes = [POOLED.replace("n: rows", "n: cells"), CELLS_NOTE.format(head=KIND_HEADS[by])]
     notes += unmarked(entrants, parse)
     lead = pooled_lead("stage2", entrants)

@@ -14,12 +14,13 @@ from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
 from benchmark.suites.omnitom.shown.pooled import pooled_lead
 from benchmark.suites.showing.entrants import analyses_of, row_of
 from benchmark.suites.shown import EntrantResults
+from core.language import gettext_noop
 
-DISTRIBUTION_NOTE = (
+DISTRIBUTION_NOTE = gettext_noop(
     "Brackets: 95 % intervals over stories of the share of the row's total (%). Gold's are those of all stories, "
     "models' of usable ones."
 )
-CONFUSION_NOTE = "Brackets: 95 % intervals over stories of the share of the gold label's rows (%)."
+CONFUSION_NOTE = gettext_noop("Brackets: 95 % intervals over stories of the share of the gold label's rows (%).")
 
 
 def distribution_table(
@@ -48,7 +49,7 @@ def distribution_table(
         labels, most["gold"], most["gold_ends"], most.get("gold_reasons")
     )
     gold |= {f"{label} share": None for label in (NO_LABEL, ILLEGAL)}  # which gold cannot have
-    title = f"{scheme.titles[dimension]}: labels as predicted, {parse} parse"
+    title = gettext_noop(f"{scheme.titles[dimension]}: labels as predicted, {parse} parse")
     lead = pooled_lead("stage2", entrants)
     return Table(title=title, columns=columns, rows=rows, totals=[gold], lead=lead, notes=[DISTRIBUTION_NOTE])
 
@@ -84,7 +85,7 @@ def confusion_table(entrant: EntrantResults, dimension: str, parse: str, scheme:
         where["total"] = Items(of_gold)
         cells = {"gold": gold} | _distributed(confusion["said"], counts, ends, why)
         rows.append(row_of(entrant, "stage2", cells, where))
-    title = f"{scheme.titles[dimension]}: gold labels and those of {entrant.model}, {parse} parse"
+    title = gettext_noop(f"{scheme.titles[dimension]}: gold labels and those of {entrant.model}, {parse} parse")
     return Table(title=title, columns=columns, rows=rows, notes=[CONFUSION_NOTE])
 
 

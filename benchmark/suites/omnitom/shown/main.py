@@ -17,14 +17,15 @@ from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.showing.names import labels_of
 from benchmark.suites.showing.ranking import ranked_by, ranked_within, with_settings
 from benchmark.suites.shown import EntrantResults, EntrantsByGroup
+from core.language import gettext_noop
 
 
 def _published() -> tuple[Published, ...]:
     """Return the figures of the paper's table 3."""
-    first, second = "Extraction, F1 (table 3)", "Labelling, accuracy (table 3)"
+    first, second = gettext_noop("Extraction, F1 (table 3)"), gettext_noop("Labelling, accuracy (table 3)")
     categories = {f"f1 {name}": (name, {"categories-stage1": name}) for name in CATEGORIES}
     overall = {
-        "f1_category_mean": ("Overall, the mean of categories", {"stage1": "f1_category_mean"}),
+        "f1_category_mean": (gettext_noop("Overall, the mean of categories"), {"stage1": "f1_category_mean"}),
         "f1": ("By story", {"stage1": "f1"}),
     }
     labels = zip(OMNITOM_SCHEME.shares, ("Overall", *OMNITOM_SCHEME.shorts.values()), strict=True)
@@ -69,7 +70,7 @@ def _of_judges(entrants: Sequence[EntrantResults]) -> list[str]:
 
 def _stories(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Say on how many stories each model's figures rest."""
-    for group, name in (("stage1", "Extraction"), ("stage2", "Labelling")):
+    for group, name in (("stage1", gettext_noop("Extraction")), ("stage2", gettext_noop("Labelling"))):
         counts: dict[int, list[str]] = {}
         for run in runs:
             if run[group]:
@@ -79,7 +80,7 @@ def _stories(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             for count, models in sorted(counts.items(), reverse=True)
         ]
         if notes:
-            yield f"{name}: stories, n = {', '.join(notes)}."
+            yield gettext_noop(f"{name}: stories, n = {', '.join(notes)}.")
 
 
 @dataclass(frozen=True, slots=True)

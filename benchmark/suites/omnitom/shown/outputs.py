@@ -14,16 +14,21 @@ from benchmark.suites.omnitom.shown.pooled import CASES_NOTE, of_bounds, pooled_
 from benchmark.suites.omnitom.tables import match_count_distribution, unusable_outputs
 from benchmark.suites.showing.entrants import analyses_of, row_of
 from benchmark.suites.shown import EntrantResults, EntrantsByGroup
+from core.language import gettext_noop
 from core.plain import Json
 
 UNUSABLE_NOTES = {
     "official": (
-        "Unusable: answers in which official parsing finds no row, of labelling no row of a gold proposition. "
-        "Official scoring counts them 0."
+        gettext_noop(
+            "Unusable: answers in which official parsing finds no row, of labelling no row of a gold proposition. "
+            "Official scoring counts them 0."
+        )
     ),
     "repaired": (
-        "Unusable: answers of the model itself that nobody could read. Calls that failed, judgements that cannot "
-        "be used and rows that the judge left out are no answer of the model and are counted apart."
+        gettext_noop(
+            "Unusable: answers of the model itself that nobody could read. Calls that failed, judgements that cannot "
+            "be used and rows that the judge left out are no answer of the model and are counted apart."
+        )
     ),
 }
 
@@ -44,7 +49,7 @@ def match_count_table(entrants: Sequence[EntrantResults], parse: str) -> Table:
     left = "; ".join(
         f"{model} {matches['unjudged']:,}" for model, matches in matches_by_model.items() if matches.get("unjudged")
     )
-    notes = [*table.notes, "Shares of the model's predicted rows; brackets: 95 % intervals over stories."]
+    notes = [*table.notes, gettext_noop("Shares of the model's predicted rows; brackets: 95 % intervals over stories.")]
     notes += [f"Not among them, as the judge left them out: {left}."] if left else []
     notes += of_bounds(rows)
     return replace(table, rows=rows, lead=pooled_lead("stage1", entrants), notes=notes)
@@ -97,10 +102,10 @@ def volume_table(entrants: Sequence[EntrantResults], parse: str) -> Table:
     share = {"unit": "%", "best": "", "n": ""}
     columns = [
         Column(key="model", header="Model"),
-        Column(key="predicted", header="Predicted rows", kind="count"),
-        Column(key="gold", header="Gold rows", kind="count"),
-        estimated("predicted_per_story", "Predicted a story", **number, n=""),
-        estimated("gold_per_story", "Gold a story", **number, n=""),
+        Column(key="predicted", header=gettext_noop("Predicted rows"), kind="count"),
+        Column(key="gold", header=gettext_noop("Gold rows"), kind="count"),
+        estimated("predicted_per_story", gettext_noop("Predicted a story"), **number, n=""),
+        estimated("gold_per_story", gettext_noop("Gold a story"), **number, n=""),
         *(
             estimated(name, head, **share)
             for name, head in (("precision", "Precision"), ("recall", "Recall"), ("f1", "F1"))
@@ -114,9 +119,9 @@ def volume_table(entrants: Sequence[EntrantResults], parse: str) -> Table:
         for name in ("predicted_per_story", "gold_per_story", "precision", "recall", "f1"):
             row |= estimate(name, volume[name])
         rows.append(row_of(entrant, "stage1", row))
-    notes = ["Brackets: 95 % intervals over stories."]
+    notes = [gettext_noop("Brackets: 95 % intervals over stories.")]
     notes += [CASES_NOTE] if any(row["f1 bounds"] for row in rows) else []
-    title, lead = f"Volume against precision and recall, {parse} parse", pooled_lead("stage1", entrants)
+    title, lead = gettext_noop(f"Volume against precision and recall, {parse} parse"), pooled_lead("stage1", entrants)
     return Table(title=title, columns=columns, rows=rows, lead=lead, notes=notes)
 
 

@@ -12,6 +12,7 @@ from benchmark.suites.omnitom.shown.kinds import KIND_HEADS
 from benchmark.suites.omnitom.shown.labels import slug_of
 from benchmark.suites.omnitom.shown.tables import shown_kinds
 from benchmark.suites.shown import ParseResults, ShownPicture
+from core.language import gettext_noop
 
 
 def plots() -> ModuleType:
@@ -32,11 +33,13 @@ def _of_metrics(scheme: Scheme, results: ParseResults) -> Iterator[tuple[str, Sh
         arguments_of = partial(arguments.by_category, extracted, parse)
         yield (
             "f1-by-category",
-            ShownPicture("F1 by story category", lambda: plots().f1_by_category, arguments_of, ("stage1",)),
+            ShownPicture(
+                gettext_noop("F1 by story category"), lambda: plots().f1_by_category, arguments_of, ("stage1",)
+            ),
         )
     if labelled := results.read["stage2"]:
         arguments_of = partial(arguments.dimensions, labelled, parse, scheme)
-        title, groups = "Accuracy by dimension", ("stage2",)
+        title, groups = gettext_noop("Accuracy by dimension"), ("stage2",)
         yield (
             "dimensions",
             ShownPicture(title, lambda: plots().accuracy_by_dimension, arguments_of, groups, whole=True),
@@ -49,19 +52,24 @@ def _of_analyses(scheme: Scheme, results: ParseResults) -> Iterator[tuple[str, S
         head = KIND_HEADS[by]
         if first:
             arguments_of = partial(arguments.extraction_by_kind, first, by, parse)
-            yield name, ShownPicture(f"Extraction by {head}", lambda: plots().by_kind, arguments_of, ("stage1",))
+            yield (
+                name,
+                ShownPicture(gettext_noop(f"Extraction by {head}"), lambda: plots().by_kind, arguments_of, ("stage1",)),
+            )
         if second:
             arguments_of = partial(arguments.labelling_by_kind, second, by, parse, scheme)
             title = f"Labelling accuracy by {head} and dimension"
             yield f"{name}-dimensions", ShownPicture(title, lambda: plots().by_kind, arguments_of, ("stage2",))
     if first:
         arguments_of = partial(arguments.volume, first, parse)
-        title = "Volume against precision and recall"
+        title = gettext_noop("Volume against precision and recall")
         yield "volume", ShownPicture(title, lambda: plots().volume, arguments_of, ("stage1",))
         arguments_of = partial(arguments.match_counts, first, parse)
         yield (
             "match-counts",
-            ShownPicture("MatchCount distribution", lambda: plots().match_counts, arguments_of, ("stage1",)),
+            ShownPicture(
+                gettext_noop("MatchCount distribution"), lambda: plots().match_counts, arguments_of, ("stage1",)
+            ),
         )
 
 
@@ -69,9 +77,9 @@ def _of_labels(scheme: Scheme, results: ParseResults) -> Iterator[tuple[str, Sho
     parse = results.parse
     for at, entrant in enumerate(results.analysed["stage2"], 1):
         arguments_of = partial(arguments.labels, entrant, parse, scheme)
-        title = f"Labels in gold and by {entrant.model}"
+        title = gettext_noop(f"Labels in gold and by {entrant.model}")
         yield f"labels-{at}", ShownPicture(title, lambda: plots().label_distribution, arguments_of)
         for dimension, name in scheme.titles.items():
             arguments_of = partial(arguments.confusion, entrant, dimension, parse, scheme)
-            title = f"{name}: gold labels and those of {entrant.model}"
+            title = gettext_noop(f"{name}: gold labels and those of {entrant.model}")
             yield f"confusion-{at}-{slug_of(dimension)}", ShownPicture(title, lambda: plots().confusion, arguments_of)

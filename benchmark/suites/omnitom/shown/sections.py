@@ -9,21 +9,22 @@ from functools import partial
 from benchmark.suites.omnitom.labels import Scheme
 from benchmark.suites.omnitom.shown.labels import slug_of
 from benchmark.suites.shown import Choice, Explored, Explorer, ParseResults, Section
+from core.language import gettext_noop
 
 SECTIONS = (
-    Section("The paper’s table 3", (), ("main-repaired", "main-official"), paper=True),
-    Section("F1 by story category", ("f1-by-category",), ("categories-stage1",)),
-    Section("Extraction by order", ("orders",), ("orders",)),
-    Section("Labelling by order and dimension", ("orders-dimensions",), ("orders-dimensions",)),
-    Section("Extraction by actor role", ("roles",), ("roles",)),
-    Section("Labelling by actor role and dimension", ("roles-dimensions",), ("roles-dimensions",)),
-    Section("Volume against precision and recall", ("volume",), ("volume",)),
-    Section("MatchCount distribution", ("match-counts",), ("match-counts",)),
-    Section("Accuracy by dimension", ("dimensions",)),
+    Section(gettext_noop("The paper’s table 3"), (), ("main-repaired", "main-official"), paper=True),
+    Section(gettext_noop("F1 by story category"), ("f1-by-category",), ("categories-stage1",)),
+    Section(gettext_noop("Extraction by order"), ("orders",), ("orders",)),
+    Section(gettext_noop("Labelling by order and dimension"), ("orders-dimensions",), ("orders-dimensions",)),
+    Section(gettext_noop("Extraction by actor role"), ("roles",), ("roles",)),
+    Section(gettext_noop("Labelling by actor role and dimension"), ("roles-dimensions",), ("roles-dimensions",)),
+    Section(gettext_noop("Volume against precision and recall"), ("volume",), ("volume",)),
+    Section(gettext_noop("MatchCount distribution"), ("match-counts",), ("match-counts",)),
+    Section(gettext_noop("Accuracy by dimension"), ("dimensions",)),
     Section("Accuracy by story category", (), ("categories-stage2",)),
-    Section("Dimension × story category", (), ("dimensions",)),
-    Section("Unusable outputs", (), ("unusable",)),
-    Section("Self-test of judges", (), ("judge-tests",)),
+    Section(gettext_noop("Dimension × story category"), (), ("dimensions",)),
+    Section(gettext_noop("Unusable outputs"), (), ("unusable",)),
+    Section(gettext_noop("Self-test of judges"), (), ("judge-tests",)),
 )
 
 
@@ -58,4 +59,4 @@ def _shows(chosen: Mapping[str, str]) -> Explored:
 
 
 def explorer_of(scheme: Scheme) -> Explorer:
-    return Explorer("labels", "Labels: distribution and confusion", partial(_choices, scheme), _shows)
+    return Explorer("labels", gettext_noop("Labels: distribution and confusion"), partial(_choices, scheme), _shows)
