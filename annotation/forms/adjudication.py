@@ -3,7 +3,7 @@ from __future__ import annotations
 from urllib.parse import urlencode
 
 from django import forms
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext, gettext_lazy
 
 from annotation.models import ErrorTag, Project
 from annotation.models.similar_cells import Kind
@@ -34,7 +34,7 @@ class QueueFilter(forms.Form):
         self.fields["text"].widget.attrs["type"] = "search"
         self.fields["dimension"].choices = [
             ("", gettext_lazy("All")),
-            *((dimension.key, dimension.name) for dimension in schema.dimensions),
+            *((dimension.key, gettext(dimension.name)) for dimension in schema.dimensions),
         ]
         for name, rows in (("split", project.splits), ("category", project.categories)):
             names = list(rows.values_list("name", flat=True))

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from django import forms
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext, gettext_lazy
 
 from annotation.models import Method, Project
 
@@ -33,7 +33,7 @@ class GoldLogFilter(forms.Form):
 
     def __init__(self, data, *, project: Project) -> None:
         super().__init__(data)
-        dimensions = ((dimension.key, dimension.name) for dimension in project.schema.dimensions)
+        dimensions = ((dimension.key, gettext(dimension.name)) for dimension in project.schema.dimensions)
         self.fields["dimension"].choices = [("", gettext_lazy("All")), *dimensions]
 
     @property

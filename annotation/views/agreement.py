@@ -128,7 +128,7 @@ def _with_figures(row: dict) -> dict:
 def _points(rows: list[dict], name: str) -> list[Row]:
     return [
         Row(
-            label=row["dimension"].name,
+            label=gettext(row["dimension"].name),
             first={"value": row[name], "interval": row["interval"][name], "reason": row["reasons"].get(name, "")},
             n=gettext_noop(f"{row['cells']:,} cells"),
         )
