@@ -174,9 +174,11 @@ def release(request: HttpRequest, slug: str, assignment: str) -> HttpResponse:
     votes = service.release(by=request.user, assignment=row, now=timezone.now())
     messages.success(
         request,
-        gettext("{shown_name} no longer labels {story}; {votes} votes were withdrawn.").format(
-            shown_name=row.annotator.shown_name, story=row.story, votes=votes
-        ),
+        ngettext(
+            "{shown_name} no longer labels {story}; {votes} vote was withdrawn.",
+            "{shown_name} no longer labels {story}; {votes} votes were withdrawn.",
+            votes,
+        ).format(shown_name=row.annotator.shown_name, story=row.story, votes=votes),
     )
     here = request.GET.urlencode()
     return redirect(reverse("annotation:assignments", args=[slug]) + (f"?{here}" if here else ""))

@@ -92,7 +92,7 @@ def _split(request: HttpRequest, access: ProjectAccess, form: SplitForm | Chosen
             count = put_in_split(by=request.user, project=access.project, stories=stories, name=chosen["split"])
             messages.success(
                 request,
-                gettext("{count} stories are now in {split}.").format(
+                ngettext("{count} story is now in {split}.", "{count} stories are now in {split}.", count).format(
                     count=count, split=chosen["split"] or gettext("no split")
                 ),
             )

@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import ProjectAccess, project_access
@@ -129,7 +130,12 @@ def action(request: HttpRequest, slug: str, round: str, action: str) -> HttpResp
 def discard(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     count = service.discard_unseen(by=request.user, project=access.project)
-    messages.success(request, _("{count} suggestions that nobody has seen were discarded.").format(count=count))
+    done = ngettext(
+        "{count} suggestion that nobody has seen was discarded.",
+        "{count} suggestions that nobody has seen were discarded.",
+        count,
+    )
+    messages.success(request, done.format(count=count))
     return redirect("annotation:prefills", slug)
 
 

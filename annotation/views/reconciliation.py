@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext, gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import ProjectAccess, project_access, story_of, unfinished
@@ -74,7 +74,11 @@ def _do(request: HttpRequest, access: ProjectAccess, story: Story) -> HttpRespon
             count = service.finish(by=by, story=story, now=now)
             messages.success(
                 request,
-                gettext("Story {number} has its gold table: {count} rows.").format(number=story.number, count=count),
+                ngettext(
+                    "Story {number} has its gold table: {count} row.",
+                    "Story {number} has its gold table: {count} rows.",
+                    count,
+                ).format(number=story.number, count=count),
             )
     except service.Refused as error:
         messages.error(request, str(error))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from core.language import gettext_noop
+
 NO_GOLD = "no gold propositions"
 """Why a sample without gold has no estimate: not the answer's fault, so it is not counted as unusable."""
 NO_ANSWER = "no answer"
@@ -31,3 +33,25 @@ LOST_OUTSIDE = {OPEN, CALL_FAILED, CANCELLED, NOT_IN_FILE, *JUDGE_S.values(), NO
 def lost_outside(reason: str) -> bool:
     """Return whether a sample is unusable for something that the model did not do: its call or the judge's."""
     return reason in LOST_OUTSIDE or reason.startswith(OF_JUDGE)
+
+
+def questions_unanswered(missing: int, of: int) -> str:
+    """Return why a sample of `of` questions has no official score: how many have no answer; empty where all do."""
+    if not missing:
+        return ""
+    if of == 1:
+        return gettext_noop("its only question has no answer")
+    if missing == 1:
+        return gettext_noop(f"{missing} of its {of} questions has no answer")
+    return gettext_noop(f"{missing} of its {of} questions have no answer")
+
+
+def tries_unanswered(missing: int, of: int) -> str:
+    """Return why a sample that was asked `of` times has no official score; empty where every try has an answer."""
+    if not missing:
+        return ""
+    if of == 1:
+        return gettext_noop("its only try has no answer")
+    if missing == 1:
+        return gettext_noop(f"{missing} of its {of} tries has no answer")
+    return gettext_noop(f"{missing} of its {of} tries have no answer")

@@ -10,6 +10,7 @@ from benchmark.domain.estimating import StoryScore
 from benchmark.suites.asked import Outcome, Parse, Sample
 from benchmark.suites.contract import WRONG, MetricGroup, Unread
 from benchmark.suites.measuring import SampleResult
+from benchmark.suites.reasons import questions_unanswered
 from core.language import gettext_noop
 
 ACCURACY = "accuracy"
@@ -72,7 +73,7 @@ def scored_by(verdict: Verdict, share: str = ACCURACY) -> Callable[[Sample, Sequ
         answered = [outcome for outcome in outcomes if not outcome.without]
         missing = len(outcomes) - len(answered)
         official = [right for outcome in answered if (right := verdict(sample, outcome, "official")) is not None]
-        reason = gettext_noop(f"{missing} of its {len(outcomes)} questions have no answer") if missing else ""
+        reason = questions_unanswered(missing, len(outcomes))
         of_official = None if missing else {share: fmean(official) if official else None}
         read = [outcome for outcome in answered if not outcome.unusable]
         repaired = [right for outcome in read if (right := verdict(sample, outcome, "repaired")) is not None]

@@ -8,6 +8,7 @@ from statistics import fmean
 from benchmark.domain.estimating import StoryScore
 from benchmark.suites.asked import Outcome, Parse, Sample
 from benchmark.suites.measuring import SampleResult
+from benchmark.suites.reasons import questions_unanswered
 from core.language import gettext_noop
 
 Shares = Mapping[str, float | None]
@@ -30,7 +31,7 @@ def scored_shares(
     def scored(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
         answered = [outcome for outcome in outcomes if not outcome.without]
         missing = len(outcomes) - len(answered)
-        reason = gettext_noop(f"{missing} of its {len(outcomes)} questions have no answer") if missing else ""
+        reason = questions_unanswered(missing, len(outcomes))
         official = [shares for outcome in answered if (shares := shares_of(outcome, "official")) is not None]
         read = [outcome for outcome in answered if not outcome.unusable]
         repaired = [shares for outcome in read if (shares := shares_of(outcome, "repaired")) is not None]

@@ -17,6 +17,7 @@ from annotation.models import Role
 from benchmark.forms.aligning import AlignForm, GrowForm
 from benchmark.services.alignment_tables import load_tables, origin_of, units_of
 from core.idempotency.forms import made_before, made_once
+from core.wording import counted
 from judge.access import study_of
 from judge.models import AlignmentStudy
 from judge.services.studies import Refused, drawn_of, grow_study, make_study, strata_of
@@ -93,5 +94,5 @@ def _grown(request: HttpRequest, study: AlignmentStudy, form: GrowForm) -> str:
         annotators=list(form.cleaned_data["annotators"]),
         now=timezone.now(),
     )
-    messages.success(request, _("The study has {count} tables now.").format(count=total))
+    messages.success(request, _("The study has {tables} now.").format(tables=counted(total, "table")))
     return str(total)

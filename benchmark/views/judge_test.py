@@ -17,7 +17,7 @@ from benchmark.services.judge_tests import current_test, start_test, way_on, why
 from benchmark.services.judge_versions import judged_at
 from benchmark.services.plans import RunRefused
 from core.idempotency.forms import made_once
-from core.language import gettext_noop
+from core.language import ngettext
 from workers.services.failures import reasons_of
 
 
@@ -30,7 +30,8 @@ def judge_test(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         except RunRefused as error:
             messages.error(request, str(error))
         else:
-            messages.success(request, gettext_noop(f"{int(calls):,} calls will test the judge."))
+            told = ngettext("{calls} call will test the judge.", "{calls} calls will test the judge.", int(calls))
+            messages.success(request, told.format(calls=f"{int(calls):,}"))
         return redirect("benchmark:judge_test", slug, uid)
     test = (
         current_test(access.run) if judged_at(access.run) else None

@@ -25,7 +25,7 @@ from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
 from benchmark.views.launch import endpoint_choices, launch_once, posted
 from core.idempotency.forms import made_before, made_once
-from core.language import gettext_noop
+from core.language import gettext_noop, ngettext
 
 MOST_READ_AT_ONCE = 20_000
 """Answers that a request may read again; more are a command's work."""
@@ -62,7 +62,12 @@ def extend(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         except RunRefused as error:
             form.add_error(error.field if error.field in form.fields else None, str(error))
         else:
-            messages.success(request, gettext_noop(f"{added:,} questions were added."))
+            messages.success(
+                request,
+                ngettext("{added} question was added.", "{added} questions were added.", added).format(
+                    added=f"{added:,}"
+                ),
+            )
             return redirect("benchmark:run", slug, uid)
     elif made_before(request):  # a press that comes late is refused models that the first has added
         return redirect("benchmark:run", slug, uid)
@@ -143,7 +148,9 @@ def read_anew(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         messages.error(request, str(error))
     else:
         outcome = (
-            gettext_noop(f"{changed:,} parses changed.") if changed else gettext_noop("every answer reads as it did.")
+            ngettext("{changed} parse changed.", "{changed} parses changed.", changed).format(changed=f"{changed:,}")
+            if changed
+            else gettext_noop("every answer reads as it did.")
         )
         messages.success(request, gettext_noop(f"The answers were read again: {outcome}"))
     return redirect("benchmark:run", slug, uid)

@@ -68,7 +68,7 @@ def test_releasing_an_assignment_asks_first_and_withdraws_its_votes(page, login,
     page.goto("/p/minds/assignments/")
     page.get_by_role("button", name="release", exact=True).first.press("Enter")
     page.get_by_role("dialog").get_by_role("button", name="release").press("Enter")
-    page.wait_for_selector("text=1 votes were withdrawn")
+    page.wait_for_selector("text=1 vote was withdrawn")
     assert Assignment.objects.active().count() == 2
     assert not Vote.objects.cast().exists()
 

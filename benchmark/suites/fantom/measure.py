@@ -19,6 +19,7 @@ from benchmark.suites.fantom.analyses import Analyses, analyses_of
 from benchmark.suites.fantom.embedding import EMBEDDERS
 from benchmark.suites.fantom.steps import ANSWER, EMBEDDER, STEPS
 from benchmark.suites.measuring import SampleResult, measured_samples, undefined, with_analyses
+from benchmark.suites.reasons import questions_unanswered
 from benchmark.suites.right_or_wrong import ACCURACY, accuracy_group, said_right, scored_by
 from benchmark.suites.set_measuring import measured_sets, sets_group
 from core.language import gettext_noop
@@ -184,9 +185,7 @@ def _fact(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
         score = StoryScore(sample.category, worst, best, None, why)
     else:
         score = StoryScore(sample.category, worst, best, {F1: fmean(read)})
-    return SampleResult(
-        official, score, gettext_noop(f"{missing} of its {len(outcomes)} questions have no answer") if missing else ""
-    )
+    return SampleResult(official, score, questions_unanswered(missing, len(outcomes)))
 
 
 def _analyses(entered: Entered, parse: Parse) -> Analyses:

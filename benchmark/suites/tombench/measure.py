@@ -9,6 +9,7 @@ from benchmark.domain.estimating import StoryScore
 from benchmark.suites.asked import Parse
 from benchmark.suites.contract import ANSWERS, GUESSED, Entered, Measured, MetricGroup, Outcome, Sample
 from benchmark.suites.measuring import SampleResult, measured_samples
+from benchmark.suites.reasons import tries_unanswered
 from benchmark.suites.story_scores import PARSES
 from benchmark.suites.tombench.metrics import VotedItem as Voted
 from benchmark.suites.tombench.metrics import is_correct, is_correct_officially, majority_vote
@@ -62,7 +63,7 @@ def scored(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
     missing = len(outcomes) - len(answered)
     votes = {parse: tuple(_choice(outcome, parse) for outcome in answered) for parse in PARSES}
     official = None if missing else {ACCURACY: float(is_correct_officially(_voted(sample, votes["official"])))}
-    reason = gettext_noop(f"{missing} of its {len(outcomes)} tries have no answer") if missing else ""
+    reason = tries_unanswered(missing, len(outcomes))
     return SampleResult(official, _score(sample, outcomes, votes["repaired"], missing), reason)
 
 

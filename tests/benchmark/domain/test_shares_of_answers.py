@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from benchmark.suites.asked import Outcome, Sample
+from benchmark.suites.reasons import questions_unanswered
 from benchmark.suites.shares_of_answers import scored_shares
 
 SAMPLE = Sample("1", "1", {}, {}, category="c")
@@ -25,8 +28,21 @@ def test_shares_are_means_over_repetitions_and_bounds_take_in_what_is_missing():
 def test_a_missing_answer_leaves_no_official_shares_and_a_whole_range():
     missing = Outcome("step", None, None, without="the call failed")
     result = SCORED(SAMPLE, [missing])
-    assert result.official is None and result.reason == "1 of its 1 questions have no answer"
+    assert result.official is None and result.reason == "its only question has no answer"
     assert (result.repaired.worst, result.repaired.best) == ({"a": 0.0, "b": 0.0}, {"a": 1.0, "b": 1.0})
     assert result.repaired.estimate is None and result.repaired.unusable == "the call failed"
     left_out = SCORED(SAMPLE, [Outcome("step", None, None, unusable="unread")])
     assert left_out.official == {"a": None, "b": None} and left_out.repaired.unusable == "unread"
+
+
+@pytest.mark.parametrize(
+    ("missing", "of", "reason"),
+    [
+        (0, 1, ""),
+        (1, 1, "its only question has no answer"),
+        (1, 3, "1 of its 3 questions has no answer"),
+        (2, 3, "2 of its 3 questions have no answer"),
+    ],
+)
+def test_what_has_no_answer_is_counted_in_english(missing, of, reason):
+    assert questions_unanswered(missing, of) == reason
