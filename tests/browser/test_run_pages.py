@@ -258,6 +258,22 @@ def test_the_button_that_launches_stays_in_the_window(admin, gold, models):
         assert box["y"] >= 0 and box["y"] + box["height"] <= 800
 
 
+def test_calls_and_the_button_stay_in_sight_on_a_laptop_at_150_per_cent(cast, login, new_page, gold, models):
+    page = new_page(width=853, height=533)
+    login(page, cast.alice)
+    page.goto("/p/minds/runs/new/")
+    page.locator("[name=endpoints]").first.check()
+    page.wait_for_selector("#estimate details")
+    button, calls = page.get_by_role("button", name="Launch"), page.locator("#estimate strong").first
+    for down in (0, 300, 600):
+        page.evaluate("down => { scrollTo(0, down) }", down)
+        for shown in (button, calls):
+            box = shown.bounding_box()
+            assert box["y"] >= 0 and box["y"] + box["height"] <= 533, (down, box)
+    page.locator("[name=title]").scroll_into_view_if_needed()
+    page.locator("[name=title]").click()  # nothing lies over what is filled in
+
+
 def test_the_question_before_a_run_is_cancelled_names_both_answers(admin, cast, gold):
     run = started(cast, gold, [make_endpoint("slow", options={"default": "x"})])
     admin.goto(f"/p/minds/runs/{run.uid}/")
