@@ -45,13 +45,9 @@ class ProjectAccess:
 
 def project_access(user: User, slug: str, *, role: Role = Role.ANNOTATOR) -> ProjectAccess:
     """Return the project as `user` sees it. Raises Http404 for strangers, PermissionDenied below `role`."""
-    membership = (
-        Membership.objects.filter(project__slug=slug, user_id=user.pk).select_related("project").first()
-        if user.is_authenticated
-        else None
-    )
-    if membership is not None and not user.is_superuser:
-        access = ProjectAccess(membership.project, user, Role(membership.role))
+    memberships = _MEMBERSHIPS(slug=slug, user=user.pk) if user.is_authenticated else []
+    if memberships and not user.is_superuser:
+        access = ProjectAccess(memberships[0].project, user, Role(memberships[0].role))
     elif user.is_authenticated and user.is_superuser:
         access = ProjectAccess(get_object_or_404(Project, slug=slug), user, Role.ADMIN)
     else:
@@ -61,6 +57,13 @@ def project_access(user: User, slug: str, *, role: Role = Role.ANNOTATOR) -> Pro
             gettext("This needs the role {label} in {name}.").format(label=role.label.lower(), name=access.project.name)
         )
     return access
+
+
+_MEMBERSHIPS = Read[Membership](
+    lambda given: (
+        Membership.objects.filter(project__slug=given.slug, user_id=given.user).order_by().select_related("project")
+    )
+)  # of a person in a project there is one at most
 
 
 def unfinished(access: ProjectAccess) -> set[int]:

@@ -34,6 +34,7 @@ from benchmark.services.suite_rankings import SuiteRanking
 from benchmark.suites.registry import group_suite, suite_named
 from benchmark.suites.shown import NamedEntrant
 from core.language import gettext_noop
+from core.reads import Read
 from judge.access import has_unfinished
 from workers.providers.registry import without_prompts
 
@@ -49,8 +50,13 @@ class RunAccess:
 
 
 def visibility_of(access: ProjectAccess) -> ResultsVisibility:
-    visibility = ResultsVisibility.objects.filter(project=access.project).first()
-    return visibility or ResultsVisibility(project=access.project)
+    chosen = _VISIBILITY(project=access.project.pk)
+    return chosen[0] if chosen else ResultsVisibility(project=access.project)
+
+
+_VISIBILITY = Read[ResultsVisibility](
+    lambda given: ResultsVisibility.objects.filter(project_id=given.project).order_by()
+)
 
 
 def sees_results(access: ProjectAccess) -> bool:

@@ -14,6 +14,9 @@ VAR_DIR = environment.private_folder(Path(environment.text("CREDENCE_VAR", str(B
 
 # Matplotlib's font cache: a container's home may be read-only.
 os.environ.setdefault("MPLCONFIGDIR", str(VAR_DIR / "matplotlib"))
+# Small products of matrices: threads that share one wait for each other longer than it takes, and keep the processors
+# from other processes.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 DEBUG = environment.boolean("DEBUG", False)
 SECRET_KEY = environment.secret_key(VAR_DIR)

@@ -10,3 +10,4 @@ application = get_wsgi_application()
 # figure.
 _ = get_resolver().url_patterns
 import_module("benchmark.domain.plots")
+import_module("scipy.special")  # estimates ask it for the smallest difference that can be shown

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any, Protocol, runtime_checkable
 
 Json = dict[str, Any]
@@ -22,19 +23,30 @@ class HasJson(Protocol):
 def plain(value: Any) -> Any:
     """Return a value as JSON has it: a dataclass as an object of its fields, or as its `as_json` says, also within
     mappings and sequences; a tuple as a list."""
-    if value is None or isinstance(value, str | int | float):
+    if value is None or isinstance(value, (str, int, float)):
         return value
-    if isinstance(value, HasJson):
+    kind: type = type(value)
+    if _says_itself(kind):
         return value.as_json()
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(of) for field, of in _shown(value)}
+    if (shown := _shown(kind)) is not None:
+        held = [(name, getattr(value, name), always) for name, always in shown]
+        return {name: plain(of) for name, of, always in held if always or of is not None}
+    if isinstance(value, (list, tuple)):
+        return [plain(of) for of in value]
     if isinstance(value, Mapping):
         return {name: plain(of) for name, of in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(of) for of in value]
     return value
 
 
-def _shown(value: Any) -> list[tuple[Any, Any]]:
-    values = [(field, getattr(value, field.name)) for field in fields(value)]
-    return [(field, of) for field, of in values if of is not None or "plain" not in field.metadata]
+@cache
+def _says_itself(kind: type) -> bool:
+    """A report has thousands of values of few types, and to look at a protocol takes longer than to make one of them
+    JSON."""
+    return issubclass(kind, HasJson)
+
+
+@cache
+def _shown(kind: type) -> list[tuple[str, bool]] | None:
+    """The names of a dataclass's fields, and whether JSON has them also where they are None; None
+    of another type."""
+    return [(field.name, "plain" not in field.metadata) for field in fields(kind)] if is_dataclass(kind) else None

@@ -11,6 +11,7 @@ from annotation.models.assignment import Assignment
 from annotation.models.belief_table import CellComment, PropositionFlag
 from annotation.models.project import Project
 from annotation.models.vote import Vote
+from core.reads import Read
 
 LIVE = Q(story__tables__kind="gold", story__tables__propositions__removed_at__isnull=True)
 NEWS = 12
@@ -103,13 +104,23 @@ def _assigned_stories(project: Project, annotator) -> QuerySet:
 
 def unfinished(project: Project, annotator) -> set[int]:
     """Return the stories with an assignment of this annotator in which some cell has no standing vote of theirs."""
-    assigned = Assignment.objects.active().filter(story__project=project, annotator=annotator).order_by()
-    rows_of = assigned.annotate(rows=Count("story__tables__propositions", filter=LIVE))
-    counted = dict(rows_of.values_list("story_id", "rows"))
+    counted = dict(_ROWS_BY_STORY(project=project.pk, annotator=annotator.pk))
     if not counted:
         return set()
     dimensions, cast = len(project.schema.dimensions), _cast_by_story(project, annotator)
     return {story for story, rows in counted.items() if cast.get(story, 0) < rows * dimensions}
+
+
+_ROWS_BY_STORY = Read[tuple[int, int]](
+    lambda given: (
+        Assignment.objects.active()
+        .filter(story__project_id=given.project, annotator_id=given.annotator)
+        .order_by()
+        .annotate(rows=Count("story__tables__propositions", filter=LIVE))
+        .values_list("story_id", "rows")
+    )
+)
+"""Every page of results asks for them."""
 
 
 def too_few(stories: Set, waiting: Set) -> bool:

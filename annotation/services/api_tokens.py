@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from annotation.models import ApiToken, Scope, User
 from annotation.models.api_token import digest_of, seal_of
+from core.reads import Read
 
 USED_EVERY = timedelta(minutes=10)
 """The exactness of `used_at`: a write for every request would cost more than it tells."""
@@ -33,12 +34,18 @@ def make_token(
 
 def find_token(*, secret: str, now: datetime) -> ApiToken | None:
     """Return the token with its user; None where it is unknown, has expired, or ended with a change of the password."""
-    token = ApiToken.objects.usable(now=now).select_related("user").filter(digest=digest_of(secret)).first()
-    if token is None or not token.is_sealed or not token.user.is_active:
+    tokens = _BY_DIGEST(digest=digest_of(secret), now=now)  # one at most
+    if not tokens or not tokens[0].is_sealed or not tokens[0].user.is_active:
         return None
+    token = tokens[0]
     if token.used_at is None or now - token.used_at > USED_EVERY:
         ApiToken.objects.filter(pk=token.pk).update(used_at=now)
     return token
+
+
+_BY_DIGEST = Read[ApiToken](
+    lambda given: ApiToken.objects.usable(now=given.now).filter(digest=given.digest).select_related("user").order_by()
+)
 
 
 def end_token(*, by: User, pk: int) -> None:

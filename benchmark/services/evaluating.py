@@ -118,12 +118,17 @@ def answers_of(run_items: Sequence[RunItem]) -> dict[int, Texts]:
     current, or all are of one frozen report."""
     related = {run_item.pk: suite_named(run_item.entrant.run.suite).related(run_item.stage) for run_item in run_items}
     related_items = [run_item for run_item in run_items if related[run_item.pk]]
-    among = related_items[0].among() if related_items else RunItem.objects.none()
-    answered = among.filter(
-        entrant__in={run_item.entrant_id for run_item in related_items},
-        sample__in={run_item.sample_id for run_item in related_items},
-        stage__in={step for steps in related.values() for step in steps},
-        call__isnull=False,
+    if not related_items:
+        return {run_item.pk: {} for run_item in run_items}
+    answered = (
+        related_items[0]
+        .among()
+        .filter(
+            entrant__in={run_item.entrant_id for run_item in related_items},
+            sample__in={run_item.sample_id for run_item in related_items},
+            stage__in={step for steps in related.values() for step in steps},
+            call__isnull=False,
+        )
     )
     texts_by_turn: dict[tuple[int, int, int], dict[str, str]] = {}
     for *turn, stage, text in answered.values_list("entrant_id", "sample_id", "repetition", "stage", "call__answer"):

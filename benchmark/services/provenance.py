@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 from django.conf import settings
@@ -47,7 +48,10 @@ def _packages() -> list[str]:
     return sorted({*PACKAGES, *(name for provider in registered() for name in provider.packages)})
 
 
+@cache
 def _installed(name: str) -> str:
+    """The version of a package, empty without it: what a process has loaded stays, and to look one up takes
+    milliseconds."""
     try:
         return version(name)
     except PackageNotFoundError:

@@ -68,9 +68,12 @@ def numbered(names: Sequence[Hashable]) -> Clusters | None:
 
 def ratios(numerators: Floats, denominators: Floats) -> Floats:
     """Element by element, nan where there is nothing to divide by."""
-    shape = np.broadcast_shapes(numerators.shape, denominators.shape)
-    out: Floats = np.full(shape, np.nan)
-    np.divide(numerators, denominators, out=out, where=np.asarray(denominators) > 0)
+    positive = np.asarray(denominators) > 0
+    if positive.all():
+        whole: Floats = numerators / denominators
+        return whole
+    out: Floats = np.full(np.broadcast_shapes(numerators.shape, denominators.shape), np.nan)
+    np.divide(numerators, denominators, out=out, where=positive)
     return out
 
 

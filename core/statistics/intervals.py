@@ -140,11 +140,11 @@ def intervals(
     """
     n = np.maximum(counts, 2)
     left_out, drawn = replicates[:clusters], replicates[clusters:]
-    finite = np.isfinite(drawn)
-    error = _spread(drawn, finite) * np.sqrt(n / (n - 1))
+    known, spread = _spread(drawn)
+    error = spread * np.sqrt(n / (n - 1))
     low, high = scale.around(values, t_quantile((1 + LEVEL) / 2, freedom(values - left_out, n)) * error)
     size = np.abs(values) if np.isinf(scale.high) else np.full(len(values), scale.high - scale.low)
-    enough = finite.mean(axis=0) >= KNOWN
+    enough = known / len(drawn) >= KNOWN
     alike = error <= _NO_SPREAD * size
     bounds: list[Interval] = []
     for at, count in enumerate(counts):
@@ -165,17 +165,22 @@ def freedom(influences: Floats, n: NDArray[np.int64]) -> Floats:
     `influences` is how far each cluster moves each figure, shape (clusters, k): 0 or nan where it has no part in it.
     """
     moves = np.nan_to_num(influences)
-    squares, fourths = (moves**2).sum(axis=0), (moves**4).sum(axis=0)
+    squared = moves**2
+    squares, fourths = squared.sum(axis=0), (squared * squared).sum(axis=0)
     kurtosis = np.divide(n * fourths, squares**2, out=np.full(len(n), 3.0), where=squares > 0)
     free: Floats = 2 / (np.maximum(kurtosis - 3, 0) / n + 2 / (n - 1))
     return np.clip(free, np.minimum(LEAST_FREEDOM, n - 1), n - 1)
 
 
-def _spread(drawn: Floats, finite: NDArray[np.bool_]) -> Floats:
-    """Standard deviation of what is known in each column, nan where nothing is."""
+def _spread(drawn: Floats) -> tuple[NDArray[np.int64], Floats]:
+    """Return how many values of each column are known, and their standard deviation, nan where none is."""
+    finite = np.isfinite(drawn)
+    if finite.all():
+        n = np.full(drawn.shape[1], len(drawn))
+        return n, np.sqrt(((drawn - drawn.sum(axis=0) / n) ** 2).sum(axis=0) / n)
     n = finite.sum(axis=0)
     means = ratios(np.where(finite, drawn, 0).sum(axis=0), n)
-    return np.sqrt(ratios(np.where(finite, (drawn - means) ** 2, 0).sum(axis=0), n))
+    return n, np.sqrt(ratios(np.where(finite, (drawn - means) ** 2, 0).sum(axis=0), n))
 
 
 def unseen_share(n: int) -> float:

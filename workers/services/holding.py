@@ -18,6 +18,8 @@ from workers.providers.errors import BackendError, Forbidden
 FEW = 3
 """Calls of an endpoint that end in the same trouble, one after another, before its items are held back."""
 NOTE = 300
+MOVING = tuple(state for state in OPEN if state != ItemState.HELD)
+"""States of items that wait for no person: a job that has none has ended, or is held back whole."""
 
 
 def hold_back_hopeless(job: int, endpoint: Endpoint, error: BackendError) -> bool:
@@ -78,7 +80,7 @@ def pause_held(jobs: Iterable[int]) -> None:
     """Pause those running jobs all of whose open items are held back. Their notes say why already."""
     items = Item.objects.filter(job=OuterRef("pk"))
     any_held = Exists(items.filter(state=ItemState.HELD))
-    others = Exists(items.filter(state__in=[state for state in OPEN if state != ItemState.HELD]))
+    others = Exists(items.filter(state__in=MOVING))
     Job.objects.filter(any_held, ~others, pk__in=list(jobs)).pause()
 
 

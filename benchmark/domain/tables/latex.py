@@ -140,7 +140,8 @@ def _pages(table: Table, wide: bool, mark: bool, intervals: bool, notes: Sequenc
 
 
 def _has_intervals(table: Table) -> bool:
-    return any(column.interval_text(row) for row in table.all_rows for column in table.columns)
+    columns = [column for column in table.columns if column.has_aside]
+    return any(column.interval_text(row) for row in table.all_rows for column in columns)
 
 
 def _breaks(table: Table) -> float:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby
 
-from benchmark.domain.tables.table import Column, Row, Table
+from benchmark.domain.tables.table import Column, Table
 
 COLUMN_WIDTH, TEXT_WIDTH = 3.0 * 72.27, 6.3 * 72.27
 TEXT_HEIGHT = 520.0
@@ -34,14 +34,15 @@ def text_width(text: str) -> float:
 def column_width(table: Table, column: Column, *, intervals: bool, beside: bool) -> float:
     """Return the width of a column without its margins; `beside` where intervals follow their values on one line."""
     head = text_width(f"{column.header} ({column.unit})" if column.unit else column.header)
-    cells = [_cell(column, row, intervals, beside) for row in table.all_rows]
-    return max(head, *cells) if cells else head
+    printed = intervals and column.has_aside
+    # Many rows print the same: each text is measured once.
+    cells = {(column.text(row.get(column.key)), column.interval_text(row) if printed else "") for row in table.all_rows}
+    return max([head, *(_cell(value, interval, beside) for value, interval in cells)])
 
 
-def _cell(column: Column, row: Row, intervals: bool, beside: bool) -> float:
-    value = text_width(column.text(row.get(column.key)))
-    interval = TINY * text_width(column.interval_text(row)) if intervals else 0.0
-    return value + interval + (2.7 if interval else 0.0) if beside else max(value, interval)
+def _cell(value: str, interval: str, beside: bool) -> float:
+    width, small = text_width(value), TINY * text_width(interval)
+    return width + small + (2.7 if small else 0.0) if beside else max(width, small)
 
 
 def is_narrow(table: Table, *, intervals: bool) -> bool:

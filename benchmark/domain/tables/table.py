@@ -82,9 +82,16 @@ class Column:
         number = self.rounded(value)
         return MISSING if number is None else f"{number:,}"
 
+    @property
+    def has_aside(self) -> bool:
+        """Whether a row can have anything beside its value: what `interval_text` says."""
+        return bool(self.interval or self.n)
+
     def interval_text(self, row: Row) -> str:
         """`[low, high] n = 9`, the ends with one digit less than the value, `[–]` where there is a reason for none;
         without what the row has none of."""
+        if not self.has_aside:
+            return ""
         ends = row.get(self.interval) if self.interval else None
         numbers = [self.exact(end) for end in ends or ()]
         texts = [f"{_printed(number, max(0, self.places - 1)):,}" for number in numbers if number is not None]
