@@ -49,6 +49,7 @@ class OpenAI(Dialect):
         return {
             "id": f"chatcmpl-{number}",
             "object": "chat.completion",
+            "system_fingerprint": "fp_trial",
             "created": 1_700_000_000 + number,
             "model": body.get("model", ""),
             "choices": [{"index": 0, "message": message, "finish_reason": reason, "logprobs": None}],

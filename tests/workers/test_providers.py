@@ -95,6 +95,7 @@ def test_usage_and_cost_follow_the_providers_rules(endpoint, start, run_worker):
     assert call.input_tokens > 0 and call.output_tokens > 0
     assert float(call.cost) == pytest.approx((call.input_tokens * 1 + call.output_tokens * 2) / 1_000_000)
     assert call.answered_by == "tiny"
+    assert call.fingerprint == ("" if endpoint.provider == "anthropic" else "fp_trial")
 
 
 def test_the_key_reaches_the_server_and_nothing_else(endpoint, start, run_worker, caplog):

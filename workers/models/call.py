@@ -39,8 +39,9 @@ COMPLETED = (CallState.ANSWERED, CallState.TRUNCATED, CallState.REFUSED, CallSta
 IN_FLIGHT = (CallState.RESERVED, CallState.SENT)
 _IDLE = (CallState.PLANNED, CallState.FAILED, CallState.UNKNOWN)
 _ANSWER = (
-    "state", "finished_at", "answer", "reasoning", "stop", "answered_by", "request_id", "input_tokens", "cached_tokens",
-    "cache_write_tokens", "output_tokens", "reasoning_tokens", "cost", "usage_told", "problem", "tries", "unknowns",
+    "state", "finished_at", "answer", "reasoning", "stop", "answered_by", "fingerprint", "request_id", "input_tokens",
+    "cached_tokens", "cache_write_tokens", "output_tokens", "reasoning_tokens", "cost", "usage_told", "problem",
+    "tries", "unknowns",
 )  # fmt: skip
 
 
@@ -145,6 +146,13 @@ class Call(OpaqueModel):
     reasoning = models.TextField(blank=True)
     stop = models.CharField(max_length=10, blank=True)
     answered_by = models.CharField(max_length=200, blank=True)
+    fingerprint = models.CharField(
+        max_length=200,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="What the provider says of the system that answered.",
+    )
     request_id = models.CharField(max_length=200, blank=True)
     input_tokens = models.PositiveIntegerField(default=0)
     cached_tokens = models.PositiveIntegerField(default=0)

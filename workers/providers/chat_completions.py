@@ -148,6 +148,7 @@ def completion_of(
         model=str(payload.get("model") or ""),
         reasoning=reasoning,
         request_id=str(payload.get("id") or ""),
+        fingerprint=str(payload.get("system_fingerprint") or ""),
         headers=dict(headers),
     )
 

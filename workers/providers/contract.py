@@ -75,8 +75,9 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """The answer to a call. `model` is the name that the provider answered with; `headers` are those that came with
-    it, in lower case: `Provider.kept_headers` says which the ledger keeps.
+    """The answer to a call. `model` is the name that the provider answered with, `fingerprint` what it says of the
+    system behind that name, empty where it says nothing; `headers` are those that came with it, in lower case:
+    `Provider.kept_headers` says which the ledger keeps.
 
     `problem` is a sentence where the model did not stop by itself; `body` the answer as it came, where `text` is not
     all of it.
@@ -92,6 +93,7 @@ class Completion:
     problem: str = ""
     status: int = 200
     body: str = ""
+    fingerprint: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,6 +142,7 @@ class _Recording:
             call.take_answer(
                 state, finished_at=at, answer=storable(completion.text), reasoning=storable(completion.reasoning),
                 stop=completion.stop, answered_by=completion.model[:200], request_id=completion.request_id[:200],
+                fingerprint=storable(completion.fingerprint)[:200],
                 input_tokens=usage.input, cached_tokens=usage.cached, cache_write_tokens=usage.cache_write,
                 output_tokens=usage.output, reasoning_tokens=usage.reasoning, usage_told=usage.reported, cost=cost,
                 problem=storable(completion.problem or STOP_SENTENCES[completion.stop]),

@@ -4,8 +4,9 @@ Options: `script`, a list of rules or the path of a JSON file with one; `functio
 that makes the answer from the body; `delay` in seconds; `log`, a file that gets one line for every call that was
 answered or begun. Files lie in one folder alone (SCRIPTED_DIR, which the settings choose), and paths count from there.
 A rule is tried in order: `when` (a part of the last message, absent: always), `text`, `stop` (end, length, refusal),
-`delay`, `fail` (a name of FAILURES), `times` (how often it applies), `retry_after`. Without a matching rule the answer
-is `default`, or an instance of the schema.
+`delay`, `fail` (a name of FAILURES), `times` (how often it applies), `retry_after`, `answered_by` and `fingerprint`
+(what is said to have answered: by default the endpoint's model, and nothing). Without a matching rule the answer is
+`default`, or an instance of the schema.
 """
 
 from __future__ import annotations
@@ -81,7 +82,10 @@ class ScriptedBackend:
         input_tokens = sum(len(str(message["content"])) for message in body["messages"]) // 4
         usage = Usage(input=input_tokens, output=len(text) // 4)
         stop, problem = unless_empty(Stop(rule.stop), "", text=text)
-        return Completion(text=text, stop=stop, problem=problem, usage=usage, model=self.spec.model)
+        model = rule.answered_by or self.spec.model
+        return Completion(
+            text=text, stop=stop, problem=problem, usage=usage, model=model, fingerprint=rule.fingerprint
+        )  # fmt: skip
 
     async def aclose(self) -> None:
         pass
@@ -132,6 +136,8 @@ class Rule(Shape):
     fail: Failure = ""
     times: Times = float("inf")
     retry_after: Seconds = may_lack()
+    answered_by: str = ""
+    fingerprint: str = ""
 
 
 def rules_of(script: list[Any] | str) -> list[Rule]:
