@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 OVERLAP_RANGE = range(2, 10)
 
@@ -74,6 +75,12 @@ def resolve(labels: Sequence[str], *, rule: str, overlap: int, demand_unanimity:
 
     Raises ValueError where `overlap` is outside 2 to 9, and UnknownRule.
     """
+    return _resolved(tuple(labels), rule, overlap, demand_unanimity)
+
+
+@lru_cache(4096)
+def _resolved(labels: tuple[str, ...], rule: str, overlap: int, demand_unanimity: bool) -> Resolution:
+    """Very many cells have the same votes: each set of votes is counted once."""
     if overlap not in OVERLAP_RANGE:
         raise ValueError(f"The overlap is {overlap}; expected 2 to 9.")
     check_rule(rule)

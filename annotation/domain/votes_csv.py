@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
+from operator import itemgetter
+from typing import Any, NamedTuple
 
-from annotation.domain.columns import cell_of, columns_of
+from annotation.domain.columns import columns_of
 from annotation.domain.problems import Problem
 from annotation.domain.schema import Schema
 from annotation.domain.spreadsheet import restored
@@ -16,8 +18,11 @@ REQUIRED = ("story_id", "actor", "belief", "dimension", "annotator", "label")
 _OPTIONAL: Mapping[str, tuple[str, ...]] = {"occurrence": (), "created_at": ("changed_at",)}
 
 
-@dataclass(slots=True)
-class VoteRow:
+_MOST, _LONGEST = 1024, 300
+"""Cells whose meaning is remembered, and the most characters of each."""
+
+
+class VoteRow(NamedTuple):
     line: int
     story: int
     actor: str
@@ -29,6 +34,19 @@ class VoteRow:
     created_at: datetime | None
 
 
+_vote_row = partial(tuple.__new__, VoteRow)
+"""Half the time of a call of the class."""
+
+
+class _Proposition(NamedTuple):
+    """What a row says before its vote, and the cells that said it."""
+
+    cells: tuple[str, ...]
+    story: int
+    actor: str
+    belief: str
+
+
 def read_votes(sheet: Iterable[SheetRow], file: str, schema: Schema) -> Iterator[VoteRow | Problem]:
     """Yield the votes of a spreadsheet in order, with a Problem in place of each row that cannot be used.
 
@@ -37,15 +55,15 @@ def read_votes(sheet: Iterable[SheetRow], file: str, schema: Schema) -> Iterator
     rows = iter(sheet)
     header = next(rows, SheetRow(1, [])).cells
     at = columns_of(header, file, required=REQUIRED, spellings=_OPTIONAL)
-    widths = range(max(at[name] for name in REQUIRED) + 1, len(header) + 1)
-    labels = {(dimension.key, value.lower()): value for dimension in schema.dimensions for value in dimension.values}
+    row_of = _Reader(at, len(header), schema).row
     try:
         for line, cells, problem in rows:
             if not any(cells):
                 continue
             try:
-                _check(problem)
-                yield _row(cells, at, widths, line, labels, schema)
+                if problem:
+                    raise _Bad(f"{problem[0].upper()}{problem[1:]}")
+                yield row_of(cells, line)
             except _Bad as error:
                 yield Problem(file, line, str(error))
     except BadSheet as error:
@@ -56,59 +74,89 @@ class _Bad(ValueError):
     pass
 
 
-def _check(problem: str) -> None:
-    if problem:
-        raise _Bad(f"{problem[0].upper()}{problem[1:]}")
+class _Reader:
+    """Says what the cells of a row mean. Neighbouring rows share most of their texts, so that each text is read once
+    and then looked up."""
+
+    def __init__(self, at: Mapping[str, int], columns: int, schema: Schema) -> None:
+        places = [at[name] for name in REQUIRED]
+        self._proposition_cells, self._vote_cells = itemgetter(*places[:3]), itemgetter(*places[3:])
+        self._occurrence, self._created_at = (at.get(name, columns) for name in _OPTIONAL)
+        self._few, self._most = max(places) + 1, columns
+        self._schema = schema
+        self._labels = {
+            (dimension.key, value.lower()): value for dimension in schema.dimensions for value in dimension.values
+        }
+        self._seen = _Proposition((), 0, "", "")
+        self._votes: dict[tuple[str, ...], tuple[str, str, str]] = {}
+        self._moments: dict[str, datetime | None] = {"": None}
+
+    def row(self, cells: list[str], line: int) -> VoteRow:
+        """Return the vote of a row. Raises _Bad, for the first of its cells that is wrong."""
+        width = len(cells)
+        if not self._few <= width <= self._most:
+            few = width < self._few
+            expected = f"at least {self._few}" if few else f"at most {self._most}, as in the first line"
+            raise _Bad(f"The line has {width} cells; expected {expected}.")
+        proposition = self._proposition_cells(cells)
+        seen = self._seen
+        if proposition != seen.cells:
+            seen = self._seen = _proposition(proposition)
+        said = self._vote_cells(cells)
+        vote = self._votes.get(said) or self._vote_of(said)
+        count = _count(cells[self._occurrence]) if self._occurrence < width else 1
+        moment = None
+        if self._created_at < width:
+            text = cells[self._created_at]
+            moment = self._moments[text] if text in self._moments else self._moment_of(text)
+        _, story, actor, belief = seen
+        return _vote_row((line, story, actor, belief, *vote, count, moment))
+
+    def _moment_of(self, text: str) -> datetime | None:
+        moment = _moment(text.strip())
+        _remember(self._moments, text, moment, len(text))
+        return moment
+
+    def _vote_of(self, cells: tuple[str, ...]) -> tuple[str, str, str]:
+        """Return dimension, annotator and label, as the schema writes it."""
+        dimension, annotator, label = (cell.strip() for cell in cells)
+        if dimension not in self._schema:
+            raise _Bad(f"dimension is {dimension[:40]!r}; expected one of {', '.join(self._schema.keys)}.")
+        if not 0 < len(annotator) <= 150 or "\x00" in annotator:
+            raise _Bad("annotator is empty, longer than 150 characters or holds a NUL character.")
+        found = self._labels.get((dimension, label.lower()))
+        if found is None:
+            values = ", ".join(self._schema[dimension].values)
+            raise _Bad(f"label is {cells[2][:40]!r}; expected one of {values}.")
+        vote = dimension, restored(annotator), found
+        _remember(self._votes, cells, vote, sum(map(len, cells)))
+        return vote
 
 
-def _row(
-    cells: list[str],
-    at: dict[str, int],
-    widths: range,
-    line: int,
-    labels: Mapping[tuple[str, str], str],
-    schema: Schema,
-) -> VoteRow:
-    if len(cells) not in widths:
-        few, many = widths[0], widths[-1]
-        expected = f"at least {few}" if len(cells) < few else f"at most {many}, as in the first line"
-        raise _Bad(f"The line has {len(cells)} cells; expected {expected}.")
-    story, dimension, annotator = (
-        cells[at["story_id"]].strip(),
-        cells[at["dimension"]].strip(),
-        cells[at["annotator"]].strip(),
-    )
-    if not story.isdecimal() or len(story) > 18:
-        raise _Bad(f"story_id is {story[:40]!r}; expected a whole number.")
-    if dimension not in schema:
-        raise _Bad(f"dimension is {dimension[:40]!r}; expected one of {', '.join(schema.keys)}.")
-    if not 0 < len(annotator) <= 150 or "\x00" in annotator:
-        raise _Bad("annotator is empty, longer than 150 characters or holds a NUL character.")
-    label = labels.get((dimension, cells[at["label"]].strip().lower()))
-    if label is None:
-        raise _Bad(f"label is {cells[at['label']][:40]!r}; expected one of {', '.join(schema[dimension].values)}.")
-    return VoteRow(
-        line,
-        int(story),
-        restored(cells[at["actor"]]),
-        restored(cells[at["belief"]]),
-        dimension,
-        restored(annotator),
-        label,
-        _occurrence(cells, at),
-        _moment(cells, at),
-    )
+def _remember(known: dict[Any, Any], cells: Any, meaning: Any, length: int) -> None:
+    """Remember what cells mean, unless they are long or very many are known."""
+    if length <= _LONGEST:
+        if len(known) >= _MOST:
+            known.clear()
+        known[cells] = meaning
 
 
-def _occurrence(cells: list[str], at: dict[str, int]) -> int:
-    raw = cell_of(cells, at, "occurrence").strip() or "1"
+def _proposition(cells: tuple[str, ...]) -> _Proposition:
+    story, actor, belief = cells
+    number = story.strip()
+    if not number.isdecimal() or len(number) > 18:
+        raise _Bad(f"story_id is {number[:40]!r}; expected a whole number.")
+    return _Proposition(cells, int(number), restored(actor), restored(belief))
+
+
+def _count(text: str) -> int:
+    raw = text.strip() or "1"
     if not raw.isdecimal() or not 1 <= int(raw[:9]) < 10**6:
         raise _Bad(f"occurrence is {raw[:40]!r}; expected 1 for the first of equal propositions, 2 for the second.")
     return int(raw)
 
 
-def _moment(cells: list[str], at: dict[str, int]) -> datetime | None:
-    raw = cell_of(cells, at, "created_at").strip()
+def _moment(raw: str) -> datetime | None:
     if not raw:
         return None
     try:

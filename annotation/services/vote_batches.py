@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from typing import NamedTuple
 
 from django.utils.translation import gettext
@@ -20,12 +21,13 @@ from annotation.domain.votes_csv import VoteRow
 from annotation.models import Assignment, GoldLabel, Project, Proposition, User, Vote, VoteEvent
 from annotation.services.imported_annotators import Kind, Person
 from annotation.services.resolution import Cell, gold_of_new_cells, resolve_cells
-from core.bulk import EncodedOnce, ReadyRows
+from core.bulk import ReadyRows
 from core.reads import Read
 
 _VOTE = ("proposition", "annotator", "dimension", "label", "changed_at", "idempotency_key", "duration_ms")
 _EVENT = (*_VOTE, "previous", "undoes", "received_at", "applied", "origin")
 _AT_ONCE = 400
+_iso = lru_cache(1024)(datetime.isoformat)
 _ORIGIN = "import"
 
 VoteKey = tuple[int, str, int]
@@ -41,8 +43,7 @@ class Refused(ValueError):
         self.keeps, self.once = keeps, once
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(NamedTuple):
     """A row with the ids of what it names."""
 
     row: VoteRow
@@ -165,6 +166,7 @@ class Batch:
             for proposition in {row.proposition for row in rows} & rehearsal.votes.keys():
                 self.votes |= rehearsal.votes[proposition]
             self.slots = {story: rehearsal.slots.setdefault(story, slots) for story, slots in self.slots.items()}
+        self._described = f"{project.pk}|"
         self.strangers: dict[str, Person] = {}
         self.new_assignments: list[Assignment] = []
         self.changed: set[VoteKey] = set()
@@ -182,35 +184,36 @@ class Batch:
 
     def _take(self, placed: Placed) -> bool:
         """Return whether the row changes something. Raises Refused."""
-        row, person = placed.row, placed.person
-        if placed.proposition not in self.stored.live:
+        row, proposition, story, person = placed
+        if proposition not in self.stored.live:
             raise Refused(gettext("The proposition left the table of story {story} meanwhile.").format(story=row.story))
-        cell = (placed.proposition, row.dimension, person.pk)
+        cell = (proposition, row.dimension, person.pk)
         idempotency_key = self._key(cell, row)
         standing = None if person.pk is None else self.votes.get(cell)
-        moment = min(row.created_at or self.now, self.now)
+        moment = self.now if row.created_at is None else min(row.created_at, self.now)
         if standing is not None:
             self._check_kept(cell, placed, idempotency_key)
             if not self._changes(standing, placed, idempotency_key, moment):
                 return False
         self._check_member(person)
-        slot = self._slot(placed)
-        if person.pk is None:  # only now: a refused vote makes nobody
-            if self.rehearsal is None:
-                self.strangers[person.name] = person
-                self.slots[placed.story][person.name] = slot
-                return True
-            self.rehearsal.people += 1
-            person.pk = -self.rehearsal.people
-            cell = (placed.proposition, row.dimension, person.pk)
-        self._take_slot(placed.story, person.pk, slot)
+        if person.pk is None or person.pk not in self.slots[story]:
+            slot = self._slot(placed)
+            if person.pk is None:  # only now: a refused vote makes nobody
+                if self.rehearsal is None:
+                    self.strangers[person.name] = person
+                    self.slots[story][person.name] = slot
+                    return True
+                self.rehearsal.people += 1
+                person.pk = -self.rehearsal.people
+                cell = (proposition, row.dimension, person.pk)
+            self._take_slot(story, person.pk, slot)
         vote = StoredVote(row.label, moment, idempotency_key)
         previous = standing.label if standing else ""
         self.events.append((*_columns(cell, vote), previous, "", self.now, True, _ORIGIN))
         self.votes[cell] = vote
         self.changed.add(cell)
         if self.rehearsal is not None:
-            self.rehearsal.votes[placed.proposition][cell] = vote
+            self.rehearsal.votes[proposition][cell] = vote
         return True
 
     def _check_kept(self, cell: VoteKey, placed: Placed, key: str) -> None:
@@ -246,8 +249,8 @@ class Batch:
     def _key(self, cell: tuple[int, str, int | None], row: VoteRow) -> str:
         """Return the idempotency key of a row: the same row of a file has the same key, so that importing it again is
         no new change."""
-        moment = row.created_at.isoformat() if row.created_at else ""
-        described = f"{self.project.pk}|{cell}|{row.label}|{moment}"
+        moment = _iso(row.created_at) if row.created_at else ""
+        described = f"{self._described}{cell}|{row.label}|{moment}"
         # The proposition first: keys of neighbours lie side by side in the index, where a digest alone dirties a page
         # of it a row.
         return f"import-{cell[0]:x}-{hashlib.sha1(described.encode(), usedforsecurity=False).hexdigest()}"
@@ -276,17 +279,17 @@ class Batch:
     def _make_ready(self) -> None:
         for assignment in self.new_assignments:
             assignment.assigned_by = self.by
-        new_votes = (_columns(cell, self.votes[cell]) for cell in sorted(self.changed - self.stored.votes.keys()))
-        encoded = EncodedOnce()  # the times of votes stand in both
-        votes = ReadyRows(Vote, _VOTE, new_votes, encoded)
-        self._ready = [votes, ReadyRows(VoteEvent, _EVENT, self.events, encoded), *self._new_gold()]
+        order, held = sorted(self.votes), self.stored.votes
+        new_votes = (_columns(cell, self.votes[cell]) for cell in order if cell in self.changed and cell not in held)
+        votes, events = ReadyRows(Vote, _VOTE, new_votes), ReadyRows(VoteEvent, _EVENT, self.events)
+        self._ready = [votes, events, *self._new_gold(order)]
 
-    def _new_gold(self) -> tuple[ReadyRows, ReadyRows]:
-        votes: dict[Cell, list[dict]] = {cell[:2]: [] for cell in self.changed}
-        for cell in self.stored.with_gold & votes.keys():
-            del votes[cell]
-        for cell, vote in sorted(self.votes.items()):
-            if vote.label and cell[:2] in votes:
+    def _new_gold(self, order: list[VoteKey]) -> tuple[ReadyRows, ReadyRows]:
+        touched = {cell[:2] for cell in self.changed} - self.stored.with_gold
+        votes: dict[Cell, list[dict]] = defaultdict(list)
+        for cell in order:
+            vote = self.votes[cell]
+            if vote.label and cell[:2] in touched:
                 votes[cell[:2]].append({"annotator": cell[2], "label": vote.label, "key": vote.idempotency_key})
         return gold_of_new_cells(project=self.project, votes=votes, now=self.now, by=self.by)
 

@@ -8,11 +8,12 @@ behind and is resumed by starting it again.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import groupby
+from operator import attrgetter
 from typing import BinaryIO
 
 from django.db import IntegrityError
@@ -32,6 +33,7 @@ from annotation.services.vote_shelves import Shelves
 from core.incoming.sheets import rows_of
 from core.wording import counted
 
+_story_of = attrgetter("story")
 CLOCK_LEAD = timedelta(minutes=1)
 """A file's times may be so far ahead of this machine's clock, and are then taken for now."""
 
@@ -52,9 +54,9 @@ class ImportedVotes:
     problems: Problems = field(default_factory=Problems)
     people: dict[str, tuple[Person, int]] = field(default_factory=dict)
 
-    def count(self, person: Person) -> None:
+    def count(self, person: Person, votes: int) -> None:
         key = f"{person.kind} {person.name}"
-        self.people[key] = (person, self.people.get(key, (person, 0))[1] + 1)
+        self.people[key] = (person, self.people.get(key, (person, 0))[1] + votes)
 
     @property
     def annotators(self) -> list[dict]:
@@ -155,14 +157,14 @@ def _placed(shelves: Shelves, places: _Places, file: str, result: ImportedVotes)
             except Refused as error:
                 result.problems.add(Problem(file, row.line, str(error)), once=error.once)
         rows.clear()
-        yield from sorted(placed, key=lambda row: row.story)
+        yield from sorted(placed, key=_story_of)
 
 
 class _Places:
     """Looks up what a row names: its proposition, its annotator, and whether the file contradicts itself."""
 
     def __init__(self, project: Project, annotators: Annotators, now: datetime) -> None:
-        self.project, self.annotators, self.now = project, annotators, now
+        self.project, self.annotators, self.latest = project, annotators, now + CLOCK_LEAD
         self.people: dict[str, Person | str] = {}
         self.go_to(())
 
@@ -180,7 +182,7 @@ class _Places:
 
     def place(self, row: VoteRow) -> Placed:
         proposition, story = self._proposition(row)
-        if row.created_at is not None and row.created_at > self.now + CLOCK_LEAD:
+        if row.created_at is not None and row.created_at > self.latest:
             raise Refused(
                 gettext("created_at is {created_at}, which lies in the future; expected a time up to now.").format(
                     created_at=row.created_at.isoformat()
@@ -228,7 +230,7 @@ class _Places:
 def _parts(placed: Iterable[Placed], most: Callable[[], int]) -> Iterator[list[Placed]]:
     """Yield whole stories, as many as have at most `most()` rows together; a story of more is divided."""
     part: list[Placed] = []
-    for _, rows in groupby(placed, key=lambda row: row.story):
+    for _, rows in groupby(placed, key=_story_of):
         story = list(rows)
         if part and len(part) + len(story) > most():
             yield part
@@ -278,14 +280,23 @@ def _of_this_moment(batch: Batch, annotators: Annotators, part: list[Placed]) ->
 
 
 def _count(batch: Batch, file: str, result: ImportedVotes) -> None:
+    created = unchanged = 0
+    votes: Counter[int] = Counter()
     for placed, outcome in batch.outcomes:
-        if isinstance(outcome, Refused):
+        if outcome is True:
+            created += 1
+        elif outcome is False:
+            unchanged += 1
+        else:
             result.kept += outcome.keeps
             result.problems.add(Problem(file, placed.row.line, str(outcome)), once=outcome.once)
             continue
-        result.created += outcome
-        result.unchanged += not outcome
-        result.count(placed.person)
+        votes[id(placed.person)] += 1
+    result.created += created
+    result.unchanged += unchanged
+    for person in {id(placed.person): placed.person for placed, _ in batch.outcomes}.values():
+        if votes[id(person)]:
+            result.count(person, votes[id(person)])
 
 
 def _record(by: User | None, project: Project, annotators: Annotators, file: str, result: ImportedVotes) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import random
 from datetime import UTC, datetime
 
 import pytest
@@ -102,3 +103,30 @@ def test_missing_columns_and_other_encodings_are_one_sentence():
         list(read_votes(rows_of(raw, "votes.csv"), "votes.csv", DEFAULT_SCHEMA))
     (row,) = read_votes(rows_of(raw, "votes.csv", encoding="windows-1252"), "votes.csv", DEFAULT_SCHEMA)
     assert row.actor == "Inés"
+
+
+def test_what_a_row_means_does_not_depend_on_the_rows_before_it():
+    """Cells are read once and looked up where they come again: also where they are wrong, long, empty or written
+    otherwise."""
+    drawn = random.Random(4)
+    choices = {
+        "story_id": ["1", " 1", "2", "", "x"], "actor": ["Ines", "", "'=Ines"], "belief": ["B", " B", "", "B" * 400],
+        "dimension": ["order", " order ", "colour"], "annotator": ["ada", " ada", "", "'-bo"],
+        "label": ["1", " 2 ", "9", "", " " * 400 + "3"], "occurrence": ["", " 2", "0", "1"],
+        "created_at": ["", "2026-10-05T09:30:00Z", " 2026-10-05T11:30:00+02:00 ", "yesterday"],
+    }  # fmt: skip
+    head, lines = ",".join(choices), [",".join(map(drawn.choice, choices.values())) for _ in range(3000)]
+    lines += [",,,,,,,", "1,Ines,B,order,ada,1", "1,Ines"]
+
+    def plain(row) -> tuple:
+        return (row.file, row.message) if isinstance(row, Problem) else row[1:]
+
+    alone = {line: [plain(row) for row in read(f"{head}\n{line}\n")] for line in set(lines)}
+    together = read("\n".join([head, *lines, ""]))
+    assert [plain(row) for row in together] == [meaning for line in lines for meaning in alone[line]]
+    assert 200 < sum(isinstance(row, Problem) for row in together) < len(together) - 30
+
+
+def test_a_first_row_without_a_story_is_a_problem():
+    (problem,) = read(f"{HEAD}\n,,,order,ada,1\n")
+    assert (problem.line, problem.message) == (2, "story_id is ''; expected a whole number.")
