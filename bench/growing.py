@@ -231,6 +231,7 @@ def _pages() -> Iterator[tuple[str, dict]]:
     addresses = {name: reverse(f"annotation:{view}", args=[SLUG]) for name, view in PAGES.items()}
     addresses["story"] = reverse("annotation:story", args=[SLUG, assignment.story.uid])
     addresses["adjudicate"] = reverse("annotation:adjudicate", args=[SLUG, assignment.story.uid])
+    addresses["log of gold, decisions"] = reverse("annotation:gold_audit", args=[SLUG]) + "?by=decision"
     for name, address in addresses.items():
         seconds = [_look(client, address)[0] for _ in range(3)]
         _vote(assignment)

@@ -22,6 +22,10 @@ class Method(models.TextChoices):
     ADJUDICATED = "adjudicated", gettext_lazy("Adjudicated")
 
 
+DECIDED = Q(after_method=Method.ADJUDICATED) | Q(undoes__isnull=False)
+"""Of changes of gold: somebody's decisions, and those that took one back."""
+
+
 class ErrorTag(models.TextChoices):
     DEFINITION = "definition", gettext_lazy("Definition misread")
     OVERLOOKED = "overlooked-evidence", gettext_lazy("Evidence overlooked")
@@ -85,7 +89,7 @@ class GoldLabel(models.Model):
     stands, and the queue shows it.
     """
 
-    proposition = models.ForeignKey(Proposition, models.CASCADE, related_name="gold")
+    proposition = models.ForeignKey(Proposition, models.CASCADE, related_name="gold", db_index=False)
     dimension = models.CharField(max_length=20)
     label = models.CharField(max_length=80, blank=True)
     method = models.CharField(max_length=12, choices=Method.choices)
@@ -130,7 +134,7 @@ class GoldEvent(AppendOnlyModel):
 
     append_only = "The history of gold is append-only."
 
-    proposition = models.ForeignKey(Proposition, models.CASCADE, related_name="gold_events")
+    proposition = models.ForeignKey(Proposition, models.CASCADE, related_name="gold_events", db_index=False)
     dimension = models.CharField(max_length=20)
     before = models.CharField(max_length=80, blank=True)
     before_method = models.CharField(max_length=12, blank=True)
@@ -147,4 +151,8 @@ class GoldEvent(AppendOnlyModel):
 
     class Meta:
         ordering = ["id"]
-        indexes = [models.Index(fields=["proposition", "dimension"], name="gold_event_of_cell")]
+        # Few of many changes are decisions: the log finds them, newest first, without looking through the others.
+        indexes = [
+            models.Index(fields=["proposition", "dimension"], name="gold_event_of_cell"),
+            models.Index(fields=["id"], condition=DECIDED, name="gold_event_decided"),
+        ]

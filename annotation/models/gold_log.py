@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.models.belief_table import Proposition
-from annotation.models.gold import GoldEvent, Method
+from annotation.models.gold import DECIDED, GoldEvent, Method
 from annotation.models.project import Project
 from annotation.models.story import Story
 from core.language import gettext_noop
 
 PAGE = 50
-DECIDED = Q(after_method=Method.ADJUDICATED) | Q(undoes__isnull=False)
 BY = {"decision": DECIDED, "rule": ~DECIDED}
 """What changed a label: somebody's decision (or taking one back), or the rule, when a vote or the rules changed."""
 
