@@ -1,7 +1,8 @@
 """Agreement of a project, from the votes in the database to the report; results are kept in the cache.
 
-The report is a function of what is kept of each story (`services/counts.py`), so that a vote costs the count of one
-story. Who agrees with whom is computed from the votes. Both are kept by the state of the counts and by what computes.
+The report is a function of what is kept of each story (`services/counts.py`) and of its sums
+(`services/agreement_sums.py`), so that a vote costs the count and the sums of one story. Who agrees with whom is
+computed from the votes. Both are kept by the state of the counts and by what computes.
 """
 
 from __future__ import annotations
@@ -19,8 +20,7 @@ from django.db.models import Count, Max, Q
 
 from annotation.domain.agreement import annotators as by_annotator
 from annotation.domain.agreement.extraction import reconciliation_overlap
-from annotation.domain.agreement.report import measure
-from annotation.domain.agreement.tallies import Tallies
+from annotation.domain.agreement.report import measure_sums
 from annotation.domain.agreement.votes import Votes
 from annotation.domain.leave_one_out import Rule
 from annotation.domain.schema import Schema
@@ -37,6 +37,7 @@ from annotation.models import (
     User,
     Vote,
 )
+from annotation.services.agreement_sums import ProjectSums, project_sums
 from annotation.services.counts import refresh
 from annotation.services.decisions import Decisions, decisions_in
 from core.made_by import made_by
@@ -50,7 +51,7 @@ CACHE_SECONDS = 7 * 24 * 3600
 def agreement_report(*, project: Project, split: str | None = None, category: str | None = None) -> dict:
     """Return the report as `specs/command-line.md` fixes it: shares are fractions, undefined values None with a
     reason."""
-    return _cached("report", project, split, category, _compute_report)
+    return _cached("report", project, split, category, _compute_report)["report"]
 
 
 def annotator_report(*, project: Project, split: str | None = None, category: str | None = None) -> dict:
@@ -95,7 +96,7 @@ def extraction_report(*, project: Project) -> dict:
 
 def waiting_report(*, project: Project, split: str | None = None, category: str | None = None) -> dict:
     """Propositions with votes of which some dimension lacks votes, and their stories: why counts of cells differ."""
-    return _cached("waiting", project, split, category, _count_waiting)
+    return _cached("report", project, split, category, _compute_report)["waiting"]
 
 
 def _cached(kind: str, project: Project, split: str | None, category: str | None, compute) -> dict:
@@ -125,13 +126,14 @@ def _scope(project: Project, split: str | None, category: str | None) -> list[in
     return list(stories.order_by("id").values_list("id", flat=True))
 
 
-def _tallies(project: Project, split: str | None, category: str | None) -> Tallies:
-    """Return what is kept of the votes on the stories that are asked for."""
+def _sums(project: Project, split: str | None, category: str | None) -> ProjectSums:
+    """Return the sums of the votes on the stories that are asked for."""
     counts = StoryCounts.objects.filter(story__project=project, story__set_aside_at__isnull=True).order_by("story")
     if split or category:
         counts = counts.filter(story__in=project.stories.in_split(split).in_category(category))
     rows = list(counts.values_list("story_id", "patterns"))
-    return Tallies(project.schema, [story for story, _ in rows], [bytes(packed) for _, packed in rows])
+    stories, patterns = [story for story, _ in rows], [bytes(packed) for _, packed in rows]
+    return project_sums((project.pk, split, category), project.schema, project.overlap, stories, patterns)
 
 
 def _stories(project: Project, split: str | None, category: str | None) -> dict[int, int]:
@@ -196,20 +198,22 @@ def _load(project: Project, split: str | None, category: str | None) -> dict[str
 
 
 def _compute_report(project: Project, split: str | None, category: str | None) -> dict:
-    tallies = _tallies(project, split, category).dimensions()
-    rows, overall = measure(tallies, overlap=project.overlap, seed=SEED)
-    voted = [tally.complete(1) for tally in tallies]
+    kept = _sums(project, split, category)
+    rows, overall = measure_sums(kept.sums, seed=SEED, resamples=kept.resamples)
     counts = AnnotatorCounts.objects.filter(story__project=project, story__set_aside_at__isnull=True)
     if split or category:
         counts = counts.filter(story__in=project.stories.in_split(split).in_category(category))
-    return {
-        "stories": len({story for tally in voted for story in tally.story.tolist()}),
-        "propositions": max((tally.count for tally in voted), default=0),
+    voted = np.stack([sums.voted for sums in kept.sums])
+    report = {
+        "stories": int(voted.any(axis=0).sum()),
+        "propositions": int(voted.sum(axis=1).max(initial=0)),
         "annotators": counts.aggregate(people=Count("annotator", distinct=True))["people"],
-        "incomplete": sum(tally.count for tally in voted) - sum(row["cells"] for row in rows),
+        "incomplete": int(voted.sum()) - overall["cells"],
         "overall": overall,
-        "dimensions": {tally.dimension: row for tally, row in zip(tallies, rows, strict=True)},
+        "dimensions": dict(zip(project.schema.keys, rows, strict=True)),
     }
+    waiting = {"propositions": int(kept.waiting.sum()), "stories": int((kept.waiting > 0).sum())}
+    return {"report": report, "waiting": waiting}
 
 
 def _compute_annotators(project: Project, split: str | None, category: str | None) -> dict:
@@ -262,8 +266,3 @@ def _compute_opinions(project: Project, split: str | None, category: str | None)
         for name, skills in by_annotator.second_opinions(votes.complete(project.overlap)).items():
             opinions.setdefault(name, {})[key] = skills
     return opinions
-
-
-def _count_waiting(project: Project, split: str | None, category: str | None) -> dict:
-    propositions, stories = _tallies(project, split, category).waiting(project.overlap)
-    return {"propositions": propositions, "stories": stories}

@@ -14,15 +14,14 @@ NO_PAIRS = "no cell has two votes"
 ONE_LABEL = "all votes are one label, so chance agreement is certain"
 
 
-def undefined(counts: Counts) -> str | None:
-    """Return why the chance-corrected coefficients are not defined, or None where they are; `counts` has shape (cells,
-    labels)."""
-    if not len(counts):
+def undefined_of(cells: int, labels: int) -> str | None:
+    """Return why the chance-corrected coefficients are not defined, or None where they are: of so many cells, and of so
+    many labels that cells with two votes or more have."""
+    if not cells:
         return NO_CELLS
-    paired = counts[counts.sum(axis=1) >= 2]
-    if not len(paired):
+    if not labels:
         return NO_PAIRS
-    return ONE_LABEL if (paired.sum(axis=0) > 0).sum() < 2 else None
+    return ONE_LABEL if labels < 2 else None
 
 
 def cohens_kappa(confusion: Counts) -> float | None:

@@ -22,11 +22,17 @@ from core.statistics import (
     Scale,
     few,
     interval_of,
+    moved_sums,
     replicated_sums,
     unseen_share,
 )
 
 Counts = NDArray[np.int64]
+UNIT = 720_720
+"""Shares of a cell are counted in parts of so many: all parts of up to 16 votes, and of their pairs, are whole numbers
+of them (the least common multiple of 1 to 16). So sums are exact, whatever they are summed up in the order of."""
+_FEW = 20
+"""Sums are moved where at most one of so many stories changed; else they are summed anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +59,19 @@ class Resampled:
             return cls(sums, np.empty((0, sums.shape[1])))
         return cls(sums, replicated_sums(sums, seed=seed, resamples=resamples))
 
+    def moved(self, sums: Floats, *, seed: int) -> Resampled:
+        """Return `Resampled.of(sums)` to the last digit; where few of the same stories changed, at the cost of
+        these."""
+        if sums.shape != self.sums.shape or not len(self.replicates) or not (_whole(sums) and _whole(self.sums)):
+            return Resampled.of(sums, seed=seed)
+        changed = np.flatnonzero((sums != self.sums).any(axis=1))
+        if len(changed) * _FEW > len(sums):
+            return Resampled.of(sums, seed=seed)
+        if not len(changed):
+            return self
+        change = sums[changed] - self.sums[changed]
+        return Resampled(sums, moved_sums(self.replicates, sums, changed, change, seed=seed))
+
     def columns(self, start: int, stop: int) -> Resampled:
         return Resampled(self.sums[:, start:stop], self.replicates[:, start:stop])
 
@@ -60,21 +79,27 @@ class Resampled:
         return Resampled(self.sums + other.sums, self.replicates + other.replicates)
 
 
+def _whole(sums: Floats) -> bool:
+    """Whole numbers add up to the same in every order (below 2^53, which 10^10 cells do not reach)."""
+    return bool(np.array_equal(sums, np.rint(sums)))
+
+
 def story_interval(sums: Floats, coefficient: Coefficient, *, seed: int, resamples: int = RESAMPLES) -> Interval:
     """Return the interval of a coefficient from story sums, shape (stories, m)."""
     return mean_interval([Resampled.of(sums, seed=seed, resamples=resamples)], coefficient)
 
 
-def mean_interval(parts: list[Resampled], coefficient: Coefficient) -> Interval:
+def mean_interval(parts: list[Resampled], coefficient: Coefficient, replicated: list[Floats] | None = None) -> Interval:
     """Return the interval of the mean of a coefficient over several tables of story sums, the rows of all being the
-    same stories."""
+    same stories. `replicated` is the coefficient of the replicates of each, where that is known already."""
     stories = len(parts[0].sums)
     if stories < FEWEST:
         return None, few("stories")
     value = float(np.mean([coefficient.of(part.sums.sum(axis=0)) for part in parts]))
     if value > 1 - 1e-12:
         return [_fewest_agreeing([part.sums for part in parts], coefficient), 1.0], ""
-    replicates: Floats = np.mean([coefficient.of(part.replicates) for part in parts], axis=0)
+    found = replicated or [coefficient.of(part.replicates) for part in parts]
+    replicates: Floats = found[0] if len(found) == 1 else np.mean(found, axis=0)
     return interval_of(
         value,
         replicates,
@@ -114,12 +139,13 @@ def _strict_sums(counts: Counts) -> Floats:
 
 
 def _share_sums(counts: Counts) -> Floats:
-    """Per cell: the share of its pairs that agree, whether it has a pair, whether it has a vote, and the share of each
-    label."""
+    """Per cell, in parts of `UNIT`: the share of its pairs that agree, whether it has a pair, whether it has a vote,
+    and the share of each label."""
     votes = counts.sum(axis=1)
     paired, voted = votes >= 2, votes >= 1
-    agree = np.where(paired, (counts * (counts - 1)).sum(axis=1) / np.maximum(votes * (votes - 1), 1), 0)
-    return np.column_stack([agree, paired, voted, counts / np.maximum(votes, 1)[:, None]]).astype(float)
+    agree = np.where(paired, UNIT * (counts * (counts - 1)).sum(axis=1) / np.maximum(votes * (votes - 1), 1), 0)
+    labels = UNIT * counts / np.maximum(votes, 1)[:, None]
+    return np.column_stack([agree, UNIT * paired, UNIT * voted, labels]).astype(float)
 
 
 def _first_of_second(sums: Floats) -> Floats:
@@ -137,27 +163,35 @@ def _corrected(observed: Floats, expected: Floats) -> Floats:
 def _kappa_of(sums: Floats) -> Floats:
     """Fleiss' kappa generalised to uneven numbers of votes (Gwet 2014, "Handbook of Inter-Rater Reliability", 4th
     edition, chapter 2)."""
-    return _corrected(_first_of_second(sums), (_labels(sums) ** 2).sum(axis=-1))
+    labels = _labels(sums)
+    return _corrected(_first_of_second(sums), _products(labels, labels))
 
 
 def _ac1_of(sums: Floats) -> Floats:
     labels = _labels(sums)
-    return _corrected(_first_of_second(sums), (labels * (1 - labels)).sum(axis=-1) / (labels.shape[-1] - 1))
+    return _corrected(_first_of_second(sums), _products(labels, 1 - labels) / (labels.shape[-1] - 1))
 
 
 def _alpha_sums(counts: Counts) -> Floats:
-    """Per cell: its diagonal of the coincidence matrix, then its pairable votes by label (Krippendorff 2018, 12.3)."""
+    """Per cell: its diagonal of the coincidence matrix, in parts of `UNIT`, then its pairable votes by label
+    (Krippendorff 2018, 12.3)."""
     votes = counts.sum(axis=1)
-    weight = np.where(votes >= 2, 1 / np.maximum(votes - 1, 1), 0)
-    diagonal = (counts * (counts - 1)).sum(axis=1) * weight
-    return np.column_stack([diagonal, np.where(votes[:, None] >= 2, counts, 0)])
+    paired = votes >= 2
+    diagonal = np.where(paired, UNIT * (counts * (counts - 1)).sum(axis=1) / np.maximum(votes - 1, 1), 0)
+    return np.column_stack([diagonal, np.where(paired[:, None], counts, 0)])
 
 
 def _alpha_of(sums: Floats) -> Floats:
     """Krippendorff's nominal alpha; nan where all votes are one label."""
-    n = sums[..., 1:].sum(axis=-1)
-    expected = n**2 - (sums[..., 1:] ** 2).sum(axis=-1)
-    return 1 - _ratio((n - 1) * (n - sums[..., 0]), expected)
+    labels = sums[..., 1:]
+    n = np.einsum("...k->...", labels)
+    return 1 - _ratio((n - 1) * (n - sums[..., 0] / UNIT), n**2 - _products(labels, labels))
+
+
+def _products(left: Floats, right: Floats) -> Floats:
+    """Sum the products over the last axis, which is short: four times as fast as a sum of numpy's."""
+    products: Floats = np.einsum("...k,...k->...", left, right)
+    return products
 
 
 COEFFICIENTS = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import reduce
 from itertools import pairwise, starmap
 from operator import add
@@ -11,12 +12,12 @@ from typing import Literal, NotRequired, TypedDict
 import numpy as np
 
 from annotation.domain.agreement import coefficients
-from annotation.domain.agreement.intervals import COEFFICIENTS, Counts, Resampled, mean_interval
+from annotation.domain.agreement.intervals import COEFFICIENTS, Resampled, mean_interval
+from annotation.domain.agreement.story_sums import FAMILIES, Resamples, StorySums, Sums
 from annotation.domain.agreement.votes import Tally
 from core.language import gettext_noop
 from core.statistics import Clusters, Floats, Interval, method
 
-Sums = Callable[[Counts], Floats]
 Measure = Literal["strict", "pairwise", "fleiss_kappa", "krippendorff_alpha", "gwet_ac1"]
 CHANCE_CORRECTED: tuple[Measure, ...] = ("fleiss_kappa", "krippendorff_alpha", "gwet_ac1")
 UNDEFINED_OF_ONE_LABEL: tuple[Measure, ...] = ("fleiss_kappa", "krippendorff_alpha")
@@ -59,61 +60,81 @@ def measure(tallies: Sequence[Tally], *, overlap: int, seed: int) -> tuple[list[
     mean over dimensions that have one. Labels of different dimensions share no scale, so one pooled kappa would credit
     annotators for knowing which column they are in.
     """
-    full = [tally.complete(overlap) for tally in tallies]
-    stories = reduce(np.union1d, (tally.story for tally in full), np.array([], dtype=np.int64))
-    pooled = _resampled_over(stories, full, seed)
-    rows = [_row(tally, parts, stories, seed) for tally, parts in zip(full, pooled, strict=True)]
+    return measure_sums([StorySums.of(tally, overlap=overlap) for tally in tallies], seed=seed, resamples=Resamples())
+
+
+def measure_sums(sums: Sequence[StorySums], *, seed: int, resamples: Resamples) -> tuple[list[Agreement], Agreement]:
+    """`measure` of the sums of each dimension; `resamples` remembers those that it was asked for before."""
+    full = [of_dimension.complete for of_dimension in sums]
+    stories = _all_stories(full)
+    pooled = _resampled_over(stories, full, seed, resamples, "all")
+    parts = [
+        of_all if len(one.story) == len(stories) else _resampled_over(one.story, [one], seed, resamples, at)[0]
+        for at, (one, of_all) in enumerate(zip(full, pooled, strict=True))
+    ]
+    rows = [_row(one, of_one, seed) for one, of_one in zip(full, parts, strict=True)]
     return rows, _over_all(rows, pooled, len(stories), seed)
 
 
-Parts = dict[Sums, Resampled]
-"""The resampled story sums of one dimension, by what a cell adds to them."""
+def _all_stories(full: Sequence[StorySums]) -> Clusters:
+    """Return the stories that any dimension has; mostly each has all of them."""
+    most = max((one.story for one in full), key=len, default=np.array([], dtype=np.int64))
+    if all(np.array_equal(one.story, most) for one in full):
+        return most
+    return reduce(np.union1d, (one.story for one in full))
 
 
-def _row(tally: Tally, pooled: Parts, stories: Clusters, seed: int) -> Agreement:
-    """Return the coefficients of one dimension; `pooled` are its sums over the stories of all dimensions."""
-    parts = pooled if len(tally.story) == len(stories) else _resampled_over(tally.story, [tally], seed)[0]
-    why = coefficients.undefined(tally.patterns) or ""
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The resampled story sums of one dimension, by what a cell adds to them."""
+
+    sums: dict[Sums, Resampled]
+    _replicates: dict[Measure, Floats] = field(default_factory=dict)
+
+    def of(self, name: Measure) -> Resampled:
+        return self.sums[COEFFICIENTS[name].sums]
+
+    def replicates(self, name: Measure) -> Floats:
+        """The coefficient in each replicate; computed once for its own row and for the mean of all."""
+        if name not in self._replicates:
+            self._replicates[name] = COEFFICIENTS[name].of(self.of(name).replicates)
+        return self._replicates[name]
+
+
+def _row(full: StorySums, parts: Parts, seed: int) -> Agreement:
+    """Return the coefficients of one dimension."""
+    why = coefficients.undefined_of(full.cells, full.labels) or ""
     values = _values(lambda name: _value(name, parts, why))
     intervals: dict[Measure, Interval] = {
-        name: mean_interval([_part(name, parts)], COEFFICIENTS[name]) if values[name] is not None else (None, why)
+        name: mean_interval([parts.of(name)], COEFFICIENTS[name], [parts.replicates(name)])
+        if values[name] is not None
+        else (None, why)
         for name in MEASURES
     }
     return {
-        "cells": tally.count,
-        "agree": round(_part("strict", parts).sums[:, 0].sum()),
-        "stories": len(tally.story),
+        "cells": full.cells,
+        "agree": full.agreeing,
+        "stories": len(full.story),
         **values,
         **_interval_fields(intervals),
-        "method": _method(seed, stories=len(tally.story)),
+        "method": _method(seed, stories=len(full.story)),
     }
 
 
-def _resampled_over(stories: Clusters, tallies: Sequence[Tally], seed: int) -> list[Parts]:
-    """Return the sums of each tally over `stories`, all of them on the same resamples, drawn once."""
-    families = list(dict.fromkeys(coefficient.sums for coefficient in COEFFICIENTS.values()))
-    columns = [_by_story(tally, stories, family(tally.patterns)) for tally in tallies for family in families]
-    edges = np.cumsum([0, *(block.shape[1] for block in columns)]).tolist()
-    resampled = Resampled.of(np.concatenate([np.empty((len(stories), 0)), *columns], axis=1), seed=seed)
+def _resampled_over(
+    stories: Clusters, dimensions: Sequence[StorySums], seed: int, resamples: Resamples, what: str | int
+) -> list[Parts]:
+    """Return the sums of each dimension over `stories`, all of them on the same resamples, drawn once."""
+    edges = np.cumsum([0, *(width for one in dimensions for width in one.widths)]).tolist()
+    resampled = resamples.of(what, stories, (one.over(stories) for one in dimensions), seed=seed)
     blocks = iter(starmap(resampled.columns, pairwise(edges)))
-    return [{family: next(blocks) for family in families} for _ in tallies]
-
-
-def _by_story(tally: Tally, stories: Clusters, values: Floats) -> Floats:
-    """Sum the cells within each of `stories`, shape (stories, m)."""
-    block = np.zeros((len(stories), values.shape[1]))
-    block[np.searchsorted(stories, tally.story)] = tally.sums(values)
-    return block
-
-
-def _part(name: Measure, parts: Parts) -> Resampled:
-    return parts[COEFFICIENTS[name].sums]
+    return [Parts({family: next(blocks) for family in FAMILIES}) for _ in dimensions]
 
 
 def _value(name: Measure, parts: Parts, why: str) -> float | None:
     if why == coefficients.NO_CELLS or (why and name in UNDEFINED_OF_ONE_LABEL):
         return None
-    value = float(COEFFICIENTS[name].of(_part(name, parts).sums.sum(axis=0)))
+    value = float(COEFFICIENTS[name].of(parts.of(name).sums.sum(axis=0)))
     return None if np.isnan(value) else value
 
 
@@ -132,11 +153,16 @@ def _over_all(rows: Sequence[Agreement], pooled: Sequence[Parts], stories: int, 
     values = _values(lambda name: _pooled(name, rows, cells))
     intervals: dict[Measure, Interval] = {}
     for name in MEASURES:
-        defined = [_part(name, parts) for parts, row in zip(pooled, rows, strict=True) if row[name] is not None]
-        if name not in CHANCE_CORRECTED:  # pooled: labels do not matter, only what agrees and how much there is
-            defined = [reduce(add, (part.columns(0, 2) for part in defined))] if defined else []
-        why = None, coefficients.ONE_LABEL if cells else coefficients.NO_CELLS
-        intervals[name] = mean_interval(defined, COEFFICIENTS[name]) if values[name] is not None else why
+        if values[name] is None:
+            intervals[name] = None, coefficients.ONE_LABEL if cells else coefficients.NO_CELLS
+            continue
+        having = [parts for parts, row in zip(pooled, rows, strict=True) if row[name] is not None]
+        defined = [parts.of(name) for parts in having]
+        if name in CHANCE_CORRECTED:
+            intervals[name] = mean_interval(defined, COEFFICIENTS[name], [parts.replicates(name) for parts in having])
+        else:  # pooled: labels do not matter, only what agrees and how much there is
+            agreement = reduce(add, (part.columns(0, 2) for part in defined))
+            intervals[name] = mean_interval([agreement], COEFFICIENTS[name])
     return {
         "cells": cells,
         "agree": sum(row["agree"] for row in rows),
@@ -168,4 +194,7 @@ def _interval_fields(intervals: dict[Measure, Interval]) -> Intervals:
 
 
 def _method(seed: int, *, stories: int) -> str:
-    return f"cells with all their votes, {stories} stories; {method(seed=seed, unit='stories')}"
+    how = method(seed=seed, unit="stories")
+    if stories == 1:
+        return gettext_noop(f"cells with all their votes, {stories} story; {how}")
+    return gettext_noop(f"cells with all their votes, {stories} stories; {how}")

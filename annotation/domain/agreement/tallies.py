@@ -35,8 +35,7 @@ class Tallies:
         patterns = keys[:, None] >> (BITS * np.arange(labels)) & MOST
         return patterns, cells.astype(np.int64).reshape(shape)
 
-    def waiting(self, overlap: int) -> tuple[int, int]:
-        """Return how many propositions with votes have fewer than `overlap` on some dimension, and in how many
-        stories."""
+    def waiting(self, overlap: int) -> Ints:
+        """Return by story how many propositions with votes have fewer than `overlap` on some dimension."""
         rows = (self._key >> DIMENSION == FEWEST) & (self._key & MOST < overlap)
-        return int(self._count[rows].sum()), len(np.unique(self._story[rows]))
+        return np.bincount(self._story[rows], self._count[rows], len(self._stories)).astype(np.int64)

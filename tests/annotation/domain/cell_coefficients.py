@@ -11,9 +11,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from annotation.domain.agreement.coefficients import undefined
+from annotation.domain.agreement.coefficients import undefined_of
 
 Counts = NDArray[np.int64]
+
+
+def undefined(counts: Counts) -> str | None:
+    """Return why the chance-corrected coefficients are not defined, or None where they are."""
+    paired = counts[counts.sum(axis=1) >= 2]
+    return undefined_of(len(counts), int((paired.sum(axis=0) > 0).sum()))
 
 
 def agreeing_cells(counts: Counts) -> int:
