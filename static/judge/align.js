@@ -4,6 +4,7 @@ import { Queue, request } from "../grid/queue.js";
 import { announce, leave, letLeave, sendBeforeLeaving, showState, showTrouble } from "../grid/saving.js";
 import { digitOf } from "../grid/keys.js";
 import { newKey } from "../tables/rows.js";
+import { activate, commonAction, onCommands, onDrop, onKeys } from "../tables/row_page.js";
 import { highlight } from "../tables/story.js";
 
 const $ = (id) => document.getElementById(id);
@@ -341,7 +342,7 @@ async function send(event) {
 // --- keys and clicks -----------------------------------------------------------------------------------------------------
 const commands = {
   undo: () => takeBack(false), redo: () => takeBack(true), help: () => $("help").showModal(), next: onward, finish, exact: acceptEqual, rest,
-  retry: () => queue?.flush(),
+  retry: () => queue?.flush(), away: () => (queue ? leave(queue, settings.urls.next) : location.assign(settings.urls.next)),
 };
 const KEYS = {
   ArrowUp: () => step(-1), ArrowDown: () => step(1), k: () => step(-1), j: () => step(1), ArrowLeft: () => across("p"), ArrowRight: () => across("g"),
@@ -349,14 +350,9 @@ const KEYS = {
   Backspace: () => say(""), l: mark, a: acceptEqual, r: rest, f: finish, "?": commands.help,
 };
 function onKey(event) {
-  const { key, code, target, shiftKey, altKey } = event;
-  const control = event.ctrlKey || event.metaKey;
-  if (document.querySelector("dialog[open]") || event.isComposing) return undefined;
-  if (key === "F1") return commands.help;
-  if (control && key.toLowerCase() === "z") return shiftKey ? commands.redo : commands.undo;
-  if (control && key.toLowerCase() === "y") return commands.redo;
-  if (altKey && code === "KeyN") return () => (queue ? leave(queue, settings.urls.next) : location.assign(settings.urls.next));
-  if (control || altKey) return undefined;
+  const { key, code, target, shiftKey } = event;
+  const common = commonAction(event, commands);
+  if (common || event.ctrlKey || event.metaKey || event.altKey) return common;
   if (target.closest("button, a, summary, input, textarea") && (key === "Enter" || key === " ")) return undefined;
   if (key === "Escape" && linking) return mark;
   const shifted = shiftKey && /^Digit([1-9])$/.exec(code)?.[1];
@@ -365,19 +361,11 @@ function onKey(event) {
   if (digit && digit !== "0") return () => choose(Number(digit), false);
   return KEYS[key];
 }
-document.addEventListener("keydown", (event) => {
-  const action = onKey(event);
-  if (!action) return;
-  event.preventDefault();
-  action();
-});
+onKeys(onKey);
 place.addEventListener("focusin", ({ target }) => {
   const line = target.closest("[data-row]");
   if (!line || line.dataset.row === active) return;
-  place.querySelector("[data-active]")?.removeAttribute("data-active");
-  for (const other of place.querySelectorAll("[data-row][tabindex='0']")) other.tabIndex = -1;
-  line.tabIndex = 0;
-  line.setAttribute("data-active", "");
+  activate(place, line);
   active = line.dataset.row;
   highlight(rows.get(active).actor);
   render();
@@ -392,22 +380,8 @@ place.addEventListener("click", ({ target }) => {
   focus(row);
   return { link: mark, accept: () => accept(row), none: () => say("none", row), unclear: () => say("unclear", row) }[what]?.();
 });
-let dragged = null;
-place.addEventListener("dragstart", ({ target, dataTransfer }) => {
-  dragged = target.closest("[data-row]")?.dataset.row ?? null;
-  dataTransfer.setData("text/plain", dragged);
-  dataTransfer.effectAllowed = "link";
-});
-place.addEventListener("dragover", (event) => { if (dragged && event.target.closest("[data-row]")) event.preventDefault(); });
-place.addEventListener("drop", (event) => {
-  const other = event.target.closest("[data-row]")?.dataset.row;
-  event.preventDefault();
-  if (dragged && other) link(dragged, other, { stay: true, adds: settings.most > 1 && event.shiftKey });
-  dragged = null;
-});
-document.addEventListener("click", (event) => {
-  commands[event.target.closest("[data-command]")?.dataset.command]?.();
-});
+onDrop(place, (row, other, { shiftKey }) => link(row, other, { stay: true, adds: settings.most > 1 && shiftKey }));
+onCommands(commands);
 if (queue) {
   sendBeforeLeaving(queue);
   addEventListener("online", () => queue.flush());

@@ -4,6 +4,7 @@ import { Queue, request } from "../grid/queue.js";
 import { announce, leave, letLeave, sendBeforeLeaving, showState, showTrouble } from "../grid/saving.js";
 import { ModelDraft } from "./model_draft.js";
 import { forgetRefused, keepRefused, refusedRows } from "./refused.js";
+import { commonAction, onKeys } from "./row_page.js";
 import { EMPTY, isEmpty, isWorld, newKey, newUid, pasted, Rows } from "./rows.js";
 import * as shown from "./story.js";
 import { PAUSE, Typing } from "./typing.js";
@@ -399,7 +400,7 @@ async function handIn() {
 // --- keys and clicks -----------------------------------------------------------------------------------------------------
 const commands = {
   undo: () => inTurn(() => takeBack(false)), redo: () => inTurn(() => takeBack(true)), versions: showVersions, warning: nextWarning,
-  next: () => leave(queue, settings.urls.next),
+  away: () => leave(queue, settings.urls.next),
   translate, help: () => $("help").showModal(), handIn, add: addBelow, retry: () => queue.flush(),
   split, merge, duplicate, drop, up: () => shift(false), down: () => shift(true),
   keptBack: () => {
@@ -413,17 +414,14 @@ const commands = {
 };
 const ALT = {
   Enter: split, Backspace: merge, ArrowUp: commands.up, ArrowDown: commands.down, Delete: drop,
-  KeyD: duplicate, KeyN: commands.next, KeyT: translate, KeyW: nextWarning, KeyV: showVersions, KeyH: handIn, KeyA: addAbove,
+  KeyD: duplicate, KeyT: translate, KeyW: nextWarning, KeyV: showVersions, KeyH: handIn, KeyA: addAbove,
 };
-const dialogIsOpen = () => Boolean(document.querySelector("dialog[open]"));
 
 function onKey(event) {
   const { key, code, target, shiftKey, altKey } = event;
   const control = event.ctrlKey || event.metaKey;
-  if (dialogIsOpen() || event.isComposing) return undefined;
-  if (key === "F1") return commands.help;
-  if (control && key.toLowerCase() === "z") return shiftKey ? commands.redo : commands.undo;
-  if (control && key.toLowerCase() === "y") return commands.redo;
+  const common = commonAction(event, commands);
+  if (common) return common;
   if (altKey && !control && /^Digit[1-9]$/.test(code)) return () => setActor($("names").children[Number(code.at(-1)) - 1]?.dataset.actor ?? current().state.actor);
   if (altKey && !control) return ALT[key] ?? ALT[code];
   if (!target.matches("[data-field]")) return key === "?" ? commands.help : undefined;
@@ -433,12 +431,7 @@ function onKey(event) {
   if (key === "ArrowUp" || key === "ArrowDown") return vertical(event, key === "ArrowUp" ? -1 : 1);
   return { PageUp: () => step(-PAGE), PageDown: () => step(PAGE) }[key];
 }
-document.addEventListener("keydown", (event) => {
-  const action = onKey(event);
-  if (!action) return;
-  event.preventDefault();
-  action();
-});
+onKeys(onKey);
 body.addEventListener("input", (event) => {
   const { target } = event;
   const uid = target.closest("tr").dataset.row;

@@ -3,6 +3,7 @@
 import { complete, namesOf } from "./actors.js";
 import { Queue, request } from "../grid/queue.js";
 import { announce, leave, letLeave, sendBeforeLeaving, showState, showTrouble } from "../grid/saving.js";
+import { activate, commonAction, onCommands, onDrop, onKeys } from "./row_page.js";
 import { newKey, newUid } from "./rows.js";
 import { highlight, translate } from "./story.js";
 import { PAUSE, Typing } from "./typing.js";
@@ -303,7 +304,7 @@ async function agree() {
 // --- keys and clicks -----------------------------------------------------------------------------------------------------
 const commands = {
   undo: () => takeBack(false), redo: () => takeBack(true), help: () => $("help").showModal(), next: onward, finish: () => ask("finish"),
-  agree, translate, retry: () => queue.flush(), add,
+  agree, translate, retry: () => queue.flush(), add, away: () => leave(queue, settings.urls.next),
 };
 const KEYS = {
   ArrowUp: () => step(-1), ArrowDown: () => step(1), k: () => step(-1), j: () => step(1), n: onward,
@@ -311,14 +312,9 @@ const KEYS = {
   r: () => edit("remark"), i: add, l: link, s: separate, t: translate, y: agree, f: commands.finish, "?": commands.help,
 };
 function onKey(event) {
-  const { key, code, target, shiftKey, altKey } = event;
-  const control = event.ctrlKey || event.metaKey;
-  if (document.querySelector("dialog[open]") || event.isComposing) return undefined;
-  if (key === "F1") return commands.help;
-  if (control && key.toLowerCase() === "z") return shiftKey ? commands.redo : commands.undo;
-  if (control && key.toLowerCase() === "y") return commands.redo;
-  if (altKey && code === "KeyN") return () => leave(queue, settings.urls.next);
-  if (control || altKey) return undefined;
+  const { key, target } = event;
+  const common = commonAction(event, commands);
+  if (common || event.ctrlKey || event.metaKey || event.altKey) return common;
   if (target.matches("[data-field]")) {
     if (key === "Escape") return () => focus(active);
     if (key === "Enter") return () => { typing.end(); focus(active); onward(); };
@@ -329,12 +325,7 @@ function onKey(event) {
   if (/^[0-3]$/.test(key)) return () => setOrder(key);
   return KEYS[key];
 }
-document.addEventListener("keydown", (event) => {
-  const action = onKey(event);
-  if (!action) return;
-  event.preventDefault();
-  action();
-});
+onKeys(onKey);
 place.addEventListener("input", (event) => {
   const { target } = event;
   const uid = target.closest("[data-row]").dataset.row;
@@ -345,10 +336,7 @@ place.addEventListener("input", (event) => {
 place.addEventListener("focusin", ({ target }) => {
   const line = target.closest("[data-row]");
   if (!line) return;
-  place.querySelector("[data-active]")?.removeAttribute("data-active");
-  for (const other of place.querySelectorAll("[data-row][tabindex='0']")) other.tabIndex = -1;
-  line.tabIndex = 0;
-  line.setAttribute("data-active", "");
+  activate(place, line);
   active = line.dataset.row;
   highlight(current()?.state.actor ?? "");
 });
@@ -360,22 +348,8 @@ place.addEventListener("click", ({ target }) => {
   if (!target.matches("[data-field]")) focus(line.dataset.row);
   ({ a: () => adopt("a"), b: () => adopt("b"), drop, separate }[what])?.();
 });
-let dragged = null;
-place.addEventListener("dragstart", ({ target, dataTransfer }) => {
-  dragged = target.closest("[data-row]")?.dataset.row ?? null;
-  dataTransfer.setData("text/plain", dragged);
-  dataTransfer.effectAllowed = "link";
-});
-place.addEventListener("dragover", (event) => { if (dragged && event.target.closest("[data-row]")) event.preventDefault(); });
-place.addEventListener("drop", (event) => {
-  const other = event.target.closest("[data-row]")?.dataset.row;
-  event.preventDefault();
-  if (dragged && other && other !== dragged) linked({ row: dragged, other });
-  dragged = null;
-});
-document.addEventListener("click", (event) => {
-  commands[event.target.closest("[data-command]")?.dataset.command]?.();
-});
+onDrop(place, (row, other) => linked({ row, other }));
+onCommands(commands);
 sendBeforeLeaving(queue);
 addEventListener("online", () => queue.flush());
 setInterval(() => { if (!document.hidden && !document.querySelector("dialog[open]") && !document.activeElement.matches("[data-field]")) look(); }, LOOK);
