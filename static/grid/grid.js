@@ -4,7 +4,7 @@ import { digitOf, inTurnWith } from "./keys.js";
 import { mark } from "../mentions.js";
 import { Panel } from "./panel.js";
 import { Queue, request } from "./queue.js";
-import { announce, leaving, showState, showTrouble } from "./saving.js";
+import { announce, leaving, showState, showTrouble, tell } from "./saving.js";
 
 const FAST_VOTES_PER_QUESTION = 20;
 const PAGE = 8;
@@ -161,7 +161,7 @@ function seek(test, none) {
   const at = flat.indexOf(active);
   const found = [...flat.slice(at + 1), ...flat.slice(0, at)].find(test);
   if (found) activate(found);
-  else announce(none);
+  else tell(none);
 }
 
 // --- choosing, withdrawing, undoing --------------------------------------------------------------------------------------
@@ -185,14 +185,13 @@ function vote(cell, label, milliseconds, undoes = "", accepted = false) {
 // One key takes one suggestion, another those of the row; nothing takes more than a row at once.
 function accept() {
   const { suggested, label } = active.dataset;
-  if (!suggested) return announce(gettext("No suggestion stands in this cell."));
-  if (held) return undefined;
+  if (!suggested) return tell(gettext("No suggestion stands in this cell."));
   if (label !== suggested) vote(active, suggested, duration(), "", true);
   onward();
 }
 function acceptRow() {
   const open = [...active.parentElement.cells].slice(1).filter((cell) => cell.dataset.suggested && !cell.dataset.label);
-  if (!open.length) return announce(gettext("This row has no suggestion that is still open."));
+  if (!open.length) return tell(gettext("This row has no suggestion that is still open."));
   const took = Math.round(duration() / open.length);
   for (const cell of open) vote(cell, cell.dataset.suggested, took, "", true);
   announce(ngettext("{count} suggestion of {row} taken over.", "{count} suggestions of {row} taken over.", open.length, { row: rowName(active.parentElement) }));
@@ -227,10 +226,10 @@ async function takeBack() {
   if (held) return lookAgain();
   const unsent = queue.lastUnsent();
   if (unsent) return takenBack({ ...unsent, label: unsent.previous, undoes: unsent.idempotency_key });
-  if (!(await queue.drained())) return announce(gettext("Undo waits until the votes before it are saved."));
+  if (!(await queue.drained())) return tell(gettext("Undo waits until the votes before it are saved."));
   try {
     const { undo: last } = await request(settings.urls.undo);
-    if (!last) return announce(gettext("There is nothing to undo in this story."));
+    if (!last) return tell(gettext("There is nothing to undo in this story."));
     queue.notBefore(last.changed_at);
     takenBack(last);
   } catch (error) {
@@ -274,7 +273,8 @@ const KEYS = {
 
 function chooseDigit(digit) {
   const option = options.get(active.dataset.dimension).querySelector(`[data-digit="${digit}"]`);
-  if (option) choose(option.dataset.value);
+  if (option) return choose(option.dataset.value);
+  return tell(gettext("{dimension} has no option {digit}. Nothing was chosen.", { dimension: dimensionName(active), digit }));
 }
 
 function onKey(event) {

@@ -5,6 +5,14 @@ export let leaving = false; // what waits is kept: no need to warn
 
 export function announce(text) { byId("announce").textContent = text; }
 
+// Why a key did nothing, or what the next one does: spoken, and in sight until something else is pressed.
+export function tell(text) {
+  announce(text);
+  byId("told").textContent = text;
+  byId("told").hidden = !text;
+}
+for (const press of ["keydown", "pointerdown"]) addEventListener(press, () => { if (byId("told")) byId("told").hidden = true; }, true);
+
 // `sentences` by the kind of trouble; null for `error` takes the notice away.
 export function showTrouble(error, sentences, login) {
   byId("trouble").hidden = !error;

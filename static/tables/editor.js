@@ -1,7 +1,7 @@
 // The editor of a draft: keyboard, autosave, undo, versions. Every change of a row goes through the queue of the labelling grid.
 import { complete, namesOf } from "./actors.js";
 import { Queue, request } from "../grid/queue.js";
-import { announce, leave, letLeave, sendBeforeLeaving, showState, showTrouble } from "../grid/saving.js";
+import { announce, leave, letLeave, sendBeforeLeaving, showState, showTrouble, tell } from "../grid/saving.js";
 import { ModelDraft } from "./model_draft.js";
 import { forgetRefused, keepRefused, refusedRows } from "./refused.js";
 import { commonAction, onKeys } from "./row_page.js";
@@ -204,9 +204,9 @@ function addAbove() {
 function split() {
   const row = current();
   const field = row && fieldOf(row.uid, "belief");
-  if (!row || document.activeElement !== field) return announce(gettext("Put the caret where the proposition is to be split."));
+  if (!row || document.activeElement !== field) return tell(gettext("Put the caret where the proposition is to be split."));
   const [left, right] = [field.value.slice(0, field.selectionStart).trim(), field.value.slice(field.selectionEnd).trim()];
-  if (!left || !right) return announce(gettext("There is nothing to split at the caret."));
+  if (!left || !right) return tell(gettext("There is nothing to split at the caret."));
   const [place] = rows.placesAfter(row.uid);
   const uid = newUid();
   const second = right.replace(/^(?:[,;，；]\s*)?(?:(?:and|but|because|while)\s+|(?:而且|但是|因为))?/i, "");
@@ -216,7 +216,7 @@ function split() {
 function merge() {
   const row = current();
   const above = row && rows.ordered()[numberOf(row.uid) - 2];
-  if (!above) return announce(gettext("There is no row above."));
+  if (!above) return tell(gettext("There is no row above."));
   if (!row.stored) return drop();
   const joined = (name, between) => [above.state[name].trim(), row.state[name].trim()].filter(Boolean).join(between);
   const caret = above.state.belief.trim().length;
@@ -229,7 +229,7 @@ function shift(down) {
   const ordered = rows.ordered();
   const at = ordered.indexOf(row);
   const target = down ? ordered[at + 1] : ordered[at - 2] ?? (at > 0 ? null : undefined);
-  if (target === undefined) return announce(down ? gettext("This is the last row.") : gettext("This is the first row."));
+  if (target === undefined) return tell(down ? gettext("This is the last row.") : gettext("This is the first row."));
   const [place] = rows.placesAfter(target?.uid ?? null);
   if (row.stored) act("move", [{ uid: row.uid, state: { ...row.state, place } }]);
   else rows.put(row.uid, { ...row.state, place });
@@ -288,7 +288,7 @@ async function takeBack(redo) {
   if (!(await queue.drained())) return unsentBack(redo);
   try {
     const { undo } = await request(settings.urls.undo + (redo ? "?redo=1" : ""));
-    if (!undo) return announce(redo ? gettext("There is nothing to do again.") : gettext("There is nothing to undo in this table."));
+    if (!undo) return tell(redo ? gettext("There is nothing to do again.") : gettext("There is nothing to undo in this table."));
     restored(redo ? "redo" : "undo", undo.rows, undo.action);
   } catch (error) {
     trouble(error);
@@ -299,7 +299,7 @@ function unsentBack(redo) {
   const pending = queue.pending();
   const back = new Set(pending.map((change) => change.undoes));
   const last = redo ? null : pending.filter((change) => !change.undoes && !back.has(change.action)).at(-1);
-  if (!last) return announce(gettext("Undo waits until what was written before is saved."));
+  if (!last) return tell(gettext("Undo waits until what was written before is saved."));
   const first = new Map();
   for (const change of pending.filter((one) => one.action === last.action)) {
     if (!first.has(change.row)) first.set(change.row, { row: change.row, state: change.base ?? { ...change.state, removed: true } });
@@ -315,7 +315,7 @@ function restored(kind, found, undoes) {
 }
 
 async function showVersions() {
-  if (!(await queue.drained())) return announce(gettext("Versions wait until everything is saved."));
+  if (!(await queue.drained())) return tell(gettext("Versions wait until everything is saved."));
   const { versions } = await request(settings.urls.versions);
   const list = $("version-list");
   list.replaceChildren(...versions.map((one, at) => {
@@ -376,7 +376,7 @@ function nextWarning() {
   const ordered = rows.ordered();
   const at = active ? numberOf(active.uid) : 0;
   const found = [...ordered.slice(at), ...ordered.slice(0, at)].find((row) => !isEmpty(row.state) && warnings[row.uid]?.length);
-  if (!found) return announce(gettext("No row has a warning."));
+  if (!found) return tell(gettext("No row has a warning."));
   focus(found.uid, warnings[found.uid][0].field);
   announce(warnings[found.uid].map((one) => one.text).join(" "));
 }
@@ -387,7 +387,7 @@ const highlight = (name = current()?.state.actor ?? "") => shown.highlight(name)
 
 async function handIn() {
   typing.end();
-  if (!(await queue.drained())) return announce(gettext("The table is not saved yet: hand it in when the server answers."));
+  if (!(await queue.drained())) return tell(gettext("The table is not saved yet: hand it in when the server answers."));
   const filled = rows.ordered().filter((row) => !isEmpty(row.state));
   const count = filled.filter((row) => warnings[row.uid]?.length).length;
   $("hand-in-rows").value = filled.length;

@@ -2,7 +2,7 @@
 // between rows, which both experts see at once, are asked of the server.
 import { complete, namesOf } from "./actors.js";
 import { Queue, request } from "../grid/queue.js";
-import { announce, leave, letLeave, sendBeforeLeaving, showState, showTrouble } from "../grid/saving.js";
+import { announce, leave, letLeave, sendBeforeLeaving, showState, showTrouble, tell } from "../grid/saving.js";
 import { activate, commonAction, onCommands, onDrop, onKeys } from "./row_page.js";
 import { newKey, newUid } from "./rows.js";
 import { highlight, translate } from "./story.js";
@@ -185,7 +185,7 @@ function type(uid, field, value) {
 function adopt(side) {
   const row = current();
   const words = row?.[side];
-  if (!words) return announce(gettext("{side} did not write this row.", { side: side.toUpperCase() }));
+  if (!words) return tell(gettext("{side} did not write this row.", { side: side.toUpperCase() }));
   const other = row[side === "a" ? "b" : "a"];
   put(row, { status: "kept", actor: words.actor, belief: words.belief, order: words.order || other?.order || "" });
   announce(gettext("{side}’s words are kept.", { side: side.toUpperCase() }));
@@ -215,7 +215,7 @@ function add() {
 }
 
 async function linked(body) {
-  if (!(await queue.drained())) return announce(gettext("Links wait until everything is saved."));
+  if (!(await queue.drained())) return tell(gettext("Links wait until everything is saved."));
   try {
     const found = await request(settings.urls.link, body);
     linking = null;
@@ -239,17 +239,17 @@ function link() {
   if (linking && linking !== row.row) return linked({ row: linking, other: row.row });
   linking = linking ? null : row.row;
   render();
-  announce(linking ? gettext("Go to the row that says the same, and press l again.") : gettext("No row is to be linked."));
+  tell(linking ? gettext("Go to the row that says the same, and press l again.") : gettext("No row is to be linked."));
 }
 function separate() {
   const row = current();
-  if (!row?.a || !row?.b) return announce(gettext("This row is not linked."));
+  if (!row?.a || !row?.b) return tell(gettext("This row is not linked."));
   linked({ row: row.row });
 }
 
 async function takeBack(redo) {
   typing.end();
-  if (!(await queue.drained())) return announce(gettext("Undo waits until everything is saved."));
+  if (!(await queue.drained())) return tell(gettext("Undo waits until everything is saved."));
   try {
     const { undo } = await request(settings.urls.undo + (redo ? "?redo=1" : ""));
     if (!undo) return announce(redo ? gettext("There is nothing to do again.") : gettext("There is nothing of yours to undo here."));
@@ -278,7 +278,10 @@ function onward() {
   const at = all.findIndex((row) => row.row === active);
   const found = [...all.slice(at + 1), ...all.slice(0, at)].find(isOpen);
   if (found) focus(found.row);
-  else announce(gettext("Every row is decided. Press f to make the table."));
+  else tell(gettext("Every row is decided. Press f to make the table."));
+}
+function openFirst() {
+  if (!current() || !isOpen(current())) onward();
 }
 function edit(field) {
   if (!current()) return;
@@ -288,14 +291,14 @@ function edit(field) {
 }
 
 async function ask(dialog) {
-  if (!(await queue.drained())) return announce(gettext("Wait until everything is saved."));
+  if (!(await queue.drained())) return tell(gettext("Wait until everything is saved."));
   const left = [...rows.values()].filter(isOpen).length;
-  if (left) return announce(ngettext("{count} row is still to decide.", "{count} rows are still to decide.", left)), onward();
+  if (left) return openFirst(), tell(ngettext("{count} row is still to decide.", "{count} rows are still to decide.", left));
   letLeave();
   $(dialog).showModal();
 }
 async function agree() {
-  if (!(await queue.drained())) return announce(gettext("Wait until everything is saved."));
+  if (!(await queue.drained())) return tell(gettext("Wait until everything is saved."));
   letLeave();
   $("agree-value").value = agreed.i_agree ? "0" : "1";
   $("agree-form").requestSubmit();
