@@ -23,7 +23,7 @@ const rowName = (row) => gettext("{actor}, row {number}", { actor: row.querySele
 
 let active = null;
 let focusedAt = 0;
-let held = null; // a vote that waits for "keep it?"
+let questioned = null; // the cell of a vote that came too quickly: it is saved, and a question about it stands
 let fastVotes = 0;
 const firstSeen = new Map();
 
@@ -113,7 +113,6 @@ function activate(cell, focus = true) {
   if (!cell) return;
   const row = cell.parentElement;
   if (cell !== active) {
-    if (held && held.cell !== cell) closeQuestion();
     if (active) {
       active.tabIndex = -1;
       active.parentElement.removeAttribute("data-active");
@@ -168,12 +167,13 @@ function seek(test, none) {
 const duration = () => Math.round(performance.now() - focusedAt);
 
 function choose(label) {
-  if (held) return keep(label);
+  if (active === questioned) closeQuestion();
   if (active.dataset.label === label) return label ? onward() : undefined;
   const read = performance.now() - firstSeen.get(active.parentElement);
-  if (label && read < settings.speedFloor && fastVotes++ % FAST_VOTES_PER_QUESTION === 0) return ask(label);
   vote(active, label, duration());
+  if (label && read < settings.speedFloor && fastVotes++ % FAST_VOTES_PER_QUESTION === 0) ask(active, label);
   if (label) onward();
+  return undefined;
 }
 
 function vote(cell, label, milliseconds, undoes = "", accepted = false) {
@@ -198,24 +198,19 @@ function acceptRow() {
   seek((cell) => !cell.dataset.label, gettext("Every cell has a label."));
 }
 
-function ask(label) {
-  held = { cell: active, label, took: duration() };
+// The vote stands and the next digit is one for the next cell: nothing that is typed meanwhile is lost or goes elsewhere.
+function ask(cell, label) {
+  questioned = cell;
   $("quick-label").textContent = label;
+  $("quick-cell").textContent = `${dimensionName(cell)}, ${rowName(cell.parentElement)}`;
   $("quick").hidden = false;
 }
 function closeQuestion() {
-  held = null;
+  questioned = null;
   $("quick").hidden = true;
 }
-function keep(label = held.label) {
-  const { cell, took } = held;
-  closeQuestion();
-  activate(cell);
-  vote(cell, label, took);
-  onward();
-}
 function lookAgain() {
-  const { cell } = held;
+  const cell = questioned;
   closeQuestion();
   activate(cell);
 }
@@ -223,7 +218,6 @@ function lookAgain() {
 const inTurn = inTurnWith(takeBack);
 const undo = () => inTurn(takeBack);
 async function takeBack() {
-  if (held) return lookAgain();
   const unsent = queue.lastUnsent();
   if (unsent) return takenBack({ ...unsent, label: unsent.previous, undoes: unsent.idempotency_key });
   if (!(await queue.drained())) return tell(gettext("Undo waits until the votes before it are saved."));
@@ -239,6 +233,7 @@ async function takeBack() {
 function takenBack({ undoes, label, ...place }) {
   const cell = find(place);
   if (!cell) return;
+  if (cell === questioned) closeQuestion();
   activate(cell);
   vote(cell, label, 0, undoes);
   announce(gettext("Undone: {dimension} of {row} is {label} again.", { dimension: dimensionName(cell), row: rowName(cell.parentElement), label: label || gettext("unlabelled") }));
@@ -252,7 +247,7 @@ async function leave(href) {
 
 // --- keys and clicks -----------------------------------------------------------------------------------------------------
 const commands = {
-  undo, keep: () => keep(), lookAgain, close: () => panel.close(),
+  undo, keep: closeQuestion, lookAgain, close: () => panel.close(),
   next: () => seek((cell) => !cell.dataset.label, gettext("Every cell has a label.")),
   flagged: () => seek((cell) => cell.cellIndex === 1 && cell.parentElement.dataset.flag, gettext("No proposition is flagged.")),
   help: () => $("help").showModal(),
@@ -284,14 +279,14 @@ function onKey(event) {
   if ($("help").open) return undefined;
   if (control && key.toLowerCase() === "z" && !event.shiftKey && !writing) return takeBack;
   if (control && key === "Enter" && writing) return () => writing.form.requestSubmit();
-  if (key === "Escape" && held) return lookAgain;
+  if (key === "Escape" && questioned) return lookAgain;
   if (key === "Escape" && panel.shows) return commands.close;
   if (event.altKey || writing) return undefined;
   if (control) return { Home: () => activate(flat[0]), End: () => activate(flat.at(-1)) }[key];
   if (target.closest("button, a, summary") && (key === "Enter" || key === " ")) return undefined;
   const digit = digitOf(event, KEYS);
   if (digit) return () => chooseDigit(digit);
-  if (held) return key === "Enter" ? () => keep() : KEYS[key] && (() => {});
+  if (key === "Enter" && questioned) return closeQuestion;
   if (target.closest(".grid-story, .grid-panel") && key.length > 1) return undefined;
   return KEYS[key];
 }
@@ -320,7 +315,7 @@ grid.addEventListener("mouseover", (event) => {
   mark(story, row.querySelector("[data-actor]").textContent);
 });
 grid.addEventListener("mouseleave", () => mark(story, active.parentElement.querySelector("[data-actor]").textContent));
-addEventListener("beforeunload", (event) => { if (!leaving && (held || queue.pending().length)) event.preventDefault(); });
+addEventListener("beforeunload", (event) => { if (!leaving && queue.pending().length) event.preventDefault(); });
 addEventListener("online", () => queue.flush());
 document.addEventListener("visibilitychange", () => { if (!document.hidden && queue.failing) queue.flush(); });
 

@@ -272,21 +272,35 @@ def test_two_tabs_on_one_story_lose_nothing(grid, story):
     assert cell(other, 1, "knowledge_access").get_attribute("data-label") == "Public"
 
 
-@pytest.mark.parametrize(("answer", "label", "row"), [("Enter", "1", 1), ("2", "2", 1), ("Escape", "", 1)])
-def test_a_vote_faster_than_reading_asks_once(page, login, cast, story, answer, label, row):
+@pytest.mark.parametrize(("answer", "after"), [("Enter", ["truth_status", "True"]), ("Escape", ["order", "2"])])
+def test_a_vote_faster_than_reading_is_questioned_and_nothing_typed_meanwhile_goes_elsewhere(
+    page, login, cast, story, answer, after
+):
     cast.project.speed_floor_ms = 60_000
     cast.project.save()
     login(page, cast.bob)
     enter(page, story)
-    press(page, "1")
+    press(page, "3", "2", "9", "3")
     page.wait_for_selector("#quick:not([hidden])")
+    assert "3 (Order, " in page.inner_text("#quick")
+    wait_saved(page)
+    first = {"order": "3", "truth_status": "False", "knowledge_access": "Public"}
+    assert labels(Proposition.objects.gold_of(story).first()) == first
     press(page, answer)
     assert page.is_hidden("#quick")
-    assert cell(page, 1, "order").get_attribute("data-label") == label
-    press(page, "Control+Home", "3", "2")
-    assert page.is_hidden("#quick")
+    press(page, "Control+Home", "ArrowRight") if answer == "Enter" else None
+    press(page, "1" if answer == "Enter" else "2")
     wait_saved(page)
-    assert labels(Proposition.objects.gold_of(story).first()) == {"order": "3", "truth_status": "False"}
+    dimension, label = after
+    assert labels(Proposition.objects.gold_of(story).first()) == first | {dimension: label}
+
+
+def test_a_digit_that_is_no_option_is_said_and_moves_nothing(grid):
+    press(grid, "9")
+    assert "has no option 9" in grid.inner_text("#told")
+    assert cell(grid, 1, "order").get_attribute("tabindex") == "0"
+    press(grid, "ArrowRight")
+    assert grid.is_hidden("#told")
 
 
 def test_an_actor_is_marked_wherever_the_story_mentions_it(grid):
