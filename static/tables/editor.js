@@ -58,6 +58,7 @@ function render() {
 
 function fill(line, row, number) {
   line.querySelector(".row-number").textContent = number;
+  line.toggleAttribute("data-taken", !row.stored && Boolean(row.state.actor || row.state.order));
   const mark = model?.markOf(row) ?? "";
   line.querySelector(".row-origin").hidden = !mark;
   line.querySelector(".row-origin").textContent = mark;
@@ -193,6 +194,11 @@ function addBelow() {
   if (isEmpty(row.state)) return focus(row.uid, row.state.actor ? "belief" : "actor");
   const { actor, order } = row.state;
   focus(open(row.uid, { actor, order }), "belief");
+  taken(row);
+}
+// A new row begins with what most often comes next; it is said, and set apart until the row has words of its own.
+function taken({ state: { actor, order } }) {
+  if (actor) announce(order ? gettext("New row with actor {actor} and order {order}.", { actor, order }) : gettext("New row with actor {actor}.", { actor }));
 }
 function addAbove() {
   const row = current();
@@ -200,6 +206,7 @@ function addAbove() {
   const before = rows.ordered()[numberOf(row.uid) - 2];
   const { actor, order } = row.state;
   focus(open(before?.uid ?? null, { actor, order }), "belief");
+  taken(row);
 }
 function split() {
   const row = current();
@@ -447,6 +454,7 @@ body.addEventListener("focusin", ({ target }) => {
   if (active?.uid !== line.dataset.row) body.querySelector("tr[data-active]")?.removeAttribute("data-active");
   line.setAttribute("data-active", "");
   active = { uid: line.dataset.row, field: target.dataset.field };
+  $("order-hint").hidden = active.field !== "order";
   highlight();
 });
 body.addEventListener("focusout", () => { typing.end(); if (queue.pending().length && !queue.failing) queue.flush(); });
