@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from annotation.domain.reconciliation import LaneState, Status
 from annotation.forms.drafts import Place
 from annotation.forms.votes import Key, NoKey, Uid
 from annotation.services.reconciliation import Decision
+from core.ids import new_uid
 from core.incoming.shapes import Among, Counted, Moment, Shape
 
 MAX_DECISIONS = 1000
@@ -55,7 +56,8 @@ class DecisionsIn(Shape):
 
 
 class LinkIn(Shape):
-    """Two rows that are one; without `other`, a row that is two."""
+    """Two rows that are one; without `other`, a row that is two. A script from before links had keys sends none."""
 
     row: Uid
     other: Uid | None = None
+    idempotency_key: Key = Field(default_factory=new_uid)

@@ -66,7 +66,8 @@ class LaneRow(OpaqueModel):
 
 class LaneEvent(RowEvent):
     """One decision on one row of the lanes: its states are as `annotation.domain.reconciliation.LaneState` has them,
-    and its key is unique within the row."""
+    and its key is unique within the row. Where rows were linked or separated, every row that went or came has one, of
+    which the states also say `gone`: whether the row stood in the lanes."""
 
     append_only = "The history of reconciliation is append-only."
 
@@ -75,3 +76,7 @@ class LaneEvent(RowEvent):
 
     class Meta(RowEvent.Meta):
         constraints = [models.UniqueConstraint(fields=["row", "idempotency_key"], name="one_lane_event_a_key")]
+
+    @property
+    def is_link(self) -> bool:
+        return "gone" in self.after

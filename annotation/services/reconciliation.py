@@ -20,6 +20,7 @@ from annotation.services.drafts import Refused, live_rows
 from annotation.services.gold_tables import GoldRow, kept_by, make_gold, unmake_gold
 
 NOT_OPEN = gettext_lazy("The lanes open when both experts have handed in their tables.")
+RELINKED = gettext_lazy("These rows were decided or linked anew since; they stay as they stand.")
 SETTLED = gettext_lazy("This story has its gold table already; open the lanes again, or change the table.")
 
 
@@ -174,8 +175,13 @@ def _check(state: LaneState) -> None:
 
 def _decide(by: User, story: Story, rows: dict, decision: Decision, now: datetime, is_known: bool) -> Decided:
     row = rows.get(decision.row)
-    if is_known and row is not None:
-        return Decided(decision.idempotency_key, row)
+    if is_known:
+        return Decided(decision.idempotency_key, row or story.lane_rows.get(uid=decision.row))
+    if links := _links(story, by, decision.undoes):
+        _take_back(story, links, decision, now)
+        rows.clear()
+        rows.update({row.uid: row for row in lanes_of(story)})
+        return Decided(decision.idempotency_key, story.lane_rows.get(uid=decision.row))
     if row is None and decision.base is not None:
         raise Refused(gettext("This row was linked to another one meanwhile; look at the lanes again."))
     before = state_of_row(row) if row is not None else None
@@ -200,10 +206,19 @@ def _no_longer_agreed(story: Story) -> None:
 
 def last_step(*, story: Story, by: User, redo: bool = False) -> tuple[str, dict[str, LaneState]] | None:
     """Return the person's last action on these lanes (or their last undo) with the rows as they were before; None
-    where there is nothing to take back."""
-    events = list(LaneEvent.objects.filter(row__story=story, row__gone=False, by=by).select_related("row"))
+    where there is nothing to take back. Of rows that were linked or separated it returns one that is to go, as it
+    stands: a decision on it that undoes the action brings all back. Raises Refused where one of them changed since."""
+    events = [
+        event
+        for event in LaneEvent.objects.filter(row__story=story, by=by).select_related("row")
+        if event.is_link or not event.row.gone
+    ]
     undoable, redoable = last_steps({event.action: Action(event.action, event.undoes) for event in events}.values())
     action = redoable if redo else undoable
+    if links := _links(story, by, action):
+        _check_as_left(links)
+        row = next(event.row for event in links if not event.row.gone)
+        return action, {row.uid: state_of_row(row)}
     rows: dict[str, LaneState] = {}
     for event in events:
         if event.action == action:
@@ -213,9 +228,12 @@ def last_step(*, story: Story, by: User, redo: bool = False) -> tuple[str, dict[
 
 
 @transaction.atomic
-def link(*, by: User, story: Story, first: str, second: str) -> None:
-    """Make one row of two that say the same, one of each expert. Raises Refused."""
+def link(*, by: User, story: Story, first: str, second: str, key: str, now: datetime) -> None:
+    """Make one row of two that say the same, one of each expert. The same key again is the same link. Raises
+    Refused."""
     _writable(story, by)
+    if _links(story, by, key):
+        return
     rows = {row.uid: row for row in lanes_of(story).filter(uid__in=[first, second])}
     if len(rows) < 2:
         raise Refused(gettext("These rows are not in the lanes any more; look at them again."))
@@ -225,25 +243,28 @@ def link(*, by: User, story: Story, first: str, second: str) -> None:
     if not ((one.a and other.b) or (one.b and other.a)):
         raise Refused(gettext("A link goes from a row of A to a row of B."))
     a, b, place = one.a or other.a, one.b or other.b, min(one.place, other.place)
-    LaneRow.objects.filter(pk__in=[one.pk, other.pk]).update(gone=True)
     typed = next((row for row in (one, other) if row.decided_by_id and row.status != Status.DROPPED), None)
-    _with_words(_proposed(story, a, b, place), typed).save()
-    _linked(by, story, "lanes.linked", a, b)
+    made = _with_words(_proposed(story, a, b, place), typed)
+    _exchange(by, [one, other], [made], _Act(key, key, now, now))
+    _linked(by, made, is_linked=True)
 
 
 @transaction.atomic
-def separate(*, by: User, story: Story, row: str) -> None:
-    """Make two rows of one that was linked; both are open again. Raises Refused."""
+def separate(*, by: User, story: Story, row: str, key: str, now: datetime) -> None:
+    """Make two rows of one that was linked; both are open again. The same key again is the same press. Raises
+    Refused."""
     _writable(story, by)
+    if _links(story, by, key):
+        return
     linked = lanes_of(story).filter(uid=row).first()
     if linked is None or not (linked.a and linked.b):
         raise Refused(gettext("This row is not linked."))
     following = lanes_of(story).filter(place__gt=linked.place).first()
     after = (linked.place + following.place) / 2 if following else linked.place + 1
-    LaneRow.objects.filter(pk=linked.pk).update(gone=True)
-    _with_words(_proposed(story, linked.a, None, linked.place), linked if linked.decided_by_id else None).save()
-    _proposed(story, None, linked.b, after).save()
-    _linked(by, story, "lanes.separated", linked.a, linked.b)
+    typed = linked if linked.decided_by_id else None
+    made = [_with_words(_proposed(story, linked.a, None, linked.place), typed), _proposed(story, None, linked.b, after)]
+    _exchange(by, [linked], made, _Act(key, key, now, now))
+    _linked(by, linked, is_linked=False)
 
 
 def _with_words(row: LaneRow, typed: LaneRow | None) -> LaneRow:
@@ -252,10 +273,64 @@ def _with_words(row: LaneRow, typed: LaneRow | None) -> LaneRow:
     return row
 
 
-def _linked(by: User, story: Story, action: str, a, b) -> None:
-    _no_longer_agreed(story)
-    words = {"a": a.belief[:200], "b": b.belief[:200]}
-    audit.record(by=by, project=story.project, action=action, target=_name(story), **words)
+@dataclass(frozen=True, slots=True)
+class _Act:
+    """What the events of one exchange of rows share; `key` is their idempotency key."""
+
+    key: str
+    action: str
+    changed_at: datetime
+    now: datetime
+    undoes: str = ""
+
+
+def _exchange(by: User, going: Sequence[LaneRow], coming: Sequence[LaneRow], act: _Act) -> None:
+    """Have rows go from the lanes and others come in their stead. They go first: a row of a draft is in one standing
+    row. Those that went keep their decision and who made it, for undo."""
+    for rows, gone in ((going, True), (coming, False)):
+        for row in rows:
+            state = state_of_row(row).as_dict()
+            before = state | {"gone": not gone} if row.pk else None
+            row.gone = gone
+            row.save()
+            LaneEvent.objects.create(
+                row=row, by=by, idempotency_key=act.key, action=act.action, undoes=act.undoes, before=before,
+                after=state | {"gone": gone}, changed_at=act.changed_at, received_at=act.now,
+            )  # fmt: skip
+
+
+def _links(story: Story, by: User, action: str) -> list[LaneEvent]:
+    """Return the events of that action of the person's, where it linked or separated rows."""
+    if not action:
+        return []
+    events = LaneEvent.objects.filter(row__story=story, by=by, action=action)
+    return [event for event in events.select_related("row__a", "row__b", "row__decided_by") if event.is_link]
+
+
+def _check_as_left(links: Sequence[LaneEvent]) -> None:
+    if any(state_of_row(event.row).as_dict() | {"gone": event.row.gone} != event.after for event in links):
+        raise Refused(RELINKED)
+
+
+def _take_back(story: Story, links: Sequence[LaneEvent], decision: Decision, now: datetime) -> None:
+    """Have the rows of a link stand as they did before it, with their decisions. Raises Refused where one changed."""
+    if decision.row not in {event.row.uid for event in links}:
+        raise Refused(RELINKED)
+    _check_as_left(links)
+    by = links[0].by
+    going = [event.row for event in links if not event.row.gone]
+    coming = [event.row for event in links if event.row.gone]
+    act = _Act(decision.idempotency_key, decision.action, decision.changed_at, now, decision.undoes)
+    _exchange(by, going, coming, act)
+    pair = next(row for row in (*going, *coming) if row.a and row.b)
+    _linked(by, pair, is_linked=not pair.gone)
+
+
+def _linked(by: User, pair: LaneRow, *, is_linked: bool) -> None:
+    _no_longer_agreed(pair.story)
+    words = {"a": pair.a.belief[:200], "b": pair.b.belief[:200]}
+    action = "lanes.linked" if is_linked else "lanes.separated"
+    audit.record(by=by, project=pair.story.project, action=action, target=_name(pair.story), **words)
 
 
 @transaction.atomic

@@ -136,6 +136,7 @@ def _row(row: LaneRow) -> dict[str, Any]:
         "b": _words(row.b),
         "state": service.state_of_row(row).as_dict(),
         "by": _name(row.decided_by) if row.decided_by else "",
+        "gone": row.gone,
     }
 
 
@@ -185,10 +186,11 @@ def link_lanes(request: HttpRequest, slug: str, story: str) -> JsonResponse:
     row = story_of(access, story)
 
     def save(posted: LinkIn) -> dict[str, Any]:
+        pressed = {"by": request.user, "story": row, "key": posted.idempotency_key, "now": timezone.now()}
         if posted.other is None:
-            service.separate(by=request.user, story=row, row=posted.row)
+            service.separate(row=posted.row, **pressed)
         else:
-            service.link(by=request.user, story=row, first=posted.row, second=posted.other)
+            service.link(first=posted.row, second=posted.other, **pressed)
         return _lanes(row, service.state_of(story=row, expert=request.user))
 
     return saved(request, LinkIn, save, made=gettext("linked these rows"), refused=service.Refused)
@@ -196,9 +198,13 @@ def link_lanes(request: HttpRequest, slug: str, story: str) -> JsonResponse:
 
 @require_GET
 def undo_lanes(request: HttpRequest, slug: str, story: str) -> JsonResponse:
-    """The rows as they were before this person's last action (with `?redo=1`: last undo); null for none."""
+    """The rows as they were before this person's last action (with `?redo=1`: last undo); null for none, 400 with the
+    sentence where they were linked or separated and changed since."""
     access = project_access(request.user, slug, role=Role.EXPERT)
-    step = service.last_step(story=story_of(access, story), by=request.user, redo="redo" in request.GET)
+    try:
+        step = service.last_step(story=story_of(access, story), by=request.user, redo="redo" in request.GET)
+    except service.Refused as error:
+        return JsonResponse({"error": str(error)}, status=400)
     if step is None:
         return JsonResponse({"undo": None})
     action, states = step

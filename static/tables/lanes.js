@@ -127,11 +127,13 @@ function saved(change, answer, isLast) {
   }
   if (isLast) rows.set(answer.row, { row: answer.row, lane: answer.lane, a: answer.a, b: answer.b, state: answer.state, by: answer.by });
   agreed = { ...agreed, agreed: [], i_agree: false };
-  if (isLast) render();
+  if (answer.gone) look(); // the link of this row was taken back: others stand in its stead
+  else if (isLast) render();
 }
 
 function refused(change, sentence) {
-  $("notice").textContent = gettext("{sentence} What you wrote: “{words}”.", { sentence, words: change.state?.belief ?? "" });
+  const words = change.undoes ? "" : change.state?.belief ?? "";
+  $("notice").textContent = words ? gettext("{sentence} What you wrote: “{words}”.", { sentence, words }) : sentence;
   $("notice").hidden = false;
   announce($("notice").textContent);
   look();
@@ -159,7 +161,14 @@ async function look() {
   const found = await request(settings.urls.rows).catch(() => null);
   if (!found?.opened || queue.pending().length) return;
   if (found.settled) location.reload();
-  else take(found);
+  else exchange(found);
+}
+// Rows that were linked or separated make way for others: who stood on one of them stands on what came of it.
+function exchange(lanes, goes = place.contains(document.activeElement) && !lanes.rows.some((row) => row.row === active)) {
+  const before = new Set(rows.keys());
+  take(lanes);
+  const made = ordered().find((row) => !before.has(row.row));
+  if (goes && made) focus(made.row);
 }
 
 // --- deciding ------------------------------------------------------------------------------------------------------------
@@ -217,7 +226,7 @@ function add() {
 async function linked(body) {
   if (!(await queue.drained())) return tell(gettext("Links wait until everything is saved."));
   try {
-    const found = await request(settings.urls.link, body);
+    const found = await request(settings.urls.link, { ...body, idempotency_key: newKey() });
     linking = null;
     if (found.refused) {
       announce(found.error);
@@ -225,10 +234,7 @@ async function linked(body) {
       $("notice").hidden = false;
       return look();
     }
-    const before = new Set(rows.keys());
-    take(found);
-    const made = ordered().find((row) => !before.has(row.row));
-    if (made) focus(made.row);
+    exchange(found, true);
   } catch (error) {
     trouble(error);
   }
@@ -251,8 +257,10 @@ async function takeBack(redo) {
   typing.end();
   if (!(await queue.drained())) return tell(gettext("Undo waits until everything is saved."));
   try {
-    const { undo } = await request(settings.urls.undo + (redo ? "?redo=1" : ""));
-    if (!undo) return announce(redo ? gettext("There is nothing to do again.") : gettext("There is nothing of yours to undo here."));
+    const { undo, error } = await request(settings.urls.undo + (redo ? "?redo=1" : ""));
+    if (error) return tell(error);
+    if (!undo) return tell(redo ? gettext("There is nothing to do again.") : gettext("There is nothing of yours to undo here."));
+    if (!undo.rows.every((one) => rows.has(one.row))) await look(); // linked in another tab, or brought back a moment ago
     const found = undo.rows.filter((one) => rows.has(one.row));
     act(found, { undoes: undo.action });
     if (found.length) focus(found[0].row);

@@ -74,6 +74,28 @@ def settle_all(story, by):
         settle(story, by, row, status="kept")
 
 
+def pressed(by, story, key=None):
+    return {"by": by, "story": story, "key": key or f"press-{LaneEvent.objects.count()}", "now": NOW}
+
+
+def take_back(story, by, redo=False):
+    """Press Ctrl+Z as the page does, twice sent."""
+    action, rows = last_step(story=story, by=by, redo=redo)
+    key = f"back-{LaneEvent.objects.count()}"
+    decisions = [
+        Decision(uid, state_of_row(LaneRow.objects.get(uid=uid)), state, f"{key}", key, NOW, action)
+        for uid, state in rows.items()
+    ]
+    for _ in range(2):
+        decided = decide(by=by, story=story, decisions=decisions, now=NOW)
+    return decided
+
+
+def standing(story):
+    """Return all of the rows as they stand, with who decided them."""
+    return [(row.uid, state_of_row(row), row.decided_by, row.decided_at) for row in lanes_of(story)]
+
+
 def test_neither_expert_sees_the_others_table_before_both_are_in(story, experts, client):
     first, second = experts
     hand_in(story, first, *FIRST)
@@ -158,19 +180,91 @@ def test_two_experts_do_not_overwrite_each_other(lanes, experts):
 def test_links_are_changed_and_each_row_stays_in_the_lanes_once(lanes, experts):
     esi = experts[0]
     settle(lanes, esi, row_of(lanes, "Tomas is out"), status="kept", belief="Tomas is outside")
-    link(by=esi, story=lanes, first=row_of(lanes, "It rains").uid, second=row_of(lanes, "Tomas is outside").uid)
+    link(**pressed(esi, lanes), first=row_of(lanes, "It rains").uid, second=row_of(lanes, "Tomas is outside").uid)
     linked = row_of(lanes, "Tomas is outside")
     assert (linked.a.belief, linked.b.belief, linked.status) == ("Tomas is out", "It rains", "")
     with pytest.raises(Refused, match="linked already"):
-        link(by=esi, story=lanes, first=linked.uid, second=row_of(lanes, "The key is in the bag").uid)
-    separate(by=esi, story=lanes, row=linked.uid)
+        link(**pressed(esi, lanes), first=linked.uid, second=row_of(lanes, "The key is in the bag").uid)
+    separate(**pressed(esi, lanes), row=linked.uid)
     assert [lane_of_row(row).value for row in lanes_of(lanes)] == ["same", "reworded", "only-a", "only-b"]
     with pytest.raises(Refused, match="not linked"):
-        separate(by=esi, story=lanes, row=row_of(lanes, "It rains").uid)
+        separate(**pressed(esi, lanes), row=row_of(lanes, "It rains").uid)
     a, b = lanes_of(lanes).filter(b=None).get(), lanes_of(lanes).filter(a=None).get()
     with pytest.raises(Refused, match="not in the lanes"):
-        link(by=esi, story=lanes, first=a.uid, second=linked.uid)
+        link(**pressed(esi, lanes), first=a.uid, second=linked.uid)
     assert {a.belief, b.belief} == {"Tomas is outside", "It rains"}
+
+
+def test_undo_of_a_link_brings_both_rows_back_with_what_was_decided_on_them(lanes, experts):
+    esi, ben = experts
+    settle(lanes, ben, row_of(lanes, "Tomas is out"), status="kept", belief="Tomas is outside", remark="line 2")
+    settle(lanes, esi, row_of(lanes, "It rains"), status="dropped", remark="not in the text")
+    before = standing(lanes)
+    a, b = row_of(lanes, "Tomas is outside").uid, row_of(lanes, "It rains").uid
+    for _ in range(2):
+        link(**pressed(esi, lanes, "one"), first=a, second=b)
+    assert LaneEvent.objects.filter(action="one").count() == 3  # two rows went, one came; sent again it counts once
+    linked = standing(lanes)
+    assert len(linked) == len(before) - 1
+    decided = take_back(lanes, esi)
+    assert standing(lanes) == before and decided[0].row.gone
+    take_back(lanes, esi, redo=True)
+    assert standing(lanes) == linked
+    take_back(lanes, esi)
+    take_back(lanes, esi)  # what Esi decided before the link
+    assert row_of(lanes, "It rains").status == "" and row_of(lanes, "Tomas is outside").decided_by == ben
+    history = AuditEvent.objects.filter(action__in=["lanes.linked", "lanes.separated"]).order_by("id")
+    assert [event.action.removeprefix("lanes.") for event in history] == ["linked", "separated"] * 2
+    assert {(event.details["a"], event.details["b"]) for event in history} == {("Tomas is out", "It rains")}
+
+
+def test_undo_of_a_separation_brings_the_linked_row_back(lanes, experts):
+    esi = experts[0]
+    pair = row_of(lanes, "The key is still in the bag")
+    settle(lanes, esi, pair, status="kept", belief="The key is where it was", remark="both mean this")
+    before = standing(lanes)
+    separate(**pressed(esi, lanes), row=pair.uid)
+    take_back(lanes, esi)
+    assert standing(lanes) == before
+    take_back(lanes, esi)
+    assert row_of(lanes, "The key is still in the bag").status == ""
+    assert last_step(story=lanes, by=esi) is None
+
+
+def test_decisions_since_are_taken_back_before_the_link_and_those_of_others_keep_it(lanes, experts):
+    esi, ben = experts
+    before = standing(lanes)
+    link(**pressed(esi, lanes), first=row_of(lanes, "Tomas is out").uid, second=row_of(lanes, "It rains").uid)
+    settle(lanes, esi, row_of(lanes, "Tomas is out"), status="kept")
+    assert last_step(story=lanes, by=ben) is None
+    take_back(lanes, esi)
+    assert row_of(lanes, "Tomas is out").status == ""
+    settle(lanes, ben, row_of(lanes, "Tomas is out"), remark="are they one?")
+    stands = standing(lanes)
+    with pytest.raises(Refused, match="decided or linked anew since"):
+        last_step(story=lanes, by=esi)
+    linked = LaneEvent.objects.filter(by=esi).first()
+    late = Decision(stands[2][0], stands[2][1], stands[2][1], "late", "late", NOW, linked.action)
+    with pytest.raises(Refused, match="decided or linked anew since"):
+        decide(by=esi, story=lanes, decisions=[late], now=NOW)
+    with pytest.raises(Refused, match="stay as they stand"):  # a row that the link has nothing to do with
+        decide(by=esi, story=lanes, decisions=[replace(late, row=stands[0][0])], now=NOW)
+    assert standing(lanes) == stands
+    take_back(lanes, ben)
+    take_back(lanes, esi)
+    assert standing(lanes) == before
+
+
+def test_a_link_that_somebody_separated_meanwhile_is_not_taken_back(lanes, experts, client):
+    esi, ben = experts
+    link(**pressed(esi, lanes), first=row_of(lanes, "Tomas is out").uid, second=row_of(lanes, "It rains").uid)
+    separate(**pressed(ben, lanes), row=row_of(lanes, "Tomas is out").uid)
+    client.force_login(esi)
+    answer = client.get(reverse("annotation:undo_lanes", args=["minds", lanes.uid]))
+    assert answer.status_code == 400 and "linked anew since" in answer.json()["error"]
+    take_back(lanes, ben)
+    take_back(lanes, esi)
+    assert [lane_of_row(row).value for row in lanes_of(lanes)] == ["same", "reworded", "only-a", "only-b"]
 
 
 def test_both_are_asked_to_agree_and_a_change_asks_again(lanes, experts, cast):

@@ -8,7 +8,7 @@ from django.utils import timezone
 from annotation.domain.tables import TableRow
 from annotation.models import BeliefTable, LaneRow, Membership, Proposition
 from annotation.services import drafts
-from annotation.services.reconciliation import lanes_of
+from annotation.services.reconciliation import lanes_of, link
 from tests.browser.waiting import wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -131,6 +131,43 @@ def test_decisions_survive_a_server_that_is_away_and_undo_a_reload(page, login, 
     wait_until(page, "document.querySelector('#count').textContent.startsWith('6 ')")
     wait_saved(page)
     assert statuses(story)["The key is still in the bag"] == ""
+
+
+def test_a_link_is_taken_back_and_made_again_also_after_a_reload_and_a_lost_server(page, login, cast, story):
+    login(page, cast.esi)
+    enter(page, story)
+    press(page, "n", "n", "n")
+    assert active(page) == "Tomas has moved the key"
+    before = list(lanes_of(story).values_list("uid", flat=True))
+    press(page, "l", "ArrowDown", "l")
+    page.wait_for_selector("[data-lane=only-b] .count:text-is('1')")
+    press(page, "Control+z")
+    page.wait_for_selector("[data-lane=only-b] .count:text-is('2')")
+    wait_until(page, "document.querySelector('[data-active] [data-field=belief]')?.value === 'Tomas has moved the key'")
+    press(page, "Control+y")
+    page.wait_for_selector("[data-lane=only-b] .count:text-is('1')")
+    wait_saved(page)
+    page.context.route("**/reconcile/save/", lambda route: route.abort())
+    enter(page, story)
+    press(page, "Control+z")
+    page.wait_for_selector("#trouble:not([hidden])")
+    assert lanes_of(story).count() == len(before) - 1
+    enter(page, story)  # what was not sent waits in the browser
+    page.context.unroute("**/reconcile/save/")
+    page.wait_for_selector("[data-lane=only-b] .count:text-is('2')")
+    wait_saved(page)
+    assert list(lanes_of(story).values_list("uid", flat=True)) == before
+
+
+def test_a_link_made_in_another_tab_is_taken_back_here(page, login, cast, story):
+    login(page, cast.esi)
+    enter(page, story)
+    a, b = (lanes_of(story).get(belief=belief).uid for belief in ("Tomas is out", "It rains"))
+    link(by=cast.esi, story=story, first=a, second=b, key="other-tab", now=timezone.now())
+    press(page, "Control+z")
+    wait_until(page, "document.querySelector('#announce').textContent === 'Undone.'")
+    wait_saved(page)
+    assert set(lanes_of(story).filter(uid__in=[a, b]).values_list("uid", flat=True)) == {a, b}
 
 
 def test_both_experts_see_each_other_and_agree(page, login, cast, story, new_page):
