@@ -6,12 +6,13 @@ from django.db.models import Count, Q
 
 from annotation.domain.agreement.extraction import f1_estimate, overlap_estimate
 from annotation.models import LaneRow, Project, Proposition, Story, TableKind
+from annotation.models.story import StoryQuerySet
 
 
 def table_figures(*, project: Project, split: str | None = None, category: str | None = None) -> dict:
     """Return the reconciliation overlap and the F1 between the experts, each with its interval over stories, and how
     many rows reconciliation added, removed and revised."""
-    stories = Story.objects.filter(project=project).in_use().in_split(split).in_category(category)
+    stories = _compared(Story.objects.filter(project=project).in_use().in_split(split).in_category(category))
     reviewed = Proposition.objects.filter(table__story__in=stories, table__kind=TableKind.GOLD, reviewed=True)
     by_story = list(
         reviewed.order_by()
@@ -31,6 +32,15 @@ def table_figures(*, project: Project, split: str | None = None, category: str |
         "overlap": overlap_estimate([(row["rows"], row["unremarked"]) for row in by_story]),
         "f1": f1_estimate(_matched(stories)),
     }
+
+
+def _compared(stories: StoryQuerySet) -> StoryQuerySet:
+    """Leave out stories whose lanes had one expert's table alone: nobody agreed or differed there."""
+    settled = LaneRow.objects.standing().filter(proposition__isnull=False).order_by()
+    both = LaneRow.objects.standing().filter(b__isnull=False).order_by()
+    return stories.exclude(
+        pk__in=settled.filter(story__in=stories).exclude(story__in=both.values("story")).values("story")
+    )
 
 
 def _matched(stories) -> list[tuple[int, int, int]]:

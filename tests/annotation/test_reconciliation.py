@@ -418,3 +418,21 @@ def test_the_command_does_what_the_pages_do(story, experts, capsys):
         run("open", "bob")
     with pytest.raises(CommandError, match="no story 99"):
         run("open", number=99)
+
+
+def test_a_table_of_one_expert_alone_is_no_agreement_of_two(lanes, experts, bare):
+    settle_all(lanes, experts[0])
+    finish(by=experts[0], story=lanes, now=NOW)
+    figures = table_figures(project=lanes.project)
+    alone = bare(2)
+    hand_in(alone, experts[0], *FIRST)
+    Project.objects.filter(pk=alone.project_id).update(table_experts=1)  # while two were wanted before
+    alone.refresh_from_db()
+    open_lanes(story=alone, by=experts[0], now=NOW)
+    settle_all(alone, experts[0])
+    finish(by=experts[0], story=alone, now=NOW)
+    assert table_figures(project=lanes.project) == figures and figures["f1"]["value"]
+    LaneRow.objects.filter(story=lanes).delete()
+    Proposition.objects.gold_of(lanes).delete()
+    figures = table_figures(project=lanes.project)
+    assert (figures["f1"]["value"], figures["overlap"]["value"], figures["stories"]) == (None, None, 0)
