@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from annotation.domain.columns import cell_of, columns_of
 from annotation.domain.problems import Problem
 from annotation.domain.records import fingerprint
-from annotation.domain.spreadsheet import restored
+from annotation.domain.spreadsheet import defused, restored
 from annotation.domain.story_rows import MAX_NUMBER, MAX_STORY_LENGTH, StoryRow
 from core.incoming.sheets import SheetRow
 
@@ -39,6 +41,13 @@ def read_stories(sheet: Iterable[SheetRow], file: str, *, language: str) -> Iter
             yield row
         if row.number is None:
             seen.add(row.digest)
+
+
+def typed_story(text: str, category: str) -> bytes:
+    """Return the sheet, as `read_stories` takes it, of one story without a number."""
+    sheet = io.StringIO()
+    csv.writer(sheet, lineterminator="\n").writerows([("story", "category"), (defused(text), defused(category))])
+    return sheet.getvalue().encode()
 
 
 def _problem(cells: list[str], at: Mapping[str, int]) -> str:

@@ -6,6 +6,7 @@ from django.db.models import Count, Q
 from django.utils.translation import gettext_lazy
 
 from annotation.domain.formats import IMPORTED, WHAT_IT_SEEMS
+from annotation.domain.story_rows import MAX_STORY_LENGTH
 from annotation.domain.tables import BadTable, read_rows
 from annotation.models import Category, Project, Story
 from core.incoming.encodings import ENCODINGS
@@ -190,6 +191,32 @@ class ImportForm(forms.Form):
         required=False,
         help_text=gettext_lazy("Rows with the same actor and text keep their votes."),
     )
+
+
+class TypedStoryForm(forms.Form):
+    """One story that is typed or pasted."""
+
+    text = forms.CharField(
+        strip=False,
+        max_length=MAX_STORY_LENGTH,
+        label=gettext_lazy("Text of the story"),
+        widget=forms.Textarea({"rows": 5}),
+    )
+    category = forms.CharField(
+        max_length=120,
+        label=gettext_lazy("Category"),
+        help_text=gettext_lazy("Such as the task that the story is of; stories are split and counted by it."),
+    )
+    spoken = forms.ChoiceField(
+        choices=[("en", gettext_lazy("English")), ("zh", gettext_lazy("Chinese"))],
+        label=gettext_lazy("Language of the story"),
+    )
+
+    def clean_text(self) -> str:
+        text = self.cleaned_data["text"].replace("\r\n", "\n")
+        if not text.strip():
+            raise forms.ValidationError(gettext_lazy("The story is empty."))
+        return text
 
 
 class RowForm(forms.Form):

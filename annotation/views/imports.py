@@ -2,24 +2,37 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from functools import partial
+from io import BytesIO
 
+from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import render
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotation.access import ProjectAccess, project_access
-from annotation.forms.corpus import ImportForm
+from annotation.domain.examples import example, example_name
+from annotation.domain.formats import IMPORTED, STORIES
+from annotation.domain.stories_csv import typed_story
+from annotation.forms.corpus import ImportForm, TypedStoryForm
 from annotation.models import Role
 from annotation.services.file_imports import Answer, Asked, import_files
+
+TYPED = "typed.csv"
+"""The source of typed stories: the same text typed twice is one story."""
 
 
 def import_page(request: HttpRequest, slug: str) -> HttpResponse:
     """Say what files seem to be, check them, and import them. Without "keep" in the request nothing is kept; "problems"
     asks for a file of all of them. A press with htmx gets the part of the page that changes, and keeps the chosen
-    files."""
+    files. "typed" in the request is one story that was typed, "example" the key of a format whose example is wanted."""
     access = project_access(request.user, slug, role=Role.ADMIN)
+    if request.method == "POST" and "typed" in request.POST:
+        return _typed(request, access)
+    if "example" in request.GET:
+        return _example(request, access)
     form = ImportForm(request.POST, request.FILES) if request.method == "POST" else ImportForm()
     context = {"form": form}
     if request.method == "POST" and form.is_valid():
@@ -29,7 +42,57 @@ def import_page(request: HttpRequest, slug: str) -> HttpResponse:
         context |= {"answer": answer, "pages": _pages(answer, slug)}
     part = request.method == "POST" and request.htmx
     template = "annotation/corpus/_imported.html" if part else "annotation/corpus/import.html"
-    return render(request, template, access.context | context)
+    return render(request, template, access.context | _beside(access) | context)
+
+
+def _beside(access: ProjectAccess) -> dict:
+    """What the page has beside the form of files."""
+    spoken = "zh" if access.project.language.startswith("zh") else "en"
+    return {"typed": TypedStoryForm(initial={"spoken": spoken}), "formats": IMPORTED.values()}
+
+
+def _typed(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
+    """Import one typed story through the importer of spreadsheets, and lead back to type the next."""
+    form = TypedStoryForm(request.POST)
+    if form.is_valid():
+        text, category = form.cleaned_data["text"], form.cleaned_data["category"]
+        sheet = partial(BytesIO, typed_story(text, category))
+        asked = Asked(STORIES.key, form.cleaned_data["spoken"])
+        answer = import_files(
+            by=request.user,
+            project=access.project,
+            sources=[(TYPED, sheet)],
+            asked=asked,
+            now=timezone.now(),
+            keep=True,
+        )
+        if told := _not_typed(answer):
+            form.add_error("text", told)
+        else:
+            taken = gettext("The story is in the project. Type the next one, or go on to its table under Stories.")
+            there = gettext("This very story had been typed in before; nothing was changed.")
+            messages.success(request, taken if answer.result and answer.result.taken else there)
+            return redirect(f"{request.path}#typed")
+    context = {"form": ImportForm(), "typed": form}
+    return render(request, "annotation/corpus/import.html", access.context | _beside(access) | context)
+
+
+def _not_typed(answer: Answer) -> str:
+    """Return why a typed story was not imported, empty where it was."""
+    if answer.result is None:
+        return answer.refusal
+    return next((problem.message for problem in answer.result.problems), "")
+
+
+def _example(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
+    chosen = IMPORTED.get(request.GET["example"])
+    if chosen is None:
+        raise Http404
+    text = example(chosen, schema=access.project.schema, annotator=request.user.username)
+    media = "text/csv" if chosen.in_sheet else "application/jsonlines"
+    response = HttpResponse(text, content_type=f"{media}; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{example_name(chosen)}"'
+    return response
 
 
 def _answer(request: HttpRequest, access: ProjectAccess, form: ImportForm) -> Answer:

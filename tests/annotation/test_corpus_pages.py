@@ -142,6 +142,27 @@ def checked(admin, raw, name="records.jsonl", **more):
     return response.context["answer"], response.content.decode()
 
 
+def test_a_story_is_typed(admin, cast):
+    said = {"typed": "1", "text": '=Ines, "hides"\r\nthe key; 故事', "category": "Moved, things", "spoken": "en"}
+    for _ in range(2):
+        assert admin.post(url("import"), said).status_code == 302
+    story = Story.objects.get()
+    assert (story.text, story.category.name, story.number) == ('=Ines, "hides"\nthe key; 故事', "Moved, things", 1)
+    assert "had been typed in before" in admin.get(url("import")).content.decode()
+    page = admin.post(url("import"), {**said, "text": " "}).content.decode()
+    assert "The story is empty" in page and "Moved, things" in page and Story.objects.count() == 1
+
+
+def test_the_example_of_each_format_can_be_imported(admin, cast):
+    for key in ("stories", "tables", "votes", "omnitom", "tombench"):
+        got = admin.get(url("import"), {"example": key})
+        name = got["Content-Disposition"].split('"')[1]
+        answer, _ = checked(admin, got.content, name, format=key, keep="1")
+        assert answer.result.taken and not answer.result.problems, key
+    assert (Story.objects.count(), Vote.objects.count()) == (3, 3)
+    assert admin.get(url("import"), {"example": "none"}).status_code == 404
+
+
 def test_votes_are_uploaded(admin, cast, make_story):
     make_story()
     text = "story_id,actor,belief,dimension,annotator,label\n1,Ines,The key is in the bag,order,bob,1\n"
