@@ -273,7 +273,7 @@ def test_add_rows(cast, make_story):
 def test_a_new_project(cast):
     cast.alice.is_superuser = True
     cast.alice.save()
-    answers = press_six(cast.alice, "/projects/new/", {"name": "Other", "slug": "other"})
+    answers = press_six(cast.alice, "/projects/new/", {"name": "Other", "slug": "other", "schema": "omnitom:1"})
     assert Project.objects.filter(slug="other").count() == 1
     assert {(one.status_code, one["Location"]) for one in answers} == {(302, "/p/other/")}
 

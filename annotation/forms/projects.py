@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django import forms
 from django.core.validators import MaxValueValidator, RegexValidator
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext, gettext_lazy
 
 from annotation.domain.schema import Schema
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
@@ -35,19 +35,17 @@ LANGUAGE_TAG = RegexValidator(
 class NewProjectForm(forms.ModelForm):
     """A new project; `cleaned_data["schema"]` is the label schema itself."""
 
-    schema = forms.ChoiceField(
-        required=False,
-        label=gettext_lazy("Label schema"),
-        help_text=gettext_lazy(
-            "The dimensions and labels; it stays with the project. The command load_schema adds one."
-        ),
-    )
+    schema = forms.ChoiceField(label=gettext_lazy("Label schema"))
 
     class Meta:
         model = Project
         fields = ("name", "slug", "description")
         labels = {"slug": gettext_lazy("Short name")}
-        help_texts = {"slug": gettext_lazy("Letters, digits, hyphens and underscores; it is part of every address.")}
+        help_texts = {
+            "slug": gettext_lazy(
+                "Letters, digits, hyphens and underscores; it is part of every address. Suggested from the name."
+            )
+        }
         error_messages = {
             "slug": {
                 "invalid": gettext_lazy(
@@ -60,16 +58,23 @@ class NewProjectForm(forms.ModelForm):
     def __init__(self, *args, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         self.fields["name"].validators.append(refuse_bidi_controls)
+        self.fields["name"].widget.attrs["autofocus"] = True
         self.schemas = {schema.reference: schema for schema in known_schemas()}
         self.fields["schema"].choices = [(key, _schema_told(schema)) for key, schema in self.schemas.items()]
         self.fields["schema"].initial = DEFAULT_SCHEMA.reference
+        self.fields["schema"].help_text = gettext(
+            "The dimensions and labels. Left as it is, propositions are labelled by {title}. It stays with the "
+            "project; the command load_schema adds another one."
+        ).format(title=DEFAULT_SCHEMA.title)
 
     def clean_schema(self) -> Schema:
-        return self.schemas[self.cleaned_data["schema"] or DEFAULT_SCHEMA.reference]
+        return self.schemas[self.cleaned_data["schema"]]
 
 
 def _schema_told(schema: Schema) -> str:
-    return f"{schema.title}, version {schema.version} ({len(schema.dimensions)} dimensions)"
+    return gettext("{title}, version {version} ({count} dimensions)").format(
+        title=schema.title, version=schema.version, count=len(schema.dimensions)
+    )
 
 
 class SettingsForm(forms.ModelForm):

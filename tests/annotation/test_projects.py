@@ -45,7 +45,7 @@ def test_a_short_name_that_is_taken_between_the_check_and_the_write_is_an_error_
         return create(**asked)
 
     monkeypatch.setattr(service, "create_project", slower)
-    page = admin.post(reverse("annotation:new_project"), {"name": "Tales", "slug": "tales"})
+    page = admin.post(reverse("annotation:new_project"), {"name": "Tales", "slug": "tales", "schema": "omnitom:1"})
     assert page.status_code == 200 and "already exists" in page.content.decode()
     assert Project.objects.get(slug="tales").name == "The other request"
 
@@ -60,7 +60,7 @@ def test_a_short_name_that_is_taken_between_the_check_and_the_write_is_an_error_
 def test_a_short_name_that_cannot_be_is_refused_with_what_is_expected(admin, cast, slug, sentence):
     cast.alice.is_superuser = True
     cast.alice.save()
-    page = admin.post(reverse("annotation:new_project"), {"name": "Tales", "slug": slug})
+    page = admin.post(reverse("annotation:new_project"), {"name": "Tales", "slug": slug, "schema": "omnitom:1"})
     assert page.status_code == 200 and sentence in page.content.decode()
 
 
