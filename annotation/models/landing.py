@@ -17,12 +17,16 @@ def landing_of(user: User) -> tuple[str, str | None]:
     projects = list(Project.objects.visible_to(user)[:2])
     if len(projects) != 1:
         return LIST
-    project = projects[0]
+    return page_in(projects[0], user), projects[0].slug
+
+
+def page_in(project: Project, user: User) -> str:
+    """Return the name of the page of this project where this person's work is."""
     member = Membership.objects.filter(project=project, user=user).first()
     role = Role(member.role) if member and not user.is_superuser else Role.ADMIN
     if role == Role.EXPERT:
-        return f"annotation:{_of_expert(project, user)}", project.slug
-    return ("annotation:work" if role == Role.ANNOTATOR else "annotation:project"), project.slug
+        return f"annotation:{_of_expert(project, user)}"
+    return "annotation:work" if role == Role.ANNOTATOR else "annotation:project"
 
 
 def _of_expert(project: Project, user: User) -> str:

@@ -48,6 +48,8 @@ class Step:
         return self.figure or gettext("not begun")
 
 
+_WRITERS = (Role.EXPERT, Role.ADMIN)
+"""Who can write belief tables."""
 _further: list[Callable[[Project, Totals], list[Step]]] = []
 
 
@@ -68,9 +70,13 @@ def checklist(project: Project, totals: Totals, annotators: Iterable[AnnotatorTo
             *(one for one in further if one.without_stories),
         ]
     labelled = totals.cells > 0 and totals.unlabelled == 0
+    has_tables = 0 < totals.stories <= totals.tables
     return [
         _import(project, totals),
         _split(project),
+        _people(
+            project, project.overlap, 0 if has_tables else project.table_experts
+        ),  # before the tables, which experts write
         _tables(project, totals),
         _assign(project, totals, labelled),
         _label(list(annotators), labelled),
@@ -148,7 +154,8 @@ def _tables(project: Project, totals: Totals) -> Step:
     )
 
 
-def _people(project: Project, wanted: int) -> Step:
+def _people(project: Project, wanted: int, experts: int = 0) -> Step:
+    """The step of inviting people, of whom a story takes `wanted` annotators and its belief table `experts`."""
     rows = project.memberships.values_list("role").annotate(count=Count("id")).order_by()
     counts = dict(rows)
     told = {
@@ -156,12 +163,14 @@ def _people(project: Project, wanted: int) -> Step:
         Role.EXPERT: counted(counts.get(Role.EXPERT.value, 0), "expert"),
         Role.ADMIN: counted(counts.get(Role.ADMIN.value, 0), "admin"),
     }
-    figure = ", ".join(told[role] for role in Role if counts.get(role.value))
-    annotators = counts.get(Role.ANNOTATOR.value, 0)
+    figure = listed(told[role] for role in Role if counts.get(role.value))
+    annotators, writers = counts.get(Role.ANNOTATOR.value, 0), sum(counts.get(role.value, 0) for role in _WRITERS)
     if annotators < wanted:
         figure += gettext("; a story takes {annotators}").format(annotators=counted(wanted, "annotator"))
-    alone = sum(counts.values()) < 2
-    state = State.NOT_BEGUN if alone else State.DONE if annotators >= wanted else State.BEGUN
+    if writers < experts:
+        figure += gettext("; a belief table takes {experts}").format(experts=counted(experts, "expert"))
+    alone, enough = sum(counts.values()) < 2, annotators >= wanted and writers >= experts
+    state = State.NOT_BEGUN if alone else State.DONE if enough else State.BEGUN
     return Step(
         "people", gettext("Invite people"), state, figure, "annotation:people", gettext("Invite"), optional=not wanted
     )

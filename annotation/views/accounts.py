@@ -12,6 +12,8 @@ from django.views.decorators.http import require_POST
 from django.views.i18n import set_language
 
 from annotation.forms.people import AccountForm, SignUpForm, TokenForm
+from annotation.models import Project
+from annotation.models.landing import page_in
 from annotation.services.api_tokens import end_token, make_token
 from annotation.services.people import (
     MemberAlready,
@@ -82,6 +84,10 @@ def language(request: HttpRequest) -> HttpResponse:
     return set_language(request)
 
 
+def _at_work(request: HttpRequest, project: Project) -> HttpResponse:
+    return redirect(page_in(project, request.user), project.slug)
+
+
 @login_not_required
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
     now = timezone.now()
@@ -98,12 +104,12 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
                     membership=membership.get_role_display().lower(), name=invitation_row.project.name
                 ),
             )
-            return redirect("annotation:project", invitation_row.project.slug)
+            return _at_work(request, invitation_row.project)
         if request.method == "POST" and form.is_valid():
             user = form.save(commit=False)
             sign_up(user=user, token=token, now=now)
             login(request, user, backend="django.contrib.auth.backends.ModelBackend")
-            return redirect("annotation:project", invitation_row.project.slug)
+            return _at_work(request, invitation_row.project)
     except NameTaken as error:
         form.add_error("username", str(error))
     except MemberAlready as error:

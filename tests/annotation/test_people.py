@@ -24,9 +24,17 @@ def test_an_invitation_makes_an_account_and_a_member(invited, cast, client):
     address = reverse("invitation", args=[token])
     assert "annotator" in client.get(address).content.decode()
     answers = {"username": "nadia", "display_name": "Nadia", "email": "", "password1": PASSWORD, "password2": PASSWORD}
-    assert client.post(address, answers)["Location"] == reverse("annotation:project", args=["minds"])
+    assert client.post(address, answers)["Location"] == reverse("annotation:work", args=["minds"])
     assert Membership.objects.get(user__username="nadia").role == "annotator"
     assert client.get(reverse("annotation:work", args=["minds"])).status_code == 200
+
+
+def test_who_joins_lands_where_the_work_is(cast, client, make_story):
+    make_story(1, rows=())
+    client.force_login(cast.charlie)
+    _, token = people.invite(by=cast.alice, project=cast.project, role=Role.EXPERT, now=timezone.now())
+    answer = client.post(reverse("invitation", args=[token]))
+    assert answer["Location"] == reverse("annotation:tables", args=["minds"])
 
 
 def test_an_invitation_works_once(invited, cast):

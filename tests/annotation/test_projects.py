@@ -266,13 +266,23 @@ def told(page) -> dict[str, tuple[str, bool]]:
 def test_an_empty_project_begins_with_its_first_step_and_shows_no_bar(admin, client, cast):
     page = admin.get(url("project"))
     states = told(page)
-    assert [*states] == ["import", "split", "tables", "people", "assign", "label", "adjudicate", "freeze", "run"]
+    assert [*states] == ["import", "split", "people", "tables", "assign", "label", "adjudicate", "freeze", "run"]
     assert {states[key][0] for key in states if key != "people"} == {"not begun"}
     assert states["people"] == ("3 annotators, 1 expert, 1 admin", True)
     assert page.context["next"].key == "import" and b"<progress" not in page.content
     client.force_login(cast.esi)
     offered = {key for key, (_, may) in told(client.get(url("project"))).items() if may}
     assert offered == {"tables", "adjudicate"}
+
+
+def test_the_checklist_says_how_many_experts_a_table_takes(admin, cast):
+    cast.project.memberships.filter(user=cast.esi).update(role="annotator")
+    page = admin.get(url("project"))
+    assert told(page)["people"] == ("4 annotators, 1 admin; a belief table takes 2 experts", True)
+    assert url("settings") in page.content.decode()  # where one expert a table, or fewer annotators, can be chosen
+    assert page.context["steps"][2]["step"].state == "begun"
+    Project.objects.filter(pk=cast.project.pk).update(table_experts=1)
+    assert told(admin.get(url("project")))["people"] == ("4 annotators, 1 admin", True)
 
 
 def test_the_checklist_goes_on_with_the_work(admin, cast, make_story, assign, cast_vote):
