@@ -51,7 +51,7 @@ class AssignForm(forms.Form):
     """The choice of stories (ticked ones, or all that the filter shows) and of people: who gets them by the balanced
     rule, or whose assignments there are released or get a deadline."""
 
-    scope = forms.ChoiceField(choices=SCOPES, label=gettext_lazy("Of"))
+    scope = forms.ChoiceField(choices=SCOPES, initial="all", label=gettext_lazy("Of"))
     stories = forms.ModelMultipleChoiceField(Story.objects.none(), required=False, to_field_name="uid")
     annotators = TickedRows(
         User.objects.none(),
