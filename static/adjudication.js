@@ -127,7 +127,15 @@ function progress() {
   const before = left;
   left = cells().filter(isOpen).length;
   $("todo").textContent = left;
+  if (before !== null && $("left-in-all")) leftInAll(left - before);
   if (!left && before) hint(NOTHING_LEFT);
+}
+
+// What is decided here is decided in the project, too; what others decide meanwhile shows with the next page.
+let inAll = Number($("left-in-all")?.textContent.replace(/\D/g, "") ?? 0);
+function leftInAll(change) {
+  inAll = Math.max(0, inAll + change);
+  $("left-in-all").textContent = inAll.toLocaleString(document.documentElement.lang);
 }
 
 let hintTimer = null;

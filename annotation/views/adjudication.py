@@ -51,7 +51,6 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
         "left": [{"dimension": dimension, **left.get(dimension.key, none)} for dimension in schema.dimensions],
         "most": max((counts["todo"] for counts in left.values()), default=0) or 1,
         "todo": todo,
-        "left_in_all": todo,
         "pace": last_decisions.pace(by=request.user, project=access.project, todo=todo, now=now),
         "decided": sum(counts["decided"] for counts in left.values()),
         "hidden": len(hidden),
