@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as _
 
 from annotation.access import ProjectAccess, open_work, project_access
 from annotation.models import Role, User
+from core.language import gettext_noop
 from judge.models import Alignment, AlignmentStudy, AlignmentTask
 from judge.models.alignment_study import AlignmentStudyQuerySet
 
-WAITS = "You still have work to do on this story yourself; finish it first."
-_OWN = "This table waits: you aligned it yourself and have not handed it in."
+WAITS = gettext_noop("You still have work to do on this story yourself; finish it first.")
+_OWN = gettext_noop("This table waits: you aligned it yourself and have not handed it in.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,7 @@ def alignment_of(user: User, slug: str, uid: str) -> tuple[ProjectAccess, Alignm
     rows = rows.defer("task__key", "task__source", "task__origin", "task__study__frame", "task__study__origin")
     alignment = rows.filter(task__study__project=access.project, annotator=user, uid=uid).first()
     if alignment is None:
-        raise Http404("This table was not given to you.")
+        raise Http404(_("This table was not given to you."))
     check_open(access, alignment.task)
     return access, alignment
 
@@ -44,7 +47,7 @@ def alignment_of(user: User, slug: str, uid: str) -> tuple[ProjectAccess, Alignm
 def check_open(access: ProjectAccess, task: AlignmentTask) -> None:
     """Raise PermissionDenied where this person still has work on the story of a table."""
     if task.story_id is not None and task.story_id in open_work(access):
-        raise PermissionDenied(WAITS)
+        raise PermissionDenied(_(WAITS))
 
 
 def visible_studies(access: ProjectAccess) -> AlignmentStudyQuerySet:
@@ -58,7 +61,9 @@ def study_of(user: User, slug: str, uid: str, *, role: Role = Role.EXPERT) -> St
     access = project_access(user, slug, role=role)
     study = get_object_or_404(AlignmentStudy.objects.without_frame(), project=access.project, uid=uid)
     if not access.at_least(Role(study.audience)):
-        raise PermissionDenied(f"This study is for the role {Role(study.audience).label.lower()}.")
+        raise PermissionDenied(
+            _("This study is for the role {role}.").format(role=str(Role(study.audience).label).lower())
+        )
     return StudyAccess(access, study)
 
 
@@ -68,7 +73,7 @@ def table_of(access: StudyAccess, uid: str) -> AlignmentTask:
     user = access.project.user
     task = get_object_or_404(AlignmentTask.objects.hidden().select_related("study"), study=access.study, uid=uid)
     if Alignment.objects.active().filter(task=task, annotator=user, state="open").exists():
-        raise PermissionDenied(_OWN)
+        raise PermissionDenied(_(_OWN))
     check_open(access.project, task)
     return task
 
@@ -81,4 +86,10 @@ def aligns_still(access: StudyAccess) -> bool:
 
 def has_unfinished(user: User, study: str) -> bool:
     """Return whether the user has tables that are not handed in of the study with this uid."""
-    return Alignment.objects.unfinished().filter(task__study__uid=study, annotator=user).exists()
+    return bool(unfinished_in(user, [study]))
+
+
+def unfinished_in(user: User, studies: Iterable[str]) -> set[str]:
+    """Return which of the studies with these uids have tables that the user has not handed in. One statement."""
+    open_ones = Alignment.objects.unfinished().filter(task__study__uid__in=studies, annotator=user)
+    return set(open_ones.values_list("task__study__uid", flat=True))

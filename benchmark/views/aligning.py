@@ -20,7 +20,8 @@ from core.idempotency.forms import made_before, made_once
 from core.wording import counted
 from judge.access import study_of
 from judge.models import AlignmentStudy
-from judge.services.studies import Refused, drawn_of, grow_study, make_study, strata_of
+from judge.services.refused import Refused
+from judge.services.studies import drawn_of, grow_study, make_study, strata_of
 
 
 @require_http_methods(["GET", "POST"])

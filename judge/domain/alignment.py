@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from core.language import gettext, ngettext
+
 MOST_LINKS = 3
 """A compound row matches at most so many rows of the other table."""
 _ROW = re.compile(r"([pg])([1-9]\d{0,4})")
@@ -102,26 +104,35 @@ def misfit(answers: Answers, row: str, rows: Rows) -> str:
     answer = answers.get(row, NOTHING)
     unknown = [name for name in (row, *answer.links) if not rows.has(name)]
     if unknown:
-        return f"There is no row {unknown[0]} in these tables."
+        return gettext("There is no row {row} in these tables.").format(row=unknown[0])
     if answer.links and (row[0] != "p" or any(link[0] != "g" for link in answer.links)):
-        return "A link goes from a predicted row to a gold row."
+        return gettext("A link goes from a predicted row to a gold row.")
     linked = links_by_row(answers)
     for name in (row, *answer.links):
         if len(linked.get(name, ())) > rows.most_links:
-            most = "one row" if rows.most_links == 1 else f"{rows.most_links} rows"
-            return f"A row is linked with {most} of the other table at most; {told(name)} would have more."
+            return _too_many(rows.most_links, name)
     if len(answer.links) > 1 and any(len(linked[name]) > 1 for name in answer.links):
-        return "Of two linked rows only one can have several links."
+        return gettext("Of two linked rows only one can have several links.")
     if len(answer.links) == 1 and len(linked[answer.links[0]]) > 1:
         partners = linked[answer.links[0]]
         if any(len(linked[name]) > 1 for name in partners):
-            return "Of two linked rows only one can have several links."
+            return gettext("Of two linked rows only one can have several links.")
     return ""
+
+
+def _too_many(most: int, row: str) -> str:
+    sentence = ngettext(
+        "A row is linked with one row of the other table at most; {row} would have more.",
+        "A row is linked with {most} rows of the other table at most; {row} would have more.",
+        most,
+    )
+    return sentence.format(most=most, row=told(row))
 
 
 def told(row: str) -> str:
     """Return the row's name as a person reads it."""
-    return f"{'prediction' if row[0] == 'p' else 'gold row'} {row[1:]}"
+    name = gettext("prediction {number}") if row[0] == "p" else gettext("gold row {number}")
+    return name.format(number=row[1:])
 
 
 def links_by_row(answers: Answers) -> dict[str, tuple[str, ...]]:

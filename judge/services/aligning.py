@@ -7,17 +7,20 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from annotation.domain.drafts import Action, last_steps
-from core.wording import counted
+from core.language import gettext_noop
 from judge.domain.alignment import NOTHING, RowAnswer, changed, misfit, told, unanswered
 from judge.models import Alignment, AlignmentEvent, AlignmentState, AlignmentTask
 from judge.services.alignment_assignments import note
-from judge.services.settling import Refused, settle_if_done, unsettle
+from judge.services.refused import Refused
+from judge.services.settling import settle_if_done, unsettle
 
-NOT_OPEN = "This table is handed in; take it back to change it."
-TAKEN_AWAY = "This table is not yours any more."
-CLOSED = "This study is closed."
+NOT_OPEN = gettext_noop("This table is handed in; take it back to change it.")
+TAKEN_AWAY = gettext_noop("This table is not yours any more.")
+CLOSED = gettext_noop("This study is closed.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +72,21 @@ def hand_in(*, alignment: Alignment, now: datetime) -> Alignment:
         return alignment
     _check_open(alignment)
     if left := unanswered(alignment.said, alignment.task.rows):
-        first, more = told(left[0]).capitalize(), counted(len(left) - 1, "more row")
-        raise Refused(f"{first} and {more} have no answer yet." if len(left) > 1 else f"{first} has no answer yet.")
+        raise Refused(_without_answer(left))
     alignment.hand_in(now)
     note(alignment, {"state": alignment.state}, now)
     settle_if_done(task=alignment.task, now=now)
     return alignment
+
+
+def _without_answer(left: Sequence[str]) -> str:
+    first, more = told(left[0]).capitalize(), len(left) - 1
+    if not more:
+        return _("{row} has no answer yet.").format(row=first)
+    sentence = ngettext(
+        "{row} and {count} more row have no answer yet.", "{row} and {count} more rows have no answer yet.", more
+    )
+    return sentence.format(row=first, count=f"{more:,}")
 
 
 @transaction.atomic
@@ -84,9 +96,9 @@ def take_back(*, alignment: Alignment, now: datetime) -> Alignment:
     AlignmentTask.objects.select_for_update(of=("self",)).get(pk=alignment.task_id)
     alignment = _locked(alignment)
     if alignment.state == AlignmentState.RELEASED:
-        raise Refused(TAKEN_AWAY)
+        raise Refused(_(TAKEN_AWAY))
     if alignment.task.study.closed_at is not None:
-        raise Refused(CLOSED)
+        raise Refused(_(CLOSED))
     if alignment.state == AlignmentState.HANDED_IN:
         unsettle(task=alignment.task)
         alignment.take_back()
@@ -112,11 +124,11 @@ def _locked(alignment: Alignment) -> Alignment:
 
 def _check_open(alignment: Alignment) -> None:
     if alignment.state == AlignmentState.RELEASED:
-        raise Refused(TAKEN_AWAY)
+        raise Refused(_(TAKEN_AWAY))
     if alignment.task.study.closed_at is not None:
-        raise Refused(CLOSED)
+        raise Refused(_(CLOSED))
     if not alignment.is_open:
-        raise Refused(NOT_OPEN)
+        raise Refused(_(NOT_OPEN))
 
 
 def _event(alignment: Alignment, change: Change, before: RowAnswer, after: RowAnswer, now: datetime) -> AlignmentEvent:

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from datetime import datetime
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from annotation.domain.assignment import plan
 from annotation.models import User
@@ -14,6 +15,7 @@ from annotation.services import audit
 from core.ids import new_uid
 from judge.models import Alignment, AlignmentEvent, AlignmentStudy
 from judge.models.alignment_study import MOST_PEOPLE
+from judge.services.refused import Refused
 
 
 def give_out(*, by: User | None, study: AlignmentStudy, annotators: Collection[User]) -> int:
@@ -47,8 +49,11 @@ def give_out(*, by: User | None, study: AlignmentStudy, annotators: Collection[U
 
 @transaction.atomic
 def give_more(*, by: User, study: AlignmentStudy, annotators: Collection[User]) -> int:
-    """Give what lacks people to these annotators, as after a release; return how many alignments that are."""
-    AlignmentStudy.objects.select_for_update(of=("self",)).get(pk=study.pk)
+    """Give what lacks people to these annotators, as after a release; return how many alignments that are. Raises
+    Refused."""
+    study = AlignmentStudy.objects.select_for_update(of=("self",)).select_related("project").get(pk=study.pk)
+    if study.closed_at is not None:
+        raise Refused(_("This study is closed."))
     count = give_out(by=by, study=study, annotators=annotators)
     if count:
         names = ", ".join(sorted(user.username for user in annotators))

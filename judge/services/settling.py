@@ -8,17 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from annotation.models import User
 from judge.domain.alignment import RowAnswer, changed, misfit
 from judge.domain.settling import SettledRow, decided, settle, standing
 from judge.models import AlignmentTask, SettledAlignment, SettledEvent
-
-CHANGED_MEANWHILE = "Somebody decided rows of this table meanwhile; look at them again."
-
-
-class Refused(ValueError):
-    """The step is not possible now; the message is one sentence for the person who tried."""
+from judge.services.refused import Refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +50,9 @@ def decide(
     task = AlignmentTask.objects.select_for_update(of=("self",)).select_related("study").get(pk=task.pk)
     settled = SettledAlignment.objects.filter(task=task).first()
     if settled is None:
-        raise Refused("This table is not handed in by all its people yet.")
+        raise Refused(_("This table is not handed in by all its people yet."))
     if settled.revision != revision:
-        raise Refused(CHANGED_MEANWHILE)
+        raise Refused(_("Somebody decided rows of this table meanwhile; look at them again."))
     before, rows = settled.answers, task.rows
     answers = standing(before)
     for decision in decisions:
@@ -71,7 +67,7 @@ def decide(
 def unsettle(*, task: AlignmentTask) -> None:
     """Forget what was settled by rule, as somebody takes a table back. Raises Refused where an expert decided."""
     if task.settled_events.filter(by__isnull=False).exists():
-        raise Refused("An expert has decided rows of this table already.")
+        raise Refused(_("An expert has decided rows of this table already."))
     SettledAlignment.objects.filter(task=task).delete()
 
 
@@ -79,7 +75,10 @@ def _write(
     task: AlignmentTask, rows: Mapping[str, SettledRow], *, by: User | None, now: datetime, reason: str = ""
 ) -> SettledAlignment:
     """Write settled rows and an event of each that changed: nothing else writes either."""
-    settled = SettledAlignment.objects.filter(task=task).first() or SettledAlignment(task=task)
+    settled = SettledAlignment.objects.filter(task=task).first()
+    if settled is None:
+        # of a table that was taken back and settled anew: a page that shows what it was before must not match
+        settled = SettledAlignment(task=task, revision=task.settled_events.count())
     before = settled.rows or {}
     settled.take(rows, now)
     SettledEvent.objects.bulk_create(

@@ -19,6 +19,7 @@ from judge.domain.sampling import Drawn, Unit, sample
 from judge.models import Alignment, AlignmentStudy, AlignmentTask
 from judge.models.alignment_study import MOST_PEOPLE
 from judge.services.alignment_assignments import give_out
+from judge.services.refused import Refused
 from judge.services.settling import settle_if_done
 
 MOST_TABLES = 5000
@@ -28,10 +29,6 @@ LONGEST_REASON = 2000
 """Characters of why a judge was chosen."""
 MOST_ROWS = 1000
 """Rows of one table that a page can show."""
-
-
-class Refused(ValueError):
-    """The step is not possible; the message is one sentence for the person who tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +71,12 @@ def strata_of(units: Sequence[Unit], drawn: Sequence[Drawn]) -> list[tuple[tuple
 def drawn_of(units: Sequence[Unit], total: int, seed: int) -> list[Drawn]:
     """Return the sample of so many tables. Raises Refused."""
     if not units:
-        raise Refused("These runs have no extraction that could be aligned.")
+        raise Refused(_("These runs have no extraction that could be aligned."))
     if not 1 <= total <= min(len(units), MOST_TABLES):
         raise Refused(
-            f"The number of tables is {total:,}; expected 1 to {min(len(units), MOST_TABLES):,}, as many as there are."
+            _("The number of tables is {total}; expected 1 to {most}, as many as there are.").format(
+                total=f"{total:,}", most=f"{min(len(units), MOST_TABLES):,}"
+            )
         )
     return sample(units, total, seed=seed)
 
@@ -106,7 +105,9 @@ def make_study(
         with transaction.atomic():
             study.save()
     except IntegrityError as error:
-        raise Refused(f"There is a study named {plan.name.strip()} already; choose another name.") from error
+        raise Refused(
+            _("There is a study named {name} already; choose another name.").format(name=plan.name.strip())
+        ) from error
     _add(study, drawn, load, by, annotators, now)
     audit.record(by=by, project=project, action="alignment.made", target=study.name, tables=len(drawn), seed=plan.seed)
     return study
@@ -120,9 +121,9 @@ def grow_study(
     Without `annotators` those who align in it now get them. Raises Refused."""
     study = AlignmentStudy.objects.select_for_update(of=("self",)).select_related("project").get(pk=study.pk)
     if study.closed_at is not None:
-        raise Refused("This study is closed; open it again before it grows.")
+        raise Refused(_("This study is closed; open it again before it grows."))
     if more < 1:
-        raise Refused(f"The number of further tables is {more}; expected 1 or more.")
+        raise Refused(_("The number of further tables is {more}; expected 1 or more.").format(more=more))
     people = annotators or _aligning(study)
     drawn = drawn_of(study.units, study.tasks.count() + more, study.seed)
     _add(study, drawn, load, by, list(people), now)
@@ -146,7 +147,9 @@ def close_study(*, by: User, study: AlignmentStudy, now: datetime | None) -> Non
 
 
 @transaction.atomic
-def choose_judge(*, by: User, study: AlignmentStudy, version: str, name: str, reason: str, now: datetime) -> None:
+def choose_judge(
+    *, by: User | None, study: AlignmentStudy, version: str, name: str, reason: str, now: datetime
+) -> None:
     """Keep with a study which version of a judge was chosen by it, and why; the log keeps earlier choices. Raises
     Refused without a reason, or for one that is too long."""
     reason = reason.replace("\x00", "").strip()
@@ -168,20 +171,36 @@ def choose_judge(*, by: User, study: AlignmentStudy, version: str, name: str, re
 def _check(project: Project, plan: Plan, annotators: Collection[User]) -> None:
     name = plan.name.strip()
     if not name:
-        raise Refused("The study has no name.")
+        raise Refused(_("The study has no name."))
     if len(name) > MOST_NAME or min(name) < " ":
-        raise Refused(f"The name of the study is {len(name)} characters long; expected one line of 1 to {MOST_NAME}.")
+        raise Refused(
+            _("The name of the study is {count} characters long; expected one line of 1 to {most}.").format(
+                count=len(name), most=MOST_NAME
+            )
+        )
     if not 0 <= plan.seed <= MOST_SEED:
-        raise Refused(f"The seed is {plan.seed}; expected 0 to {MOST_SEED}.")
+        raise Refused(_("The seed is {seed}; expected 0 to {most}.").format(seed=plan.seed, most=MOST_SEED))
     if not 1 <= plan.overlap <= MOST_PEOPLE:
-        raise Refused(f"The overlap is {plan.overlap}; expected 1 to {MOST_PEOPLE} people a table.")
+        raise Refused(
+            _("The overlap is {overlap}; expected 1 to {most} people a table.").format(
+                overlap=plan.overlap, most=MOST_PEOPLE
+            )
+        )
     if not 1 <= plan.most_links <= MOST_LINKS:
-        raise Refused(f"The links of a row are {plan.most_links}; expected 1 to {MOST_LINKS}.")
+        raise Refused(
+            _("The links of a row are {links}; expected 1 to {most}.").format(links=plan.most_links, most=MOST_LINKS)
+        )
     if len(set(annotators)) < plan.overlap:
-        raise Refused(f"Each table is for {plan.overlap} people; choose as many annotators, or a smaller overlap.")
+        raise Refused(
+            _("Each table is for {overlap} people; choose as many annotators, or a smaller overlap.").format(
+                overlap=plan.overlap
+            )
+        )
     members = set(project.memberships.values_list("user_id", flat=True))
     if stranger := next((user for user in annotators if user.pk not in members), None):
-        raise Refused(f"{stranger.username} is not a member of {project.name}.")
+        raise Refused(
+            _("{person} is not a member of {project}.").format(person=stranger.username, project=project.name)
+        )
 
 
 def _add(
@@ -201,7 +220,7 @@ def _add(
     fresh = {one.unit.key: one for one in drawn if one.unit.key not in tasks}
     made = AlignmentTask.objects.bulk_create(_task(study, fresh[table.key], table) for table in load(fresh.keys()))
     if len(made) < len(fresh):
-        raise Refused("Some of the tables that were drawn are not there any more; were runs deleted?")
+        raise Refused(_("Some of the tables that were drawn are not there any more; were runs deleted?"))
     for task in made:
         settle_if_done(task=task, now=now)
     give_out(by=by, study=study, annotators=annotators)
@@ -209,7 +228,11 @@ def _add(
 
 def _task(study: AlignmentStudy, drawn: Drawn, table: DrawnTable) -> AlignmentTask:
     if max(len(table.predictions), len(table.gold)) > MOST_ROWS:
-        raise Refused(f"A table of story {table.number} has more than {MOST_ROWS:,} rows; nobody could align it.")
+        raise Refused(
+            _("A table of story {number} has more than {most} rows; nobody could align it.").format(
+                number=table.number, most=f"{MOST_ROWS:,}"
+            )
+        )
     source, category = drawn.unit.stratum
     return AlignmentTask(
         study=study, key=table.key, source=source, category=category, place=drawn.place,

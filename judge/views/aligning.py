@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import ProjectAccess, open_work, project_access
@@ -18,7 +19,7 @@ from judge.forms.alignments import AlignmentChangesIn
 from judge.models import Alignment, AlignmentState
 from judge.services import aligning
 from judge.services.queue import alignments_of, next_alignment
-from judge.services.settling import Refused
+from judge.services.refused import Refused
 from judge.views.rows import proposals_of, rows_of
 
 
@@ -85,7 +86,8 @@ def next_table(request: HttpRequest, slug: str) -> HttpResponse:
     following = next_alignment(access.project, request.user, after=request.GET.get("after", ""), but=open_work(access))
     if following is None:
         if alignments_of(access.project, request.user):
-            messages.success(request, "Every table that was given to you is handed in, or waits for your labelling.")
+            told = _("Every table that was given to you is handed in, or waits for your labelling.")
+            messages.success(request, told)
         return redirect("judge:studies", slug)
     return redirect("judge:align", slug, following.uid)
 
