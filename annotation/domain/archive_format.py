@@ -24,7 +24,7 @@ MAX_UNPACKED_BYTES = 2 * 1024**3
 MAX_RATIO = 200
 MAX_LINE_BYTES = 16 * 1024 * 1024
 
-SECTIONS = (
+SECTIONS = [
     "people",
     "project",
     "members",
@@ -48,9 +48,10 @@ SECTIONS = (
     "comments",
     "flags",
     "audit",
-)
-"""In the order in which they are read: each names only rows of those before it."""
-ADDED = ("suggested_rows", "draft_rows", "draft_events", "lane_rows", "lane_events")
+]
+"""In the order in which they are read: each names only rows of those before it. Those of apps above come last
+(`archive_rows.register`)."""
+ADDED = ["suggested_rows", "draft_rows", "draft_events", "lane_rows", "lane_events"]
 """Sections that archives of earlier installations lack; there was nothing of the kind."""
 
 

@@ -14,7 +14,7 @@ from annotation.domain.schema_files import document_of
 from annotation.models import Project, User, VoteEvent
 from annotation.models.snapshot import snapshot
 from annotation.models.user import IMPORTED_SUFFIX
-from annotation.services.archive_rows import NAMED, NUMBERED, TABLES, Section, kind_of
+from annotation.services.archive_rows import NAMED, Section, kind_of, tables
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
@@ -28,7 +28,7 @@ def export_archive(*, project: Project, target: BinaryIO, now: datetime) -> dict
     terms = _Terms(project)
     files = {}
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for section in TABLES:
+        for section in tables():
             files[file_of(section.name)] = _write(archive, section.name, _lines(section, project, terms))
         lines = map(_line, terms.people())
         files[file_of("people")] = _write(archive, "people", lines)
@@ -55,7 +55,6 @@ def _lines(section: Section, project: Project, terms: _Terms) -> Iterator[bytes]
     fields = section.fields
     coders = [terms.coder(field) for field in fields]
     names = [field.name for field in fields]
-    numbered = section.model in NUMBERED
     rows = section.rows(project).values_list("id", *(field.attname for field in fields))
     for pk, *values in rows.iterator(2000):
         row = {
@@ -64,7 +63,7 @@ def _lines(section: Section, project: Project, terms: _Terms) -> Iterator[bytes]
         }
         if section.model is Project:
             row["schema"] = document_of(project.schema)  # whole: it can be read where nobody loaded it
-        yield _line({"ref": terms.numbers[section.model][pk]} | row if numbered else row)
+        yield _line({"ref": terms.numbers[section.model][pk]} | row if section.numbered else row)
 
 
 def _written(value: date) -> str:
@@ -85,9 +84,9 @@ class _Terms:
         imported = User.objects.filter(imported_into=project)
         self.users |= {person.pk: IMPORTED_MARK + person.name_in_file for person in imported}
         self.numbers, self.names = {}, {}
-        for section in TABLES:
+        for section in tables():
             rows = section.rows(project)
-            if section.model in NUMBERED:
+            if section.numbered:
                 ids = rows.values_list("id", flat=True)
                 self.numbers[section.model] = {pk: at for at, pk in enumerate(ids.iterator(5000), 1)}
             if section.model in NAMED:

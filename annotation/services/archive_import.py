@@ -26,7 +26,7 @@ from annotation.services import audit
 from annotation.services.accounts import checked_name
 from annotation.services.archive_leftovers import check_left_over, discard_project, left_over, working_slug
 from annotation.services.archive_reading import checked, lines_of
-from annotation.services.archive_rows import NAMED, NUMBERED, TABLES, Section
+from annotation.services.archive_rows import NAMED, Section, check_further, tables
 from annotation.services.archive_values import Here
 from annotation.services.corpus_import import SLUG
 from annotation.services.counts import refresh
@@ -156,12 +156,13 @@ class _Import:
         self.writes = ShortWrites()
 
     def run(self, by: User | None, digests: dict[str, str]) -> dict[str, int]:
-        project, *others = TABLES
+        project, *others = tables()
         try:
             self._make_project(project)
             counts = {"people": self._people(), "project": 1} | {
                 section.name: self._section(section) for section in others
             }
+            check_further(self.project)
             with self.writes.transaction(len(self.members) + 3):
                 self._open(by, counts, digests[file_of("project")])
         except BaseException:
@@ -238,7 +239,7 @@ class _Import:
             ready = make_ready(section.model, [*head, *names], values)
             with self.writes.transaction(len(part)):
                 ready.insert()
-        if section.model in NUMBERED:
+        if section.numbered:
             by_uid = dict(section.rows(self.project).values_list("uid", "id"))
             self.here.ids[section.model] = {ref: by_uid[uid] for ref, uid in uids.items()}
         if section.model in NAMED:
@@ -249,7 +250,7 @@ class _Import:
         for number, row, size in lines_of(self.archive, section.name):
             values = self.here.values(section, number, row)
             start = [new_uid()] if section.has_uid else []
-            if section.model in NUMBERED:
+            if section.numbered:
                 uids[self.here.ref(section, number, row)] = start[0]
             yield start + ([self.project.pk] if section.has_project else []) + values, size
 

@@ -6,7 +6,7 @@ from django.db import models
 
 from annotation.domain.archive_format import BadArchive
 from annotation.models import AnnotatorCounts, Project, StoryCounts, User
-from annotation.services.archive_rows import TABLES
+from annotation.services.archive_rows import tables
 from annotation.services.counts import forget_deleted
 from annotation.services.short_writes import ShortWrites
 
@@ -37,7 +37,7 @@ def discard_project(project: Project) -> None:
     writes = ShortWrites()
     for counts in (AnnotatorCounts, StoryCounts):
         counts.objects.filter(story__project=project).delete()
-    for section in reversed(TABLES):
+    for section in reversed(tables()):
         if section.model is Project:
             _discard(writes, User, User.objects.filter(imported_into=project))
         _discard(writes, section.model, section.rows(project))

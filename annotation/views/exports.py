@@ -20,6 +20,7 @@ from annotation.forms.exports import ArchiveForm
 from annotation.models import Project, Role
 from annotation.services.archive_export import export_archive
 from annotation.services.archive_import import import_archive
+from annotation.services.archive_rows import left_out
 from annotation.services.gold_export import export_lines
 from annotation.services.progress import Progress
 from core.views.english import in_english
@@ -55,7 +56,7 @@ def archive(request: HttpRequest, slug: str) -> HttpResponse:
     if form.is_valid():
         chosen = form.cleaned_data
         try:
-            import_archive(
+            rows = import_archive(
                 by=request.user,
                 source=chosen["file"],
                 slug=chosen["slug"],
@@ -66,6 +67,8 @@ def archive(request: HttpRequest, slug: str) -> HttpResponse:
             form.add_error("file", str(error))
         else:
             messages.success(request, gettext("The archive is now the project {slug}.").format(slug=chosen["slug"]))
+            for sentence in left_out(rows):
+                messages.info(request, gettext(sentence))
             return redirect("annotation:project", chosen["slug"])
     return _page(request, access, form)
 

@@ -43,6 +43,7 @@ from annotation.services import archive_import, audit, short_writes
 from annotation.services.archive_export import export_archive
 from annotation.services.archive_import import import_archive
 from tests.annotation.writing import small_steps, watched_transactions
+from tests.judge.alignment_world import answer_all, new_study
 
 NOW = datetime(2026, 10, 20, 12, 0, tzinfo=UTC)
 
@@ -92,6 +93,9 @@ def full_project(cast, make_story, assign, cast_vote, undo) -> Project:
     CellComment.objects.create(proposition=first, dimension="order", thread_of=cast.bob, author=cast.esi, text="Why?")
     Suggestion.objects.create(proposition=first, dimension="context", label="Neutral", source="tiny", created_at=NOW)
     PropositionFlag.objects.create(proposition=first, author=cast.bea, kind="split", remark="Two in one")
+    study = new_study(cast)
+    for alignment in study.tasks.filter(source="bright-model").first().alignments.all():
+        answer_all(alignment, p1="g1")
     audit.record(by=cast.alice, project=project, action="project.changed", target="minds", before={}, after={"x": 1})
     return project
 

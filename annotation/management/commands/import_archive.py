@@ -8,6 +8,7 @@ from annotation.management.commands._importing import check_readable
 from annotation.management.json_command import JsonCommand
 from annotation.models import Membership, Role
 from annotation.services.archive_import import import_archive
+from annotation.services.archive_rows import left_out
 
 
 class Command(JsonCommand):
@@ -34,6 +35,8 @@ class Command(JsonCommand):
                 matched=[name.strip() for name in options["match"].split(",") if name.strip()],
                 discard=options["discard"],
             )
+        for sentence in left_out(rows):
+            self.note(sentence)
         if not Membership.objects.filter(project__slug=options["project"], role=Role.ADMIN).exists():
             self.note(f"{options['project']} has no admin but the site admins; add_member gives it one.")
         return {"project": options["project"], "rows": rows}
