@@ -42,8 +42,10 @@ class Alignment(OpaqueModel):
     its task, and no two share one. A released one keeps its answers and its history.
 
     `answers` are those about the rows that something is said of (`judge.domain.alignment`); `revision` counts changes.
+    `nth` of `several` tell tables of one story apart in the list of their person (`judge.services.queue`).
     """
 
+    nth = several = 1
     task = models.ForeignKey(AlignmentTask, models.CASCADE, related_name="alignments")
     annotator = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="alignments")
     slot = models.PositiveSmallIntegerField()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Iterable
+from datetime import datetime
 
 from annotation.models import Project, User
 from judge.models import Alignment, AlignmentStudy, AlignmentTask, SettledAlignment
@@ -12,11 +14,38 @@ def alignments_of(project: Project, person: User) -> list[Alignment]:
     """Return the alignments of a person in a project, in the order of the work, without the tables' texts and without
     what tells whose they are."""
     rows = Alignment.objects.active().in_order().filter(task__study__project=project, annotator=person)
-    return list(
+    return _numbered(
         rows.select_related("task__study").defer(
-            "answers", "task__key", "task__source", "task__origin", "task__study__frame", "task__study__origin"
+            "answers",
+            "task__text",
+            "task__key",
+            "task__source",
+            "task__origin",
+            "task__study__frame",
+            "task__study__origin",
         )
     )
+
+
+def _numbered(rows: Iterable[Alignment]) -> list[Alignment]:
+    """Tell tables of one story apart by their place among the person's own: `nth` of `several`, as nothing else that
+    they may know of a table does."""
+    alignments, seen = list(rows), Counter[int]()
+    several = Counter(one.task.number for one in alignments)
+    for one in alignments:
+        seen[one.task.number] += 1
+        one.nth, one.several = seen[one.task.number], several[one.task.number]
+    return alignments
+
+
+def number_of(alignment: Alignment) -> Alignment:
+    """Return the alignment with `nth` and `several` as its person's list has them."""
+    task = alignment.task
+    own = Alignment.objects.active().in_order().filter(annotator=alignment.annotator_id, task__number=task.number)
+    keys = list(own.filter(task__study__project=task.study.project_id).values_list("pk", flat=True))
+    if alignment.pk in keys:
+        alignment.nth, alignment.several = keys.index(alignment.pk) + 1, len(keys)
+    return alignment
 
 
 def waiting_of(project: Project, person: User) -> int:

@@ -18,7 +18,7 @@ from judge.access import alignment_of
 from judge.forms.alignments import AlignmentChangesIn
 from judge.models import Alignment, AlignmentState
 from judge.services import aligning
-from judge.services.queue import alignments_of, next_alignment
+from judge.services.queue import alignments_of, next_alignment, number_of
 from judge.services.refused import Refused
 from judge.views.rows import proposals_of, rows_of
 
@@ -32,7 +32,7 @@ def align(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     task = alignment.task
     editable = alignment.is_open and task.study.closed_at is None
     context = {
-        "alignment": alignment,
+        "alignment": number_of(alignment),
         "task": task,
         "navigation": "judge:studies",
         "editable": editable,

@@ -7,8 +7,10 @@ import io
 from datetime import timedelta
 
 import pytest
-from django.db import IntegrityError, transaction
-from django.utils import timezone
+from django.db import IntegrityError, connection, transaction
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone, translation
 
 from annotation.domain.effort import Activity
 from annotation.models import AppendOnly
@@ -19,6 +21,7 @@ from judge.services import settling
 from judge.services.aligning import hand_in, last_step, save_changes, take_back
 from judge.services.alignment_assignments import give_more, release
 from judge.services.alignment_report import agreement_of_pairs, agreement_report, people_of, progress_of
+from judge.services.queue import alignments_of
 from judge.services.settled_tables import settled_tables
 from judge.services.settling import Decision, decide
 from judge.services.studies import Refused, close_study, grow_study
@@ -206,3 +209,19 @@ def test_aligning_counts_in_the_time_on_task_of_the_project_by_the_same_rule(cas
     text = b"".join(client.get("/p/minds/effort/time-on-task.csv").streaming_content).decode()
     rows = [(row["person"], row["activity"], row["story"], row["acts"]) for row in csv.DictReader(io.StringIO(text))]
     assert sorted(rows) == [("bob", "alignment", "", "2"), ("bob", "alignment", "1", "2")]
+
+
+def test_tables_of_one_story_are_numbered_in_the_list_of_their_person(cast, study, client):
+    client.force_login(cast.bob)
+    own = alignments_of(cast.project, cast.bob)
+    assert len({one.task.number for one in own}) < len(own), "the same story twice"
+    listed = client.get(reverse("judge:studies", args=["minds"])).content.decode()
+    names = []
+    for one in own:
+        name = f"tory {one.task.number}, table {one.nth} of {one.several}"
+        opened = client.get(reverse("judge:align", args=["minds", one.uid])).content.decode()
+        assert f"Align table {one.nth} of {one.several} of story {one.task.number}" in " ".join(opened.split())
+        assert name in " ".join(listed.split())
+        assert not any(model in listed + opened for model in MODELS)
+        names.append(name)
+    assert len(set(names)) == len(names)
