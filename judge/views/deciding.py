@@ -20,8 +20,9 @@ from judge.domain.alignment import RowAnswer, Verdict, both_sides, stored
 from judge.domain.settling import Method, standing
 from judge.forms.alignments import RowDecisionsIn
 from judge.models import AlignmentTask, SettledAlignment
-from judge.services.queue import next_open
-from judge.services.settling import Refused, decide
+from judge.services.queue import next_open, take_story, taken_by_others
+from judge.services.refused import Refused
+from judge.services.settling import decide
 from judge.views.rows import rows_of
 
 
@@ -31,23 +32,29 @@ def decide_table(request: HttpRequest, slug: str, uid: str, table: str) -> HttpR
     access = study_of(request.user, slug, uid)
     task = table_of(access, table)
     settled = SettledAlignment.objects.filter(task=task).first()
+    taken = take_story(by=request.user, task=task, now=timezone.now()) if settled and settled.open_rows else ""
+    editable = settled is not None and not taken
     context = {
         "task": task,
         "navigation": "judge:studies",
         "settled": settled,
-        "editable": settled is not None,
+        "taken": taken,
+        "editable": editable,
         "compound": access.study.most_links > 1,
-        "settings": _settings(access, task, settled),
+        "settings": _settings(access, task, settled, editable),
     }
     return render(request, "judge/decide.html", access.context | context)
 
 
-def _settings(access: StudyAccess, task: AlignmentTask, settled: SettledAlignment | None) -> dict[str, Any]:
+def _settings(
+    access: StudyAccess, task: AlignmentTask, settled: SettledAlignment | None, editable: bool
+) -> dict[str, Any]:
     place = [access.project.project.slug, access.study.uid, task.uid]
     rows = settled.answers if settled else {}
     return {
         "annotator": access.project.user.pk,
-        "editable": settled is not None,
+        "story": task.uid,
+        "editable": editable,
         "most": access.study.most_links,
         "rows": rows_of(task),
         "proposals": {},
@@ -87,11 +94,15 @@ def save_decisions(request: HttpRequest, slug: str, uid: str, table: str) -> Jso
     task = table_of(access, table)
 
     def save(posted: RowDecisionsIn) -> dict[str, Any]:
+        now = timezone.now()
+        if name := take_story(by=request.user, task=task, now=now):
+            raise Refused(_("{name} decides on this story now; look again in a few minutes.").format(name=name))
         settled = decide(
-            by=request.user, task=task, revision=posted.revision, reason=posted.reason, now=timezone.now(),
+            by=request.user, task=task, revision=posted.revision, reason=posted.reason, now=now,
             decisions=[entry.decision for entry in posted.decisions],
         )  # fmt: skip
-        following = next_open(access.study, after=task, but=open_work(access.project))
+        others = taken_by_others(access.project.project, request.user, now)
+        following = next_open(access.study, after=task, but={*open_work(access.project), *others})
         place = [slug, access.study.uid]
         address = (
             reverse("judge:decide", args=[*place, following.uid]) if following else reverse("judge:study", args=place)

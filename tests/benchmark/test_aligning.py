@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.models import Assignment, Membership, Role, Story
+from annotation.models import Assignment, Claim, Membership, Role, Story
 from judge.models import Alignment, AlignmentStudy, SettledAlignment
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, results_world
 from tests.judge.alignment_world import answer_all
@@ -184,3 +184,28 @@ def test_who_left_the_project_gets_no_further_tables_and_theirs_are_taken_back(w
     assert Alignment.objects.waiting().filter(annotator=world.bob).count() == open_tables > 0
     client.post(reverse("judge:study", args=place), {"release": world.bob.pk})
     assert not Alignment.objects.waiting().filter(annotator=world.bob).exists()
+
+
+def test_two_experts_do_not_decide_on_the_same_story(world, study, client):
+    """Whoever opens a table has its story for as long as they work; others are told who, and cannot decide there."""
+    for own in Alignment.objects.select_related("task__study").exclude(task__predictions=[]):
+        answer_all(own, **({"p1": "g1"} if own.annotator == world.bob else {}))
+    task = SettledAlignment.objects.waiting().select_related("task").first().task
+    place = [study.project.slug, study.uid, task.uid]
+    client.force_login(world.alice)
+    assert client.get(reverse("judge:decide", args=place)).context["editable"]
+    client.force_login(world.esi)
+    page = client.get(reverse("judge:decide", args=place))
+    assert "decides on this story now" in page.content.decode() and not page.context["editable"]
+    assert "decides there now" in client.get(reverse("judge:study", args=place[:2])).content.decode()
+    body = {"revision": 1, "reason": "", "decisions": [{"row": "p1", "answer": {"links": ["g1"], "verdict": ""}}]}
+    save = reverse("judge:save_decisions", args=place)
+    refused = client.post(save, body, content_type="application/json")
+    assert refused.status_code == 400 and world.alice.shown_name in refused.json()["error"]
+    Claim.objects.update(until=timezone.now())
+    assert client.get(reverse("judge:decide", args=place)).context["editable"]
+    saved = client.post(save, body, content_type="application/json")
+    assert saved.status_code == 200 and SettledAlignment.objects.get(task=task).open_rows == 0
+    client.force_login(world.alice)
+    others = [one.task_id for one, name in client.get(reverse("judge:study", args=place[:2])).context["open_tables"]]
+    assert task.pk not in others
