@@ -117,6 +117,7 @@ function render() {
   $("count").textContent = left ? gettext("{left} of {all} open", { left, all: ORDER.length }) : gettext("all {all} answered", { all: ORDER.length });
   $("progress").max = Math.max(1, ORDER.length);
   $("progress").value = ORDER.length - left;
+  if (deciding) showKept();
 }
 // A link between rows of other names is a person's judgement that both mean the same actor; the page says so.
 function calledOtherwise(row) {
@@ -150,8 +151,8 @@ function tell(sentence) {
   if (sentence) announce(sentence);
 }
 const TROUBLES = {
-  offline: gettext("The server does not answer. Your links are kept in this browser and sent by themselves; you can go on."),
-  login: gettext("You are logged out. Your links are kept in this browser and are sent when you have logged in again."),
+  offline: deciding ? gettext("The server does not answer. Your decisions are kept in this browser; send them again with f.") : gettext("The server does not answer. Your links are kept in this browser and sent by themselves; you can go on."),
+  login: deciding ? gettext("You are logged out. Your decisions are kept in this browser; send them with f when you have logged in again.") : gettext("You are logged out. Your links are kept in this browser and are sent when you have logged in again."),
   gone: gettext("This table is not yours any more. Your links are kept in this browser; ask an admin."),
 };
 function trouble(error) { showTrouble(error, TROUBLES, settings.urls.login); }
@@ -178,6 +179,33 @@ function remember(row, answer, action) {
   history.push({ row, before: answerOf(row), action, touched: new Set(touched) });
   take(row, answer);
   for (const name of [row, ...answer.links]) touched.add(name);
+  keep();
+}
+// An expert's decisions wait in this browser until they are sent together, over a reload and a server that is away. Of a table
+// that somebody settled anew meanwhile those of rows that are still open come back.
+const KEPT = `credence:decisions:${settings.annotator}:${settings.story}`;
+function keep() {
+  try {
+    if (!touched.size && !$("reason").value) localStorage.removeItem(KEPT);
+    else localStorage.setItem(KEPT, JSON.stringify({ reason: $("reason").value, rows: [...touched].map((row) => [row, answerOf(row)]) }));
+  } catch { /* the browser refuses storage: the page alone has them */ }
+}
+function comeBack() {
+  let found = null;
+  try { found = JSON.parse(localStorage.getItem(KEPT)); } catch { /* not ours */ }
+  if (!found || !settings.editable) return;
+  $("reason").value = found.reason;
+  for (const [row, answer] of found.rows) {
+    if (settings.methods[row] !== "open") continue;
+    take(row, answer);
+    touched.add(row);
+  }
+  if (touched.size) announce(ngettext("{count} decision that was not sent is back.", "{count} decisions that were not sent are back.", touched.size));
+}
+function showKept() {
+  const state = $("save-state");
+  state.textContent = touched.size ? ngettext("{count} row decided, not sent", "{count} rows decided, not sent", touched.size) : gettext("all saved");
+  state.className = `badge badge-${touched.size ? "open" : "done"}`;
 }
 
 // Links of `row` with `others` alone; links of these rows with further ones are taken away first. Null where a link would be one
@@ -223,6 +251,7 @@ function accept(row = active) {
 function confirmRow(row) {
   history.push({ row, before: answerOf(row), action: newKey(), touched: new Set(touched) });
   touched.add(row);
+  keep();
   render();
   onward();
 }
@@ -230,7 +259,8 @@ function acceptEqual() {
   const found = ORDER.filter((row) => isPrediction(row) && proposed(row)?.exact);
   act(found.map((row) => [row, { links: [settings.proposals[row].gold], verdict: "" }]), { accepted: true });
   announce(ngettext("{count} equal row is linked.", "{count} equal rows are linked.", found.length));
-  onward();
+  const left = ORDER.find(isOpen); // from the top: the row at which the person stands may be open still
+  if (left) focus(left);
 }
 // A verdict takes the links of the row away.
 function say(verdict, row = active) {
@@ -285,6 +315,7 @@ function takeBackHere() {
     touched = last.touched;
     active = last.row;
   }
+  keep();
   render();
   focus(active);
 }
@@ -331,6 +362,7 @@ async function send(event) {
   try {
     const answer = await request(settings.urls.save, body);
     if (answer.refused) return tell(answer.error);
+    localStorage.removeItem(KEPT);
     letLeave();
     location.href = answer.next;
   } catch (error) {
@@ -387,10 +419,12 @@ if (queue) {
   addEventListener("online", () => queue.flush());
 } else {
   $("decide-form")?.addEventListener("submit", send);
+  $("reason")?.addEventListener("input", keep);
 }
 
 // --- start ---------------------------------------------------------------------------------------------------------------
 build();
+if (deciding) comeBack();
 for (const change of queue?.pending() ?? []) take(change.row, change.answer);
 render();
 const first = ORDER.find(isOpen) ?? ORDER[0];

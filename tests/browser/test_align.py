@@ -156,8 +156,20 @@ def test_an_expert_decides_what_has_no_majority(page, login, cast, made, assert_
     page.focus("[data-row=g3]")
     press(page, "x", "f")
     page.fill("#reason", "The second row says more.")
+    page.context.set_offline(True)
+    press(page, "Enter")
+    wait_until(page, "!document.getElementById('trouble').hidden")
+    assert SettledAlignment.objects.get().open_rows == 3
+    page.context.set_offline(False)
+    page.reload()  # nothing was sent, and nothing is lost
+    page.wait_for_selector("html[data-align-ready]", state="attached")
+    assert page.inner_text("#save-state") == "3 rows decided, not sent" and open_rows(page) == 0
+    assert page.input_value("#reason") == "The second row says more."
+    press(page, "f")
+    page.wait_for_selector("dialog#finish[open]")
     press(page, "Enter")
     page.wait_for_url(f"**/alignment/{made.uid}/")
+    assert not page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('credence:decisions')).length")
     settled.refresh_from_db()
     assert settled.open_rows == 0 and settled.answers["g2"].count == 1 and settled.answers["g3"].count == 0
     assert set(made.tasks.get().settled_events.filter(by=cast.esi).values_list("row", flat=True)) == {"p2", "g2", "g3"}
