@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,14 +48,35 @@ class StudyProgress:
 
 def progress_of(study: AlignmentStudy) -> StudyProgress:
     """Return how far a study is. Three statements."""
-    tasks = list(study.tasks.values_list("predictions", "gold"))
-    asked = sum(bool(predictions and gold) for predictions, gold in tasks)
-    active = Alignment.objects.active().filter(task__study=study)
-    given = active.aggregate(all=Count("id"), done=Count("id", filter=Q(state=AlignmentState.HANDED_IN)))
-    open_rows = list(SettledAlignment.objects.filter(task__study=study).values_list("open_rows", flat=True))
-    wanted = asked * study.overlap
+    [progress] = progress_of_each([study]).values()
+    return progress
+
+
+def progress_of_each(studies: Sequence[AlignmentStudy]) -> dict[int, StudyProgress]:
+    """Return how far each study is, by id. Three statements, however many there are."""
+    tasks = AlignmentTask.objects.filter(study__in=studies).order_by().values("study")
+    empty = Q(predictions=[]) | Q(gold=[])  # of which nobody is asked
+    drawn = {one["study"]: one for one in tasks.annotate(all=Count("id"), empty=Count("id", filter=empty))}
+    active = Alignment.objects.active().filter(task__study__in=studies).order_by().values("task__study")
+    done = Count("id", filter=Q(state=AlignmentState.HANDED_IN))
+    given = {one["task__study"]: one for one in active.annotate(all=Count("id"), done=done)}
+    open_rows: dict[int, list[int]] = defaultdict(list)
+    settled = SettledAlignment.objects.filter(task__study__in=studies)
+    for pk, rows in settled.values_list("task__study", "open_rows"):
+        open_rows[pk].append(rows)
+    nothing = {"all": 0, "empty": 0, "done": 0}
+    return {
+        study.pk: _progress(
+            drawn.get(study.pk, nothing), given.get(study.pk, nothing), open_rows[study.pk], study.overlap
+        )
+        for study in studies
+    }
+
+
+def _progress(drawn: Mapping[str, int], given: Mapping[str, int], open_rows: list[int], overlap: int) -> StudyProgress:
+    wanted = (drawn["all"] - drawn["empty"]) * overlap
     return StudyProgress(
-        tables=len(tasks),
+        tables=drawn["all"],
         settled=open_rows.count(0),
         open_rows=sum(open_rows),
         open_tables=len(open_rows) - open_rows.count(0),
@@ -83,40 +105,79 @@ def settled_studies_of(project: Project) -> tuple[int, int]:
 
 def agreement_report(study: AlignmentStudy) -> AlignmentAgreement:
     """Return the agreement of the people of a study, over what they have handed in."""
-    return agreement_of([table for _, table in _tables(study)], seed=study.seed)
+    return agreement_with_pairs(study)[0]
 
 
-def agreement_of_pairs(study: AlignmentStudy) -> list[tuple[str, str, int, int]]:
-    """Return (person, other, rows, rows with the same MatchCount) of each two people."""
-    return pairs_of_people(_tables(study))
+Pairs = list[tuple[str, str, int, int]]
+"""(person, other, rows that both gave a MatchCount, rows with the same one) of each two people."""
+
+
+def agreement_with_pairs(study: AlignmentStudy) -> tuple[AlignmentAgreement, Pairs]:
+    """Return the agreement of the people of a study, and that of each two of them; namesakes have their user names
+    beside them."""
+    tables = _tables(study)
+    return agreement_of([table for _, table in tables], seed=study.seed), pairs_of_people(tables)
 
 
 def _tables(study: AlignmentStudy) -> list[tuple[dict[str, Answers], AlignedTable]]:
     rows = Alignment.objects.handed_in().filter(task__study=study).select_related("task", "annotator")
+    handed_in = list(rows.defer("task__text").order_by("task__place", "task_id", "slot"))
+    names = _distinct_names({alignment.annotator for alignment in handed_in})
     people: dict[int, dict[str, Answers]] = defaultdict(dict)
     tasks = {}
-    for alignment in rows.defer("task__text").order_by("task__place", "task_id", "slot"):
+    for alignment in handed_in:
         alignment.task.study = study
         tasks[alignment.task_id] = alignment.task
-        people[alignment.task_id][alignment.annotator.shown_name] = alignment.said
+        people[alignment.task_id][names[alignment.annotator_id]] = alignment.said
     return [
         (people[pk], AlignedTable(task.cluster, task.rows, list(people[pk].values()))) for pk, task in tasks.items()
     ]
 
 
+def _distinct_names(people: Collection[User]) -> dict[int, str]:
+    """Return what each person is called, by id: two people may have one name."""
+    counts = Counter(person.shown_name for person in people)
+    return {
+        person.pk: name if counts[name] == 1 else f"{name} ({person.username})"
+        for person in people
+        for name in [person.shown_name]
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class PersonProgress:
-    """How far one person is: tables given and handed in, rows of the latter, and the minutes they took."""
+    """How far one person is: tables given and handed in, rows of the latter and of those still to do, and the minutes
+    that all took."""
 
     person: User
     tables: int
     handed_in: int
     rows: int
+    rows_left: int
     minutes: float
 
     @property
     def rows_an_hour(self) -> float | None:
         return 60 * self.rows / self.minutes if self.minutes >= 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What is left of a study: rows of tables that were given out and are not handed in, and the hours of work that
+    they take, each person's at their own pace and at that of all where they have none yet; None without any pace."""
+
+    rows: int
+    hours: float | None
+
+
+def left_of(people: Sequence[PersonProgress]) -> Left:
+    """Return what these people have left to do."""
+    paced = [one for one in people if one.rows_an_hour]
+    minutes, done = sum(one.minutes for one in paced), sum(one.rows for one in paced)
+    rows = sum(one.rows_left for one in people)
+    if not done:
+        return Left(rows, None)
+    return Left(rows, sum(one.rows_left / (one.rows_an_hour or 60 * done / minutes) for one in people))
 
 
 def people_of(study: AlignmentStudy) -> list[PersonProgress]:
@@ -132,7 +193,8 @@ def people_of(study: AlignmentStudy) -> list[PersonProgress]:
     for pk, own in by_person.items():
         done = [one for one in own if one.state == AlignmentState.HANDED_IN]
         rows = sum(one.task.size for one in done)
-        found.append(PersonProgress(own[0].annotator, len(own), len(done), rows, 60 * minutes[pk].hours()))
+        left = sum(one.task.size for one in own) - rows
+        found.append(PersonProgress(own[0].annotator, len(own), len(done), rows, left, 60 * minutes[pk].hours()))
     return sorted(found, key=lambda one: one.person.shown_name.casefold())
 
 

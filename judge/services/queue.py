@@ -82,7 +82,8 @@ def take_story(*, by: User, task: AlignmentTask, now: datetime) -> str:
 def open_tables(study: AlignmentStudy, *, but: Collection[int] = ()) -> list[SettledAlignment]:
     """Return the tables of a study with open rows, most of them first; none of stories `but`."""
     rows = SettledAlignment.objects.waiting().filter(task__study=study).select_related("task")
-    rows = rows.defer("task__key", "task__source", "task__origin").order_by("-open_rows", "task__number", "task__uid")
+    rows = rows.only("open_rows", "task__uid", "task__number", "task__story", "task__study")
+    rows = rows.order_by("-open_rows", "task__number", "task__uid")
     return [one for one in rows if one.task.story_id not in but]
 
 

@@ -23,8 +23,15 @@ from judge.access import StudyAccess, aligns_still, study_of, visible_studies
 from judge.models import AlignmentState, AlignmentStudy
 from judge.services.alignment_assignments import give_more, release
 from judge.services.alignment_export import COLUMNS, document_of, link_rows
-from judge.services.alignment_report import agreement_of_pairs, agreement_report, people_of, progress_of
-from judge.services.queue import alignments_of, next_alignment, open_tables
+from judge.services.alignment_report import (
+    agreement_with_pairs,
+    left_of,
+    people_of,
+    progress_of,
+    progress_of_each,
+)
+from judge.services.queue import alignments_of, next_alignment, open_tables, taken_by_others
+from judge.services.refused import Refused
 from judge.services.studies import close_study
 
 PAGE = 50
@@ -35,13 +42,15 @@ def studies(request: HttpRequest, slug: str) -> HttpResponse:
     """What this person has to align, and for experts and admins every study with its next step."""
     access = project_access(request.user, slug)
     own, waiting = alignments_of(access.project, request.user), open_work(access)
+    visible = list(visible_studies(access))
+    progress = progress_of_each(visible)
     context = {
         "page": Paginator(own, PAGE).get_page(request.GET.get("page")),
         "own": len(own),
         "handed_in": sum(one.state == AlignmentState.HANDED_IN for one in own),
         "waiting": waiting,
         "next": next_alignment(access.project, request.user, but=waiting),
-        "studies": [(one, progress_of(one)) for one in visible_studies(access)],
+        "studies": [(one, progress[one.pk]) for one in visible],
         "sees_studies": access.at_least(Role.EXPERT),
     }
     return render(request, "judge/studies.html", access.context | context)
@@ -55,17 +64,21 @@ def study(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         project_access(request.user, slug, role=Role.ADMIN)
         return _changed(request, access)
     one = access.study
-    report = agreement_report(one)
+    report, pairs = agreement_with_pairs(one)
     members = User.objects.filter(memberships__project=access.project.project).order_by("display_name", "username")
+    taken = taken_by_others(access.project.project, request.user, timezone.now())
+    waiting = open_tables(one, but=open_work(access.project))
+    people = people_of(one)
     context = {
         "progress": progress_of(one),
+        "left": left_of(people),
         "navigation": "judge:studies",
         "agreement": report,
         "figures": _figures(report),
-        "pairs": agreement_of_pairs(one),
-        "people": people_of(one),
+        "pairs": pairs,
+        "people": people,
         "members": members,
-        "open_tables": open_tables(one, but=open_work(access.project)),
+        "open_tables": [(table, taken.get(table.task.story_id, "")) for table in waiting],
         "aligns_still": aligns_still(access),
     }
     return render(request, "judge/study.html", access.context | context)
@@ -101,9 +114,16 @@ def _changed(request: HttpRequest, access: StudyAccess) -> HttpResponse:
         count = release(by=request.user, study=one, person=aligning[posted["release"]], now=now)
         messages.success(request, _("Open tables that were taken back: {count}.").format(count=count))
     elif chosen := [people[pk] for pk in posted.getlist("person") if pk in people]:
-        count = made_once(request, lambda: str(give_more(by=request.user, study=one, annotators=chosen)))
-        messages.success(request, _("Tables that were given out: {count}.").format(count=count))
+        _given_out(request, one, chosen)
     return redirect("judge:study", access.project.project.slug, one.uid)
+
+
+def _given_out(request: HttpRequest, study: AlignmentStudy, people: list[User]) -> None:
+    try:
+        count = made_once(request, lambda: str(give_more(by=request.user, study=study, annotators=people)))
+        messages.success(request, _("Tables that were given out: {count}.").format(count=count))
+    except Refused as error:
+        messages.error(request, str(error))
 
 
 @require_GET

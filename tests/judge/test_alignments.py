@@ -16,15 +16,25 @@ from annotation.domain.effort import Activity
 from annotation.models import AppendOnly
 from annotation.services.effort import effort_of
 from judge.domain.alignment import RowAnswer
-from judge.models import Alignment, AlignmentEvent, AlignmentTask, SettledAlignment, SettledEvent
-from judge.services import settling
+from judge.models import Alignment, AlignmentEvent, AlignmentStudy, AlignmentTask, SettledAlignment, SettledEvent
+from judge.services import alignment_report
 from judge.services.aligning import hand_in, last_step, save_changes, take_back
 from judge.services.alignment_assignments import give_more, release
-from judge.services.alignment_report import agreement_of_pairs, agreement_report, people_of, progress_of
+from judge.services.alignment_report import (
+    PersonProgress,
+    StudyProgress,
+    agreement_report,
+    agreement_with_pairs,
+    left_of,
+    people_of,
+    progress_of,
+    progress_of_each,
+)
 from judge.services.queue import alignments_of
+from judge.services.refused import Refused
 from judge.services.settled_tables import settled_tables
 from judge.services.settling import Decision, decide
-from judge.services.studies import Refused, close_study, grow_study
+from judge.services.studies import close_study, grow_study
 from tests.judge.alignment_world import MODELS, NOW, answer_all, load, new_study, say
 
 pytestmark = pytest.mark.django_db
@@ -110,7 +120,7 @@ def test_changes_count_once_and_are_taken_back(cast, study):
     say(alignment, p1="g1", p2="g2")
     again = save_changes(alignment=alignment, changes=[_change(alignment, "p1", "g1", 0)], now=NOW)
     assert again.revision == 1 and AlignmentEvent.objects.count() == 2
-    with pytest.raises(settling.Refused, match="would have more"):
+    with pytest.raises(Refused, match="would have more"):
         say(alignment, p2="g1")
     action, rows = last_step(alignment=alignment)
     assert rows == [("p2", RowAnswer())]
@@ -131,7 +141,7 @@ def _change(alignment, row, links, at, **fields):
 
 def test_the_last_to_hand_in_settles_and_an_expert_decides(cast, study):
     task = tasks(study)[0]
-    with pytest.raises(settling.Refused, match="Prediction 2 and 2 more rows have no answer yet"):
+    with pytest.raises(Refused, match="Prediction 2 and 2 more rows have no answer yet"):
         hand_in(alignment=say(of(task, cast.bob), p1="g1"), now=NOW)
     answer_all(of(task, cast.bob), p1="g1", p2="g2")
     assert not SettledAlignment.objects.filter(task=task).exists()
@@ -140,7 +150,7 @@ def test_the_last_to_hand_in_settles_and_an_expert_decides(cast, study):
     assert (settled.task_id, settled.open_rows) == (task.pk, 2)
     assert progress_of(study).open_rows == 2
     decision = [Decision("p2", RowAnswer(("g2",)))]
-    with pytest.raises(settling.Refused, match="meanwhile"):
+    with pytest.raises(Refused, match="meanwhile"):
         decide(by=cast.esi, task=task, revision=0, decisions=decision, now=NOW)
     after = decide(by=cast.esi, task=task, revision=1, decisions=decision, now=NOW, reason="Still is no change.")
     assert after.open_rows == 0 and after.answers["g2"].count == 1
@@ -151,7 +161,7 @@ def test_the_last_to_hand_in_settles_and_an_expert_decides(cast, study):
     assert (table.predictions, table.gold, table.links) == ((1, 1), (1, 1, 0), ((0, 0), (1, 1)))
     assert table.methods == ("unanimous", "adjudicated", "unanimous", "adjudicated", "unanimous")
     assert table.probability == 0.25  # one of the four stories is settled, the first that was drawn
-    with pytest.raises(settling.Refused, match="expert has decided"):
+    with pytest.raises(Refused, match="expert has decided"):
         take_back(alignment=of(task, cast.bob), now=NOW)
 
 
@@ -159,15 +169,20 @@ def test_a_table_is_taken_back_until_an_expert_decides(cast, study):
     task = tasks(study)[0]
     for person in (cast.bob, cast.bea):
         answer_all(of(task, person), p1="g1", p2="g2")
-    with pytest.raises(settling.Refused, match="take it back"):
+    with pytest.raises(Refused, match="take it back"):
         say(of(task, cast.bob), p1="none")
     assert take_back(alignment=of(task, cast.bob), now=NOW).is_open
     assert not SettledAlignment.objects.filter(task=task).exists()
     hand_in(alignment=of(task, cast.bob), now=NOW)
     assert SettledAlignment.objects.get(task=task).open_rows == 0
+    # a page that was opened before the table was taken back shows what is settled no more
+    with pytest.raises(Refused, match="meanwhile"):
+        decide(by=cast.esi, task=task, revision=1, decisions=[Decision("p2", RowAnswer(("g3",)))], now=NOW)
+    with translation.override("zh-hans"), pytest.raises(Refused, match="此表已提交"):
+        say(of(task, cast.bob), p1="none")
     report = agreement_report(study)
     assert (report.counts["agree"], report.counts["cells"], report.links["value"]) == (5, 5, 1.0)
-    assert agreement_of_pairs(study) == [("Bea", "Bob", 5, 5)]
+    assert agreement_with_pairs(study)[1] == [("Bea", "Bob", 5, 5)]
     assert [(one.person.username, one.tables, one.handed_in, one.rows) for one in people_of(study)] == [
         ("bea", 4, 1, 5), ("bob", 4, 1, 5),
     ]  # fmt: skip
@@ -177,15 +192,57 @@ def test_what_somebody_has_not_done_goes_to_somebody_else(cast, study):
     answer_all(of(tasks(study)[0], cast.bob), p1="g1", p2="g2")
     assert release(by=cast.alice, study=study, person=cast.bob, now=NOW) == 3
     assert progress_of(study).free == 3
-    with pytest.raises(settling.Refused, match="not yours any more"):
+    with pytest.raises(Refused, match="not yours any more"):
         say(of(tasks(study)[1], cast.bob), p1="g1")
     assert give_more(by=cast.alice, study=study, annotators=[cast.ben]) == 3
     assert progress_of(study).free == 0
     with pytest.raises(IntegrityError), transaction.atomic():
         Alignment.objects.create(task=tasks(study)[1], annotator=cast.alice, slot=1)
     close_study(by=cast.alice, study=study, now=NOW)
-    with pytest.raises(settling.Refused, match="closed"):
+    with pytest.raises(Refused, match="closed"):
         say(of(tasks(study)[1], cast.ben), p1="g1")
+    with pytest.raises(Refused, match="closed"):
+        give_more(by=cast.alice, study=study, annotators=[cast.ben])
+
+
+def test_how_far_studies_are_takes_as_many_statements_of_many_as_of_one(cast, study):
+    answer_all(of(tasks(study)[0], cast.bob), p1="g1", p2="g2")
+    empty = AlignmentStudy.objects.create(project=study.project, name="Without a table")
+    tables = list(study.tasks.all())
+    with_rows = sum(bool(task.predictions and task.gold) for task in tables)
+    assert 0 < with_rows < len(tables)
+    with CaptureQueriesContext(connection) as asked:
+        found = progress_of_each([study, empty])
+    assert len(asked) == 3
+    assert found[study.pk] == StudyProgress(
+        len(tables), len(tables) - with_rows, 0, 0, handed_in=1, wanted=2 * with_rows, free=0
+    )
+    assert found[empty.pk] == StudyProgress(0, 0, 0, 0, handed_in=0, wanted=0, free=0)
+
+
+def test_namesakes_are_two_people_and_the_page_reads_tables_once(cast, study, client, monkeypatch):
+    for person in (cast.bob, cast.bea):
+        person.display_name = "Sam"
+        person.save()
+    for number, alignment in enumerate(study.tasks.filter(source="bright-model").first().alignments.all()):
+        answer_all(alignment, **({"p1": "g1"} if number else {}))
+    agreement, [(first, other, rows, same)] = agreement_with_pairs(study)
+    assert (first, other) == ("Sam (bea)", "Sam (bob)") and agreement.tables == 1
+    assert (rows, same) == (5, 3), "two rows and three; one says that p1 and g1 are the same"
+    read, tables_of = [], alignment_report._tables
+    monkeypatch.setattr(alignment_report, "_tables", lambda one: read.append(one) or tables_of(one))
+    client.force_login(cast.alice)
+    page = client.get(f"/p/{study.project.slug}/alignment/{study.uid}/").content.decode()
+    assert "Sam (bea)" in page and len(read) == 1
+
+
+def test_what_is_left_takes_everybodys_own_pace(cast):
+    """100 rows in an hour, 60 in half an hour; who has not begun goes at the pace of all: 160 in 90 minutes."""
+    done = [PersonProgress(cast.bob, 4, 2, 100, 50, 60.0), PersonProgress(cast.bea, 4, 2, 60, 30, 30.0)]
+    begins = PersonProgress(cast.ben, 2, 0, 0, 32, 0.0)
+    assert (left_of(done).rows, left_of(done).hours) == (80, pytest.approx(0.5 + 0.25))
+    assert left_of([*done, begins]).hours == pytest.approx(0.75 + 32 * 1.5 / 160)
+    assert left_of([begins]).hours is None and left_of([begins]).rows == 32
 
 
 def test_aligning_counts_in_the_time_on_task_of_the_project_by_the_same_rule(cast, study, make_story, client):
