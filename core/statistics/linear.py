@@ -37,14 +37,20 @@ def linear_interval(value: float, moves: Floats, *, count: int, most: int, scale
     return [float(low[0]), float(high[0])], ""
 
 
-def linear_p(value: float, moves: Floats, *, most: int, scale: Scale) -> float:
-    """Return the two-sided p value of a difference that could be none, with the very interval: below .05 where the
-    interval leaves out 0."""
+def linear_p(value: float, moves: Floats, *, count: int, most: int, scale: Scale) -> float:
+    """Return the two-sided p value of a difference that could be none, with the very interval of `linear_interval`:
+    below .05 where that leaves out 0.
+
+    Where all clusters are alike and the range has ends, it is by the rule of three: the chance that of `count` clusters
+    none is of a kind that would bring the mean to 0.
+    """
     from scipy.special import stdtr
 
     error = linear_error(moves)
     if error <= _NO_SPREAD * _size(value, scale):
-        return 1.0 if abs(value) <= _NO_SPREAD else 0.0
+        if abs(value) <= _NO_SPREAD or np.isinf(scale.high):
+            return 1.0
+        return float((1 - value / (value - (scale.low if value > 0 else scale.high))) ** count)
     distance = abs(value)
     if np.isfinite(scale.high):
         share, none = (value - scale.low) / (scale.high - scale.low), -scale.low / (scale.high - scale.low)

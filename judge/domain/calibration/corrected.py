@@ -38,6 +38,7 @@ from core.statistics import (
     linear_p,
     spanning,
     t_quantile,
+    unseen_share,
 )
 
 UNIT = "aligned stories"
@@ -260,7 +261,7 @@ class _Mean:
     def corrected(self, tuning: float | None) -> Corrected:
         judged = float(self._share @ self._judged)
         if self._open.any() and not self._aligned:
-            return Corrected(None, None, len(self._stories), 0, 0.0, judged, unseen=1.0, reason="no story was aligned")
+            return Corrected(None, None, len(self._stories), 0, 0.0, judged, unseen=1.0, reason=NOT_ALIGNED)
         chosen = self._tuned() if tuning is None else tuning
         moves, alone = self._moves(chosen), self._moves(0.0)
         value, human = self._value(chosen), self._value(0.0)
@@ -275,7 +276,7 @@ class _Mean:
             judged,
             human,
             self._interval(human, alone)[0],
-            effective=self._aligned * (other / error) ** 2 if error > 0 and interval else None,
+            effective=self._aligned * (other / error) ** 2 if error > _NO_SPREAD and interval else None,
             unseen=self._unseen(),
             reason=why,
             moves=moves,
@@ -340,10 +341,16 @@ def _interval(
     value: float, moves: Mapping[str, tuple[float, float]], count: int
 ) -> tuple[tuple[float, float] | None, str]:
     """The interval of a score that `count` aligned stories correct; of one that the correction took out of its range,
-    around the end of it."""
-    scale = SHARE if 0 < value < 1 else REAL
+    around the end of it. Where all stories are alike, by the rule of three, also at an end of the range."""
+    share = _within(value)
+    scale = SHARE if 0 < value < 1 or (_alike(moves) and abs(value - share) < _NO_SPREAD) else REAL
+    value = share if scale is SHARE else value
     ends, why = linear_interval(value, _all_moves(moves), count=count, most=max(count - 2, 1), scale=scale, unit=UNIT)
     return (_within(ends[0]), _within(ends[1])) if ends else None, why
+
+
+def _alike(moves: Mapping[str, tuple[float, float]]) -> bool:
+    return linear_error(_all_moves(moves)) <= _NO_SPREAD
 
 
 def _within(share: float) -> float:
@@ -378,7 +385,8 @@ def _pooled_f1(stories: Sequence[JudgedStory], tuning: float | None, others: Seq
 
     def score(part: Sequence[JudgedStory], of: Sequence[JudgedStory]) -> Corrected:
         both, alone = at(part, of, tuning), at(part, of, 0.0)
-        narrower = (alone.error / both.error) ** 2 if both.error and alone.error and both.interval else None
+        spread = both.error is not None and both.error > _NO_SPREAD and both.interval
+        narrower = (alone.error / both.error) ** 2 if spread and alone.error and both.error else None
         return replace(
             both,
             human=alone.value,
@@ -427,23 +435,27 @@ def difference(first: Corrected, second: Corrected) -> CorrectedDifference:
     and nothing is lost where the two were aligned on different stories.
     """
     stories = sorted({*first.moves, *second.moves})
-    aligned = min(first.aligned, second.aligned)
     if first.value is None or second.value is None:
+        aligned = min(first.aligned, second.aligned)
         return CorrectedDifference(None, None, None, len(stories), aligned, first.reason or second.reason)
+    # a model whose every story is certain has nothing to be aligned, and limits nothing
+    aligned = min((score.aligned for score in (first, second) if score.aligned), default=0)
     moves = np.array([sum(first.moves.get(one, ())) - sum(second.moves.get(one, ())) for one in stories])
     value, most = first.value - second.value, max(aligned - 2, 1)
     ends, why = linear_interval(value, moves, count=aligned, most=most, scale=DIFFERENCE, unit=UNIT)
     if not ends:
         return CorrectedDifference(value, None, None, len(stories), aligned, why)
-    p = linear_p(value, moves, most=most, scale=DIFFERENCE)
+    p = linear_p(value, moves, count=aligned, most=most, scale=DIFFERENCE)
     return CorrectedDifference(value, (ends[0], ends[1]), p, len(stories), aligned)
 
 
 def foreseen(score: Corrected, aligned: int) -> float | None:
-    """Return half the width that the interval will about have once so many stories are aligned; None where it has none
-    now, or fewer than five are meant."""
+    """Return half the width that the interval will about have once so many stories are aligned, by the rule of three
+    where all are alike now; None where it has none now, or fewer than five are meant."""
     if score.interval is None or aligned < FEWEST:
         return None
+    if _alike(score.moves):
+        return unseen_share(aligned) / 2
     moves = np.array(list(score.moves.values()))
     judged, own = moves[:, 0], moves[:, 1]
     n = score.aligned

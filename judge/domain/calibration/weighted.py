@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.statistics import DIFFERENCE, Floats, Scale, linear_interval, linear_p
+from core.statistics import DIFFERENCE, SHARE, Floats, Scale, linear_interval, linear_p
+from judge.domain.calibration.agreement import UNIT as JUDGED_UNIT
 from judge.domain.calibration.agreement import Figure
 from judge.domain.calibration.corrected import UNIT, JudgedStory, Metric, figure
 
@@ -54,7 +55,19 @@ def contrast(first: Mean, second: Mean, *, unit: str = UNIT) -> tuple[Figure, fl
     ends, why = linear_interval(value, moves, count=n, most=most, scale=DIFFERENCE, unit=unit)
     if not ends:
         return Figure(value, n, reason=why), None
-    return Figure(value, n, (ends[0], ends[1])), linear_p(value, moves, most=most, scale=DIFFERENCE)
+    return Figure(value, n, (ends[0], ends[1])), linear_p(value, moves, count=n, most=most, scale=DIFFERENCE)
+
+
+def mean_judged(stories: Sequence[JudgedStory], metric: Metric) -> Mean:
+    """Return the mean of what the judge alone gives, over all judged stories. Its interval knows nothing of the judge's
+    error."""
+    return weighted_mean(
+        [figure(one.judged, metric) for one in stories],
+        [1.0] * len(stories),
+        [one.story for one in stories],
+        scale=SHARE,
+        unit=JUDGED_UNIT,
+    )
 
 
 def mean_error(stories: Sequence[JudgedStory], metric: Metric) -> Mean:

@@ -60,6 +60,19 @@ def test_pooled_scores_are_ratios_of_rows():
     assert f1.value == pytest.approx(2 * 0.175 * 0.4 / 0.575)
 
 
+@pytest.mark.parametrize("true", [10, 0])
+@pytest.mark.parametrize("probability", [0.5, 0.7])
+def test_a_score_on_which_all_aligned_stories_agree_has_an_interval_by_the_rule_of_three(true, probability):
+    # eight aligned stories are alike, at an end of the range: 1 − .05^(1/8) = 31.2 % of all may be of another kind
+    stories = [one(f"s{at}", 5 + at % 4, true if at < 8 else None, probability=probability) for at in range(12)]
+    for averaging in Averaging:
+        found = corrected(stories, Metric.F1, averaging)
+        expected = [0.05 ** (1 / 8), 1] if true else [0, 1 - 0.05 ** (1 / 8)]
+        assert found.value == pytest.approx(true / 10) and found.interval == pytest.approx(expected), averaging
+        assert found.effective is None and found.reason == ""
+        assert foreseen(found, 8) == pytest.approx((1 - 0.05 ** (1 / 8)) / 2) and needed(found, 0.02, 12) is None
+
+
 def test_everything_aligned_is_what_people_say():
     stories = judged_stories(np.random.default_rng(1), stories=21, aligned=21)
     for averaging in Averaging:
