@@ -66,8 +66,8 @@ def agreement(tables: Sequence[Table], *, seed: int, keep: Keep = lambda _: True
     parts = [(table, [row for row in table.rows if keep(row)]) for table in tables]
     parts = [(table, rows) for table, rows in parts if rows]
     rows = [row for _, rows_ in parts for row in rows_]
-    known = sum(_cell(row) is not None for row in rows)
     sums = _Sums(parts, seed)
+    known = sums.known
     return Agreement(
         tables=len(parts),
         stories=len({table.story for table, _ in parts}),
@@ -77,8 +77,8 @@ def agreement(tables: Sequence[Table], *, seed: int, keep: Keep = lambda _: True
         unclear=_count(rows, "unclear"),
         by_story=sums.by_story(),
         by_row=sums.figure(_agreeing, NOTHING, SHARE, worst=_wrong, best=_right),
-        sensitivity=sums.figure(_sensitivity, NO_MATCH, SHARE, worst=_missed, best=_found),
-        specificity=sums.figure(_specificity, ALL_MATCHED, SHARE, worst=_invented, best=_spared),
+        sensitivity=sums.figure(_sensitivity, NO_MATCH, SHARE, of=(TP, FN), worst=_missed, best=_found),
+        specificity=sums.figure(_specificity, ALL_MATCHED, SHARE, of=(TN, FP), worst=_invented, best=_spared),
         kappa=sums.figure(_kappa, ONE_VERDICT if known else NOTHING, DIFFERENCE),
     )
 
@@ -147,25 +147,43 @@ class _Sums:
         self._parts, self._seed = parts, seed
         self._clusters = numbered([table.story for table, _ in parts])
         self._weights = np.array([table.weight for table, _ in parts])
-        self._known = self._cells(lambda _: -1)
+        self._known = np.zeros((len(parts), 4))
+        self._open: list[tuple[int, list[int]]] = []
+        """The table of each row of which not all is known, and the cells that it could be in."""
+        for at, (_, rows) in enumerate(parts):
+            for row in rows:
+                cell = _cell(row)
+                if cell is None:
+                    self._open.append((at, _possible(row)))
+                else:
+                    self._known[at, cell] += 1
+
+    @property
+    def known(self) -> int:
+        """How many rows both people and the judge say something of."""
+        return int(self._known.sum())
 
     def _cells(self, choose: Choice) -> Floats:
         """Cells of each table, shape (tables, 4), unweighted; `choose` says where a row stands of which not all is
-        known, −1 nowhere."""
-        out = np.zeros((len(self._parts), 4))
-        for at, (_, rows) in enumerate(self._parts):
-            for row in rows:
-                cell = _cell(row)
-                chosen = choose(_possible(row)) if cell is None else cell
-                if chosen >= 0:
-                    out[at, chosen] += 1
+        known."""
+        out = self._known.copy()
+        for at, possible in self._open:
+            out[at, choose(possible)] += 1
         return out
 
     def figure(
-        self, measure: Ratio, empty: str, scale: Scale, *, worst: Choice | None = None, best: Choice | None = None
+        self,
+        measure: Ratio,
+        empty: str,
+        scale: Scale,
+        *,
+        of: tuple[int, ...] = (TP, FN, FP, TN),
+        worst: Choice | None = None,
+        best: Choice | None = None,
     ) -> Figure:
-        """Return a figure of the weighted sums of cells, with bounds where it has them."""
-        n = int(self._known.sum())
+        """Return a figure of the weighted sums of cells, with bounds where it has them; its n counts the rows in the
+        cells that it is `of`."""
+        n = int(self._known[:, of].sum())
         middle = self._estimate(self._known * self._weights[:, None], measure, n, scale, empty)
         if worst is None or best is None:
             return middle

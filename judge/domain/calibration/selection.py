@@ -1,4 +1,4 @@
-"""Choosing a judge by a paired test rather than by the highest number, and the layouts of the published tables."""
+"""Choosing a judge by a paired test rather than by the highest number."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.statistics import ALPHA, caution, holm, sign_flip_p
+from core.language import gettext
+from core.statistics import ALPHA, SHARE, caution, holm, sign_flip_p
 from judge.domain.calibration.agreement import UNIT, Figure
 from judge.domain.calibration.rows import Row, Table, matched
 from judge.domain.calibration.weighted import weighted_mean
@@ -49,13 +50,19 @@ class Selection:
         """What the data say for the choice, one sentence."""
         worse = [rival.name for rival in self.rivals if rival.worse]
         better = [rival.name for rival in self.rivals if rival.better]
-        open_ = [rival.name for rival in self.rivals if not (rival.worse or rival.better)]
-        parts = [
-            f"{word} {', '.join(names)}"
-            for word, names in (("better than", worse), ("not told from", open_), ("worse than", better))
-            if names
-        ]
-        return f"{self.chosen} is {'; '.join(parts)}." if parts else f"{self.chosen} has no rival."
+        apart = [rival.name for rival in self.rivals if rival.difference.value is None]
+        told = {*worse, *better, *apart}
+        open_ = [rival.name for rival in self.rivals if rival.name not in told]
+        words = (
+            (gettext("better than {judges}"), worse),
+            (gettext("not told from {judges}"), open_),
+            (gettext("worse than {judges}"), better),
+            (gettext("not compared with {judges}: no table has verdicts of both"), apart),
+        )
+        parts = [word.format(judges=", ".join(names)) for word, names in words if names]
+        if not parts:
+            return gettext("{judge} has no rival.").format(judge=self.chosen)
+        return gettext("{judge} is {found}.").format(judge=self.chosen, found="; ".join(parts))
 
 
 def story_agreements(tables: Sequence[Table]) -> dict[str, tuple[str, float, float]]:
@@ -89,8 +96,6 @@ Scores = Mapping[str, tuple[str, float, float]]
 
 
 def _mean(scores: Scores) -> Figure:
-    from core.statistics import SHARE
-
     stories, values, weights = ([each[at] for each in scores.values()] for at in range(3))
     return weighted_mean(values, weights, stories, scale=SHARE, unit=UNIT).figure  # type: ignore[arg-type]
 
@@ -112,60 +117,3 @@ def _p(pairs: Sequence[tuple[str, float, float]], seed: int) -> float | None:
     for story, value, weight in pairs:
         sums[story] = sums.get(story, 0.0) + value * weight
     return sign_flip_p(np.array([list(sums.values())]), seed=seed)[0] if sums else None
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """One block of a published table: a row for each model or judge, a column for each level or stage, values in
-    per cent; `best` and `second` are marked in each row (`across`) or column."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: dict[str, tuple[float | None, ...]]
-    across: bool
-
-    def marked(self, place: int) -> set[tuple[str, str]]:
-        """Return the cells (row, column) that are best (0) or second (1) of their row or column; ties share a mark."""
-        lines = (
-            [
-                [(name, column, value) for column, value in zip(self.columns, row, strict=True)]
-                for name, row in self.rows.items()
-            ]
-            if self.across
-            else [
-                [(name, column, row[at]) for name, row in self.rows.items()] for at, column in enumerate(self.columns)
-            ]
-        )
-        marks = set()
-        for line in lines:
-            values = sorted({round(value, 2) for *_, value in line if value is not None}, reverse=True)
-            if len(values) > place:
-                marks |= {
-                    (row, column)
-                    for row, column, value in line
-                    if value is not None and round(value, 2) == values[place]
-                }
-        return marks
-
-
-LEVELS = ("L1", "L2", "L3", "L4")
-
-
-def level_block(title: str, values: Mapping[tuple[str, int], float | None]) -> Block:
-    """Return a block of table 9: by model and prompt level, per cent, the best level of each model marked."""
-    names = list(dict.fromkeys(name for name, _ in values))
-    rows = {name: tuple(values.get((name, level)) for level in range(1, 5)) for name in names}
-    return Block(title, LEVELS, rows, across=True)
-
-
-def stage_block(title: str, values: Mapping[str, tuple[float | None, float | None]]) -> Block:
-    """Return table 5: extraction F1 and labelling accuracy of each model, per cent, best first by extraction."""
-    order = sorted(values, key=lambda name: -(values[name][0] if values[name][0] is not None else -1.0))  # type: ignore[operator]
-    return Block(title, ("ST1", "ST2"), {name: values[name] for name in order}, across=False)
-
-
-def judge_block(title: str, judges: Mapping[str, Figure]) -> Block:
-    """Return the block of judges: agreement with people by story and macro-averaged, per cent, best first."""
-    rows = {name: (None if figure.value is None else 100 * figure.value,) for name, figure in judges.items()}
-    order = sorted(rows, key=lambda name: -(rows[name][0] if rows[name][0] is not None else -1.0))  # type: ignore[operator]
-    return Block(title, ("Agreement",), {name: rows[name] for name in order}, across=False)

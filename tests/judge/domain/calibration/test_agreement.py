@@ -51,6 +51,8 @@ def test_figures_of_two_tables_by_hand():
     assert found.kappa.value == pytest.approx(4 / 7)
     assert found.by_row.interval is None and found.by_row.reason == "an interval needs at least 5 stories"
     assert (found.tables, found.stories, found.rows, found.known) == (2, 2, 12, 12)
+    # of 4 + 1 + 1 rows that people match, and of 2 + 3 + 1 that they do not, uncounted by weight
+    assert (found.by_row.n, found.sensitivity.n, found.specificity.n, found.kappa.n) == (12, 6, 6, 12)
 
 
 def test_rows_without_a_verdict_are_counted_and_bound_the_figures():
@@ -58,6 +60,7 @@ def test_rows_without_a_verdict_are_counted_and_bound_the_figures():
     found = agreement([table(rows)], seed=1)
     assert (found.rows, found.known, found.missing, found.unclear) == (14, 10, (1, 2), (1, 1))
     assert found.by_row.value == pytest.approx(7 / 10)
+    assert (found.by_row.n, found.sensitivity.n, found.specificity.n) == (10, 5, 5)
     # all four differ, or all four agree
     assert found.by_row.bounds == pytest.approx((7 / 14, 11 / 14)) == found.by_story.bounds
     # sensitivity 4/5: each of three is missed (the unmatched one says nothing of it), or two found
