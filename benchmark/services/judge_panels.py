@@ -22,11 +22,11 @@ from benchmark.suites.registry import suite_named
 from core.language import gettext_noop
 from core.made_by import made_by
 from core.plain import Json
-from judge.domain.judgements import Reading, RowJudgement, StoryJudgement, row_judgement
+from judge.domain.calibration.panels import FEWEST, majority
+from judge.domain.calibration.rows import Unknown, count_of
+from judge.domain.judgements import Reading, RowJudgement, StoryJudgement
 
 KEPT_SECONDS = 7 * 24 * 3600
-FEWEST = 2
-"""Judges of a panel."""
 Answer = tuple[str, str, int]
 """(model, sample, repetition) of an answer that judges read."""
 
@@ -52,7 +52,8 @@ class Tally:
 @dataclass(frozen=True, slots=True)
 class JudgedRow:
     """The figures of a model's answers by one judge, or by a panel of the judges `members`. `repaired` and `official`
-    are figures over all samples, None where there are none; a panel has no official ones."""
+    are figures over all samples, None where there are none; a panel has no official ones. `alone` counts the rows of
+    which one judge of a panel alone speaks, None where no panel judges."""
 
     judge: str
     model: str
@@ -61,6 +62,7 @@ class JudgedRow:
     official: Json | None
     tally: Tally
     members: tuple[str, ...] = ()
+    alone: int | None = None
 
 
 def judged_group(run: Run) -> MetricGroup | None:
@@ -140,15 +142,15 @@ def _panel_rows(panel: Sequence[Run], judgements: Mapping[int, Sequence[StoryJud
         by_model.setdefault(story.model, []).append(story)
     name = gettext_noop(f"Panel of {len(panel)}, majority")
     return [
-        JudgedRow(name, model, panel[0].uid, figures.get(model), None, tally_of(stories), members)
+        JudgedRow(name, model, panel[0].uid, figures.get(model), None, tally_of(stories), members, _alone(stories))
         for model, stories in by_model.items()
     ]
 
 
 def voted_rows(judges: Sequence[Sequence[StoryJudgement]]) -> dict[Answer, StoryJudgement]:
-    """Return what the majority of judges says of each answer that any of them judged. A judge that says nothing of a
-    row, or decides nothing, has no vote; of two against two nothing is decided, and a row of which judges differ has
-    flipped. Judgements of other answers than the first judge read are left out."""
+    """Return what the majority of judges says of each answer that any of them judged (`majority`). A judge that says
+    nothing of a row, or decides nothing, has no vote; a row of which judges differ has flipped. Judgements of other
+    answers than the first judge read are left out."""
     by_answer: dict[Answer, list[StoryJudgement]] = {}
     for judgements in judges:
         for story in judgements:
@@ -171,11 +173,22 @@ def _voted(stories: Sequence[StoryJudgement]) -> StoryJudgement:
 
 
 def _majority(sides: Sequence[Sequence[RowJudgement]]) -> tuple[RowJudgement, ...]:
-    fitting = [side for side in sides if len(side) == len(sides[0])]
-    return tuple(
-        row_judgement(None, tuple(None if row.count is None else Reading(row.count, row.links) for row in rows))
-        for rows in zip(*fitting, strict=True)
-    )
+    """Return the majority of the judges of one side; one whose answer gave no rows is not heard."""
+    rows = max(map(len, sides))
+    return tuple(_row_of(said) for said in zip(*(side for side in sides if len(side) == rows), strict=True))
+
+
+def _row_of(said: Sequence[RowJudgement]) -> RowJudgement:
+    count = majority([count_of(row) for row in said])
+    readings = (None if row.missing else Reading(row.count, row.links) for row in said)
+    return RowJudgement(None if isinstance(count, Unknown) else count, None, tuple(readings))
+
+
+def _alone(stories: Iterable[StoryJudgement]) -> int:
+    """Count the rows of which one judge of a panel says whether they are matched, and no other one."""
+    voices = (sum(reading is not None and reading.count is not None for reading in row.passes)
+              for story in stories for row in story.rows)  # fmt: skip
+    return sum(count == 1 for count in voices)
 
 
 def _figures(panel: Sequence[Run], voted: Mapping[Answer, StoryJudgement]) -> dict[str, Json]:

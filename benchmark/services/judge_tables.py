@@ -18,6 +18,7 @@ _ROWS = (
     ("missing", gettext_noop("Left out")),
     ("flipped", gettext_noop("Flipped")),
 )
+_OF_PANELS = (("alone", gettext_noop("One judge alone")),)
 
 
 def judges_table(runs: Sequence[Run], panel: Sequence[Run] = ()) -> Table:
@@ -36,8 +37,8 @@ def judges_table(runs: Sequence[Run], panel: Sequence[Run] = ()) -> Table:
             Column(key=f"official-{share}", header=headers.get(share, share), kind="share", unit="%", group="Official")
             for share in shares
         ),
-        *(Column(key=key, header=header, kind="count", group=gettext_noop("Rows of both tables")) for key,
-        header in _ROWS),
+        *(Column(key=key, header=header, kind="count", group=gettext_noop("Rows of both tables"))
+          for key, header in (*_ROWS, *(_OF_PANELS if panel else ()))),
         Column(key="calls", header=gettext_noop("Calls"), kind="count"),
         Column(key="price", header=gettext_noop("Price a story"), kind="number", unit="$", digits=6),
     ]  # fmt: skip
@@ -54,6 +55,7 @@ def judges_table(runs: Sequence[Run], panel: Sequence[Run] = ()) -> Table:
 def _cells(row: JudgedRow, shares: Sequence[str]) -> dict[str, Any]:
     cells: dict[str, Any] = {"judge": row.judge, "model": row.model, "run": row.run, "calls": row.tally.calls}
     cells |= {key: getattr(row.tally, key) for key, _ in _ROWS} | {"price": row.tally.price_a_story}
+    cells["alone"] = row.alone
     for share in shares:
         repaired, official = row.repaired or {}, row.official or {}
         cells[f"repaired-{share}"] = repaired.get(share)
@@ -78,8 +80,13 @@ def _notes(panel: Sequence[Run]) -> list[str]:
         ),
     ]
     members = "; ".join(map(judge_told, panel))
-    return (
-        [*notes, gettext_noop(f"The panel is the majority of {members}; a row without a majority is undecided.")]
-        if panel
-        else notes
-    )
+    if not panel:
+        return notes
+    return [
+        *notes,
+        gettext_noop(f"The panel is the majority of {members}; a row without a majority is undecided."),
+        gettext_noop(
+            "More than half of the judges that say whether a row is matched decide it, and at least two have to say "
+            "so: the word of one judge alone decides nothing."
+        ),
+    ]

@@ -14,11 +14,12 @@ from django.views.decorators.http import require_GET
 from annotation.models import Role
 from benchmark.access import run_access
 from benchmark.models import Run
-from benchmark.services.judge_panels import FEWEST, judge_told, judged_beside
+from benchmark.services.judge_panels import judge_told, judged_beside
 from benchmark.services.judge_tables import JUDGES, judges_table
 from benchmark.views.downloads import table_response
 from benchmark.views.files import files_of
 from benchmark.views.tables import item_links, page_table
+from judge.domain.calibration.panels import FEWEST
 
 ENOUGH = 3
 """Judges from which on a panel of all of them stands in the table before anybody chose one: of two there is no

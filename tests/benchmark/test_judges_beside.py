@@ -9,8 +9,9 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from benchmark.models import Run
-from benchmark.services.judge_panels import judged_beside, rows_of_judges
+from benchmark.services.judge_panels import judged_beside, rows_of_judges, voted_rows
 from benchmark.services.run_actions import launched_with
+from judge.domain.judgements import Reading, StoryJudgement, row_judgement
 from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off, written
 from tests.cast import new_cast, new_story
 from workers.providers.scripted.backend import FUNCTIONS
@@ -90,9 +91,11 @@ def test_one_launch_has_several_judges_whose_majority_outvotes_the_errors_of_eac
     assert (
         pair.repaired["f1"] == 1 and pair.repaired["bounds"]["precision"] == [0.5, 1] and pair.tally.cannot_tell == 12
     )
+    assert (pair.alone, panel.alone, single[0].alone) == (0, 0, None)
 
     address = reverse("benchmark:run_judges", args=[slug, run.uid])
     shown = written(client.get(address))
+    assert "One judge alone" in shown and "at least two have to say so" in shown
     assert "Panel of 3, majority" in shown and "judge-1, level 2" in shown and "100.00" in shown
     fewer = f"{address}judges.csv?panel={runs[0].uid}&panel={runs[1].uid}"
     rows = client.get(fewer).content.decode().splitlines()
@@ -116,3 +119,21 @@ def test_the_command_and_the_interface_take_several_judges(cast, run, client, ca
     assert made.status_code == 201, made.content
     call_command("runs", "judge", run.uid, "--judge", "judge-0", "--no-self-test", "--title", "Once more")
     assert [one.judge.name for one in judged_beside(run)] == ["judge-0", "judge-1", "judge-2", "lexical-judge"]
+
+
+def judged(*verdicts):
+    """What one judge says of a table without gold: a count, None where it cannot tell, "" where it left the row out."""
+    passes = [(None if said == "" else Reading(said, None),) for said in verdicts]
+    predicted = tuple(row_judgement(None, reading) for reading in passes)
+    return [StoryJudgement("v", "r", "model", "s", 1, "c", 0, "call", predicted, (), (), None)]
+
+
+def test_one_judge_of_a_panel_decides_nothing_alone():
+    first, second, third = judged(2, 1, 0, None, ""), judged(None, 1, "", None, ""), judged("", 1, 0, 1, "")
+    [voted] = voted_rows([first, second, third]).values()
+    assert [row.count for row in voted.rows] == [None, 1, 0, None, None]
+    assert [row.cannot_tell for row in voted.rows] == [True, False, False, True, False] and voted.rows[4].missing
+    # a judge whose answer gave no row at all is not heard, and silences nobody
+    for order in ([judged(), second, third], [second, judged(), third]):
+        [voted] = voted_rows(order).values()
+        assert [row.count for row in voted.rows] == [None, 1, None, None, None]

@@ -7,15 +7,18 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from core.language import gettext_noop
 from core.statistics import SHARE, holm
-from judge.domain.calibration.agreement import UNIT, Agreement, Figure, agreement
-from judge.domain.calibration.corrected import JudgedStory, Metric, figure
+from judge.domain.calibration.agreement import NOTHING, UNIT, Agreement, Figure, agreement
+from judge.domain.calibration.corrected import JudgedStory, Metric
 from judge.domain.calibration.rows import MatchCount, Table, Unknown, matched
-from judge.domain.calibration.weighted import Mean, contrast, mean_error, weighted_mean
+from judge.domain.calibration.weighted import contrast, mean_error, mean_judged, weighted_mean
 
 _CAP = 0.5
 """Observations added to each cell that a rate is of, so that a judge never wrong so far is not taken to be certain."""
-NO_FAMILY = "all tables are of the judge's own family, or none is"
+FEWEST = 2
+"""Judges of a panel, and of those how many have to speak of a row for a majority."""
+NO_FAMILY = gettext_noop("all tables are of the judge's own family, or none is")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,24 +50,26 @@ def skill(tables: Sequence[Table], *, leave_out: str = "") -> Skill:
     return Skill(found / (found + missed), left / (left + invented))
 
 
-def majority(counts: Sequence[MatchCount], first: MatchCount = Unknown.UNCLEAR) -> MatchCount:
-    """Return what most judges say of a row, its MatchCount the most frequent and then the smallest of theirs; a tie is
-    `first`, and nobody's verdict is missing."""
+def majority(counts: Sequence[MatchCount]) -> MatchCount:
+    """Return what more than half of the judges that speak of a row say, its MatchCount the most frequent and then the
+    smallest of theirs. It is unclear where as many say one thing as the other and where fewer than `FEWEST` speak, as
+    one voice is no majority; missing where no judge was heard at all."""
     known = [count for count in counts if not isinstance(count, Unknown)]
-    if not known:
-        return Unknown.MISSING
     yes = [count for count in known if count > 0]
-    if 2 * len(yes) == len(known):
-        return first
+    if all(count == Unknown.MISSING for count in counts):
+        return Unknown.MISSING
+    if len(known) < FEWEST or 2 * len(yes) == len(known):
+        return Unknown.UNCLEAR
     return _commonest(yes) if 2 * len(yes) > len(known) else 0
 
 
 def weighted(counts: Mapping[str, MatchCount], skills: Mapping[str, Skill], *, share: float = 0.5) -> MatchCount:
     """Return the likelier verdict on a row, each judge counting by what is known of it, where `share` of all rows are
-    matched. Judges are taken to err apart from one another (naive Bayes)."""
+    matched. Judges are taken to err apart from one another (naive Bayes). It is unclear where the judges that were
+    heard could not tell, missing where none was heard."""
     known = {name: count for name, count in counts.items() if not isinstance(count, Unknown)}
     if not known:
-        return Unknown.MISSING
+        return Unknown.UNCLEAR if Unknown.UNCLEAR in counts.values() else Unknown.MISSING
     odds = math.log(share / (1 - share)) + sum(skills[name].evidence(count > 0) for name, count in known.items())
     return _commonest([count for count in known.values() if count > 0] or [1]) if odds > 0 else 0
 
@@ -93,7 +98,8 @@ def panel(
 ) -> Panel:
     """Return the panel over the tables that all judges judged; rows of a table are in the same order for all.
 
-    `family_of` names the family of judges and models; a judge has no vote on a model of its own.
+    `family_of` names the family of judges and models; a judge has no vote on a model of its own, and where all judges
+    are of a model's family its rows have no verdict.
     """
     families = family_of or {}
     common = _common(judges)
@@ -101,9 +107,10 @@ def panel(
     tables: dict[str, list[Table]] = {"majority": [], "weighted": []}
     left_out = dict.fromkeys(judges, 0)
     for of in common:
-        voters = [name for name, table in of.items() if not _kin(families, name, table.model)] or list(of)
+        voters = [name for name, table in of.items() if not _kin(families, name, table.model)]
         for name in set(of) - set(voters):
             left_out[name] += 1
+        # where all are of the model's family nobody is heard: its rows have no verdict, and are in the bounds
         tables["majority"].append(_joint(of, voters, None))
         tables["weighted"].append(_joint(of, voters, skills))
     return Panel(
@@ -138,12 +145,12 @@ def _kin(families: Mapping[str, str], judge: str, model: str) -> bool:
 
 
 def _joint(of: Mapping[str, Table], voters: Sequence[str], skills: _Skills | None) -> Table:
-    table = of[voters[0]]
+    table = next(iter(of.values()))
     known = skills.without(table.story, voters) if skills else {}
     rows = []
     for at, row in enumerate(table.rows):
         counts = {name: of[name].rows[at].judge for name in voters}
-        count = weighted(counts, known) if skills else majority(list(counts.values()), next(iter(counts.values())))
+        count = weighted(counts, known) if skills else majority(list(counts.values()))
         rows.append(replace(row, judge=count, passes=()))
     return replace(table, rows=tuple(rows))
 
@@ -214,7 +221,10 @@ def bridge(
 ) -> Bridge:
     """Return what changes between two versions of a judge: `models` has each story as the old and the new one judged
     it, `rows` the verdicts on its rows as (story, [(old, new), …])."""
-    scores = {name: tuple(_scores(pairs, at, metric) for at in range(2)) for name, pairs in models.items()}
+    scores = {
+        name: tuple(mean_judged([pair[at] for pair in pairs], metric) for at in range(2))
+        for name, pairs in models.items()
+    }
     changes = {name: contrast(new, old, unit=UNIT) for name, (old, new) in scores.items()}
     adjusted = dict(zip(changes, holm([p for _, p in changes.values()]), strict=True))
     places = [_places({name: of[at].figure for name, of in scores.items()}) for at in range(2)]
@@ -237,17 +247,6 @@ def bridge(
     )
     gained, lost = (sum(new is to and old is not to for _, old, new in known) for to in (True, False))
     return Bridge(bridged, len(known), same.figure, gained, lost)
-
-
-def _scores(pairs: Sequence[Versions], at: int, metric: Metric) -> Mean:
-    stories = [pair[at] for pair in pairs]
-    return weighted_mean(
-        [figure(one.judged, metric) for one in stories],
-        [1.0] * len(stories),
-        [one.story for one in stories],
-        scale=SHARE,
-        unit=UNIT,
-    )
 
 
 def _places(scores: Mapping[str, Figure]) -> dict[str, int]:

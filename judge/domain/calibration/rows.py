@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from core.language import gettext_noop
+from judge.domain.judgements import Reading, RowJudgement
+
 
 class Unknown(StrEnum):
     """Why a row has no MatchCount."""
@@ -17,6 +19,20 @@ class Unknown(StrEnum):
 
 MatchCount = int | Unknown
 """How many rows of the other table a row is linked with, or why that is not known."""
+
+
+def count_of(row: RowJudgement) -> MatchCount:
+    """Return the MatchCount of a judged row, or why it has none."""
+    if row.count is not None:
+        return row.count
+    return Unknown.MISSING if row.missing else Unknown.UNCLEAR
+
+
+def count_read(reading: Reading | None) -> MatchCount:
+    """Return the MatchCount that one pass gives a row, or why it gives none."""
+    if reading is None:
+        return Unknown.MISSING
+    return Unknown.UNCLEAR if reading.count is None else reading.count
 
 
 class Side(StrEnum):

@@ -16,8 +16,10 @@ MISSING = Unknown.MISSING
 
 def test_the_majority_of_counts():
     assert majority([1, 2, 0]) == 1 and majority([2, 2, 1, 0]) == 2 and majority([0, 0, 3]) == 0
-    assert majority([1, 0]) == Unknown.UNCLEAR and majority([1, 0], 0) == 0
-    assert majority([MISSING, 1]) == 1 and majority([MISSING]) == MISSING
+    assert majority([1, 0]) == Unknown.UNCLEAR and majority([1, 1, MISSING]) == 1
+    # one voice is no majority, whatever keeps the others silent; nobody's is missing
+    assert majority([MISSING, 1]) == majority([Unknown.UNCLEAR, 0, MISSING]) == Unknown.UNCLEAR
+    assert majority([MISSING, MISSING]) == MISSING and majority([MISSING, Unknown.UNCLEAR]) == Unknown.UNCLEAR
 
 
 def test_skill_by_hand_and_what_it_weighs():
@@ -53,9 +55,29 @@ def test_a_panel_is_better_than_its_judges_and_leaves_out_the_own_family():
     found = panel(judges, seed=1, family_of={"gpt-5": "openai", "gpt-4": "openai"})
     # three judges that err apart on a quarter of rows: their majority on .84, and a guesser only costs without weights
     alone = max(one.by_row.value for one in found.columns.values())
-    assert found.weighted.by_row.value > alone + 0.02 and found.weighted.by_row.value > found.majority.by_row.value
+    assert found.weighted.by_row.value > alone + 0.02 and found.weighted.known == found.weighted.rows
+    # the majority leaves two against two open: it is worse also where a coin decides these, halfway between its bounds
+    assert found.majority.known < found.majority.rows
+    assert found.weighted.by_row.value > np.mean(found.majority.by_row.bounds) + 0.02
     assert found.without_family == {"gpt-5": 20, "claude": 0, "gemini": 0, "guess": 0}
     assert found.majority.tables == 40 and found.columns["guess"].by_row.value == pytest.approx(0.5, abs=0.05)
+
+
+def test_where_all_judges_are_of_a_models_family_its_rows_have_no_verdict():
+    rng = np.random.default_rng(7)
+    humans = [rng.random(10) < 0.5 for _ in range(10)]
+    judges = {name: voting(rng, 0.9, humans, ("gpt-4", "qwen-3")) for name in ("gpt-5", "gpt-6")}
+    found = panel(judges, seed=1, family_of={name: "openai" for name in ("gpt-4", "gpt-5", "gpt-6")})
+    assert found.without_family == {"gpt-5": 5, "gpt-6": 5}
+    assert found.weighted.known == 50 and found.weighted.rows == 100 and found.weighted.missing == (0, 50)
+    assert found.majority.missing == (0, 50)
+
+
+def test_rows_of_which_no_judge_could_tell_are_unclear_and_not_missing():
+    skills = {"a": Skill(0.8, 0.9), "b": Skill(0.8, 0.9)}
+    unclear, missing = Unknown.UNCLEAR, Unknown.MISSING
+    assert weighted({"a": unclear, "b": missing}, skills) == majority([unclear, missing]) == unclear
+    assert weighted({"a": missing, "b": missing}, skills) == majority([missing, missing]) == missing
 
 
 def test_self_preference_is_an_estimate_with_an_interval():
@@ -79,7 +101,7 @@ def versions(story, old, new):
 
 def test_a_bridge_says_what_the_new_version_does_to_every_score():
     models = {
-        "a": [versions(f"s{at}", 5 + at % 2, 7 + at % 2) for at in range(12)],
+        "a": [versions(f"s{at}", 5 + at % 2, 6 + at % 2 + (at % 4 > 1) * 2) for at in range(12)],
         "b": [versions(f"s{at}", 6 + at % 3 % 2, 6 + at % 3 % 2) for at in range(12)],
     }
     rows = [(f"s{at}", [(1, 1), (0, 1), (2, 0 if at else 1), (0, MISSING)]) for at in range(12)]
