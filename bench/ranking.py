@@ -65,8 +65,8 @@ def refusing(sets: int) -> Iterator[dict]:
             first["common stories"] += rows[1, kept].mean() > rows[0, kept].mean()
             hardest = lambda at, story, n=refused: REFUSED if at and story >= STORIES - n else None  # noqa: E731
             ranked = ranked_models(rows, hardest)
-            first["worst case"] += ranked["models"][0]["model"] == "m01"
-            first["shown better"] += ranked["pairs"][0]["first"] == "m01" and differs(ranked["pairs"][0])
+            first["worst case"] += ranked.models[0].model == "m01"
+            first["shown better"] += ranked.pairs[0].first == "m01" and differs(ranked.pairs[0])
         yield {"what": "refusing", "refused": refused, "of": STORIES, "sets": sets} | _shares(first, sets)
 
 
@@ -76,7 +76,7 @@ def judge(sets: int) -> Iterator[dict]:
         for _ in range(sets):
             rows = scores(rng, [0.7, 0.7])
             ranked = ranked_models(rows, lambda at, story, n=lost: LOST if at and story >= STORIES - n else None)
-            differing += differs(ranked["pairs"][0])
+            differing += differs(ranked.pairs[0])
         yield {"what": "judge", "lost": lost, "of": STORIES, "sets": sets} | _shares(
             {"shown to differ": differing}, sets
         )
@@ -87,9 +87,9 @@ def ranks(sets: int) -> Iterator[dict]:
         rng, covered, widths = np.random.default_rng(stories), 0, []
         for _ in range(sets):
             ranked = ranked_models(scores(rng, [0.8 - 0.02 * at for at in range(12)], stories), lambda at, story: None)
-            for model in ranked["models"]:
-                low, high = model["ranks"]
-                covered += low <= int(model["model"][1:]) + 1 <= high
+            for model in ranked.models:
+                low, high = model.ranks
+                covered += low <= int(model.model[1:]) + 1 <= high
                 widths.append(high - low + 1)
         result = {
             "what": "ranks",

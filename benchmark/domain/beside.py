@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
-from benchmark.domain.inference.leaderboard import shown_to_differ
+from benchmark.domain.inference.leaderboard import shown_told
 from core.plain import WHERE_THERE_IS_ONE
 from core.statistics import Estimate
 
@@ -38,9 +38,7 @@ class Difference:
     @property
     def shown(self) -> str:
         """Whether a test shows the difference, in a word; a dash where none was made."""
-        if self.p_adjusted is None:
-            return "–"
-        return "yes" if shown_to_differ(self.value, self.p_adjusted, self.answered) else "no"
+        return shown_told(self.value, self.p_adjusted, self.answered)
 
     @property
     def open_bounds(self) -> Sequence[float] | None:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
-from typing import Any
+from collections.abc import Callable
+from dataclasses import fields, replace
 
 from benchmark.domain.beside import Difference
-from benchmark.domain.inference import differs
+from benchmark.domain.inference import PairedDifference, shown_told
 from benchmark.domain.tables import Cells, Column, Table
-from benchmark.services.comparisons import Comparison
+from benchmark.services.comparisons import ComparedStory, Comparison
 from benchmark.suites.registry import group_named, nouns_of_group
 from core.language import gettext_noop
+from core.plain import plain
 
 
-def told_apart(row: Mapping[str, Any]) -> str:
+
+def told_apart(row: PairedDifference) -> str:
     """Return whether a test shows a difference, in a word."""
-    return "–" if row["p_adjusted"] is None else "yes" if differs(row) else "no"
+    return shown_told(row.value, row.p_adjusted, plain(row.answered))
 
 
 def count_column(stage: str) -> Column:
@@ -34,16 +35,16 @@ def answered_columns(stage: str) -> tuple[Column, ...]:
     return difference, counted
 
 
-def answered_by_both(row: Mapping[str, Any]) -> Cells:
+def answered_by_both(row: PairedDifference | Difference) -> Cells:
     """Return the values of a row for `answered_columns`; frozen comparisons may be older than these."""
-    return {f"answered_{name}": value for name, value in (row.get("answered") or {}).items()}
+    return {f"answered_{name}": value for name, value in (plain(row.answered) or {}).items()}
 
 
 def difference_cells(row: Difference) -> Cells:
     """Return the cells that a difference has wherever a table shows one."""
     return {
         "value": row.value, "interval": row.interval, "interval_reason": row.reason, "n": row.n, "p": row.p,
-        "p_adjusted": row.p_adjusted, "shown": row.shown, **answered_by_both({"answered": row.answered}),
+        "p_adjusted": row.p_adjusted, "shown": row.shown, **answered_by_both(row),
     }  # fmt: skip
 
 
@@ -60,13 +61,12 @@ def difference_table(comparison: Comparison) -> Table:
         Column(key="p_adjusted", header=gettext_noop("p, Holm"), kind="number", digits=4),
         Column(key="shown", header=gettext_noop("Shown to differ")),
         count_column(comparison.stage),
-        *(answered_columns(comparison.stage) if any(row.get("answered") for row in comparison.rows) else ()),
+        *(answered_columns(comparison.stage) if any(row.answered for row in comparison.rows) else ()),
     ]
     everything = gettext_noop(f"All {nouns_of_group(comparison.stage)[1]}")
     rows = [
-        row
-        | {"part": "Category" if row["category"] else everything, "shown": told_apart(row)}
-        | {"interval_reason": row.get("reason")}
+        plain(row)
+        | {"part": "Category" if row.category else everything, "shown": told_apart(row), "interval_reason": row.reason}
         | answered_by_both(row)
         for row in comparison.rows
     ]
@@ -98,7 +98,9 @@ def story_table(comparison: Comparison) -> Table:
         Column(key="difference", header=gettext_noop("Difference"), unit="points", kind="share"),
     ]
     title = gettext_noop(f"{group_named(comparison.stage).score_title} by {noun}, {comparison.parse} parse")
-    return Table(title=title, columns=columns, rows=[*map(asdict, comparison.stories)], lead=comparison.lead)
+    names = [one.name for one in fields(ComparedStory)]
+    rows = [{name: getattr(story, name) for name in names} for story in comparison.stories]
+    return Table(title=title, columns=columns, rows=rows, lead=comparison.lead)
 
 
 def tables_of(comparison: Comparison) -> dict[str, Callable[[], Table]]:

@@ -11,7 +11,16 @@ from typing import Any
 
 from django.core.cache import cache
 
-from benchmark.domain.inference import Case, Cases, caution_told, fewest_units, paired_differences
+from annotation.models import Project
+from benchmark.domain.inference import (
+    Answered,
+    Case,
+    Cases,
+    PairedDifference,
+    caution_told,
+    fewest_units,
+    paired_differences,
+)
 from benchmark.models import Run, RunItem, StoryScores
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED, entrants_of
 from benchmark.services.reports import reports_of
@@ -32,8 +41,27 @@ from benchmark.suites.story_scores import (
 )
 from core.language import gettext_noop
 from core.made_by import made_by
-from core.plain import Json
+from core.plain import Json, plain
 from core.statistics import holm, mean_of, method
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedMetric(PairedDifference):
+    """A metric of two entrants over all stories or those of one category: the means of both, `first` and `second`, None
+    without a story, and their difference. `what` names the row, `key` is the metric's."""
+
+    what: str
+    key: str
+    first: float | None
+    second: float | None
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> ComparedMetric:
+        """Return the row that was kept; one of an earlier version has no `answered`."""
+        names = {one.name for one in fields(cls)}
+        answered = kept.get("answered")
+        own = {name: value for name, value in kept.items() if name in names}
+        return cls(**own | {"answered": answered and Answered(**answered)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +81,8 @@ class Comparison:
     stories or those of a selection, whose key is `split` and whose label is `selection`.
 
     `differ` says in which settings the two differ, `lead` who was not asked about all of the stories and how the two
-    differ in what is missing, `judge_tests` what the self-tests of their judges came to. A row is {what, key, category,
-    first, second, value, interval, n, p, p_adjusted, answered}; of the stories the largest difference is first, and
-    those that lack a score are last. One that was kept by an earlier version may lack
+    differ in what is missing, `judge_tests` what the self-tests of their judges came to. Of the stories the largest
+    difference is first, and those that lack a score are last. One that was kept by an earlier version may lack
     `tests`, how many rows have one. `withheld` counts the stories that wait for the work of who reads it.
     """
 
@@ -63,7 +90,7 @@ class Comparison:
     second: str
     stage: str
     parse: str
-    rows: Sequence[Json]
+    rows: Sequence[ComparedMetric]
     stories: Sequence[ComparedStory]
     n: int
     method: str
@@ -78,16 +105,19 @@ class Comparison:
     def as_json(self) -> Json:
         """Return what is kept of it."""
         kept = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in ("parse", "withheld")}
+        kept["rows"] = plain(self.rows)
         return kept | {"reading": self.parse, "stories": [asdict(story) for story in self.stories]}
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Comparison:
-        names = {one.name for one in fields(cls)} - {"stories"}
+        names = {one.name for one in fields(cls)} - {"rows", "stories"}
+        rows = [ComparedMetric.from_json(row) for row in kept["rows"]]
         stories = [ComparedStory(**story) for story in kept["stories"]]
-        plain = {name: value for name, value in kept.items() if name in names}
-        return cls(parse=kept["reading"], stories=stories, **plain)
+        own = {name: value for name, value in kept.items() if name in names}
+        return cls(parse=kept["reading"], rows=rows, stories=stories, **own)
 
 
+NONE = gettext_noop("It has none.")
 RUN_DELETED = gettext_noop("A run of the two was deleted; frozen comparisons with it stay as they are.")
 
 
@@ -99,7 +129,7 @@ class NotChosen(NotComparable):
     """No two entrants to be compared were named."""
 
 
-def pair_of(project, first: str, second: str) -> tuple[list[Run], dict[str, list[NamedEntrant]]]:
+def pair_of(project: Project, first: str, second: str) -> tuple[list[Run], dict[str, list[NamedEntrant]]]:
     """Return (the two runs, both entrants by each metric group that both have) of two keys `<run>.<entrant>`. Raises
     NotComparable, and NotChosen where a key is empty."""
     if not (first and second):
@@ -156,8 +186,9 @@ def _unread(entrant: NamedEntrant, stage: str, parse: str, selection: Selection 
     metrics = entrant.metrics
     if metrics[parse]:
         return ""
-    columns = selection and columns_of(StoryScores.objects.get(pk=entrant.scores).metrics[stage], parse)
-    return lacking(columns, selection.stories) if columns else metrics.get("reason") or gettext_noop("It has none.")
+    if selection and (columns := columns_of(StoryScores.objects.get(pk=entrant.scores).metrics[stage], parse)):
+        return lacking(columns, selection.stories)
+    return str(metrics.get("reason") or NONE)
 
 
 def compare(entrants: Sequence[NamedEntrant], stage: str, parse: str, selection: Selection | None = None) -> Comparison:
@@ -175,7 +206,7 @@ def compare(entrants: Sequence[NamedEntrant], stage: str, parse: str, selection:
         over,
     ]
     key = "comparison:" + hashlib.sha256(json.dumps(compared).encode()).hexdigest()
-    comparison = cache.get(key)
+    comparison: Comparison | None = cache.get(key)
     if comparison is None:
         comparison = _compare(entrants, stage, parse, selection)
         cache.set(key, comparison, KEPT_SECONDS)
@@ -186,7 +217,7 @@ def _compare(entrants: Sequence[NamedEntrant], stage: str, parse: str, selection
     metrics_by_scores = dict(
         StoryScores.objects.filter(pk__in=[entrant.scores for entrant in entrants]).values_list("pk", "metrics")
     )
-    sides = [columns_of(metrics_by_scores[entrant.scores][stage], parse) for entrant in entrants]
+    sides = [_columns(entrant, metrics_by_scores[entrant.scores][stage], parse) for entrant in entrants]
     categories = categories_of(sides[0]) | categories_of(sides[1])
     if selection:
         categories = {number: name for number, name in categories.items() if number in selection.stories}
@@ -197,9 +228,9 @@ def _compare(entrants: Sequence[NamedEntrant], stage: str, parse: str, selection
     of_both = {*sides[0].stories} & {*sides[1].stories}
     asked_both = {number: category for number, category in categories.items() if number in of_both}
     rows = _rows(sides, asked_both, stage)
-    repaired = [columns_of(metrics_by_scores[entrant.scores][stage], "repaired") for entrant in entrants]
+    repaired = [_columns(entrant, metrics_by_scores[entrant.scores][stage], "repaired") for entrant in entrants]
     unit = units_of_group(stage)
-    tests = sum(row["p"] is not None for row in rows)
+    tests = sum(row.p is not None for row in rows)
     return Comparison(
         first=entrants[0].model,
         second=entrants[1].model,
@@ -220,7 +251,7 @@ def _compare(entrants: Sequence[NamedEntrant], stage: str, parse: str, selection
         ],
         rows=rows,
         stories=_stories(sides, categories, stage),
-        n=rows[0]["n"],
+        n=rows[0].n,
         tests=tests,
         method=(
             gettext_noop(
@@ -232,6 +263,13 @@ def _compare(entrants: Sequence[NamedEntrant], stage: str, parse: str, selection
             + (f"; {why}" if (why := caution_told(fewest_units(rows), unit)) else "")
         ),
     )
+
+
+def _columns(entrant: NamedEntrant, kept: Mapping[str, Any], parse: str) -> Columns:
+    columns = columns_of(kept, parse)
+    if columns is None:
+        raise NotComparable(gettext_noop(f"{entrant.model} has no {parse} figures. {NONE}"))
+    return columns
 
 
 def _not_asked(
@@ -270,7 +308,7 @@ def _unlike_missing(
     )
 
 
-def _rows(sides: Sequence[Columns], categories: Mapping[int, str], stage: str) -> list[Json]:
+def _rows(sides: Sequence[Columns], categories: Mapping[int, str], stage: str) -> list[ComparedMetric]:
     """Return all measures over all stories, then the score by category of those that count for it: a category that all
     of them are of would be all again, and its test the same one."""
     score = group_named(stage).score
@@ -286,9 +324,8 @@ def _rows(sides: Sequence[Columns], categories: Mapping[int, str], stage: str) -
     clusters = clusters_of(sides[0]) | clusters_of(sides[1])
     cases = {name: _cases(sides, name) for names, _, _ in parts for name in names}
     rows = [row for part in parts for row in _part(cases, clusters, *part, stage, tests)]
-    return [
-        row | {"p_adjusted": p_adjusted} for row, p_adjusted in zip(rows, holm([row["p"] for row in rows]), strict=True)
-    ]
+    adjusted = holm([row.p for row in rows])
+    return [replace(row, p_adjusted=p_adjusted) for row, p_adjusted in zip(rows, adjusted, strict=True)]
 
 
 def _cases(sides: Sequence[Columns], name: str) -> dict[str, dict[int, Case | None]]:
@@ -310,15 +347,16 @@ def _part(
     stories: Sequence[int],
     stage: str,
     tests: int,
-) -> list[dict]:
+) -> list[ComparedMetric]:
     """Return the rows of some measures over some stories; `tests` is how many there are in the whole table."""
     rows = []
     for name in names:
         cases = Cases.of(cases_by_name[name], set(stories), clusters)
         [pair] = paired_differences(cases, seed=SEED, tests=tests, unit=units_of_group(stage))
         first, second = (float(mean) if cases.stories else None for mean in mean_of(cases.worst))
-        row = {"what": category or group_named(stage).headers[name], "key": name, "category": category}
-        rows.append(row | pair | {"category": category, "first": first, "second": second})
+        tested = {one.name: getattr(pair, one.name) for one in fields(PairedDifference)} | {"category": category}
+        what = category or group_named(stage).headers[name]
+        rows.append(ComparedMetric(what=what, key=name, first=first, second=second, **tested))
     return rows
 
 

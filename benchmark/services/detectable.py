@@ -59,17 +59,17 @@ def can_show(plan: Plan, stories: Sequence[DatasetSample]) -> list[Detectable]:
         if stage in plan.stages and models:
             tests = max(1, comb(models, 2) * families)
             spread = _spread(plan, stage)
-            smallest = smallest_difference(clusters, spread["sd"] or None, tests=tests)
+            smallest = smallest_difference(clusters, spread.sd or None, tests=tests)
             out.append(
                 Detectable(
                     name=group.score_title,
-                    difference=smallest["difference"],
-                    sd_is_default=smallest["sd_is_default"],
-                    stories=smallest["stories"],
-                    power=smallest["power"],
-                    alpha=smallest["alpha"],
-                    tests=smallest["tests"],
-                    reason=smallest.get("reason", ""),
+                    difference=smallest.difference,
+                    sd_is_default=smallest.sd_is_default,
+                    stories=smallest.stories,
+                    power=smallest.power,
+                    alpha=smallest.alpha,
+                    tests=smallest.tests,
+                    reason=smallest.reason,
                 )
             )
     return out

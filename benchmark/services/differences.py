@@ -4,11 +4,17 @@ on."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, fields
 
+from benchmark.domain.inference import Pair, shown_told
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.categories import in_order
-from benchmark.services.comparison_tables import answered_by_both, answered_columns, count_column, told_apart
+from benchmark.services.comparison_tables import (
+    answered_by_both,
+    answered_columns,
+    count_column,
+    told_apart,
+)
 from benchmark.services.leaderboards import differences
 from benchmark.services.selections import Selection
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
@@ -17,6 +23,7 @@ from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.showing.ranking import ranked_by, ranked_within
 from benchmark.suites.shown import EntrantResults
 from core.language import gettext_noop
+from core.plain import plain
 
 NOTES = (
     (
@@ -33,38 +40,39 @@ NOTES = (
     ),
     gettext_noop("Holm's correction runs over all rows of this metric group and parse, shown or not."),
 )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedPair(Pair):
+    """Two models by their unique labels, with the keys of their entrants."""
+
+    first_key: str
+    second_key: str
+
+    @classmethod
+    def of(cls, pair: Pair, names: Mapping[str, str]) -> NamedPair:
+        """Return a pair that is named by keys under the names that these keys have."""
+        own = {one.name: getattr(pair, one.name) for one in fields(pair)}
+        named = {"first": names[pair.first], "second": names[pair.second]}
+        return cls(**own | named, first_key=pair.first, second_key=pair.second)
 
 
 def pairs_of(
     entrants: Sequence[EntrantResults], stage: str, selection: Selection | None, parse: str
-) -> tuple[list[dict[str, Any]], str]:
-    """Return (rows, method): {first, second, category, value, interval, n, p, p_adjusted, first_key, second_key}, the
-    biggest difference first and those without one last; models by their unique labels, the keys of their entrants
-    beside them."""
+) -> tuple[list[NamedPair], str]:
+    """Return (rows, method): the biggest difference first and those without one last."""
     tested = differences(entrants, stage, selection)[parse]
     names = {entrant.key: entrant.model for entrant in entrants}
-    rows = [
-        pair
-        | {
-            "first": names[pair["first"]],
-            "second": names[pair["second"]],
-            "first_key": pair["first"],
-            "second_key": pair["second"],
-        }
-        for pair in tested["pairs"]
-    ]
-    rows.sort(
-        key=lambda row: (row["value"] is None, -abs(row["value"] or 0), row["first"], row["second"], row["category"])
-    )
-    return rows, tested["method"]
+    rows = [NamedPair.of(pair, names) for pair in tested.pairs]
+    rows.sort(key=lambda row: (row.value is None, -abs(row.value or 0), row.first, row.second, row.category))
+    return rows, tested.method
 
 
-def categories_among(rows: Sequence[Mapping[str, Any]], stage: str) -> list[str]:
-    return in_order((row["category"] for row in rows if row["category"]), short_names_of(stage))
+def categories_among(rows: Sequence[Pair], stage: str) -> list[str]:
+    return in_order((row.category for row in rows if row.category), short_names_of(stage))
+
 
 
 def pair_table(
-    rows: Sequence[Mapping[str, Any]], stage: str, parse: str, method: str, entrants: Sequence[EntrantResults] = ()
+    rows: Sequence[NamedPair], stage: str, parse: str, method: str, entrants: Sequence[EntrantResults] = ()
 ) -> Table:
     """Tabulate the rows of `pairs_of`; `entrants` are those that they are of, to say which judges they had."""
     columns = [
@@ -80,8 +88,8 @@ def pair_table(
     ]
     everything = gettext_noop(f"All {nouns_of_group(stage)[1]}")
     shown_rows = [
-        row
-        | {"over": row["category"] or everything, "shown": told_apart(row), "interval_reason": row.get("reason")}
+        plain(row)
+        | {"over": row.category or everything, "shown": told_apart(row), "interval_reason": row.reason}
         | answered_by_both(row)
         for row in rows
     ]

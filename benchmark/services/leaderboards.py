@@ -16,7 +16,7 @@ from typing import Any
 
 from django.core.cache import cache
 
-from benchmark.domain.inference import Case, Cases, differs, leaderboard
+from benchmark.domain.inference import Case, Cases, Pair, Ranking, differs, leaderboard
 from benchmark.models import Run, StoryScores
 from benchmark.services.conditions import FIELDS, asking_told, conditions_of, imported_told, named, settings_told
 from benchmark.services.in_context import examples_told, judge_told
@@ -41,7 +41,7 @@ from benchmark.suites.story_scores import (
 )
 from core.language import gettext_noop
 from core.made_by import made_by
-from core.plain import Json
+from core.plain import Json, plain
 from core.statistics import RESAMPLES, method
 
 KEPT_SECONDS = 90 * 24 * 3600
@@ -197,10 +197,9 @@ def _score(entrant: EntrantResults, stage: str) -> float:
 
 def differences(
     entrants: Sequence[NamedEntrant], stage: str, selection: Selection | None = None, *, seed: int = SEED
-) -> dict[str, Any]:
-    """Return by parse {pairs, method, tests}: every two models over the selection's stories and in each category, as
-    `inference.paired_differences` has them under the keys of their entrants. The letters of `ranked_entrants` rest on
-    the same tests."""
+) -> Mapping[str, Ranking]:
+    """Return by parse the ranking with its pairs: every two models over the selection's stories and in each category,
+    under the keys of their entrants. The letters of `ranked_entrants` rest on the same tests."""
     return _kept("differences", entrants, stage, selection, seed)
 
 
@@ -236,21 +235,21 @@ def _compare(models, partial, stage: str, selection: Selection | None, seed: int
     ranked, apart, no_letters = {}, {}, {}
     for parse in PARSES:
         comparison = _ranked(models, columns, stage, parse, selection, seed)
-        against = _against(comparison["pairs"])
+        against = _against(comparison.pairs)
         ranked[parse] = {
-            model["model"]: model | {"against": against.get(model["model"], {})} for model in comparison["models"]
+            model.model: plain(model) | {"against": against.get(model.model, {})} for model in comparison.models
         }
-        apart[parse] = {name: comparison[name] for name in ("pairs", "method", "tests")}
-        no_letters[parse] = comparison["no_letters"]
+        apart[parse] = comparison
+        no_letters[parse] = comparison.no_letters
     part = {entrant.key: _part(entrant, columns[entrant.scores], stage, selection, seed) for entrant in partial}
     return {"ranking": (ranked, part, no_letters), "differences": apart}
 
 
-def _against(pairs: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, list[Any]]]:
+def _against(pairs: Sequence[Pair]) -> dict[str, dict[str, list[Any]]]:
     against: dict[str, dict[str, list[Any]]] = {}
     for pair in pairs:
-        if not pair["category"]:
-            against.setdefault(pair["first"], {})[pair["second"]] = [pair["value"], pair["p_adjusted"], differs(pair)]
+        if not pair.category:
+            against.setdefault(pair.first, {})[pair.second] = [pair.value, pair.p_adjusted, differs(pair)]
     return against
 
 
@@ -272,7 +271,7 @@ def _parses(columns: Mapping[str, Any], stage: str, selection: Selection, seed: 
     return Parses(rows, repaired_metrics(repaired, stories, stage, **rules)).as_json()
 
 
-def _ranked(models, columns, stage: str, parse: str, selection: Selection | None, seed: int) -> dict[str, Any]:
+def _ranked(models, columns, stage: str, parse: str, selection: Selection | None, seed: int) -> Ranking:
     cases: dict[str, dict[int, Case | None]] = {}
     categories: dict[int, str] = {}
     clusters: dict[int, str] = {}
@@ -286,7 +285,7 @@ def _ranked(models, columns, stage: str, parse: str, selection: Selection | None
             categories |= categories_of(column)
             clusters |= clusters_of(column)
     if not cases:
-        return {"models": [], "pairs": [], "method": "", "tests": 0, "no_letters": ""}
+        return Ranking()
     all_cases = Cases.of(cases, everything, clusters)
     return leaderboard(
         all_cases, seed=seed, categories=categories, samples=nouns_of_group(stage)[1], unit=units_of_group(stage)

@@ -315,12 +315,12 @@ def comparison_picture(comparison: Comparison) -> Picture:
 
 
 def _compared(comparison: Comparison) -> Arguments:
-    overall = next(row for row in comparison.rows if row["key"] == group_named(comparison.stage).score)
+    overall = next(row for row in comparison.rows if row.key == group_named(comparison.stage).score)
     return {
         "positional": [[(story.first, story.second) for story in comparison.stories]],
         "first": comparison.first,
         "second": comparison.second,
         "score": group_named(comparison.stage).score_title,
         "noun": nouns_of_group(comparison.stage),
-        "difference": {name: overall.get(name) for name in ("value", "interval", "reason")},
+        "difference": overall.estimate,
     }

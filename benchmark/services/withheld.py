@@ -107,6 +107,6 @@ def whole_comparison(comparison: Comparison, closed: Numbers) -> Comparison:
     """Return the comparison without rows by category, and without the stories in `closed`."""
     if not any(story.number in closed for story in comparison.stories):
         return comparison
-    rows = [row for row in comparison.rows if not row["category"]]
+    rows = [row for row in comparison.rows if not row.category]
     stories = [story for story in comparison.stories if story.number not in closed]
     return replace(comparison, rows=rows, stories=stories, withheld=len(comparison.stories) - len(stories))

@@ -22,7 +22,14 @@ from benchmark.domain.inference import differs
 from benchmark.domain.tables import Column
 from benchmark.models import Run
 from benchmark.services.comparison_tables import difference_table
-from benchmark.services.comparisons import ComparedStory, Comparison, NotChosen, NotComparable, items_behind
+from benchmark.services.comparisons import (
+    ComparedMetric,
+    ComparedStory,
+    Comparison,
+    NotChosen,
+    NotComparable,
+    items_behind,
+)
 from benchmark.services.documents import Document
 from benchmark.services.leaderboard_scope import ranking_with
 from benchmark.services.plans import RunRefused
@@ -142,8 +149,8 @@ def comparison_parts(comparison: Comparison, address: Address, href: Href = no_l
     displayed = _as_pages_say(comparison)
     rows = [
         Row(
-            label=row["what"],
-            first={name: row.get(name) for name in ("value", "interval", "reason")},
+            label=row.what,
+            first=row.estimate,
             aside=_verdict(row),
         )
         for row in displayed.rows
@@ -171,16 +178,14 @@ def comparison_parts(comparison: Comparison, address: Address, href: Href = no_l
 def _as_pages_say(comparison: Comparison) -> Comparison:
     """Return the comparison with its measures called as pages call them, which files need not."""
     labels = group_named(comparison.stage).labels
-    worded = [
-        row if row["category"] else row | {"what": labels.get(row["key"], row["what"])} for row in comparison.rows
-    ]
+    worded = [row if row.category else replace(row, what=labels.get(row.key, row.what)) for row in comparison.rows]
     return replace(comparison, rows=worded)
 
 
-def _verdict(row: Mapping[str, Any]) -> str:
-    if row["p_adjusted"] is None:
+def _verdict(row: ComparedMetric) -> str:
+    if row.p_adjusted is None:
         return "–"
-    return f"p {row['p_adjusted']:.3f}" if row["p_adjusted"] >= 0.001 else "p < .001"
+    return f"p {row.p_adjusted:.3f}" if row.p_adjusted >= 0.001 else "p < .001"
 
 
 def comparison_address(slug: str, query: str) -> Address:
@@ -201,26 +206,25 @@ class Overall:
 
 
 def _overall(comparison: Comparison) -> Overall:
-    row = next(
-        row for row in comparison.rows if row["key"] == group_named(comparison.stage).score and not row["category"]
-    )
+    row = next(row for row in comparison.rows if row.key == group_named(comparison.stage).score and not row.category)
     outcome = gettext_noop("shown to differ") if differs(row) else gettext_noop("not shown to differ")
     tests = comparison.tests
-    # A frozen one may be older.
-    family = f" over the {tests} test{'' if tests == 1 else 's'} of the table below" if tests else ""
-    tested = gettext_noop(f"{outcome} (Holm-adjusted {_verdict(row)}{family})")
+    tested = gettext_noop(f"{outcome} (Holm-adjusted {_verdict(row)})")  # a frozen one may be older, and not say more
+    if tests:
+        of = gettext_noop(f"{tests} test") if tests == 1 else gettext_noop(f"{tests} tests")
+        tested = gettext_noop(f"{outcome} (Holm-adjusted {_verdict(row)} over the {of} of the table below)")
     return Overall(
-        value=row["value"],
-        shown_value=gettext_noop(f"{points(row['value'])} points"),
+        value=row.value,
+        shown_value=gettext_noop(f"{points(row.value)} points"),
         shown_interval=_interval(row),
-        verdict=tested if row["p_adjusted"] is not None else gettext_noop("not tested"),
+        verdict=tested if row.p_adjusted is not None else gettext_noop("not tested"),
     )
 
 
-def _interval(row: Mapping[str, Any]) -> str:
-    if ends := row["interval"]:
+def _interval(row: ComparedMetric) -> str:
+    if ends := row.interval:
         return gettext_noop(f"(95 % interval {points(ends[0])} to {points(ends[1])})")
-    return gettext_noop(f"(no interval: {row['reason']})") if row.get("reason") else ""
+    return gettext_noop(f"(no interval: {row.reason})") if row.reason else ""
 
 
 def points(value: float | None) -> str:

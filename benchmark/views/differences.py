@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
@@ -17,7 +16,7 @@ from benchmark.access import results_access
 from benchmark.addresses import ChosenLeaderboard, chosen_leaderboard
 from benchmark.domain.tables import Table
 from benchmark.models import Form
-from benchmark.services.differences import categories_among, pair_table, pairs_of
+from benchmark.services.differences import NamedPair, categories_among, pair_table, pairs_of
 from benchmark.services.documents import leaderboard_document
 from benchmark.services.downloads import TABLE_TYPES, table_file
 from benchmark.services.plot_data import plots_of
@@ -26,7 +25,6 @@ from benchmark.suites.story_scores import PARSES
 from benchmark.views.files import PagePlot, files_of, plot_of
 from benchmark.views.tables import Href, ordered, page_table
 from core.language import gettext_noop
-from core.plain import Json
 from core.views.contexts import Context
 
 ROWS_A_PAGE = 50
@@ -62,7 +60,7 @@ def _pairs(request: HttpRequest, access: ProjectAccess, chosen: ChosenLeaderboar
     categories = categories_among(rows, stage)
     over, text = request.GET.get("over", ""), request.GET.get("model", "").strip()
     over = over if over in (EVERY, *categories) else ""
-    matching = [row for row in rows if over in (EVERY, row["category"]) and _fits(row, text)]
+    matching = [row for row in rows if over in (EVERY, row.category) and _fits((row.first, row.second), text)]
     table = pair_table(matching, stage, parse, method, entrants)
     sort = request.GET.get("sort", "")
     sort = sort if sort.removeprefix("-") in {column.key for column in table.columns} else ""
@@ -83,7 +81,7 @@ def _pairs(request: HttpRequest, access: ProjectAccess, chosen: ChosenLeaderboar
         "categories": categories,
         "over": over,
         "text": text,
-        "count": sum(row["p"] is not None for row in rows),
+        "count": sum(row.p is not None for row in rows),
         "table": shown_table,
         "page": page,
         "query": query + (f"&{urlencode({'sort': sort})}" if sort else ""),
@@ -93,11 +91,11 @@ def _pairs(request: HttpRequest, access: ProjectAccess, chosen: ChosenLeaderboar
     }
 
 
-def _open_pairs(chosen: ChosenLeaderboard, stage: str, parse: str) -> tuple[list[Json], str]:
+def _open_pairs(chosen: ChosenLeaderboard, stage: str, parse: str) -> tuple[list[NamedPair], str]:
     """Return `pairs_of` the leaderboard, over all stories alone where some of them wait for the reader's work."""
     leaderboard = chosen.leaderboard
     rows, method = pairs_of(leaderboard.entrants[stage], stage, leaderboard.chosen, parse)
-    return ([row for row in rows if not row["category"]] if leaderboard.withheld else rows), method
+    return ([row for row in rows if not row.category] if leaderboard.withheld else rows), method
 
 
 def _matrix(slug: str, chosen: ChosenLeaderboard, stage: str, parse: str, lead: Sequence[str]) -> PagePlot | None:
@@ -122,8 +120,8 @@ def _naming_absent(table: Table, chosen: ChosenLeaderboard, stage: str) -> Table
     return replace(table, absent=[absence.told for absence in chosen.leaderboard.absent if absence.stage == stage])
 
 
-def _fits(row: Mapping[str, Any], text: str) -> bool:
-    return any(text.casefold() in row[side].casefold() for side in ("first", "second"))
+def _fits(models: Sequence[str], text: str) -> bool:
+    return any(text.casefold() in model.casefold() for model in models)
 
 
 def _compare(access: ProjectAccess, stage: str, parse: str, chosen: ChosenLeaderboard) -> Href:

@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from benchmark.domain.inference import Answered
 from benchmark.models import Audience, Form, RunItem, SharedReport
 from benchmark.services.comparisons import NotComparable, compare, pair_of
 from benchmark.services.reports import scores_of
@@ -39,31 +40,31 @@ def test_the_difference_is_the_mean_of_the_stories_differences(world, parse):
     stories = by_hand(world, parse)
     gaps = [one - other for one, other in stories.values()]
     row = compared(world, parse=parse).rows[0]
-    assert row["what"] == "Overall" and row["n"] == STORIES
-    assert row["value"] == pytest.approx(sum(gaps) / len(gaps))
-    assert row["value"] == pytest.approx(row["first"] - row["second"])
-    assert row["interval"][0] < row["value"] < row["interval"][1]
+    assert row.what == "Overall" and row.n == STORIES
+    assert row.value == pytest.approx(sum(gaps) / len(gaps))
+    assert row.value == pytest.approx(row.first - row.second)
+    assert row.interval[0] < row.value < row.interval[1]
 
 
 def test_holm_s_correction_runs_over_the_whole_table(world):
     """Over the rows that have a p, the smallest p is multiplied by their number."""
-    rows = [row for row in compared(world).rows if row["p"] is not None]
-    smallest = min(rows, key=lambda row: row["p"])
+    rows = [row for row in compared(world).rows if row.p is not None]
+    smallest = min(rows, key=lambda row: row.p)
     assert len(rows) == 8 + 7  # overall and seven dimensions, seven categories
-    assert smallest["p_adjusted"] == pytest.approx(min(1, smallest["p"] * len(rows)))
-    assert all(row["p_adjusted"] >= row["p"] for row in rows)
+    assert smallest.p_adjusted == pytest.approx(min(1, smallest.p * len(rows)))
+    assert all(row.p_adjusted >= row.p for row in rows)
 
 
 def test_a_category_is_compared_on_its_own_stories(world):
     """Nine stories in seven categories' turn: two categories have two stories, the others one, which has no
     interval."""
-    rows = {row["what"]: row for row in compared(world).rows if row["category"]}
-    assert sorted(row["n"] for row in rows.values()) == [1, 1, 1, 1, 1, 2, 2]
+    rows = {row.what: row for row in compared(world).rows if row.category}
+    assert sorted(row.n for row in rows.values()) == [1, 1, 1, 1, 1, 2, 2]
     for story in world.dataset.samples.all():
-        if rows[story.category]["n"] == 1:
+        if rows[story.category].n == 1:
             one, other = by_hand(world)[story.number]
-            assert rows[story.category]["value"] == pytest.approx(one - other)
-            assert rows[story.category]["interval"] is None and rows[story.category]["reason"]
+            assert rows[story.category].value == pytest.approx(one - other)
+            assert rows[story.category].interval is None and rows[story.category].reason
 
 
 def test_the_biggest_disagreements_come_first(world):
@@ -75,8 +76,8 @@ def test_the_biggest_disagreements_come_first(world):
 def test_who_has_no_score_comes_last_and_is_no_difference(world):
     found = compared(world, "majority", HOSTILE)
     overall = found.rows[0]  # what nobody could read counts at its worst, and no story was answered by both
-    assert found.n == STORIES and (overall["second"], overall["value"]) == (0.0, overall["first"])
-    assert overall["answered"] == {"value": None, "n": 0}
+    assert found.n == STORIES and (overall.second, overall.value) == (0.0, overall.first)
+    assert overall.answered == Answered(None, 0)
     assert all(row.difference is None and row.second is None for row in found.stories)
 
 
@@ -171,7 +172,7 @@ def test_tables_and_figure_download(world, client):
     client.force_login(world.alice)
     asked = {"a": world.entrant("majority"), "b": world.entrant("random")}
     held = json.loads(client.get(f"{world.base}/results/compare/tables/differences.json", asked).content)
-    assert held["rows"][0]["value"] == pytest.approx(compared(world).rows[0]["value"])
+    assert held["rows"][0]["value"] == pytest.approx(compared(world).rows[0].value)
     stories = json.loads(client.get(f"{world.base}/results/compare/tables/stories.json", asked).content)
     assert [row["number"] for row in stories["rows"]] == [row.number for row in compared(world).stories]
     metric = client.get(f"{world.base}/results/compare/figures/two-models.svg", asked)

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from benchmark.domain.averaging import StoryMetrics
+from benchmark.domain.inference import Answered
 from benchmark.models import Audience, Form
 from benchmark.services.differences import pairs_of
 from benchmark.services.leaderboard_scope import leaderboard_of
@@ -32,12 +33,12 @@ def pairs(world, parse="repaired", stage="stage2"):
 def test_every_pair_is_tested_over_all_stories_and_in_each_category(world):
     rows, method = pairs(world, "official")
     # three models are three pairs; nine stories lie in seven categories: 3 · (1 + 7) tests
-    assert len(rows) == 24 and {row["category"] for row in rows} > {""}
-    assert len({(row["first"], row["second"]) for row in rows}) == 3
+    assert len(rows) == 24 and {row.category for row in rows} > {""}
+    assert len({(row.first, row.second) for row in rows}) == 3
     assert "all pairs, over all stories and in each category (24 tests)" in method
-    assert [row["p_adjusted"] for row in rows] == pytest.approx(holm([row["p"] for row in rows]))
+    assert [row.p_adjusted for row in rows] == pytest.approx(holm([row.p for row in rows]))
     # the biggest come first
-    sizes = [abs(row["value"]) for row in rows]
+    sizes = [abs(row.value) for row in rows]
     assert sizes == sorted(sizes, reverse=True)
 
 
@@ -49,12 +50,12 @@ def test_a_difference_is_the_mean_of_the_stories_differences(world):
     }
     gaps = [by_story["majority"][story] - by_story["random"][story] for story in by_story["majority"]]
     rows, _ = pairs(world)
-    [row] = [row for row in rows if {row["first"], row["second"]} == {"majority", "random"} and not row["category"]]
-    assert abs(row["value"]) == pytest.approx(abs(sum(gaps) / STORIES)) and row["n"] == STORIES
+    [row] = [row for row in rows if {row.first, row.second} == {"majority", "random"} and not row.category]
+    assert abs(row.value) == pytest.approx(abs(sum(gaps) / STORIES)) and row.n == STORIES
     # nobody could read the third model: it counts at its worst, and no story was answered by both
-    unread = [row for row in rows if row["second"] == HOSTILE]
-    assert len(unread) == 16 and all(row["answered"] == {"value": None, "n": 0} for row in unread)
-    assert all(row["value"] >= 0 for row in unread)
+    unread = [row for row in rows if row.second == HOSTILE]
+    assert len(unread) == 16 and all(row.answered == Answered(None, 0) for row in unread)
+    assert all(row.value >= 0 for row in unread)
 
 
 def test_they_are_computed_once(world, monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from benchmark.services.comparison_tables import told_apart
 from benchmark.services.documents import as_json, document_from
 
 OF_BEFORE = {
@@ -55,12 +56,14 @@ def test_an_entrant_that_an_earlier_version_kept_has_nothing_of_what_it_lacks():
 
 
 def test_a_kept_comparison_is_the_same_when_it_is_read_and_written_again_and_may_lack_what_is_new():
+    row = {"what": "F1", "key": "f1", "category": "", "first": 0.5, "second": 0.25, "value": 0.25, "n": 6}
+    row |= {"interval": [0.1, 0.4], "p": 0.03, "p_adjusted": 0.06}
     of_before = {
         "first": "a",
         "second": "b",
         "stage": "stage1",
         "reading": "repaired",
-        "rows": [],
+        "rows": [row | {"answered": {"value": 0.1, "n": 5}, "clusters": 3}, row | {"reason": "few", "answered": None}],
         "stories": [],
         "n": 0,
     }
@@ -76,5 +79,6 @@ def test_a_kept_comparison_is_the_same_when_it_is_read_and_written_again_and_may
     }
     document = document_from(kept)
     assert document.comparison.parse == "repaired" and as_json(document) == kept
-    before = document_from({"kind": "comparison", "comparison": of_before}).comparison
+    before = document_from({"kind": "comparison", "comparison": of_before | {"rows": [row]}}).comparison
+    assert before.rows[0].answered is None and told_apart(before.rows[0]) == "no"
     assert (before.tests, before.lead, before.withheld) == (None, (), 0)

@@ -86,13 +86,13 @@ def test_order_bold_and_differences_agree_on_every_page(world, client):
     [pair] = [
         one
         for one in pairs_of(found.entrants["stage2"], "stage2", found.chosen, "repaired")[0]
-        if (one["first"], one["second"], one["category"]) == ("majority", "random", "")
+        if (one.first, one.second, one.category) == ("majority", "random", "")
     ]
-    assert pair["value"] > 0 and pair["answered"]["value"] > 0 and pair["answered"]["n"] == KEPT
+    assert pair.value > 0 and pair.answered.value > 0 and pair.answered.n == KEPT
     two = pair_of(world.dataset.project, world.entrant("random"), world.entrant("majority"))[1]["stage2"]
     overall = compare(two, "stage2", "repaired").rows[0]
-    assert overall["value"] == pytest.approx(-pair["value"]) and overall["n"] == STORIES
-    assert overall["first"] - overall["second"] == pytest.approx(overall["value"])
+    assert overall.value == pytest.approx(-pair.value) and overall.n == STORIES
+    assert overall.first - overall.second == pytest.approx(overall.value)
     document = document_of(world.run)  # the run's own report has the same order
     assert [one.model for one in document.stages["stage2"]][:2] == ["majority", "random"]
 

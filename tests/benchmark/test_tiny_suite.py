@@ -310,11 +310,11 @@ def test_what_is_resampled_whole_is_the_same_in_a_comparison_as_on_the_leaderboa
     keys = [f"{run.uid}.{pk}" for pk in run.entrants.order_by("pk").values_list("pk", flat=True)[:2]]
     _, entrants = pair_of(cast.project, *keys)
     compared = compare(entrants["tiny"], "tiny", "repaired")
-    row = next(row for row in compared.rows if not row["category"])
-    (pair,) = (pair for pair in differences(entrants["tiny"], "tiny")["repaired"]["pairs"] if not pair["category"])
-    assert (row["n"], row["clusters"]) == (12, 6)
-    assert (abs(row["value"]), row["p"]) == (abs(pair["value"]), pair["p"])
-    assert sorted(map(abs, row["interval"] or ())) == sorted(map(abs, pair["interval"] or ()))
+    row = next(row for row in compared.rows if not row.category)
+    (pair,) = (pair for pair in differences(entrants["tiny"], "tiny")["repaired"].pairs if not pair.category)
+    assert (row.n, row.clusters) == (12, 6)
+    assert (abs(row.value), row.p) == (abs(pair.value), pair.p)
+    assert sorted(map(abs, row.interval or ())) == sorted(map(abs, pair.interval or ()))
     for name in ("leaderboard", "differences"):
         page = admin.get(reverse(f"benchmark:{name}", args=[cast.project.slug])).content.decode()
         assert "intervals over sheets" in page and "over stories" not in page, name

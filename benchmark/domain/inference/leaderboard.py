@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NotRequired, TypedDict
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from benchmark.domain.inference.cases import Cases
 from benchmark.domain.inference.groups import letters
-from benchmark.domain.inference.paired import Pair, paired_differences
+from benchmark.domain.inference.paired import Pair, PairedDifference, paired_differences
 from core.language import gettext_noop
+from core.plain import WHERE_THERE_IS_ONE
 from core.statistics import (
     ALPHA,
     FEWEST,
@@ -39,37 +41,46 @@ TOO_FEW = gettext_noop("{units} {unit} can show no difference in {tests} tests a
 ALONE = gettext_noop("nobody to be compared with")
 
 
-class RankedModel(TypedDict):
-    """A model in a ranking: see `leaderboard`."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedModel:
+    """A model in a ranking (`leaderboard`).
+
+    `value` is its mean over `n` samples with missing answers at their worst, `best` with them at their best, `interval`
+    the 95 % interval of the value and `clusters` how many that rests on where these are more than one sample each.
+    `missing` and `lost` count samples without an answer, and those of them that judges or providers lost. `ranks` is
+    the 95 % interval of the rank. Each `reason` says why there is no rank, or no interval.
+    """
 
     model: str
     value: float | None
     n: int
-    interval: list[float] | None
-    clusters: NotRequired[int]
-    interval_reason: NotRequired[str]
+    interval: Sequence[float] | None
+    clusters: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    interval_reason: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
     best: float | None
     missing: int
     lost: int
-    rank: int | None
-    ranks: list[int] | None
-    ranks_reason: NotRequired[str]
-    group: str | None
-    reason: NotRequired[str]
+    rank: int | None = None
+    ranks: Sequence[int] | None = None
+    ranks_reason: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    group: str | None = None
+    reason: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
 
 
-class Ranking(TypedDict):
-    """See `leaderboard`."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """Models, the best first, and their paired differences, with how both were computed (`leaderboard`). Without
+    models nothing was."""
 
-    models: list[RankedModel]
-    pairs: list[Pair]
-    method: str
-    seed: int
-    resamples: int
-    flips: int
-    alpha: float
-    tests: int
-    no_letters: str
+    models: Sequence[RankedModel] = ()
+    pairs: Sequence[Pair] = ()
+    method: str = ""
+    seed: int = 0
+    resamples: int = 0
+    flips: int = 0
+    alpha: float = ALPHA
+    tests: int = 0
+    no_letters: str = ""
 
 
 def leaderboard(
@@ -82,7 +93,7 @@ def leaderboard(
     samples: str = "stories",
     unit: str = "stories",
 ) -> Ranking:
-    """The ranking, ready for JSON.
+    """Return the ranking.
 
     `models` are best first. `value` is the mean with missing
     answers at their worst, by which the order goes, `best` that with them at their best. `rank` is None, with a
@@ -97,34 +108,34 @@ def leaderboard(
     fits = ordered.ranks
     ranked, unranked = ordered[np.flatnonzero(fits).tolist()], ordered[np.flatnonzero(~fits).tolist()]
     pairs = paired_differences(ranked, seed=seed, resamples=resamples, categories=categories, unit=unit)
-    tests = sum(pair["p"] is not None for pair in pairs)
+    tests = sum(pair.p is not None for pair in pairs)
     no_letters = ALONE if len(ranked.models) < 2 else ""
     if not no_letters and out_of_reach(ranked.units, tests, alpha):
         no_letters = TOO_FEW.format(units=ranked.units, unit=unit, tests=f"{tests:,}")
-    apart = [(pair["first"], pair["second"]) for pair in pairs if not pair["category"] and differs(pair, alpha)]
+    apart = [(pair.first, pair.second) for pair in pairs if not pair.category and differs(pair, alpha)]
     group = {} if no_letters else letters(ranked.models, apart)
     rules = {"seed": seed, "resamples": resamples}
     models = [*_ranked(ranked, group, unit, **rules), *_unranked(unranked, samples, unit, **rules)]
     flips = flips_for(len(pairs))
     fewest = fewest_units(pairs, ranked.units)
-    by_category = any(pair["category"] for pair in pairs)
-    return {
-        "models": models,
-        "pairs": pairs,
-        "method": _method(unit, **rules, flips=flips, alpha=alpha, tests=tests, fewest=fewest, by_category=by_category),
-        "seed": seed,
-        "resamples": resamples,
-        "flips": flips,
-        "alpha": alpha,
-        "tests": tests,
-        "no_letters": no_letters,
-    }
+    by_category = any(pair.category for pair in pairs)
+    return Ranking(
+        models=models,
+        pairs=pairs,
+        method=_method(unit, **rules, flips=flips, alpha=alpha, tests=tests, fewest=fewest, by_category=by_category),
+        seed=seed,
+        resamples=resamples,
+        flips=flips,
+        alpha=alpha,
+        tests=tests,
+        no_letters=no_letters,
+    )
 
 
-def fewest_units(tested: Sequence[Mapping[str, Any]], default: int = 0) -> tuple[int, int]:
+def fewest_units(tested: Sequence[PairedDifference], default: int = 0) -> tuple[int, int]:
     """Return the smallest numbers of clusters that a test rests on, over everything and within a category; `default`
-    without a test over everything. Rows are pairs or such of a table of differences."""
-    units = [(row["category"], row.get("clusters", row["n"])) for row in tested if row["p"] is not None]
+    without a test over everything."""
+    units = [(row.category, row.n if row.clusters is None else row.clusters) for row in tested if row.p is not None]
     overall = min((count for category, count in units if not category), default=default)
     return overall, min((count for category, count in units if category), default=overall)
 
@@ -138,17 +149,14 @@ def caution_told(fewest: tuple[int, int], unit: str) -> str:
 def _ranked(cases: Cases, group: Mapping[str, str], unit: str, *, seed: int, resamples: int) -> Iterator[RankedModel]:
     places = zip(_ranks(cases.worst), _rank_intervals(cases, seed=seed, resamples=resamples), strict=True)
     for model, (rank, ends) in zip(_models(cases, unit, seed=seed, resamples=resamples), places, strict=True):
-        model |= {"rank": rank, "ranks": ends, "group": group.get(model["model"])}
-        if _too_few_to_rank(cases):
-            model["ranks_reason"] = few(unit)
-        yield model
+        reason = few(unit) if _too_few_to_rank(cases) else None
+        yield replace(model, rank=rank, ranks=ends, ranks_reason=reason, group=group.get(model.model))
 
 
 def _unranked(cases: Cases, samples: str, unit: str, *, seed: int, resamples: int) -> Iterator[RankedModel]:
     models = _models(cases, unit, seed=seed, resamples=resamples)
     for model, points in zip(models, cases.lost_score, strict=True):
-        model["reason"] = LOST.format(lost=model["lost"], n=model["n"], samples=samples, points=100 * points)
-        yield model
+        yield replace(model, reason=LOST.format(lost=model.lost, n=model.n, samples=samples, points=100 * points))
 
 
 def _models(cases: Cases, unit: str, *, seed: int, resamples: int) -> Iterator[RankedModel]:
@@ -164,23 +172,17 @@ def _models(cases: Cases, unit: str, *, seed: int, resamples: int) -> Iterator[R
     )
     columns = zip(cases.models, estimates, mean_of(cases.best), cases.missing, cases.lost, strict=True)
     for model, estimate, best, missing, lost in columns:
-        row: RankedModel = {
-            "model": model,
-            "value": estimate["value"],
-            "n": estimate["n"],
-            "interval": estimate["interval"],
-            "best": float(best) if estimate["n"] else None,
-            "missing": int(missing),
-            "lost": int(lost),
-            "rank": None,
-            "ranks": None,
-            "group": None,
-        }
-        if "clusters" in estimate:
-            row["clusters"] = estimate["clusters"]
-        if "reason" in estimate:  # the `reason` of the row says why a model has no rank
-            row["interval_reason"] = estimate["reason"]
-        yield row
+        yield RankedModel(
+            model=model,
+            value=estimate["value"],
+            n=estimate["n"],
+            interval=estimate["interval"],
+            clusters=estimate.get("clusters"),
+            interval_reason=estimate.get("reason"),
+            best=float(best) if estimate["n"] else None,
+            missing=int(missing),
+            lost=int(lost),
+        )
 
 
 def _ranks(worst: Floats) -> list[int]:
@@ -212,10 +214,11 @@ def _rank_intervals(cases: Cases, *, seed: int, resamples: int) -> list[list[int
     return [list(ends) for ends in zip(low.tolist(), high.tolist(), strict=True)]
 
 
-def differs(pair: Mapping[str, Any], alpha: float = ALPHA) -> bool:
-    """Return whether a pair of `paired_differences` is shown to differ: its test passes, and the stories that both
-    answered do not point the other way, which would be a difference made by missing answers alone."""
-    return shown_to_differ(pair["value"], pair["p_adjusted"], pair.get("answered"), alpha)
+def differs(tested: PairedDifference, alpha: float = ALPHA) -> bool:
+    """Return whether a difference is shown: its test passes, and the stories that both answered do not point the other
+    way, which would be a difference made by missing answers alone."""
+    both = tested.answered and tested.answered.value
+    return shown_to_differ(tested.value, tested.p_adjusted, {"value": both}, alpha)
 
 
 def shown_to_differ(
@@ -227,6 +230,13 @@ def shown_to_differ(
         return False
     both: float | None = (answered or {}).get("value")
     return both is None or bool(both * value >= 0)
+
+
+def shown_told(value: float | None, p_adjusted: float | None, answered: Mapping[str, Any] | None = None) -> str:
+    """Return what `shown_to_differ` returns in a word; a dash where no test was made."""
+    if p_adjusted is None:
+        return "–"
+    return "yes" if shown_to_differ(value, p_adjusted, answered) else "no"
 
 
 def _method(

@@ -7,14 +7,16 @@ The test flips the sign of each story's difference (`core.statistics.sign_flips`
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
-from typing import NotRequired, TypedDict
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.domain.inference.cases import Cases
 from core.language import gettext_noop
+from core.plain import WHERE_THERE_IS_ONE
 from core.statistics import (
     DIFFERENCE,
     RESAMPLES,
@@ -34,27 +36,44 @@ NO_COMMON_STORY = gettext_noop("no story has a score of both models")
 Columns = NDArray[np.int64]
 
 
-class Answered(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Answered:
     """The mean difference on the `n` stories that both models answered; None of none."""
 
     value: float | None
     n: int
 
 
-class Pair(TypedDict):
-    """Two models in one category, or over all stories where it is empty: see `paired_differences`."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedDifference:
+    """A mean difference over `n` stories of one category, or of all where it is empty, missing answers at their worst.
+
+    `interval` is [low, high] of 95 %, `reason` why there is none, `clusters` how many it rests on where these are more
+    than one story each, `p` two-sided and `p_adjusted` by Holm; each is None where there is none.
+    """
+
+    value: float | None
+    n: int
+    interval: Sequence[float] | None
+    clusters: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    reason: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    p: float | None
+    answered: Answered | None
+    p_adjusted: float | None
+    category: str = ""
+
+    @property
+    def estimate(self) -> Mapping[str, Any]:
+        """The value with its interval, as plots and charts take it."""
+        return {"value": self.value, "interval": self.interval, "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair(PairedDifference):
+    """The difference of two models, by name: the first less the second (`paired_differences`)."""
 
     first: str
     second: str
-    category: str
-    value: float | None
-    n: int
-    interval: list[float] | None
-    clusters: NotRequired[int]
-    reason: NotRequired[str]
-    p: float | None
-    answered: Answered
-    p_adjusted: float | None
 
 
 def paired_differences(
@@ -92,15 +111,15 @@ def paired_differences(
         estimates = _estimates(differences[:, at], _of_part(cases.clusters, at), unit, seed=seed, resamples=resamples)
         for (a, b), estimate, raw, answered in zip(pairs, estimates, of_part, both[:, at], strict=True):
             compared.append(
-                {
-                    "first": cases.models[a],
-                    "second": cases.models[b],
-                    "category": category,
+                Pair(
+                    first=cases.models[a],
+                    second=cases.models[b],
+                    category=category,
                     **estimate,
-                    "p": raw,
-                    "answered": _answered(answered),
-                    "p_adjusted": next(adjusted),
-                }
+                    p=raw,
+                    answered=_answered(answered),
+                    p_adjusted=next(adjusted),
+                )
             )
     return compared
 
@@ -121,7 +140,7 @@ def _estimates(
 
 def _answered(differences: Floats) -> Answered:
     finite = differences[np.isfinite(differences)]
-    return {"value": float(finite.mean()) if len(finite) else None, "n": len(finite)}
+    return Answered(float(finite.mean()) if len(finite) else None, len(finite))
 
 
 def _spared_p(

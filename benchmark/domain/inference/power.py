@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from itertools import combinations
-from typing import NotRequired, TypedDict
 
 import numpy as np
 
@@ -28,17 +28,19 @@ TOO_MANY_TESTS = gettext_noop("so few stories can show no difference in so many 
 NO_SPREAD = gettext_noop("the standard deviation is not above 0")
 
 
-class Spread(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Spread:
     """A standard deviation, None with a `reason`; `pairs` and `stories` say how many pairs, and how many differences in
     all, it rests on."""
 
     sd: float | None
     pairs: int
     stories: int
-    reason: NotRequired[str]
+    reason: str = ""
 
 
-class Smallest(TypedDict):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Smallest:
     """The smallest `difference` that can be shown, None with a `reason`, and what it was computed by: see
     `smallest_difference`."""
 
@@ -49,7 +51,7 @@ class Smallest(TypedDict):
     power: float
     alpha: float
     tests: int
-    reason: NotRequired[str]
+    reason: str = ""
 
 
 def difference_sd(aligned: Aligned) -> Spread:
@@ -63,13 +65,8 @@ def difference_sd(aligned: Aligned) -> Spread:
             degrees += len(finite) - 1
             pairs, differences = pairs + 1, differences + len(finite)
     if not degrees:
-        return {
-            "sd": None,
-            "pairs": pairs,
-            "stories": differences,
-            "reason": gettext_noop("no two models with two stories in common"),
-        }
-    return {"sd": math.sqrt(squares / degrees), "pairs": pairs, "stories": differences}
+        return Spread(None, pairs, differences, gettext_noop("no two models with two stories in common"))
+    return Spread(math.sqrt(squares / degrees), pairs, differences)
 
 
 def smallest_difference(
@@ -86,22 +83,17 @@ def smallest_difference(
     if not alpha / 2 < power < 1:
         raise ValueError(f"A power of {power:g} cannot be planned for.")
     spread = DEFAULT_SD if sd is None else sd
-    smallest: Smallest = {
-        "difference": None,
-        "sd": spread,
-        "sd_is_default": sd is None,
-        "stories": n_stories,
-        "power": power,
-        "alpha": alpha,
-        "tests": tests,
-    }
+    difference, reason = None, ""
     if n_stories < 2 or not spread > 0:
-        smallest["reason"] = TOO_FEW if n_stories < 2 else NO_SPREAD
+        reason = TOO_FEW if n_stories < 2 else NO_SPREAD
     elif out_of_reach(n_stories, tests, alpha):
-        smallest["reason"] = TOO_MANY_TESTS
+        reason = TOO_MANY_TESTS
     else:
-        smallest["difference"] = _standardised(n_stories, power, alpha / tests) * spread / math.sqrt(n_stories)
-    return smallest
+        difference = _standardised(n_stories, power, alpha / tests) * spread / math.sqrt(n_stories)
+    return Smallest(
+        difference=difference, sd=spread, sd_is_default=sd is None, stories=n_stories, power=power, alpha=alpha,
+        tests=tests, reason=reason,
+    )  # fmt: skip
 
 
 def _standardised(n: int, power: float, alpha: float) -> float:

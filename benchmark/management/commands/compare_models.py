@@ -1,15 +1,14 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from annotation.management.json_command import JsonCommand
 from benchmark.management.commands._comparing import add_choices, compared
 from benchmark.management.commands._files import PICTURES, add_width, check_output, content_of, written
 from benchmark.management.commands._runs import run_of
 from benchmark.services.comparison_tables import tables_of, told_apart
+from benchmark.services.comparisons import ComparedMetric
 from benchmark.services.plot_data import comparison_picture
 from benchmark.suites.registry import nouns_of_group
+from core.plain import plain
 
 DIFFERENCES, STORIES, FIGURE = "differences", "stories", "two-models"
 
@@ -41,7 +40,7 @@ class Command(JsonCommand):
             "reading": comparison.parse,
             "selection": comparison.selection,
             "n": comparison.n,
-            "rows": comparison.rows,
+            "rows": plain(comparison.rows),
         }
         result["notes"] = comparison.lead
         if not options["output"]:
@@ -60,17 +59,18 @@ class Command(JsonCommand):
         for note in result["notes"]:
             self.stdout.write(note)
         self.stdout.write(f"{'':28}{'points':>8}{'95 % interval':>18}  shown to differ")
-        for row in result["rows"]:
-            self.stdout.write(f"{row['what']:28}{_points(row)}  {told_apart(row)}")
-        if reasons := dict.fromkeys(row["reason"] for row in result["rows"] if row.get("reason")):
+        rows = [ComparedMetric.from_json(row) for row in result["rows"]]
+        for row in rows:
+            self.stdout.write(f"{row.what:28}{_points(row)}  {told_apart(row)}")
+        if reasons := dict.fromkeys(row.reason for row in rows if row.reason):
             self.stdout.write(f"No interval [–]: {'; or '.join(reasons)}.")
         if "path" in result:
             self.stdout.write(f"path: {result['path']}")
 
 
-def _points(row: Mapping[str, Any]) -> str:
-    """The difference in points with its interval."""
-    if row["value"] is None:
+def _points(row: ComparedMetric) -> str:
+    """Return the difference in points with its interval."""
+    if row.value is None:
         return f"{'–':>8}{'':18}"
-    ends = "[{:+z.1f}, {:+z.1f}]".format(*(100 * end for end in row["interval"])) if row["interval"] else "[–]"
-    return f"{100 * row['value']:+z8.1f}{ends:>18}"
+    ends = "[{:+z.1f}, {:+z.1f}]".format(*(100 * end for end in row.interval)) if row.interval else "[–]"
+    return f"{100 * row.value:+z8.1f}{ends:>18}"

@@ -12,6 +12,7 @@ from statsmodels.stats.power import TTestPower
 from benchmark.domain.inference import (
     DEFAULT_SD,
     Aligned,
+    Answered,
     Case,
     Cases,
     difference_sd,
@@ -21,6 +22,7 @@ from benchmark.domain.inference import (
     smallest_difference,
 )
 from benchmark.domain.inference.power import NO_SPREAD, TOO_FEW, TOO_MANY_TESTS
+from core.plain import plain
 from core.statistics import few, holm, sign_flip_p, unseen_share
 from core.statistics.sign_flips import FLIPS
 from tests.benchmark.domain.test_ranking import letters_in
@@ -53,16 +55,16 @@ def test_scores_are_aligned_by_story_and_what_is_lacking_is_missing():
 def test_pairs_are_compared_on_the_same_stories_with_missing_answers_at_their_worst():
     nan = np.nan
     found = paired_differences(cases([0.9, 0.8, nan], [0.5, 0.2, 1.0], [nan, nan, 0.1]), seed=1)
-    by_pair = {one["first"] + one["second"]: one for one in found}
+    by_pair = {one.first + one.second: one for one in found}
     # A − B: (0.4 + 0.6 − 1) / 3 = 0; both answered two stories: (0.4 + 0.6) / 2
-    assert by_pair["AB"]["value"] == pytest.approx(0) and (by_pair["AB"]["n"], by_pair["AB"]["p"]) == (3, 1.0)
-    assert by_pair["AB"]["answered"] == {"value": pytest.approx(0.5), "n": 2}
+    assert by_pair["AB"].value == pytest.approx(0) and (by_pair["AB"].n, by_pair["AB"].p) == (3, 1.0)
+    assert by_pair["AB"].answered == Answered(pytest.approx(0.5), 2)
     # B − C: (0.5 + 0.2 + 0.9) / 3; signs: +++ and −−− of 8 → 1/4. A and C answered no story both
-    assert by_pair["BC"]["value"] == pytest.approx(1.6 / 3) and by_pair["BC"]["p"] == 0.25
-    assert by_pair["AC"]["answered"] == {"value": None, "n": 0}
+    assert by_pair["BC"].value == pytest.approx(1.6 / 3) and by_pair["BC"].p == 0.25
+    assert by_pair["AC"].answered == Answered(None, 0)
     # A − C: 0.9, 0.8, −0.1 → |1.6|; +++ 1.8, ++− 1.6 and their mirrors → 4/8. Holm over three: 3 · 0.25, then 1
-    assert by_pair["AC"]["value"] == pytest.approx(1.6 / 3) and by_pair["AC"]["p"] == 0.5
-    assert [by_pair[pair]["p_adjusted"] for pair in ("BC", "AC", "AB")] == [0.75, 1.0, 1.0]
+    assert by_pair["AC"].value == pytest.approx(1.6 / 3) and by_pair["AC"].p == 0.5
+    assert [by_pair[pair].p_adjusted for pair in ("BC", "AC", "AB")] == [0.75, 1.0, 1.0]
     assert paired_differences(cases([0.1, 0.2]), seed=1) == []
 
 
@@ -70,16 +72,16 @@ def test_each_category_is_compared_on_its_own_stories_and_adjusted_with_all():
     # A − B is 0.5 on stories 0 and 1 of category x, −0.3 on 2 of y: overall (0.5 + 0.5 − 0.3) / 3
     rows = cases([0.9, 0.8, 0.1], [0.4, 0.3, 0.4])
     found = paired_differences(rows, seed=1, categories={0: "x", 1: "x", 2: "y"})
-    by_category = {one["category"]: one for one in found}
-    assert [one["category"] for one in found] == ["", "x", "y"]
-    assert [one["n"] for one in found] == [3, 2, 1]
-    assert [one["value"] for one in found] == pytest.approx([0.7 / 3, 0.5, -0.3])
+    by_category = {one.category: one for one in found}
+    assert [one.category for one in found] == ["", "x", "y"]
+    assert [one.n for one in found] == [3, 2, 1]
+    assert [one.value for one in found] == pytest.approx([0.7 / 3, 0.5, -0.3])
     # signs: overall |0.7| is reached by +++, ++− (1.3, 0.7) and their mirrors → 4/8; x by ++ and −− → 2/4; y by both →
     # 1
-    assert [one["p"] for one in found] == [0.5, 0.5, 1.0]
+    assert [one.p for one in found] == [0.5, 0.5, 1.0]
     # Holm over three tests: 3 · 0.5 → 1
-    assert [one["p_adjusted"] for one in found] == [1.0, 1.0, 1.0]
-    assert by_category["y"]["interval"] is None and by_category["y"]["reason"] == few("stories")
+    assert [one.p_adjusted for one in found] == [1.0, 1.0, 1.0]
+    assert by_category["y"].interval is None and by_category["y"].reason == few("stories")
     # one category is all stories once more, and no second test
     assert len(paired_differences(rows, seed=1, categories=dict.fromkeys(range(3), "x"))) == 1
 
@@ -92,13 +94,13 @@ def test_the_patterns_of_the_categories_add_up_to_those_of_all_stories():
     found = paired_differences(rows, seed=2, categories=categories)
     assert len(found) == 3 * 3
     for one in found:
-        held = [story for story in rows.stories if one["category"] in ("", categories[story])]
-        a, b = (rows.worst[rows.models.index(one[side])][held] for side in ("first", "second"))
+        held = [story for story in rows.stories if one.category in ("", categories[story])]
+        a, b = (rows.worst[rows.models.index(side)][held] for side in (one.first, one.second))
         [alone] = sign_flip_p((a - b)[None], seed=9)
         # two shares of 9,999 drawn patterns each, four standard errors
         near = 4 * (max(alone, 1e-3) * (1 - alone) * 2 / FLIPS) ** 0.5
-        assert one["p"] == pytest.approx(alone, abs=near) and one["value"] == pytest.approx((a - b).mean())
-    np.testing.assert_allclose([one["p_adjusted"] for one in found], holm([one["p"] for one in found]))
+        assert one.p == pytest.approx(alone, abs=near) and one.value == pytest.approx((a - b).mean())
+    np.testing.assert_allclose([one.p_adjusted for one in found], holm([one.p for one in found]))
 
 
 def test_letters_rest_on_tests_that_are_adjusted_over_the_categories_too():
@@ -108,14 +110,14 @@ def test_letters_rest_on_tests_that_are_adjusted_over_the_categories_too():
     rows = [[0.5 + 0.01 * at for at in range(9)], [0.4] * 9, [0.4] * 9]
     categories = {story: f"c{story}" for story in range(9)}
     two = leaderboard(cases(*rows[:2]), seed=1, categories=categories)
-    assert two["pairs"][0]["p_adjusted"] == pytest.approx(10 / 256) and two["tests"] == 10
-    assert [one["group"] for one in two["models"]] == ["a", "b"]
+    assert two.pairs[0].p_adjusted == pytest.approx(10 / 256) and two.tests == 10
+    assert [one.group for one in two.models] == ["a", "b"]
     three = leaderboard(cases(*rows), seed=1, categories=categories)
-    assert three["pairs"][0]["p_adjusted"] == pytest.approx(30 / 256) and three["tests"] == 30
+    assert three.pairs[0].p_adjusted == pytest.approx(30 / 256) and three.tests == 30
     # nine stories, all of one sign: 2^-8 = 1/256 is the smallest p that there can be
-    assert three["no_letters"] and not two["no_letters"]
-    assert [one["group"] for one in three["models"]] == [None, None, None]
-    assert [one["group"] for one in leaderboard(cases(*rows), seed=1)["models"]] == ["a", "b", "b"]
+    assert three.no_letters and not two.no_letters
+    assert [one.group for one in three.models] == [None, None, None]
+    assert [one.group for one in leaderboard(cases(*rows), seed=1).models] == ["a", "b", "b"]
 
 
 def apart(named: dict, first, second) -> bool:
@@ -165,8 +167,8 @@ def test_the_leaderboard_puts_all_together():
         [np.nan] * 200,
     ]
     found = leaderboard(cases(*rows), seed=3)
-    json.dumps(found, allow_nan=False)
-    assert [one["group"] for one in found["models"]] == ["a", "a", "b", "c"]
+    json.dumps(plain(found), allow_nan=False)
+    assert [one.group for one in found.models] == ["a", "a", "b", "c"]
     nothing = {
         "model": "D",
         "value": 0.0,
@@ -176,41 +178,41 @@ def test_the_leaderboard_puts_all_together():
         "missing": 200,
         "lost": 0,
     }
-    assert found["models"][-1] == {**nothing, "rank": 4, "ranks": None, "group": "c"}
-    top, bottom = found["models"][0], found["models"][2]
+    assert plain(found.models[-1]) == {**nothing, "rank": 4, "ranks": None, "group": "c"}
+    top, bottom = found.models[0], found.models[2]
     # the stories' difficulty (0.15) is common: a paired difference has a standard deviation of 0.1·√2, not 0.18·√2
-    pair = next(one for one in found["pairs"] if (one["first"], one["second"]) == (top["model"], bottom["model"]))
-    assert np.diff(pair["interval"]) == pytest.approx(2 * 1.96 * 0.1 * 2**0.5 / 200**0.5, rel=0.15)
-    assert (found["seed"], found["flips"]) == (3, FLIPS) and "seed 3" in found["method"] and "Holm" in found["method"]
+    pair = next(one for one in found.pairs if (one.first, one.second) == (top.model, bottom.model))
+    assert np.diff(pair.interval) == pytest.approx(2 * 1.96 * 0.1 * 2**0.5 / 200**0.5, rel=0.15)
+    assert (found.seed, found.flips) == (3, FLIPS) and "seed 3" in found.method and "Holm" in found.method
     assert leaderboard(cases(*rows[::-1], names="DCBA"), seed=3) == found
 
 
 def test_models_of_one_score_come_by_name():
     found = leaderboard(cases([0.5, 0.5], [0.5, 0.5], [0.7, 0.7], names="ZYX"), seed=1)
-    assert [(one["model"], one["rank"]) for one in found["models"]] == [("X", 1), ("Y", 2), ("Z", 2)]
+    assert [(one.model, one.rank) for one in found.models] == [("X", 1), ("Y", 2), ("Z", 2)]
 
 
 def test_the_smallest_difference_is_that_of_the_paired_t_test():
     for stories, tests in ((10, 1), (100, 1), (895, 1), (895, 190)):
         told = TTestPower().solve_power(nobs=stories, power=0.8, alpha=0.05 / tests) * 0.3
         found = smallest_difference(stories, 0.3, tests=tests)
-        assert found["difference"] == pytest.approx(told, rel=1e-3)
+        assert found.difference == pytest.approx(told, rel=1e-3)
     # 895 stories, normal approximation: (1.9600 + 0.8416) · 0.3 / √895 = 0.0281
-    assert smallest_difference(895, 0.3)["difference"] == pytest.approx(0.0281, abs=1e-4)
+    assert smallest_difference(895, 0.3).difference == pytest.approx(0.0281, abs=1e-4)
 
 
 def test_without_earlier_runs_a_stated_default_is_used():
     # a third at 0, the rest even on [0, 1]: E x² = 2/3 · 1/3, (E x)² = (1/3)² → 2/9 − 1/9 = 1/9 each, √(2/9) for two
     assert pytest.approx((2 / 9) ** 0.5) == DEFAULT_SD
     found = smallest_difference(895)
-    assert found["sd_is_default"] and found["sd"] == DEFAULT_SD
+    assert found.sd_is_default and found.sd == DEFAULT_SD
     # (1.9600 + 0.8416) · 0.4714 / √895 = 0.0441, a trifle more by t
-    assert found["difference"] == pytest.approx(0.0441, abs=1e-4)
-    assert smallest_difference(1)["reason"] == TOO_FEW and smallest_difference(1)["difference"] is None
-    assert smallest_difference(50, 0.0)["reason"] == NO_SPREAD
+    assert found.difference == pytest.approx(0.0441, abs=1e-4)
+    assert smallest_difference(1).reason == TOO_FEW and smallest_difference(1).difference is None
+    assert smallest_difference(50, 0.0).reason == NO_SPREAD
     # twelve stories of one sign: p = 2/4,096; times 102 tests that is 0.0498, times 103 tests 0.0503
-    assert smallest_difference(12, 0.3, tests=102)["difference"] > 0
-    assert smallest_difference(12, 0.3, tests=103)["reason"] == TOO_MANY_TESTS
+    assert smallest_difference(12, 0.3, tests=102).difference > 0
+    assert smallest_difference(12, 0.3, tests=103).reason == TOO_MANY_TESTS
     with pytest.raises(ValueError, match="cannot be planned"):
         smallest_difference(50, 0.3, power=1.0)
 
@@ -219,14 +221,14 @@ def test_the_spread_of_earlier_differences_is_pooled():
     # A − B: 0, 0.2, 0.4 → squares 0.08 of 2 degrees; A − C: −0.1, 0.1, missing → 0.02 of 1; B − C: −0.1, −0.1 → 0 of 1
     # √((0.08 + 0.02 + 0) / 4) = √0.025 from 3 + 2 + 2 differences
     found = difference_sd(aligned([0.4, 0.6, 0.8], [0.4, 0.4, 0.4], [0.5, 0.5, np.nan]))
-    assert found == {"sd": pytest.approx(0.025**0.5), "pairs": 3, "stories": 7}
-    assert difference_sd(aligned([0.1, 0.2]))["sd"] is None
+    assert (found.sd, found.pairs, found.stories) == (pytest.approx(0.025**0.5), 3, 7)
+    assert difference_sd(aligned([0.1, 0.2])).sd is None
 
 
 @pytest.mark.parametrize(("stories", "skewed"), [(25, False), (60, False), (895, True)])
 def test_the_smallest_difference_is_found_four_times_in_five(stories, skewed):
     rng = np.random.default_rng(stories)
-    shift = smallest_difference(stories, 0.3)["difference"]
+    shift = smallest_difference(stories, 0.3).difference
     # an exponential less its mean has a standard deviation of 1, as the normal has
     noise = rng.exponential(size=(1500, stories)) - 1 if skewed else rng.normal(size=(1500, stories))
     p = np.array(sign_flip_p(shift + 0.3 * noise, seed=1, flips=1999))
