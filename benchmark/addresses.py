@@ -12,13 +12,14 @@ from django.http import Http404
 
 from annotation.access import ProjectAccess
 from annotation.models import Project
-from benchmark.access import check_shown, comparison_for, leaderboard_for
+from benchmark.access import check_shown, closed_to, comparison_for, leaderboard_for, waiting_for
+from benchmark.domain.entered import PaperRow
 from benchmark.domain.tables import Table
 from benchmark.models import Dataset, Form, Run
 from benchmark.services.comparisons import Comparison, compare, pair_of, unread
 from benchmark.services.conditions import FIELDS
 from benchmark.services.documents import Document, leaderboard_document
-from benchmark.services.entered_rows import Plain, rows_of
+from benchmark.services.entered_rows import rows_of
 from benchmark.services.leaderboard_scope import (
     Leaderboard,
     answer_format_to_show,
@@ -213,11 +214,11 @@ def leaderboard_document_of(chosen: ChosenLeaderboard, params: Mapping[str, str]
     return leaderboard_document("Leaderboard", stages, leaderboard.absent, entered, withheld=leaderboard.withheld)
 
 
-def entered_of(chosen: ChosenLeaderboard, filters: Mapping[str, str]) -> list[Plain]:
+def entered_of(chosen: ChosenLeaderboard, filters: Mapping[str, str]) -> list[PaperRow]:
     """Return the rows of papers that the filters of a leaderboard leave: none where one kind of rows alone is asked
     for."""
     rows = [] if filters["show"] else rows_of(chosen.dataset.project, chosen.suite)
-    return [row for row in rows if filters["model"].casefold() in row["name"].casefold()]
+    return [row for row in rows if filters["model"].casefold() in row.name.casefold()]
 
 
 def table_named(tables: Mapping[str, Callable[[], Table]], name: str, withheld: int = 0) -> Table:

@@ -15,6 +15,7 @@ from itertools import combinations, groupby
 from typing import Any, NamedTuple
 
 from annotation.models import Project
+from benchmark.domain.drawn import RankedRow
 from benchmark.domain.tables import Absent
 from benchmark.models import Dataset, Form, Run
 from benchmark.services.leaderboard_scope import Leaderboard, finished_runs_of, leaderboard_of_runs
@@ -117,7 +118,7 @@ def _ranking(
         if entrant.kind == "model":
             models.setdefault(key_of(entrant), entrant)
     guessing = next((entrant for entrant in newest if _guesses(entrant)), None)
-    chance = exact or (rows[guessing.key]["repaired"] if guessing else None)
+    chance = exact or (rows[guessing.key].repaired if guessing else None)
     chosen, conditions = leaderboard.chosen, leaderboard.rankings[group.key].chosen
     return SuiteRanking(
         stage=group.key,
@@ -142,11 +143,11 @@ def _ranking(
     )
 
 
-def _place(entrant: EntrantResults, row: Mapping[str, Any]) -> Place:
+def _place(entrant: EntrantResults, row: RankedRow) -> Place:
     ranking = entrant.ranking["repaired"] or {}
     return Place(
-        metric=row["repaired"],
-        bounds=row["bounds"],
+        metric=row.repaired,
+        bounds=row.bounds,
         rank=ranking.get("rank"),
         ranks=ranking.get("ranks"),
         why=ranking.get("reason") or ranking.get("ranks_reason") or "",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from benchmark.domain.drawn import MetricOfSuite, SuiteMetrics
 from benchmark.domain.inference.leaderboard import RANKS_FROM
 from benchmark.domain.tables import Column, Table, absent_told
 from benchmark.domain.tables.estimates import share_column
@@ -16,9 +17,6 @@ from benchmark.services.suite_rankings import AcrossModel, Place, SuiteRanking, 
 from benchmark.suites.registry import group_suite, suite_named
 from core.language import gettext_noop
 from core.statistics import FEWEST
-
-if TYPE_CHECKING:  # it takes matplotlib a second to load
-    from benchmark.domain.plots.across import MetricOfSuite, SuiteMetrics
 
 ALL, PAIRS, ONE = "across", "correlations", "model"
 """Names of the table and picture of all models, of the table of correlations, and of the table and picture of one
@@ -282,20 +280,20 @@ def pictures_across(rankings: Sequence[SuiteRanking], model: AcrossModel | None 
 
 def _of_all(rankings: Sequence[SuiteRanking]) -> Arguments:
     ranked, models = [ranking for ranking in rankings if ranking.places], models_across(rankings)
-    suites: list[SuiteMetrics] = [
-        {
-            "title": ranking.title,
-            "metrics": [_drawn(ranking.places.get(model.key)) for model in models],
-            "chance": ranking.chance,
-        }
+    suites = [
+        SuiteMetrics(
+            title=ranking.title,
+            metrics=[_drawn(ranking.places.get(model.key)) for model in models],
+            chance=ranking.chance,
+        )
         for ranking in ranked
     ]
     return {"positional": ([model.name for model in models], suites), "over": _units(ranked)}
 
 
 def _of_model(rankings: Sequence[SuiteRanking], model: AcrossModel, title: str) -> Arguments:
-    suites: list[MetricOfSuite] = [
-        {"title": ranking.title, "metric": _drawn(place), "chance": ranking.chance, "rank": _ranks(place, ranking)}
+    suites = [
+        MetricOfSuite(title=ranking.title, metric=_drawn(place), chance=ranking.chance, rank=_ranks(place, ranking))
         for ranking in rankings
         if (place := ranking.places.get(model.key))
     ]

@@ -15,6 +15,7 @@ from django.db.models import prefetch_related_objects
 
 from benchmark.domain.beside import ControlResults, MethodResults
 from benchmark.domain.corrections import Corrections
+from benchmark.domain.entered import PaperRow
 from benchmark.domain.tables import Absent, Table
 from benchmark.models import Run
 from benchmark.services.absences import Absence, unread, unscored
@@ -23,7 +24,7 @@ from benchmark.services.control_results import control_results
 from benchmark.services.control_tables import control_tables
 from benchmark.services.correction_tables import correction_tables
 from benchmark.services.corrections import corrections_of
-from benchmark.services.entered_rows import Plain, rows_of, with_entered
+from benchmark.services.entered_rows import rows_of, with_entered
 from benchmark.services.facet_tables import facet_table, prompt_table, repetition_table
 from benchmark.services.leaderboards import ranked_entrants_of_run
 from benchmark.services.method_results import method_results
@@ -75,7 +76,7 @@ class Document:
     by_method: MethodResults | None = None
     corrections: Corrections | None = None
     prompt_splits: Mapping[str, Sequence[Mapping[str, Any]]] | None = None
-    entered: Sequence[Plain] | None = None
+    entered: Sequence[PaperRow] | None = None
     unscored: Sequence[Absent] | None = None
     query: Mapping[str, str] | None = None
     keys: Sequence[str] | None = None
@@ -115,7 +116,7 @@ def leaderboard_document(
     title: str,
     stages: EntrantsByGroup,
     absent: Sequence[Absence] = (),
-    entered: Sequence[Plain] = (),
+    entered: Sequence[PaperRow] = (),
     *,
     withheld: int = 0,
 ) -> Document:

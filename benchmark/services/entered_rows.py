@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, TypedDict
 
 from django.db import IntegrityError, transaction
 
 from annotation.models import Project, User
 from annotation.services import audit
+from benchmark.domain.entered import PaperRow, Reference
 from benchmark.domain.tables import Column, Entered, Table
 from benchmark.models import Dataset, EnteredKind, EnteredRow
 from benchmark.suites.contract import Suite
@@ -24,8 +24,6 @@ from benchmark.suites.registry import suite_named, suites, suites_of
 from benchmark.suites.story_scores import PARSES
 from core.language import gettext_noop
 
-Plain = Mapping[str, Any]
-"""{"name", "kind", "source", "figures": {key: per cent as a text}} of an entered row."""
 PER_CENT = re.compile(r"\d{1,3}(\.\d{1,6})?", re.ASCII)
 
 
@@ -132,11 +130,11 @@ def remove_row(*, by: User | None, row: EnteredRow) -> None:
     row.delete()
 
 
-def rows_of(project: Project, suite: str) -> list[Plain]:
+def rows_of(project: Project, suite: str) -> list[PaperRow]:
     """Return the rows of a suite as documents keep them, people first."""
     rows = EnteredRow.objects.filter(project=project, suite=suite)
     return [
-        {"name": row.name, "kind": row.kind, "source": row.source, "figures": row.metrics}
+        PaperRow(name=row.name, kind=row.kind, source=row.source, metrics=row.metrics)
         for row in sorted(rows, key=lambda row: (row.kind, row.name))
     ]
 
@@ -153,42 +151,34 @@ def enterable_suites(project: Project) -> dict[str, Suite]:
 
 # --- in pictures
 # ----------------------------------------------------------------------------------------------------------------
-class Reference(TypedDict):
-    """The figures of an entered row in one picture: fractions by the key of their column in the table beside it."""
-
-    model: str
-    source: str
-    values: Mapping[str, float]
-
-
-def references_of(rows: Sequence[Plain], suite: Suite, place: str) -> list[Reference]:
+def references_of(rows: Sequence[PaperRow], suite: Suite, place: str) -> list[Reference]:
     """Return the rows that have a figure in the table named `place` without its parse."""
     return _references(rows, {m.key: column for m in suite.enterable if (column := m.places.get(place))})
 
 
-def references_in(rows: Sequence[Plain], suite: Suite, parts: Mapping[tuple[str, str], str]) -> list[Reference]:
+def references_in(rows: Sequence[PaperRow], suite: Suite, parts: Mapping[tuple[str, str], str]) -> list[Reference]:
     """Return the rows that have a figure in a picture, by the names of its `parts` (`ShownPicture.parts`)."""
     named = {m.key: parts[place] for m in suite.enterable for place in m.places.items() if place in parts}
     return _references(rows, named)
 
 
-def _references(rows: Sequence[Plain], columns: Mapping[str, str]) -> list[Reference]:
+def _references(rows: Sequence[PaperRow], columns: Mapping[str, str]) -> list[Reference]:
     found: list[Reference] = []
     for row in rows:
-        values = {columns[key]: float(_share(text)) for key, text in row["figures"].items() if key in columns}
+        values = {columns[key]: float(_share(text)) for key, text in row.metrics.items() if key in columns}
         if values:
-            found.append({"model": row["name"], "source": row["source"], "values": values})
+            found.append(Reference(row.name, row.source, values))
     return found
 
 
 # --- in tables
 # ----------------------------------------------------------------------------------------------------------------
-def with_entered(make: Callable[[], Table], name: str, rows: Sequence[Plain], suite: Suite) -> Table:
+def with_entered(make: Callable[[], Table], name: str, rows: Sequence[PaperRow], suite: Suite) -> Table:
     """Return the table `make` makes, named `name` without its parse, with those rows below that have a figure in
     it."""
     table = make()
     placed = [(metric, column) for metric in suite.enterable if (column := metric.places.get(name))]
-    used = [column for column in placed if any(column[0].key in row["figures"] for row in rows)]
+    used = [column for column in placed if any(column[0].key in row.metrics for row in rows)]
     if not used:
         return table
     columns = _with_own(table.columns, used)
@@ -196,11 +186,11 @@ def with_entered(make: Callable[[], Table], name: str, rows: Sequence[Plain], su
     keys = {metric.key: [key for key in _keys(name, column, suite) if key in present] for metric, column in used}
     entered = []
     for row in rows:
-        cells = {key: _share(text) for metric, text in row["figures"].items() for key in keys.get(metric, ())}
+        cells = {key: _share(text) for metric, text in row.metrics.items() for key in keys.get(metric, ())}
         if cells:
-            first = {table.columns[0].key: row["name"]}
-            published = row["kind"] == EnteredKind.PUBLISHED
-            entered.append(Entered(first | cells, row["kind"], row["source"], asked_otherwise=published))
+            first = {table.columns[0].key: row.name}
+            published = row.kind == EnteredKind.PUBLISHED
+            entered.append(Entered(first | cells, row.kind, row.source, asked_otherwise=published))
     return replace(table, columns=columns, entered=entered) if entered else table
 
 

@@ -7,15 +7,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any
 
+from benchmark.domain.drawn import Lead, Metric, ModelRow, RankedRow
+from benchmark.domain.entered import Reference
 from benchmark.domain.tables import Absent, absent_told
 from benchmark.domain.tables.estimates import RowMetric, metric_of
 from benchmark.services.absences import unread
 from benchmark.services.comparisons import Comparison
 from benchmark.services.control_tables import control_pictures
 from benchmark.services.documents import Document, absent_from, by_group, own_of, results_of, suites_of
-from benchmark.services.entered_rows import Reference, references_in, references_of
+from benchmark.services.entered_rows import references_in, references_of
 from benchmark.services.method_tables import method_pictures
 from benchmark.suites.contract import MetricGroup, Suite
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
@@ -25,11 +27,6 @@ from benchmark.suites.showing.ranking import in_rank_order
 from benchmark.suites.shown import EntrantResults, ParseResults, Plot, ShownPicture
 from benchmark.suites.story_scores import PARSES
 from core.language import gettext_noop
-
-if TYPE_CHECKING:  # it takes matplotlib a second to load
-    from benchmark.domain.plots.pairs import Difference
-    from benchmark.domain.plots.ranked import ModelRow
-    from benchmark.domain.plots.values import Metric
 
 Arguments = dict[str, Any]
 """What a function that draws takes, by name; those under "positional" come first."""
@@ -150,7 +147,7 @@ def _leaderboard_arguments(
     entrants: Sequence[EntrantResults], stage: str, references: Sequence[Reference] = ()
 ) -> Arguments:
     score = group_named(stage).score
-    entered = [one for one in references if score in one["values"]]
+    entered = [one for one in references if score in one.values]
     return ({"references": entered, "key": score} if entered else {}) | {
         "positional": [leaderboard_rows(entrants, stage)],
         "score": group_named(stage).score_title,
@@ -166,35 +163,22 @@ class Score(RowMetric):
     unusable: int
 
 
-class LeaderboardRow(TypedDict):
-    """An entrant as the plots of a ranking show it: its `group` letters, the `ranks` that it may have, the share that
-    is `left_out`, and where its score can be, None where nothing is missing."""
-
-    model: str
-    group: str | None
-    ranks: Sequence[int] | None
-    official: Score | None
-    repaired: Score | None
-    left_out: float | None
-    bounds: list[float] | None
-
-
-def leaderboard_rows(entrants: Sequence[EntrantResults], stage: str) -> list[LeaderboardRow]:
+def leaderboard_rows(entrants: Sequence[EntrantResults], stage: str) -> list[RankedRow]:
     """Return the row of each entrant."""
     return [_leaderboard_row(entrant, stage) for entrant in entrants]
 
 
-def _leaderboard_row(entrant: EntrantResults, stage: str) -> LeaderboardRow:
+def _leaderboard_row(entrant: EntrantResults, stage: str) -> RankedRow:
     missing, ranking = missing_of(entrant, stage), entrant.ranking.get("repaired") or {}
-    return {
-        "model": entrant.model,
-        "group": entrant.group["repaired"],
-        "ranks": ranking.get("ranks"),
-        "official": score_of(entrant, "official", stage),
-        "repaired": score_of(entrant, "repaired", stage),
-        "left_out": left_out(missing),
-        "bounds": [missing["low"], missing["high"]] if missing["low"] != missing["high"] else None,
-    }
+    return RankedRow(
+        model=entrant.model,
+        group=entrant.group["repaired"],
+        ranks=ranking.get("ranks"),
+        official=score_of(entrant, "official", stage),
+        repaired=score_of(entrant, "repaired", stage),
+        left_out=left_out(missing),
+        bounds=[missing["low"], missing["high"]] if missing["low"] != missing["high"] else None,
+    )
 
 
 def score_of(entrant: EntrantResults, parse: str, stage: str) -> Score | None:
@@ -248,11 +232,11 @@ def _pairs(entrants: Sequence[EntrantResults], stage: str, parse: str) -> Argume
     }
 
 
-def _pair(against: Mapping[str, Sequence[Any]], key: str) -> Difference | None:
+def _pair(against: Mapping[str, Sequence[Any]], key: str) -> Lead | None:
     if key not in against:
         return None
     value, _, differs = against[key]
-    return {"value": value, "shown": differs}
+    return Lead(value=value, shown=differs)
 
 
 MOST_PANELS = 30
@@ -272,13 +256,13 @@ def _parts(suite: Suite, results: ParseResults) -> Iterator[tuple[str, ShownPict
                 [_category_values(entrant, stage, parse) for entrant in read],
             )
         for name, title in group.facets.items():
-            rows: list[ModelRow] = [
-                {"model": entrant.model, "values": _named(analyses_of(entrant, parse)["facets"][name], group)}
+            rows = [
+                ModelRow(entrant.model, _named(analyses_of(entrant, parse)["facets"][name], group))
                 for entrant in analysed
             ]
             parts[f"facet-{name}-{stage}"] = (title.lower(), rows)
         for name, (part, rows) in parts.items():
-            if 1 < len({value for row in rows for value in row["values"]}) <= MOST_PANELS:
+            if 1 < len({value for row in rows for value in row.values}) <= MOST_PANELS:
                 arguments = {
                     "positional": [rows], "parse": parse, "score": group.score_title, "part": part,
                     "short": suite.categories,
@@ -302,10 +286,7 @@ def _named(values: Mapping[str, Metric], group: MetricGroup) -> dict[str, Metric
 def _category_values(entrant: EntrantResults, stage: str, parse: str) -> ModelRow:
     """Return the figures of one entrant by category."""
     rows = entrant.parses[parse]["by_category"]
-    return {
-        "model": entrant.model,
-        "values": {row["story_category"]: metric_of(row, group_named(stage).score) for row in rows},
-    }
+    return ModelRow(entrant.model, {row["story_category"]: metric_of(row, group_named(stage).score) for row in rows})
 
 
 def comparison_picture(comparison: Comparison) -> Picture:

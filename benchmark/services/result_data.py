@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from benchmark.domain.drawn import Metric, RankedRow
 from benchmark.domain.tables import Absent
 from benchmark.services.documents import Document, absent_from, by_group
-from benchmark.services.plot_data import LeaderboardRow, Score, leaderboard_rows
+from benchmark.services.plot_data import leaderboard_rows
 from benchmark.suites.registry import group_named
 from benchmark.suites.shown import EntrantResults
 
@@ -27,8 +28,8 @@ class RankedEntrant:
     rank: int | None
     ranks: Sequence[int] | None
     group: str | None
-    official: Score | None
-    repaired: Score | None
+    official: Metric
+    repaired: Metric
     bounds: Sequence[float] | None
     left_out: float | None
 
@@ -62,20 +63,20 @@ def _entrants(entrants: Sequence[EntrantResults], stage: str) -> list[RankedEntr
     return [_entrant(entrant, row) for entrant, row in zip(entrants, leaderboard_rows(entrants, stage), strict=True)]
 
 
-def _entrant(entrant: EntrantResults, row: LeaderboardRow) -> RankedEntrant:
+def _entrant(entrant: EntrantResults, row: RankedRow) -> RankedEntrant:
     ranking = entrant.ranking.get("repaired") or {}
     return RankedEntrant(
         key=entrant.key,
-        model=row["model"],
+        model=row.model,
         kind=entrant.kind,
         run=entrant.run,
         run_title=entrant.run_title,
         settings=entrant.settings,
         rank=ranking.get("rank"),
-        ranks=row["ranks"],
-        group=row["group"],
-        official=row["official"],
-        repaired=row["repaired"],
-        bounds=row["bounds"],
-        left_out=row["left_out"],
+        ranks=row.ranks,
+        group=row.group,
+        official=row.official,
+        repaired=row.repaired,
+        bounds=row.bounds,
+        left_out=row.left_out,
     )

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchmark.domain.association import RIGHT, Crossing, Observation, is_right
+from benchmark.domain.drawn import AnswersRow
 from benchmark.domain.tables import Column, Table
 from benchmark.services.plot_data import Picture, plots
 from benchmark.services.structure import ALL, QUESTIONS, Association, Related
 from core.language import gettext_noop
 from core.statistics import Estimate
-
-if TYPE_CHECKING:  # it takes matplotlib a second to load
-    from benchmark.domain.plots.structure import AnswersRow
 
 PICTURE = "right-answers"
 TABLES = ("two-by-two", "association", "categories", "measures", "observations")
@@ -292,14 +290,14 @@ def all_told(association: Association) -> list[str]:
 
 
 def answer_rows(association: Association) -> list[AnswersRow]:
-    """Return {model, right, wrong, difference} of each model: what pictures show."""
+    """Return what pictures show of each model."""
     return [
-        {
-            "model": model,
-            "right": dict(table.given_right),
-            "wrong": dict(table.given_wrong),
-            "difference": _points(table.difference["value"]),
-        }
+        AnswersRow(
+            model=model,
+            right=dict(table.given_right),
+            wrong=dict(table.given_wrong),
+            difference=_points(table.difference["value"]),
+        )
         for model, table in _rows(association)
     ]
 

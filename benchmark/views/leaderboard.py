@@ -239,11 +239,11 @@ def leaderboard_chart(
     rows = [
         Row(
             label=entrant.model,
-            first=row["repaired"],
-            second=row["official"],
-            bounds=row["bounds"],
-            out=row["left_out"],
-            aside=row["group"] or ("" if entrant.kind == "person" else "–"),
+            first=row.repaired,
+            second=row.official,
+            bounds=row.bounds,
+            out=row.left_out,
+            aside=row.group or ("" if entrant.kind == "person" else "–"),
             href=items_url(slug, entrant.run, **_behind(entrant, stage), split=split)
             if slug and entrant.entrant
             else "",

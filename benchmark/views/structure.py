@@ -130,7 +130,7 @@ def _short(table: Table) -> Table:
 
 def _answers_chart(association: Association) -> DotChart:
     rows = [
-        Row(label=row["model"], first=row["right"], second=row["wrong"], aside=row["difference"])
+        Row(label=row.model, first=row.right, second=row.wrong, aside=row.difference)
         for row in answer_rows(association)
     ]
     return dot_chart(

@@ -11,6 +11,8 @@ import pytest
 
 from annotation.models import AuditEvent
 from benchmark.domain import plots
+from benchmark.domain.drawn import ModelRow
+from benchmark.domain.entered import PaperRow, Reference
 from benchmark.domain.tables import Column, Table, to_csv, to_json, to_latex
 from benchmark.domain.tables.table import OWN_WORDING, OWN_WORDING_NOTE
 from benchmark.models import Audience, EnteredRow
@@ -83,12 +85,12 @@ def _table() -> Table:
     return Table(title="Stage 1", columns=columns, rows=rows)
 
 
-ROW = {"name": "Human", "kind": "human", "source": SOURCE, "figures": {"stage1.f1": "88", "stage2.acc_order": "1"}}
+ROW = PaperRow(name="Human", kind="human", source=SOURCE, metrics={"stage1.f1": "88", "stage2.acc_order": "1"})
 
 
 def test_beside_a_published_row_it_is_said_that_models_were_asked_otherwise_here():
     def told(kind: str) -> Table:
-        return with_entered(_table, "stage1", [ROW | {"kind": kind}], suite_named("omnitom"))
+        return with_entered(_table, "stage1", [replace(ROW, kind=kind)], suite_named("omnitom"))
 
     published, people = told("published"), told("human")
     assert (
@@ -108,7 +110,7 @@ def test_a_row_stands_below_and_takes_no_mark():
     [entered] = table.entered
     assert entered.cells == {"model": "Human", "repaired_f1": "0.88", "official_f1": "0.88"}
     assert table.rows == _table().rows and table.marks() == _table().marks()
-    other = ROW | {"figures": {"stage2.acc_order": "1"}}
+    other = replace(ROW, metrics={"stage2.acc_order": "1"})
     assert with_entered(_table, "stage1", [other], suite_named("omnitom")) == _table(), "nothing of this table"
 
 
@@ -128,7 +130,7 @@ def test_every_file_says_what_was_entered_and_from_where():
 def test_what_another_embedder_judged_has_a_column_of_its_own():
     group = [Column(key=key, header=key, kind="share", group=of) for key, of in (("all", "Sets"), ("choice", "Belief"))]
     table = Table(title="False belief", columns=[Column(key="model", header="Model"), *group], rows=[{"model": "a"}])
-    row = ROW | {"figures": {"inaccessible.all_star": "4.1"}}
+    row = replace(ROW, metrics={"inaccessible.all_star": "4.1"})
     found = with_entered(lambda: table, "inaccessible", [row], suite_named("fantom"))
     assert [column.header for column in found.columns] == ["Model", "all", "ALL* (as published)", "choice"]
     assert found.entered[0].cells["all_star"] == "0.041"
@@ -188,7 +190,7 @@ def test_pictures_show_them_as_what_they_are(world):
     picture = plots_of(document_of(world.run))["leaderboard-stage2"]
     assert picture.shown()["positional"] == before["leaderboard-stage2"].shown()["positional"]
     [reference] = picture.shown()["references"]
-    assert (reference["model"], reference["source"]) == ("Human", SOURCE)
+    assert (reference.model, reference.source) == ("Human", SOURCE)
     svg = ElementTree.fromstring(picture.draw(format="svg"))
     caption = " ".join(" ".join(one.text or "" for one in svg.iter("{http://www.w3.org/2000/svg}text")).split())
     assert "Entered" in caption and f"entered, not computed here: Human: {SOURCE}" in caption
@@ -204,8 +206,8 @@ def test_pictures_of_a_suite_itself_show_them_too(tmp_path, db):
     for parse in ("official", "repaired"):
         picture = plots_of(document_of(run))[f"genres-{parse}"]
         [reference] = picture.shown()["references"]
-        drawn = {part for row in picture.shown()["positional"][0] for part in row["values"]}
-        assert sorted(reference["values"].values()) == [0.41, 0.825] and reference["values"].keys() <= drawn
+        drawn = {part for row in picture.shown()["positional"][0] for part in row.values}
+        assert sorted(reference.values.values()) == [0.41, 0.825] and reference.values.keys() <= drawn
         told = ElementTree.fromstring(picture.draw(format="svg"))[1].text
         assert "Human 82.5" in told and "Human 41.0" in told
 
@@ -218,10 +220,10 @@ def test_parts_of_pictures_have_the_figures_of_table_columns(folder):
 
 
 def test_scores_by_part_have_them_where_they_have_the_part():
-    rows = [{"model": "a", "values": {"Hinting": 0.5, "Belief": 0.75}}]
+    rows = [ModelRow("a", {"Hinting": 0.5, "Belief": 0.75})]
     entered = [
-        {"model": "Human", "source": SOURCE, "values": {"Hinting": 0.9}},
-        {"model": "Other", "source": SOURCE, "values": {"elsewhere": 0.9}},
+        Reference("Human", SOURCE, {"Hinting": 0.9}),
+        Reference("Other", SOURCE, {"elsewhere": 0.9}),
     ]
     named = {"parse": "repaired", "score": "Accuracy", "part": "task"}
     told = ElementTree.fromstring(plots.scores_by_part(rows, references=entered, **named))[1].text

@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from collections.abc import Sequence
 
+from benchmark.domain.drawn import MetricOfSuite, SuiteMetrics
 from benchmark.domain.plots.dots import Aside, Panel, Series, dot_plot
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.names import printable
 from benchmark.domain.plots.ranked import NO_MODEL
-from benchmark.domain.plots.values import Metric, bounds_of, percent, told
+from benchmark.domain.plots.values import bounds_of, percent, told
+from core.language import gettext_noop
 
 LEVEL = "dashed: chance level"
-
-
-class SuiteMetrics(TypedDict):
-    """The figure of each model in a suite, in one order for all suites, and the figure at chance."""
-
-    title: str
-    metrics: Sequence[Mapping[str, object] | None]
-    chance: Metric
-
-
-class MetricOfSuite(TypedDict):
-    """A model's figure in a suite, the figure at chance, and its rank in words."""
-
-    title: str
-    metric: Mapping[str, object] | None
-    chance: Metric
-    rank: str
 
 
 @plot
@@ -37,17 +21,17 @@ def models_across(
 ) -> Drawing:
     """Draw each model's main figure in one panel a suite, with a line at chance. `over` names what intervals are
     over."""
-    title = "Models across suites"
+    title = gettext_noop("Models across suites")
     if not models or not suites:
         return Drawing(title, NO_MODEL)
     panels, lines = [], []
     for suite in suites:
-        metrics, chance = [percent(metric) for metric in suite["metrics"]], percent(suite["chance"])
-        bounds = [bounds_of(metric) for metric in suite["metrics"]]
+        metrics, chance = [percent(metric) for metric in suite.metrics], percent(suite.chance)
+        bounds = [bounds_of(metric) for metric in suite.metrics]
         level = chance.value if chance else None
-        panels.append(Panel(printable(suite["title"]), [{"metric": metric} for metric in metrics], bounds, level))
+        panels.append(Panel(printable(suite.title), [{"metric": metric} for metric in metrics], bounds, level))
         at_chance = f", chance level {level:.1f}" if level is not None else ", no chance level"
-        lines.append(told(suite["title"], models, metrics, bounds) + at_chance)
+        lines.append(told(suite.title, models, metrics, bounds) + at_chance)
     note = "; ".join(filter(None, [LEVEL if any(panel.level is not None for panel in panels) else "", note]))
     unit = "Main figure of each suite (%), repaired parse"
     canvas = dot_plot(
@@ -63,8 +47,8 @@ def model_across(
     """Draw one model's main figure in each suite beside the figure at chance. `over` names what intervals are over."""
     if not suites:
         return Drawing(title, NO_MODEL)
-    metrics, chances = [percent(suite["metric"]) for suite in suites], [percent(suite["chance"]) for suite in suites]
-    bounds = [bounds_of(suite["metric"]) for suite in suites]
+    metrics, chances = [percent(suite.metric) for suite in suites], [percent(suite.chance) for suite in suites]
+    bounds = [bounds_of(suite.metric) for suite in suites]
     rows = [{"metric": metric, "chance": chance} for metric, chance in zip(metrics, chances, strict=True)]
     series = [
         Series(key="metric", label="Figure"),
@@ -75,7 +59,7 @@ def model_across(
         for head, column in (("Figure", metrics), ("Chance", chances))
     ]
     canvas = dot_plot(
-        [suite["title"] for suite in suites],
+        [suite.title for suite in suites],
         [Panel("", rows, bounds)],
         series,
         unit="Main figure of each suite (%), repaired parse",
@@ -84,14 +68,14 @@ def model_across(
         look=look,
         asides=[
             *asides[: 1 if look.narrow else 2],
-            *([] if look.narrow else [Aside("Rank", [suite["rank"] for suite in suites])]),
+            *([] if look.narrow else [Aside("Rank", [suite.rank for suite in suites])]),
         ],
     )
     return Drawing(
         title,
         canvas,
         [
-            told(suite["title"], ["figure", "chance level"], [metric, chance], [ends, None]) + f", rank {suite['rank']}"
+            told(suite.title, ["figure", "chance level"], [metric, chance], [ends, None]) + f", rank {suite.rank}"
             for suite, metric, chance, ends in zip(suites, metrics, chances, bounds, strict=True)
         ],
     )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypedDict
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from benchmark.domain.entered import Reference
 from benchmark.domain.plots.canvas import EDGE, GAP, Canvas, Style
 from benchmark.domain.plots.drawing import Look
 from benchmark.domain.plots.names import fitted
@@ -55,14 +55,6 @@ class Panel:
     rows: Sequence[Mapping[str, Percent | None]]
     bounds: Sequence[tuple[float, float] | None] = ()
     level: float | None = None
-
-
-class Reference(TypedDict):
-    """Figures that somebody entered from a `source`, fractions by key."""
-
-    model: str
-    source: str
-    values: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +125,7 @@ def with_references(
     rows: Sequence[Mapping[str, Percent | None]], references: Sequence[Reference], key: str
 ) -> list[Mapping[str, Percent | None]]:
     """Return the rows of a panel with one below for each entered row, a mark of its own where it has a figure `key`."""
-    entered = [{REFERENCE: percent(one["values"].get(key))} for one in references]
+    entered = [{REFERENCE: percent(one.values.get(key))} for one in references]
     return [*rows, *entered]
 
 
@@ -150,7 +142,7 @@ def _computed(series: Sequence[Series]) -> list[Series]:
 
 def sources_told(references: Sequence[Reference], note: str = "") -> str:
     """Return the end of a caption that says where entered rows come from, before its `note`."""
-    sources = "; ".join(f"{one['model']}: {one['source']}" for one in references)
+    sources = "; ".join(f"{one.model}: {one.source}" for one in references)
     return "; ".join(filter(None, [f"entered, not computed here: {sources}" if sources else "", note]))
 
 

@@ -7,13 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
+from benchmark.domain.drawn import Metric
 from benchmark.domain.plots.canvas import EDGE, GAP, LINE, Canvas
 from benchmark.domain.plots.dots import scale
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.names import labels
 from benchmark.domain.plots.text_size import wrapped
 from benchmark.domain.plots.theme import SMALL, families
-from benchmark.domain.plots.values import Metric, Percent, ended, percent
+from benchmark.domain.plots.values import Percent, ended, percent
+from core.language import gettext_noop
 from core.statistics import Floats
 
 _SAME = 0.005
@@ -38,7 +40,7 @@ def two_models(
     mean difference with its interval. Where it counts more than is drawn, as missing answers at their worst, the line
     is the mean of the stories that are drawn, and the caption says both.
     """
-    title = f"{score} by {noun[0]}: {first} and {second}"
+    title = gettext_noop(f"{score} by {noun[0]}: {first} and {second}")
     pairs = [(a, b) for a, b in scores if a is not None and b is not None and np.isfinite((a, b)).all()]
     both: Floats = np.array(pairs, dtype=float) * 100
     if not len(both):

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypedDict
 
+from benchmark.domain.drawn import Lead
 from benchmark.domain.plots.canvas import EDGE, GAP, Canvas, Style
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.heat import FAINTEST, STRONGEST
 from benchmark.domain.plots.text_size import text_width
 from benchmark.domain.plots.theme import SMALL
 from benchmark.domain.plots.values import sentences
+from core.language import gettext_noop
 
 NO_MODEL = "No model is ranked."
 
 
-class Difference(TypedDict):
-    """The lead of one model over another, as a fraction, and whether that is shown."""
-
-    value: float
-    shown: bool
-
-
-Cell = Difference | None
+Cell = Lead | None
 _ROW, _HEAD, _WIDEST = 15.0, 14.0, 40.0
 
 
@@ -41,19 +35,21 @@ def pair_matrix(
     `models` are best first, `cells` the rows of a square: differences right of the
     diagonal, None elsewhere and where the two were not compared.
     """
-    title = f"{score}: differences between all pairs, {parse} parse"
+    title = gettext_noop(f"{score}: differences between all pairs, {parse} parse")
     if not models:
         return Drawing(title, NO_MODEL)
     lines = [
         (
-            f"{first} minus {models[at]}: {100 * cell['value']:z.1f} points, "
-            f"{'shown' if cell['shown'] else 'not shown'} to differ"
+            f"{first} minus {models[at]}: {100 * cell.value:z.1f} points, "
+            f"{'shown' if cell.shown else 'not shown'} to differ"
         )
         for first, row in zip(models, cells, strict=True)
         for at, cell in enumerate(row)
         if cell
     ]
-    return Drawing(title, _drawn(models, cells, f"{score}, {parse} parse", note, look), sentences(lines, most=400))
+    return Drawing(
+        title, _drawn(models, cells, gettext_noop(f"{score}, {parse} parse"), note, look), sentences(lines, most=400)
+    )
 
 
 def _drawn(models: Sequence[str], cells: Sequence[Sequence[Cell]], of: str, note: str, look: Look) -> Canvas:
@@ -65,7 +61,7 @@ def _drawn(models: Sequence[str], cells: Sequence[Sequence[Cell]], of: str, note
     caption = f"{text} {note[:1].upper()}{note[1:]}." if note else text
     canvas = look.captioned(EDGE + _HEAD + _ROW * len(models) + 8, caption, drop=2)
     labelled = _texts(cells, each)
-    most = max((cell["value"] for row in cells for cell in row if cell), default=0.0) or 1.0
+    most = max((cell.value for row in cells for cell in row if cell), default=0.0) or 1.0
     step = next(candidate for candidate in (1, 2, 5, 10, 100) if candidate * each > text_width(numbers, SMALL) + 1)
     for line, (name, number) in enumerate(zip(names, numbers, strict=True)):
         middle = EDGE + _HEAD + (line + 0.5) * _ROW
@@ -80,21 +76,19 @@ def _drawn(models: Sequence[str], cells: Sequence[Sequence[Cell]], of: str, note
     return canvas
 
 
-def _cell(canvas: Canvas, cell: Difference, text: str, place: tuple[float, float, float], most: float) -> None:
+def _cell(canvas: Canvas, cell: Lead, text: str, place: tuple[float, float, float], most: float) -> None:
     left, top, each = place
-    tint = canvas.theme.tint(FAINTEST + (STRONGEST - FAINTEST) * max(0.0, cell["value"]) / most)
-    colour = tint if cell["shown"] else canvas.theme.surface
+    tint = canvas.theme.tint(FAINTEST + (STRONGEST - FAINTEST) * max(0.0, cell.value) / most)
+    colour = tint if cell.shown else canvas.theme.surface
     canvas.box(left + 0.6, top + 0.6, each - 1.2, _ROW - 1.2, colour, edgecolor=canvas.theme.line, linewidth=0.5)
-    how: Style = {"colour": canvas.theme.ink, "weight": "bold"} if cell["shown"] else {"colour": canvas.theme.soft}
+    how: Style = {"colour": canvas.theme.ink, "weight": "bold"} if cell.shown else {"colour": canvas.theme.soft}
     canvas.text(left + each / 2, top + _ROW / 2, text, ha="center", size=SMALL, **how)
 
 
 def _texts(cells: Sequence[Sequence[Cell]], each: float) -> list[list[str]]:
     """Return the text of each cell: with a decimal, without one, or empty, as the cells have room."""
     for places in (1, 0):
-        texts = [
-            [f"{100 * cell['value']:z.{places}f}".replace("-", "−") if cell else "" for cell in row] for row in cells
-        ]
+        texts = [[f"{100 * cell.value:z.{places}f}".replace("-", "−") if cell else "" for cell in row] for row in cells]
         if text_width([text for row in texts for text in row], SMALL, "bold") <= each - 2.5:
             return texts
     return [["" for _ in row] for row in cells]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NotRequired, TypedDict
 
+from benchmark.domain.drawn import RankedRow
+from benchmark.domain.entered import Reference
 from benchmark.domain.plots.dots import (
     Aside,
     Panel,
-    Reference,
     Series,
     dot_plot,
     reference_series,
@@ -16,30 +16,9 @@ from benchmark.domain.plots.dots import (
     with_references,
 )
 from benchmark.domain.plots.drawing import Drawing, Look, plot
-from benchmark.domain.plots.values import Metric, Percent, percent, percents
+from benchmark.domain.plots.values import Percent, percent, percents
 
 NO_MODEL = "No model has a score."
-
-
-class RankedRow(TypedDict):
-    """A model in a ranking: its figure in both parses, the `group` letters, the `ranks` that it may have, and the
-    share that is `left_out`."""
-
-    model: str
-    official: NotRequired[Metric]
-    repaired: NotRequired[Metric]
-    group: NotRequired[str | None]
-    ranks: NotRequired[Sequence[int] | None]
-    left_out: NotRequired[float | None]
-    bounds: NotRequired[Sequence[float] | None]
-
-
-class ModelRow(TypedDict):
-    """A model's figures by part, such as category, dimension or kind, and over all."""
-
-    model: str
-    values: Mapping[str, Metric]
-    overall: NotRequired[Metric]
 
 
 @plot
@@ -61,15 +40,15 @@ def leaderboard(
     title = f"{score}: official and repaired parse"
     if not rows:
         return Drawing(title, NO_MODEL)
-    scores = [{"repaired": percent(row.get("repaired")), "official": percent(row.get("official"))} for row in rows]
+    scores = [{"repaired": percent(row.repaired), "official": percent(row.official)} for row in rows]
     series = (
         Series(key="repaired", label="Repaired parse"),
         Series(key="official", label="Official parse", marker="D", colour="second", filled=False),
         *reference_series(references),
     )
-    bounds = [percents(row.get("bounds")) for row in rows]
+    bounds = [percents(row.bounds) for row in rows]
     canvas = dot_plot(
-        [*(row["model"] for row in rows), *(one["model"] for one in references)],
+        [*(row.model for row in rows), *(one.model for one in references)],
         [Panel("", with_references(scores, references, key), bounds)],
         series,
         unit=f"{score} (%)",
@@ -79,7 +58,7 @@ def leaderboard(
         asides=_ranking_asides(rows, scores, narrow=look.narrow),
     )
     lines = [_ranked_line(*arguments) for arguments in zip(rows, scores, bounds, strict=True)]
-    lines += [f"{one['model']}, entered from {one['source']}: {100 * one['values'][key]:.1f}" for one in references]
+    lines += [f"{one.model}, entered from {one.source}: {100 * one.values[key]:.1f}" for one in references]
     return Drawing(title, canvas, lines)
 
 
@@ -88,22 +67,23 @@ def _ranking_asides(
 ) -> list[Aside]:
     asides = [
         Aside(head, [f"{metric.value:.1f}" if (metric := row_scores[name]) else "–" for row_scores in scores])
-        for head, name in (("Rep.", "repaired"), ("Off.", "official"))
+        for head, name in (("Rep.", "repaired"), ("Off.", "official"), ("Corr.", "corrected"))
+        if any(name in row_scores for row_scores in scores)
     ]
-    shares = [row.get("left_out") for row in rows]
+    shares = [row.left_out for row in rows]
     asides.append(Aside("Out", ["–" if share is None else f"{100 * share:.0f} %" for share in shares]))
     if narrow:
         del asides[1]
-    if any(row.get("ranks") for row in rows) and not narrow:
-        asides.append(Aside("Rank", ["–".join(map(str, row.get("ranks") or ())) or "–" for row in rows]))
-    asides.append(Aside("Group", [row.get("group") or "–" for row in rows], "left"))
+    if any(row.ranks for row in rows) and not narrow:
+        asides.append(Aside("Rank", ["–".join(map(str, row.ranks or ())) or "–" for row in rows]))
+    asides.append(Aside("Group", [row.group or "–" for row in rows], "left"))
     return asides
 
 
 def _ranked_line(row: RankedRow, scores: Mapping[str, Percent | None], bounds: tuple[float, float] | None) -> str:
     parts = [f"{name} {metric.text() if metric else 'without a score'}" for name, metric in scores.items()]
-    parts += [f"left out {100 * share:.1f} %"] if (share := row.get("left_out")) else []
+    parts += [f"left out {100 * share:.1f} %"] if (share := row.left_out) else []
     parts += [f"worst to best case {bounds[0]:.1f} to {bounds[1]:.1f}"] if bounds else []
-    parts += [f"rank {' to '.join(map(str, ranks))}"] if (ranks := row.get("ranks")) else []
-    parts += [f"group {row['group']}"] if row.get("group") else []
-    return f"{row['model']}: {', '.join(parts)}"
+    parts += [f"rank {' to '.join(map(str, ranks))}"] if (ranks := row.ranks) else []
+    parts += [f"group {row.group}"] if row.group else []
+    return f"{row.model}: {', '.join(parts)}"

@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypedDict
 
+from benchmark.domain.drawn import AnswersRow
 from benchmark.domain.plots.dots import Aside, Panel, Series, dot_plot
 from benchmark.domain.plots.drawing import Drawing, Look, plot
-from benchmark.domain.plots.values import Metric, percent, told
-
-
-class AnswersRow(TypedDict):
-    """The shares of right answers of a model given a right and a wrong structure, and their difference in words."""
-
-    model: str
-    right: Metric
-    wrong: Metric
-    difference: str
+from benchmark.domain.plots.values import percent, told
 
 
 @plot
@@ -26,22 +17,22 @@ def structure_and_answers(rows: Sequence[AnswersRow], *, cut: str, note: str = "
     title = "Right answers given right and wrong structure"
     if not rows:
         return Drawing(title, "No model has structures and answers of the same stories.")
-    metrics = [{side: percent(row[side]) for side in ("right", "wrong")} for row in rows]
+    metrics = [{"right": percent(row.right), "wrong": percent(row.wrong)} for row in rows]
     series = (
         Series(key="right", label="Structure right"),
         Series(key="wrong", label="Structure wrong", marker="D", colour="second", filled=False),
     )
     canvas = dot_plot(
-        [row["model"] for row in rows],
+        [row.model for row in rows],
         [Panel("", metrics)],
         series,
         unit="Right answers (%)",
         look=look,
         note="; ".join(filter(None, [f"right: {cut}", note])),
-        asides=[Aside("Difference", [row["difference"] for row in rows])],
+        asides=[Aside("Difference", [row.difference for row in rows])],
     )
     lines = [
-        told(row["model"], ("structure right", "structure wrong"), metric.values())
+        told(row.model, ("structure right", "structure wrong"), metric.values())
         for row, metric in zip(rows, metrics, strict=True)
     ]
     return Drawing(title, canvas, lines)

@@ -6,10 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-Number = float | str | None
-"""A fraction, or its text as official scoring writes it."""
-Metric = Number | Mapping[str, Any]
-"""A number, or {"value": number, "interval": [low, high] or None[, "reason": why there is none]}."""
+from benchmark.domain.drawn import Metric
 
 
 class Percent(NamedTuple):

@@ -30,6 +30,7 @@ from benchmark.suites.registry import group_named, suite_for, suite_named, suite
 from benchmark.suites.showing.missing import leads, left_out, missing_of
 from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import PARSES
+from core.plain import plain
 
 KINDS = ("model", "baseline", "person")
 
@@ -92,7 +93,7 @@ class Command(JsonCommand):
             },
             "notes": {group: leads(entrants, group) for group, entrants in groups.items()},
             "absent": [absence.as_json() for absence in leaderboard.absent],
-            **({"entered": entered} if entered else {}),
+            **({"entered": plain(entered)} if entered else {}),
         }
         for absence in leaderboard.absent:
             if absence.failed:  # the others are told with the ranking

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from benchmark.domain.drawn import ModelRow
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.domain.tables.table import Cells
@@ -160,12 +161,10 @@ def _plot() -> Plot:
 
 def _drawn(entrants: Sequence[EntrantResults], parse: str) -> Cells:
     rows = [
-        {
-            "model": entrant.model,
-            "values": {
-                title: _found(entrant, parse)["scenarios"][scenario]["all"] for scenario, title in SCENARIOS.items()
-            },
-        }
+        ModelRow(
+            entrant.model,
+            {title: _found(entrant, parse)["scenarios"][scenario]["all"] for scenario, title in SCENARIOS.items()},
+        )
         for entrant in entrants
     ]
     short = {title: title for title in SCENARIOS.values()}

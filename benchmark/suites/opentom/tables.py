@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from benchmark.domain.drawn import ModelRow
 from benchmark.domain.tables import Column, Row, Table
 from benchmark.domain.tables.estimates import estimate, estimated, share_column
 from benchmark.domain.tables.table import Cells
@@ -121,7 +122,7 @@ def _plot() -> Plot:
 
 
 def _drawn(entrants: Sequence[EntrantResults], parse: str) -> Cells:
-    rows = [{"model": entrant.model, "values": dict(_found(entrant, parse)["f1"])} for entrant in entrants]
+    rows = [ModelRow(entrant.model, dict(_found(entrant, parse)["f1"])) for entrant in entrants]
     named = {"score": gettext_noop("Macro F1"), "part": "genre", "short": dict(GENRES), "over": "narratives"}
     return {"positional": [rows], "parse": parse, **named}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from benchmark.domain.drawn import ModelRow
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.domain.tables.table import Cells
@@ -125,7 +126,7 @@ def plot() -> Plot:
 def drawn(entrants: Entrants, tasks: Tasks, parse: str, over: str) -> Cells:
     """Return the arguments of the picture of tasks by scenario, with intervals `over` what is resampled, in the
     plural."""
-    rows = [{"model": entrant.model, "values": _parts(metrics, tasks)} for entrant, metrics in entrants]
+    rows = [ModelRow(entrant.model, _parts(metrics, tasks)) for entrant, metrics in entrants]
     named = {"score": gettext_noop("Share"), "part": gettext_noop("task and scenario"), "short": _SHORT, "over": over}
     return {"positional": [rows], "parse": parse, **named}
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import re
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
@@ -13,6 +14,7 @@ from matplotlib.colors import to_rgb
 from PIL import Image
 
 from benchmark.domain import plots
+from benchmark.domain.drawn import Lead, ModelRow, RankedRow
 from benchmark.domain.plots.canvas import WIDTHS
 from benchmark.domain.plots.dots import Series
 from benchmark.domain.plots.heat import STRONGEST
@@ -53,7 +55,7 @@ def made(n: int) -> dict:
     rng = np.random.default_rng(n)
     models = names(n)
     spread = lambda keys: {key: metric(float(rng.uniform(0.1, 0.95))) for key in keys}  # noqa: E731
-    order = [{"model": model, "values": spread(("0", "1", "2+"))} for model in models]
+    order = [ModelRow(model, spread(("0", "1", "2+"))) for model in models]
     table = lambda dimension: {  # noqa: E731
         gold: {said: int(rng.integers(9, 4000)) for said in (*SCHEMA[dimension].values, "missing", "illegal")}
         for gold in SCHEMA[dimension].values
@@ -70,9 +72,9 @@ def made(n: int) -> dict:
         }
         for name in DIMENSIONS
     }
-    leaderboard = [{"model": model, **spread(("official", "repaired")), "group": "ab"} for model in models]
+    leaderboard = [RankedRow(model=model, **spread(("official", "repaired")), group="ab") for model in models]
     apart = [
-        [{"value": 0.02 * (b - a), "shown": b - a > 2} if b > a else None for b in range(len(models))]
+        [Lead(value=0.02 * (b - a), shown=b - a > 2) if b > a else None for b in range(len(models))]
         for a in range(len(models))
     ]
     volume = [
@@ -87,7 +89,7 @@ def made(n: int) -> dict:
         "pairs": (plots.pair_matrix, (models, {"cells": apart, "score": "Stage 1 F1", "parse": "repaired"})),
         "category": (
             omnitom_plots.f1_by_category,
-            ([{"model": model, "values": spread(CATEGORIES)} for model in models], {"parse": "official"}),
+            ([ModelRow(model, spread(CATEGORIES)) for model in models], {"parse": "official"}),
         ),
         "orders": (
             omnitom_plots.by_kind,
@@ -96,7 +98,7 @@ def made(n: int) -> dict:
         "dimension": (
             omnitom_plots.accuracy_by_dimension,
             (
-                [{"model": model, "values": spread(DIMENSIONS), "overall": 0.5} for model in models],
+                [ModelRow(model, spread(DIMENSIONS), 0.5) for model in models],
                 {"parse": "official"},
             ),
         ),
@@ -182,8 +184,8 @@ def test_a_screen_reader_gets_title_and_data(name):
 
 def test_a_description_says_what_the_picture_says():
     rows = [
-        {"model": "A", "official": "0.500000", "repaired": {"value": 0.55, "interval": [0.5, 0.6004]}, "group": "a"},
-        {"model": "B", "official": None, "repaired": None, "group": None},
+        RankedRow(model="A", official="0.500000", repaired={"value": 0.55, "interval": [0.5, 0.6004]}, group="a"),
+        RankedRow(model="B"),
     ]
     root = ElementTree.fromstring(plots.leaderboard(rows, score="F1"))
     assert root[1].text == (
@@ -217,7 +219,7 @@ def test_the_same_data_makes_the_same_bytes_also_in_threads(form):
 
 
 def test_a_mark_stands_where_its_value_is_on_the_axis():
-    rows = [{"model": f"m{at}", "official": None, "repaired": value} for at, value in enumerate((0.4, 0.6, 0.5))]
+    rows = [RankedRow(model=f"m{at}", repaired=value) for at, value in enumerate((0.4, 0.6, 0.5))]
     root = ElementTree.fromstring(plots.leaderboard(rows, score="F1"))
     ticks = {one.text: float(one.get("x")) for one in texts(root) if one.text in {"40", "50", "60"}}
     # a panel's marks are the group with three uses; the ticks of an axis stand in groups of one
@@ -232,7 +234,7 @@ def test_a_mark_stands_where_its_value_is_on_the_axis():
 
 
 def test_an_interval_reaches_from_its_lower_to_its_upper_end():
-    rows = [{"model": "m", "official": None, "repaired": {"value": 0.5, "interval": [0.4, 0.6]}}]
+    rows = [RankedRow(model="m", repaired={"value": 0.5, "interval": [0.4, 0.6]})]
     root = ElementTree.fromstring(plots.leaderboard(rows, score="F1"))
     ticks = {one.text: float(one.get("x")) for one in texts(root) if one.text in {"40", "60"}}
     drawn = [re.findall(r"[ML] ([\d.]+) ([\d.]+)", one.get("d", "")) for one in root.iter(f"{SVG}path")]
@@ -323,7 +325,7 @@ def test_a_png_has_two_hundred_dots_an_inch():
 
 
 def test_pdf_fonts_are_those_that_publishers_take_unless_the_glyphs_would_be_lost():
-    rows = lambda name: [{"model": name, "official": 0.5, "repaired": 0.5}]  # noqa: E731
+    rows = lambda name: [RankedRow(model=name, official=0.5, repaired=0.5)]  # noqa: E731
     latin = plots.leaderboard(rows("Qwen"), score="F1", format="pdf")
     assert b"/Type0" in latin and b"/Type3" not in latin
     if len(families()) == 1:
@@ -340,7 +342,7 @@ def test_captions_keep_off_the_edges_of_a_png(wide):
     note = "; ".join(
         f"without figures here: {one} (no usable story: the model refused {at})" for at, one in enumerate(names)
     )
-    rows = [{"model": one, "values": {"False Belief Task": {"value": 0.5, "interval": None}}} for one in names]
+    rows = [ModelRow(one, {"False Belief Task": {"value": 0.5, "interval": None}}) for one in names]
     data = omnitom_plots.f1_by_category(rows, parse="repaired", note=note, format="png", width=wide)
     pixels = np.asarray(Image.open(io.BytesIO(data)).convert("L"), dtype=int)
     edge = 4  # of 200 dots an inch
@@ -374,7 +376,7 @@ def test_limits_show_every_interval_and_stay_within_the_scale():
 
 @pytest.mark.parametrize("value", [0.0, 1.0, 1 + 1e-15, -1e-17])
 def test_no_axis_names_what_no_score_can_be(value):
-    rows = [{"model": "m", "official": None, "repaired": {"value": value, "interval": [value, value]}}]
+    rows = [RankedRow(model="m", repaired={"value": value, "interval": [value, value]})]
     root = ElementTree.fromstring(plots.leaderboard(rows, score="F1"))
     found = [one.text for one in texts(root)]
     assert ("0" in found or "100" in found) and not {"−2", "-2", "102", "105", "−5"} & set(found)
@@ -382,9 +384,7 @@ def test_no_axis_names_what_no_score_can_be(value):
 
 def test_ticks_of_panels_side_by_side_stay_apart():
     names = [f"Category {at}" for at in range(8)]
-    rows = [
-        {"model": "an-organisation/" + "long" * 12, "values": {name: metric(at / 8) for at, name in enumerate(names)}}
-    ]
+    rows = [ModelRow("an-organisation/" + "long" * 12, {name: metric(at / 8) for at, name in enumerate(names)})]
     for wide in ("page", "column"):
         root = ElementTree.fromstring(omnitom_plots.f1_by_category(rows, parse="repaired", width=wide))
         lines: dict[str, list[tuple[float, float]]] = {}

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from benchmark.domain.drawn import ModelRow
 from benchmark.domain.plots.dots import Panel, Series, dot_plot
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.heat import heat_table
 from benchmark.domain.plots.parts import scores_by_part
-from benchmark.domain.plots.ranked import NO_MODEL, ModelRow
+from benchmark.domain.plots.ranked import NO_MODEL
 from benchmark.domain.plots.values import ended, percent, told
 from benchmark.domain.tables.categories import in_order
 from benchmark.suites.omnitom.categories import CATEGORIES
@@ -19,10 +21,10 @@ from core.language import gettext_noop
 
 
 def f1_by_category(rows: Sequence[ModelRow], *, parse: str, **how: Any) -> bytes:
-    """Extraction F1 in one panel a story category; a row is {"model", "values": {category: figure}}, `how` as
+    """Extraction F1 in one panel a story category; a row has figures by category, `how` as
     `scores_by_part` takes it."""
-    order = in_order((name for row in rows for name in row["values"]), CATEGORIES)
-    ordered: list[ModelRow] = [{**row, "values": {name: row["values"].get(name) for name in order}} for row in rows]
+    order = in_order((name for row in rows for name in row.values), CATEGORIES)
+    ordered = [replace(row, values={name: row.values.get(name) for name in order}) for row in rows]
     return scores_by_part(
         ordered,
         parse=parse,
@@ -45,14 +47,14 @@ def by_kind(
     """Plot what becomes of beliefs of each order or actor role (`by`, a key of KINDS), in one panel a figure: the
     paper's figure 5.
 
-    `panels` is {title: rows}, a row {"model", "values": {kind: figure}}; a model that a panel lacks is empty there.
+    `panels` is {title: rows}, a row has figures by kind; a model that a panel lacks is empty there.
     `of` names what the figures are of.
     """
-    title = f"{of} by {KIND_TITLES[by]}, {parse} parse"
-    models = list(dict.fromkeys(row["model"] for rows in panels.values() for row in rows))
+    title = gettext_noop(f"{of} by {KIND_TITLES[by]}, {parse} parse")
+    models = list(dict.fromkeys(row.model for rows in panels.values() for row in rows))
     if not models:
         return Drawing(title, NO_MODEL)
-    values_by_panel = {name: {row["model"]: row["values"] for row in rows} for name, rows in panels.items()}
+    values_by_panel = {name: {row.model: row.values for row in rows} for name, rows in panels.items()}
     metrics = {
         name: [{kind: percent(values_by_model.get(model, {}).get(kind)) for kind in KINDS[by]} for model in models]
         for name, values_by_model in values_by_panel.items()
@@ -88,19 +90,19 @@ def accuracy_by_dimension(
     """Labelling accuracy of models × dimensions, in the order of their `heads`, as a table of coloured cells; with
     `bold_best` the best of a column is bold.
 
-    A row is {"model", "values": {dimension: figure}, "overall": figure or None}.
+    A row has figures by dimension, and over all or None.
     """
     title = f"Labelling accuracy by dimension, {parse} parse"
     if not rows:
         return Drawing(title, NO_MODEL)
     columns = list(heads.values())
-    cells = [[percent(row["values"].get(name)) for name in heads] for row in rows]
-    if any(row.get("overall") is not None for row in rows):
-        columns.append("Overall")
-        cells = [[*line, percent(row.get("overall"))] for line, row in zip(cells, rows, strict=True)]
+    cells = [[percent(row.values.get(name)) for name in heads] for row in rows]
+    if any(row.overall is not None for row in rows):
+        columns.append(gettext_noop("Overall"))
+        cells = [[*line, percent(row.overall)] for line, row in zip(cells, rows, strict=True)]
     values = [[None if metric is None else metric.value for metric in line] for line in cells]
     canvas = heat_table(
-        look.labels(row["model"] for row in rows),
+        look.labels(row.model for row in rows),
         columns,
         values,
         [["–" if value is None else f"{value:.1f}" for value in line] for line in values],
@@ -108,5 +110,5 @@ def accuracy_by_dimension(
         look=look,
         bold_best=bold_best and len(rows) > 1,
     )
-    lines = [told(row["model"], columns, line) for row, line in zip(rows, cells, strict=True)]
+    lines = [told(row.model, columns, line) for row, line in zip(rows, cells, strict=True)]
     return Drawing(title, canvas, lines)

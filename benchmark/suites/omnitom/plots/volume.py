@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from benchmark.domain.drawn import Metric
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.scatter import Point, numbered_scatter
-from benchmark.domain.plots.values import BANDS, Metric, Percent, barred, bounds_of, ended, percent, worst_to_best
+from benchmark.domain.plots.values import BANDS, Percent, barred, bounds_of, ended, percent, worst_to_best
 from core.language import gettext_noop
 
 NO_VOLUME = "No model has predicted a row."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from benchmark.domain.drawn import ModelRow
 from benchmark.domain.tables.estimates import metric_of
 from benchmark.suites.omnitom.analyses import BUCKETS
 from benchmark.suites.omnitom.kinds import KINDS
@@ -13,6 +14,7 @@ from benchmark.suites.omnitom.shown.outputs import volume_of
 from benchmark.suites.showing.entrants import analyses_of
 from benchmark.suites.showing.missing import complete, missing_told, unjudged_told
 from benchmark.suites.shown import EntrantResults
+from core.language import gettext_noop
 
 Arguments = dict[str, Any]
 
@@ -35,10 +37,10 @@ def _without_rows(entrants: Sequence[EntrantResults], group: str, parse: str, be
 
 def by_category(entrants: Sequence[EntrantResults], parse: str) -> Arguments:
     rows = [
-        {
-            "model": entrant.model,
-            "values": {row["story_category"]: metric_of(row, "f1") for row in entrant.parses[parse]["by_category"]},
-        }
+        ModelRow(
+            entrant.model,
+            {row["story_category"]: metric_of(row, "f1") for row in entrant.parses[parse]["by_category"]},
+        )
         for entrant in entrants
     ]
     return {"positional": [rows], "parse": parse}
@@ -49,7 +51,7 @@ def dimensions(entrants: Sequence[EntrantResults], parse: str, scheme: Scheme = 
     for entrant in entrants:
         overall = entrant.parses[parse]["overall"]
         values = {name: overall[scheme.share_of(name)] for name in scheme.keys}
-        rows.append({"model": entrant.model, "values": values, "overall": overall["overall_accuracy"]})
+        rows.append(ModelRow(entrant.model, values, overall["overall_accuracy"]))
     return {
         "positional": [rows],
         "parse": parse,
@@ -60,23 +62,22 @@ def dimensions(entrants: Sequence[EntrantResults], parse: str, scheme: Scheme = 
 
 
 def extraction_by_kind(entrants: Sequence[EntrantResults], by: str, parse: str) -> Arguments:
-    return _by_kind(entrants, by, parse, {"F1": "f1", "Precision": "precision", "Recall": "recall"}, "Extraction")
+    return _by_kind(
+        entrants, by, parse, {"F1": "f1", "Precision": "precision", "Recall": "recall"}, gettext_noop("Extraction")
+    )
 
 
 def labelling_by_kind(
     entrants: Sequence[EntrantResults], by: str, parse: str, scheme: Scheme = OMNITOM_SCHEME
 ) -> Arguments:
     heads = {"Overall": "overall", **{head: name for name, head in scheme.shorts.items()}}
-    return _by_kind(entrants, by, parse, heads, "Labelling accuracy")
+    return _by_kind(entrants, by, parse, heads, gettext_noop("Labelling accuracy"))
 
 
 def _by_kind(entrants: Sequence[EntrantResults], by: str, parse: str, panels: dict[str, str], of: str) -> Arguments:
     panel_rows = {
         title: [
-            {
-                "model": entrant.model,
-                "values": {kind: analyses_of(entrant, parse)["kinds"][kind][name] for kind in KINDS[by]},
-            }
+            ModelRow(entrant.model, {kind: analyses_of(entrant, parse)["kinds"][kind][name] for kind in KINDS[by]})
             for entrant in entrants
         ]
         for title, name in panels.items()

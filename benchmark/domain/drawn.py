@@ -1,0 +1,73 @@
+"""Rows that pictures show, apart from what draws them, which takes a second to load."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Metric = float | str | Mapping[str, Any] | None
+"""A fraction, or its text as official scoring writes it, or {"value": number, "interval": [low, high] or None[,
+"reason": why there is none]}."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lead:
+    """The lead of one model over another, as a fraction, and whether that is shown."""
+
+    value: float
+    shown: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswersRow:
+    """The shares of right answers of a model given a right and a wrong structure, and their difference in words."""
+
+    model: str
+    right: Mapping[str, object]
+    wrong: Mapping[str, object]
+    difference: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteMetrics:
+    """The figure of each model in a suite, in one order for all suites, and the figure at chance."""
+
+    title: str
+    metrics: Sequence[Mapping[str, object] | None]
+    chance: Mapping[str, object] | float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricOfSuite:
+    """A model's figure in a suite, the figure at chance, and its rank in words."""
+
+    title: str
+    metric: Mapping[str, object] | None
+    chance: Mapping[str, object] | float | None
+    rank: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedRow:
+    """A model in a ranking: its figure in both parses, and without the judge's error where that is known, the `group`
+    letters, the `ranks` that it may have, the share that is `left_out`, and where its figure can be, None where nothing
+    is missing."""
+
+    model: str
+    official: Metric = None
+    repaired: Metric = None
+    corrected: Metric = None
+    group: str | None = None
+    ranks: Sequence[int] | None = None
+    left_out: float | None = None
+    bounds: Sequence[float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRow:
+    """A model's figures by part, such as category, dimension or kind, and over all."""
+
+    model: str
+    values: Mapping[str, Metric]
+    overall: Metric = None
