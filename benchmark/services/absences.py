@@ -57,7 +57,7 @@ class Absence:
 
     @property
     def told(self) -> Absent:
-        return {"model": self.model, "why": self.why}
+        return Absent(self.model, self.why)
 
     def __str__(self) -> str:
         if not self.failed:
@@ -141,13 +141,12 @@ def unread(entrants: Sequence[EntrantResults], parse: str) -> list[Absent]:
     for entrant in entrants:
         metrics = entrant.parses[parse]
         if not metrics:
-            unread_models.append(
-                {"model": entrant.model, "why": _sentence(entrant.parses.get("reason") or gettext_noop("no figures"))}
-            )
+            why = entrant.parses.get("reason") or gettext_noop("no figures")
+            unread_models.append(Absent(entrant.model, _sentence(why)))
         elif not int(metrics["overall"]["stories"]):
             reasons = metrics["overall"].get("unusable_reasons", {})
             counted = ", ".join(f"{why} {count:,}" for why, count in reasons.items())
-            unread_models.append({"model": entrant.model, "why": f"no usable story{f': {counted}' if counted else ''}"})
+            unread_models.append(Absent(entrant.model, f"no usable story{f': {counted}' if counted else ''}"))
     return unread_models
 
 

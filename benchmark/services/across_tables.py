@@ -236,7 +236,7 @@ def _not_run(rankings: Sequence[SuiteRanking], model: AcrossModel) -> list[str]:
     """Name the rankings that lack the model, with the reason where one is known."""
     notes = []
     for ranking in rankings:
-        names = {absent["model"]: absent["why"] for absent in ranking.absent}
+        names = {absent.model: absent.why for absent in ranking.absent}
         why = next((why for name, why in names.items() if model.name.startswith(name)), gettext_noop("no finished run"))
         notes.append(f"{ranking.title} ({why})")
     return [gettext_noop(f"Without a figure in {'; '.join(notes)}.")] if notes else []

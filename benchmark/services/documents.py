@@ -149,7 +149,8 @@ def as_json(document: Document) -> Json:
     kept = {one.name: getattr(document, one.name) for one in fields(document) if one.name != "withheld"}
     kept["stages"] = {stage: [_as_json(entrant) for entrant in rows] for stage, rows in document.stages.items()}
     kept["controls"], kept["by_method"] = as_plain(document.controls), as_plain(document.by_method)
-    kept["corrections"] = as_plain(document.corrections)
+    for name in ("absent", "unscored", "entered", "corrections"):
+        kept[name] = as_plain(kept[name])
     kept["comparison"] = document.comparison and document.comparison.as_json()
     kept["rankings"] = None if document.rankings is None else rankings_as_data(document.rankings)
     return {name: value for name, value in kept.items() if name in _ALWAYS or value is not None}
@@ -167,6 +168,12 @@ def document_from(kept: Mapping[str, Any]) -> Document:
     known = {name: value for name, value in kept.items() if name in names and value is not None}
     stages = known.get("stages", {})
     known["stages"] = {stage: [_entrant_from(row) for row in rows or ()] for stage, rows in stages.items()}
+    if "absent" in known:
+        known["absent"] = {stage: _absent_from(rows) for stage, rows in known["absent"].items()}
+    if "unscored" in known:
+        known["unscored"] = _absent_from(known["unscored"])
+    if "entered" in known:
+        known["entered"] = [PaperRow.from_json(row) for row in known["entered"]]
     if "controls" in known:
         known["controls"] = ControlResults.from_json(known["controls"])
     if "by_method" in known:
@@ -178,6 +185,10 @@ def document_from(kept: Mapping[str, Any]) -> Document:
     if "rankings" in known:
         known["rankings"] = rankings_from(known["rankings"])
     return Document(**known)
+
+
+def _absent_from(rows: Sequence[Mapping[str, str]]) -> list[Absent]:
+    return [Absent(row["model"], row["why"]) for row in rows]
 
 
 def _entrant_from(row: Mapping[str, Any]) -> EntrantResults:

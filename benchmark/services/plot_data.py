@@ -218,7 +218,7 @@ def _unpaired(document: Document, stage: str, parse: str) -> list[Absent]:
         if model.key not in ranked:
             ranking = model.ranking.get(parse) or {}
             why = ranking.get("reason") or model.parses.get("reason") or gettext_noop("not ranked")
-            unpaired.append({"model": model.model, "why": why.removesuffix(".")})
+            unpaired.append(Absent(model.model, why.removesuffix(".")))
     return unpaired
 
 

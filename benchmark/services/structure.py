@@ -20,6 +20,7 @@ from benchmark.domain.association import (
     median_structure,
     of_whole_stories,
 )
+from benchmark.domain.tables import Absent
 from benchmark.domain.tables.categories import in_order
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED
 from benchmark.services.structure_joins import Joined, Joining, Pair
@@ -82,7 +83,7 @@ class Association:
     choice: Choice
     cut: float
     joined: list[Joined]
-    absent: list[dict[str, str]]
+    absent: list[Absent]
     metrics: Metrics | None
     method: str
     datasets: list[int]
@@ -102,9 +103,7 @@ def association_of(sides: Sides, choice: Choice) -> Association:
     joining = Joining([side for pair in listed for side in (pair.structure, pair.answers)], choice.parse)
     joined = [joining.joined(pair, choice.measure, choice.answers) for pair in pairs]
     absent += [
-        {"model": of.pair.model, "why": of.why or gettext_noop("no story in common")}
-        for of in joined
-        if not of.observations
+        Absent(of.pair.model, of.why or gettext_noop("no story in common")) for of in joined if not of.observations
     ]
     joined = [of for of in joined if of.observations]
     observations = [seen for of in joined for seen in of.observations]
@@ -122,7 +121,7 @@ def association_of(sides: Sides, choice: Choice) -> Association:
     return Association(choice, cut, joined, absent, metrics, method(seed=SEED, unit="stories"), joining.datasets)
 
 
-def _pairs(sides: Sides, choice: Choice, measure: Measure) -> tuple[list[Pair], list[dict[str, str]]]:
+def _pairs(sides: Sides, choice: Choice, measure: Measure) -> tuple[list[Pair], list[Absent]]:
     """Return the pair of each chosen model in a measure, and the models that lack one of the two."""
     pairs, absent = [], []
     for model in choice.models:
@@ -133,7 +132,7 @@ def _pairs(sides: Sides, choice: Choice, measure: Measure) -> tuple[list[Pair], 
             pairs.append(Pair(model, structure, answers))
         else:
             lacks = choice.answers.noun if structure else measure.group.noun
-            absent.append({"model": model, "why": gettext_noop(f"no {lacks} in the chosen run")})
+            absent.append(Absent(model, gettext_noop(f"no {lacks} in the chosen run")))
     return pairs, absent
 
 

@@ -7,14 +7,13 @@ import csv
 import io
 import json
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from html import unescape
-from types import SimpleNamespace
 
 import pytest
 from django.core.management import CommandError, call_command
 
-from benchmark.domain.tables import to_csv, to_json, to_latex
+from benchmark.domain.tables import Absent, absent_told, to_csv, to_json, to_latex
 from benchmark.models import Form, RunItem
 from benchmark.services.documents import Document, document_from, document_of, leaderboard_document, tables_of
 from benchmark.services.leaderboard_scope import leaderboard_of
@@ -54,6 +53,11 @@ def words(drawn: bytes) -> str:
     return unescape(" ".join(" ".join(re.findall(r"<text[^>]*>([^<]*)</text>", drawn.decode())).split()))
 
 
+def test_models_that_one_reason_keeps_out_are_named_together():
+    absent = [Absent("one", LEXICAL), Absent("two", "not asked"), Absent("three", LEXICAL)]
+    assert absent_told(absent) == f"one, three ({LEXICAL}); two (not asked)"
+
+
 def test_files_and_pictures_of_a_leaderboard_name_who_is_ranked_apart(world, client):
     client.force_login(world.alice)
     tables = f"{world.base}/results/tables/stage1"
@@ -78,7 +82,7 @@ def test_every_table_and_picture_of_models_names_them(world):
     for name, make in tables_of(document).items():
         if name not in ("stage2", "categories-stage2", "judge-tests") and not name.startswith("dimensions"):
             table = make()
-            assert [one["model"] for one in table.absent] == ["apart"], name
+            assert [one.model for one in table.absent] == ["apart"], name
             assert b"apart" in to_csv(table) and b"apart" in to_json(table) and b"apart" in to_latex(table)
     for name in ("leaderboard-stage1", "f1-by-category-repaired"):
         assert "apart (ranked apart" in words(plots_of(document)[name].draw(format="svg"))
@@ -185,20 +189,26 @@ def test_who_has_no_official_reading_is_named_in_what_is_official(world):
     for document in (document_of(world.run), frozen):
         table = tables_of(document)["orders-dimensions-official"]()
         [absent] = table.absent
-        assert absent["model"] == "random" and "Story" in absent["why"]
+        assert absent.model == "random" and "Story" in absent.why
         assert "Not in this table: random (" in to_latex(table).decode()
         assert "random (" in words(plots_of(document)["dimensions-official"].draw(format="svg"))
 
 
+@dataclass(frozen=True)
+class Row:
+    """What is withheld by: the kind of an entrant, and its corrected scores."""
+
+    kind: str
+    corrected: None = None
+
+
 def test_rows_of_people_that_wait_are_named():
-    stages = {"stage1": [], "stage2": [SimpleNamespace(kind="person"), SimpleNamespace(kind="model")]}
+    stages = {"stage1": [], "stage2": [Row("person"), Row("model")]}
     document = Document(kind="run", stages=stages, absent={}, numbers=[1, 2, 3, 4, 5, 6])
     held = whole_document(document, {1, 2, 9})
     assert [one.kind for one in held.stages["stage2"]] == ["model"]
-    assert held.absent["stage2"] == [
-        {"model": "People", "why": "withheld: you still have work to do on 2 of these stories"}
-    ]
-    without = whole_document(replace(document, stages={"stage1": [], "stage2": [SimpleNamespace(kind="model")]}), {1})
+    assert held.absent["stage2"] == [Absent("People", "withheld: you still have work to do on 2 of these stories")]
+    without = whole_document(replace(document, stages={"stage1": [], "stage2": [Row("model")]}), {1})
     assert without.absent == {}
 
 

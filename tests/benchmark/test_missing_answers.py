@@ -185,6 +185,12 @@ def test_what_judges_lost_of_several_models_is_one_sentence(world):
     assert sentence.startswith(told) and sentence.endswith("that shows no difference against them.")
     held[0].ranking["repaired"]["lost"] = 1
     assert "in 1 story of majority: that shows no difference against it." in " ".join(leads(held, "stage2"))
+    for lost, one in enumerate(held, 1):
+        one.ranking["repaired"]["lost"] = lost
+    assert [one for one in leads(held, "stage2") if "lost" in one] == [
+        f"Judges or providers lost answers, or rows of them, in 1 to {len(held)} stories of {len(held)} models, "
+        f"most of {held[-1].model}: that shows no difference against them."
+    ]
 
 
 def test_a_number_of_rows_stands_under_no_per_cent(world):

@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from annotation.models import Membership
 from benchmark.domain.plots.theme import THEMES
+from benchmark.domain.tables import Absent
 from benchmark.management.commands._options import options_given
 from benchmark.models import Dataset, Run, RunItem, SharedReport
 from benchmark.services.asking import settings_of
@@ -379,12 +380,12 @@ def test_who_has_open_work_sees_of_its_own_what_it_calls_whole(run):
 @pytest.mark.once
 def test_its_own_table_and_picture_name_who_is_not_in_them(run):
     document = document_of(run)
-    late = {"model": "late", "why": "all 24 calls failed"}
+    late = Absent("late", "all 24 calls failed")
     stages = document.stages["tiny"]
     entry = stages[1]
     stages[1] = replace(entry, parses=entry.parses | {"official": None, "reason": "No answer is official."})
     document = replace(document, absent={"tiny": [late]})
-    lacking = [late, {"model": entry.model, "why": "No answer is official"}]
+    lacking = [late, Absent(entry.model, "No answer is official")]
     assert tables_of(document)["glance-official"]().absent == lacking
     assert plots_of(document)["glance-official"].absent == tuple(lacking)
     assert tables_of(document)["glance-repaired"]().absent == [late]

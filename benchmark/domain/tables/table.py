@@ -14,8 +14,6 @@ from core.language import gettext_noop
 Cells = dict[str, Any]
 """Cells of a row in the making, by the key of their column."""
 Row = Mapping[str, Any]
-Absent = Mapping[str, str]
-"""{"model", "why"} of a model that a table or a picture does not have."""
 Mark = Literal["best", "second"]
 MISSING = "–"
 ENTERED = gettext_noop(
@@ -26,6 +24,14 @@ OWN_WORDING = gettext_noop("asked in Credence’s own wording: not the paper’s
 OWN_WORDING_NOTE = gettext_noop(f"Models here are {OWN_WORDING}.")
 MARKED = gettext_noop("Bold: best of the column; underlined: second.")
 MARKED_BY_WORST = gettext_noop("Bold: best of the column with missing answers at their worst; underlined: second.")
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """A model that a table or a picture does not have, and why."""
+
+    model: str
+    why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +122,11 @@ def _printed(number: Decimal, places: int) -> Decimal:
 
 
 def absent_told(absent: Sequence[Absent]) -> str:
-    return "; ".join(f"{model['model']} ({model['why']})" for model in absent)
+    """Return the models that a table lacks, those that one reason keeps out together."""
+    by_reason: dict[str, list[str]] = {}
+    for one in absent:
+        by_reason.setdefault(one.why, []).append(one.model)
+    return "; ".join(f"{', '.join(models)} ({why})" for why, models in by_reason.items())
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from annotation.domain.spreadsheet import defused
 from benchmark.domain.tables.table import Column, Row, Table
-from core.plain import Json
+from core.plain import Json, plain
 
 
 def to_csv(table: Table) -> bytes:
@@ -50,7 +50,7 @@ def _entered(table: Table) -> list[Row]:
 
 
 def _absent(table: Table) -> list[Row]:
-    return [{table.columns[0].key: model["model"], ABSENT: model["why"]} for model in table.absent]
+    return [{table.columns[0].key: model.model, ABSENT: model.why} for model in table.absent]
 
 
 def _section_column(table: Table) -> list[Column]:
@@ -99,7 +99,7 @@ def to_json(table: Table) -> bytes:
         "lead": list(table.lead),
         "notes": [*table.dashes, *table.entered_told, *table.notes],
     }
-    notes: Json = {"ranking": table.ranking, "absent": list(table.absent), "section": table.section}
+    notes: Json = {"ranking": table.ranking, "absent": plain(list(table.absent)), "section": table.section}
     notes["entered"] = [
         _held(table, keys, row.cells) | {"kind": row.kind, "source": row.source} for row in table.entered
     ]

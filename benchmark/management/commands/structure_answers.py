@@ -8,7 +8,7 @@ from benchmark.services.structure_choice import choice_of, lacking
 from benchmark.services.structure_sides import Sides, sides_of
 from benchmark.services.structure_tables import PICTURE, TABLES, cut_told, picture_of, tables_of, verdict_of
 from benchmark.suites.story_scores import PARSES
-from core.plain import Json
+from core.plain import Json, plain
 
 
 class Command(JsonCommand):
@@ -49,7 +49,7 @@ class Command(JsonCommand):
             "right": cut_told(association),
             **verdict_of(association),
             "rows": [_row(model, table) for model, table in association.metrics.tables.items()],
-            "absent": association.absent,
+            "absent": plain(association.absent),
         }
         if not options["output"]:
             return result

@@ -126,6 +126,10 @@ def differ_told(parts: Iterable[str], counted: str = AT_THEIR_WORST) -> list[str
     return [f"{text[:1].upper()}{text[1:]}. {counted}"] if text else []
 
 
+_LOST_SENTENCES = 2
+"""So many different numbers of lost stories have a sentence each; of twenty models they would be a page of them."""
+
+
 def _lost(models: Sequence[EntrantResults], group: str) -> list[str]:
     """Return what is not the models' doing: why some have no rank, then of how many stories others lack something."""
     sentences: list[str] = []
@@ -138,6 +142,8 @@ def _lost(models: Sequence[EntrantResults], group: str) -> list[str]:
             sentences.append(f"{entrant.model}: {ranking['reason']}.")
         else:
             alike.setdefault(ranking["lost"], []).append(entrant.model)
+    if len(alike) > _LOST_SENTENCES:
+        return [*sentences, _lost_of_many(alike, group)]
     for lost, names in alike.items():
         stories = f"{lost:,} {nouns_of_group(group)[lost != 1]}"
         sentences.append(
@@ -147,6 +153,15 @@ def _lost(models: Sequence[EntrantResults], group: str) -> list[str]:
             )
         )
     return sentences
+
+
+def _lost_of_many(alike: Mapping[int, Sequence[str]], group: str) -> str:
+    """Return in one sentence between which numbers of stories models lack something, by that number in `alike`."""
+    low, high, most = min(alike), max(alike), alike[max(alike)][0]
+    return gettext_noop(
+        f"Judges or providers lost answers, or rows of them, in {low:,} to {high:,} {nouns_of_group(group)[1]} of "
+        f"{sum(map(len, alike.values())):,} models, most of {most}: that shows no difference against them."
+    )
 
 
 def _incomplete_sets(models: Sequence[EntrantResults]) -> list[str]:
