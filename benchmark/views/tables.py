@@ -185,7 +185,7 @@ def page_table(
         name=name,
         title=table.title,
         groups=_groups(table.columns),
-        columns=[_head(column) for column in table.columns],
+        columns=[_head(column, first=not at) for at, column in enumerate(table.columns)],
         rows=[*_rows(table, href, run_href)],
         totals=[_row(table.columns, row, href, {}) for row in table.totals],
         entered=[
@@ -243,10 +243,11 @@ def _rank(column: Column, value: Any) -> Any:
         return Decimal(0)
 
 
-def _head(column: Column) -> PageHead:
+def _head(column: Column, *, first: bool) -> PageHead:
+    """Return the head of a column; the first one names the rows, and stands left also where these are numbers."""
     name = column.label or column.header
     label = f"{name} ({column.unit})" if column.unit else name
-    return PageHead(column.key, label, not column.is_text)
+    return PageHead(column.key, label, not column.is_text and not first)
 
 
 def _groups(columns: Sequence[Column]) -> list[PageGroup]:
@@ -263,7 +264,12 @@ def _text(column: Column, value: Any) -> str:
     """Write a value as printed, but never round a small number to nought: no p is 0."""
     if column.kind == "number" and value and not column.rounded(value):
         return f"<{Decimal(1).scaleb(-column.places)}"
-    return column.text(value)
+    return _minus(column, column.text(value))
+
+
+def _minus(column: Column, text: str) -> str:
+    """Write numbers with the minus of charts and sentences; files keep the hyphen, which programs read."""
+    return text if column.is_text else text.replace("-", "−")
 
 
 def _row(
@@ -280,7 +286,7 @@ def _row(
         cells.append(
             PageCell(
                 text=_text(column, row.get(column.key)),
-                interval=column.interval_text(row),
+                interval=_minus(column, column.interval_text(row)),
                 why=column.no_interval(row),
                 number=not column.is_text,
                 mark=marks.get(column.key, ""),

@@ -79,7 +79,9 @@ def test_the_page_filters_sorts_and_opens_the_comparison(world, client):
     assert set(texts(f"over={category}", 2)) == {category}
     assert texts("model=no such", 0) == []
     assert len(texts("model=RANDOM", 0)) == 2
-    sizes = [float(text) for text in texts("over=every&sort=value&reading=official", 3) if text != "–"]
+    sizes = [
+        float(text.replace("−", "-")) for text in texts("over=every&sort=value&reading=official", 3) if text != "–"
+    ]
     assert sizes == sorted(sizes) and len(sizes) == 24
     address = next(row.cells[3].href for row in page.context["table"].rows if row.cells[3].href)
     assert client.get(address).status_code == 200

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmark.domain.tables import Column, Table
+from benchmark.domain.tables.writing import to_csv
 from benchmark.views.tables import LEGEND_LENGTH, LEGEND_NOTES, page_table
 
 COLUMNS = [
@@ -32,3 +33,21 @@ def test_few_short_notes_stand_open_and_none_is_lost():
 def test_a_small_number_is_not_nought(p, text):
     page = page_table("board", table(ps=(p, 0.5)))
     assert page.rows[0].cells[1].text == text
+
+
+def test_pages_write_a_minus_and_files_the_hyphen_that_programs_read():
+    columns = [
+        Column(key="gap-of", header="Gap"),
+        Column(key="lead", header="Lead", kind="share", interval="ends"),
+    ]
+    rows = [{"gap-of": "gpt-4", "lead": -0.0848, "ends": [-0.185, 0.017]}]
+    gaps = Table(title="Gaps", columns=columns, rows=rows)
+    name, lead = page_table("gaps", gaps).rows[0].cells
+    assert (name.text, lead.text, lead.interval) == ("gpt-4", "−8.48", "[−18.5, 1.7]")
+    assert b"-8.48,-18.5" in to_csv(gaps) and "−".encode() not in to_csv(gaps)
+
+
+def test_the_head_of_what_names_the_rows_stands_over_it_on_the_left():
+    columns = [Column(key="number", header="Question", kind="count"), Column(key="n", header="n", kind="count")]
+    page = page_table("items", Table(title="Items", columns=columns, rows=[{"number": 346, "n": 19}]))
+    assert [head.number for head in page.columns] == [False, True]
