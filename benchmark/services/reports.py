@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -25,6 +27,7 @@ from core.made_by import made_by
 from core.plain import Json
 from workers.services.notify import Notifier
 
+log = logging.getLogger(__name__)
 REPORTS = Notifier(gettext_noop("the report is computed when somebody opens it"))
 """Asks a worker to compute the report of a run, by the id of its job."""
 
@@ -131,9 +134,21 @@ def _entrants(run: Run) -> list[EntrantFigures]:
 
 def _measured(suite: Suite, entrant: EntrantFigures, entered: Entered) -> _Scored:
     try:
-        return _by_group(entrant, suite.measure(entered))
+        return _numbers(suite, _by_group(entrant, suite.measure(entered)))
     except SuiteFailed as error:
         return _failed(suite, entrant, str(error))
+
+
+def _numbers(suite: Suite, scored: _Scored) -> _Scored:
+    """Return the figures of one entrant, which no database keeps where one is not finite. Raises SuiteFailed."""
+    try:
+        json.dumps([scored.figures.groups, scored.by_story], allow_nan=False)
+    except ValueError as error:
+        log.exception("%s has a figure of %s that is no number.", suite.title, scored.figures.name)
+        raise SuiteFailed(
+            gettext_noop(f"{suite.title} has a figure of {scored.figures.name} that is no number, so none is kept.")
+        ) from error
+    return scored
 
 
 def _people(suite: Suite, run: Run, samples: Mapping[int, Sample]) -> Iterator[_Scored]:
@@ -143,11 +158,12 @@ def _people(suite: Suite, run: Run, samples: Mapping[int, Sample]) -> Iterator[_
         entrant = EntrantFigures(id=None, name=person.name, kind="person", role=person.role, number=person.number)
         try:
             measured = suite.people_measured(person)
+            scored = measured and _numbers(suite, _of_person(suite.people, entrant, measured))
         except SuiteFailed as error:
             yield _failed(suite, entrant, str(error))
         else:
-            if measured:
-                yield _of_person(suite.people, entrant, measured)
+            if scored:
+                yield scored
 
 
 def _of_person(group: str, entrant: EntrantFigures, measured: PersonMeasured) -> _Scored:

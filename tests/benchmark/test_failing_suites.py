@@ -179,6 +179,25 @@ def test_a_model_that_cannot_be_scored_stands_beside_the_others_with_the_reason(
 
 
 @pytest.mark.once
+def test_a_figure_that_is_no_number_is_said_of_its_model_and_the_others_keep_theirs(
+    tiny, monkeypatch, dataset, admin, cast
+):
+    def measure(entered):
+        own = SUITE.measure(entered)
+        figures = own["tiny"].metrics
+        if entered.name != "counter":
+            return own
+        return {"tiny": replace(own["tiny"], metrics=replace(figures, analyses={"repaired": {"mean": float("nan")}}))}
+
+    monkeypatch.setitem(registry._suites, "tiny", guarded(replace(SUITE, measure=measure)))
+    run = launched(cast, dataset)
+    for name in ("run_results", "run_report"):
+        page = shown(admin, run, name)
+        assert "Tiny sums has a figure of counter that is no number, so none is kept." in page and "adder" in page
+    assert [one.groups["tiny"] is None for one in report_of(run).entrants] == [False, True]
+
+
+@pytest.mark.once
 def test_a_run_of_which_nobody_can_be_scored_has_its_pages(breaking, dataset, admin, cast):
     breaking("measure", lambda entered: True)
     run = launched(cast, dataset)

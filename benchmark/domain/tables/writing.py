@@ -88,8 +88,8 @@ def _plain(number: str) -> str:
 
 def to_json(table: Table) -> bytes:
     """Return {title, columns, rows, totals, lead, notes[, ranking, absent, section, entered]}, UTF-8. Values as they
-    are held: a share is a fraction. A row without an interval has the reason under the interval's key with `_reason`
-    behind it; columns without bounds in any row have no key of them."""
+    are held: a share is a fraction. A row without an interval, or without the figure itself, has the reason under the
+    interval's key with `_reason` behind it; columns without bounds in any row have no key of them."""
     keys = _keys(table)
     document: Json = {
         "title": table.title,
@@ -122,5 +122,6 @@ def _keys(table: Table) -> list[str]:
 
 
 def _held(table: Table, keys: Sequence[str], row: Row) -> Json:
-    why = {f"{column.interval}_reason": reason for column in table.columns if (reason := column.no_interval(row))}
+    ends = [column.interval for column in table.columns if column.interval and not row.get(column.interval)]
+    why = {key: row[key] for key in (f"{end}_reason" for end in ends) if row.get(key)}
     return {key: row.get(key) for key in keys} | why

@@ -68,13 +68,15 @@ class Labelled(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Batches:
     """Means over the five samples of narratives: macro F1 with its `deviation`, accuracy, the share of answers that are
-    left out, and the macro F1 with what was not read as wrong."""
+    left out (None where one of the five has no answer to such questions), the macro F1 with what was not read as wrong,
+    and the numbers of narratives in the sample that was asked about fewest and in the one that was asked about most."""
 
     f1: float | None
     deviation: float | None
     accuracy: float | None
-    corrupted: float
+    corrupted: float | None
     worst: float | None
+    narratives: tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,13 +168,25 @@ def _batches(rows: Sequence[Labelled]) -> dict[str, Batches]:
         worst = {
             genre: _worst(questions) for genre, questions in genres([_released(row, part) for row in asked]).items()
         }
+        asked_about = _narratives(asked, part)
         for genre, result in metrics([_released(row, part) for row in asked if not row.missing]).items():
             f1, accuracy = result.mean_and_deviation("f1"), result.mean_and_deviation("accuracy")
             name = _genre_name(genre, part)
             if name in GENRES and len(result.by_batch) == 5:
-                means = Batches(*f1, accuracy=accuracy[0], corrupted=result.corrupted, worst=worst[genre])
+                means = Batches(
+                    *f1, accuracy=accuracy[0], corrupted=result.corrupted, worst=worst[genre], narratives=asked_about
+                )
                 by_genre.setdefault(name, means)
     return by_genre
+
+
+def _narratives(asked: Sequence[Labelled], part: str) -> tuple[int, int]:
+    """The numbers of narratives in the smallest and in the largest of the samples as they were asked about."""
+    narratives: dict[int, set[str]] = {}
+    for row in asked:
+        narratives.setdefault(row.sample.gold["batches"][part], set()).add(row.sample.cluster)
+    sizes = [len(keys) for keys in narratives.values()]
+    return min(sizes, default=0), max(sizes, default=0)
 
 
 def _worst(questions: Sequence[LabelledAnswer]) -> float | None:

@@ -3,7 +3,6 @@ over the batches."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, pstdev
@@ -56,11 +55,11 @@ def genres(answers: Sequence[LabelledAnswer]) -> dict[str, list[LabelledAnswer]]
 
 @dataclass(frozen=True, slots=True)
 class GenreMetrics:
-    """A genre over the batches. `corrupted` is the share of answers left out, mean over batches; None stands for a
-    batch without a pair, and makes means and deviations None."""
+    """A genre over the batches. `corrupted` is the share of answers left out, mean over batches, None where a batch has
+    no answer; None stands for a batch without a pair, and makes means and deviations None."""
 
     by_batch: tuple[Agreement, ...]
-    corrupted: float
+    corrupted: float | None
 
     def mean_and_deviation(self, name: str) -> tuple[float | None, float | None]:
         """Return mean and population standard deviation of `f1` or `accuracy`."""
@@ -75,8 +74,13 @@ def genre_metrics(answers: Sequence[LabelledAnswer], batches: Sequence[int]) -> 
         rows = [answer for answer in answers if answer.batch == batch]
         pairs = [(row.gold, row.predicted) for row in rows if row.gold is not None and row.predicted != UNREAD]
         each.append(agreement(pairs))
-        corrupted.append(1 - len(pairs) / len(rows) if rows else math.nan)
-    return GenreMetrics(tuple(each), fmean(corrupted))
+        corrupted.append(1 - len(pairs) / len(rows) if rows else None)
+    return GenreMetrics(tuple(each), _mean(corrupted))
+
+
+def _mean(shares: Sequence[float | None]) -> float | None:
+    there = [share for share in shares if share is not None]
+    return fmean(there) if len(there) == len(shares) else None
 
 
 def metrics(answers: Sequence[LabelledAnswer]) -> dict[str, GenreMetrics]:
@@ -90,7 +94,7 @@ def metrics(answers: Sequence[LabelledAnswer]) -> dict[str, GenreMetrics]:
                 for kind in (FULLNESS, ACCESSIBILITY)
                 if (name := genre.replace("overall", kind)) in by_genre
             ]
-            by_genre[genre] = replace(by_genre[genre], corrupted=fmean(kinds))
+            by_genre[genre] = replace(by_genre[genre], corrupted=_mean(kinds))
     return by_genre
 
 
@@ -98,7 +102,7 @@ def metrics(answers: Sequence[LabelledAnswer]) -> dict[str, GenreMetrics]:
 class PrintedGenre:
     """What the released code prints of a genre: the share left out in per cent, the others with three decimals."""
 
-    corrupted_percent: float
+    corrupted_percent: float | None
     accuracy_mean: float | None
     accuracy_std: float | None
     f1_mean: float | None
@@ -108,9 +112,13 @@ class PrintedGenre:
 def printed(by_genre: Mapping[str, GenreMetrics]) -> dict[str, PrintedGenre]:
     """Return what the released code prints by genre."""
     return {
-        genre: PrintedGenre(row.corrupted * 100, *_rounded(row, "accuracy", 3), *_rounded(row, "f1", 3))
+        genre: PrintedGenre(_percent(row.corrupted), *_rounded(row, "accuracy", 3), *_rounded(row, "f1", 3))
         for genre, row in by_genre.items()
     }
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else share * 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +129,7 @@ class FullPrecision:
     f1_std: float | None
     accuracy_mean: float | None
     accuracy_std: float | None
-    corrupted_rate: float
+    corrupted_rate: float | None
     f1_per_batch: Sequence[float | None]
 
 
@@ -131,7 +139,7 @@ def full_precision(by_genre: Mapping[str, GenreMetrics]) -> dict[str, FullPrecis
         genre: FullPrecision(
             *_rounded(row, "f1", 10),
             *_rounded(row, "accuracy", 10),
-            corrupted_rate=round(row.corrupted, 10),
+            corrupted_rate=None if row.corrupted is None else round(row.corrupted, 10),
             f1_per_batch=[None if batch.f1 is None else round(batch.f1, 10) for batch in row.by_batch],
         )
         for genre, row in by_genre.items()

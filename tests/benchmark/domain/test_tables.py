@@ -346,7 +346,11 @@ def test_a_dash_stands_for_an_interval_with_its_reason_in_every_form():
     assert head == ["Model", "F1 (%)", "F1 low (%)", "F1 high (%)", "F1 no interval because"]
     assert [line[-1] for line in lines] == ["", "an interval needs at least 5 stories", ""]
     told = json.loads(to_json(held))
-    assert [row.get("ci_reason") for row in told["rows"]] == [None, "an interval needs at least 5 stories", None]
+    assert [row.get("ci_reason") for row in told["rows"]] == [
+        None,
+        "an interval needs at least 5 stories",
+        "no usable story",
+    ]
     assert held.dashes[0] in told["notes"]
     text = to_latex(held).decode()
     assert r"n & \underline{40.00} {\scriptsize {[}--{]}} \\" in text and escaped(held.dashes[0]) in text

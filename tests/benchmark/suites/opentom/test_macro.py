@@ -11,6 +11,7 @@ from benchmark.suites.opentom.faithfulness import Answer, unfaithful_rates
 from benchmark.suites.opentom.kinds import COARSE, FINE, UNREAD
 from benchmark.suites.opentom.macro import agreement
 from benchmark.suites.opentom.macro_intervals import Told, macro_bounds, macro_difference, macro_estimate, macro_mean
+from benchmark.suites.opentom.released_metrics import LabelledAnswer, full_precision, metrics, printed
 
 
 def told(*pairs: tuple[int | None, int | None]) -> list[Told]:
@@ -94,3 +95,15 @@ def test_pairs_that_are_not_read_or_missing_are_bounds_of_the_unfaithful_rate():
     assert first.of_valid.value == 0.25 and first.of_valid.bounds == [0.2, 0.4]
     low, high = first.of_all.interval
     assert low < 2 / 9 < high and first.of_valid.interval
+
+
+def test_a_sample_of_narratives_without_an_answer_leaves_no_share_of_what_was_left_out():
+    """As a run of the first narratives makes it: no question of the genre is asked of some sample."""
+    asked = {"type": "attitude", "kind": "attitude", "question": "?", "mover": "Ines", "observer": "Tomas", "gold": 1}
+    answers = [LabelledAnswer(batch=0, predicted=1, **asked), LabelledAnswer(batch=0, predicted=UNREAD, **asked)]
+    elsewhere = LabelledAnswer(batch=1, predicted=1, **asked | {"type": "location-fo", "kind": COARSE})
+    by_genre = metrics([*answers, elsewhere])
+    assert by_genre["attitude"].corrupted is None and by_genre["attitude"].mean_and_deviation("f1") == (None, None)
+    assert printed(by_genre)["attitude"].corrupted_percent is None
+    assert full_precision(by_genre)["attitude"].corrupted_rate is None
+    assert metrics(answers)["attitude"].corrupted == 0.5

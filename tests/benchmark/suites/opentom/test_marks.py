@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
+
+import pytest
 
 from benchmark.domain.tables import Table
 from benchmark.suites.asked import Sample
@@ -10,6 +13,7 @@ from benchmark.suites.opentom import tables
 from benchmark.suites.opentom.faithfulness import Answer, unfaithful_rates
 from benchmark.suites.opentom.kinds import COARSE, FINE
 from benchmark.suites.opentom.macro_intervals import Told, macro_difference, macro_estimate
+from benchmark.suites.opentom.measure import Batches, Labelled, _narratives
 from benchmark.suites.shown import EntrantResults, ParseResults
 from benchmark.suites.unit_estimates import Unit, unit_estimate
 from core.plain import plain
@@ -62,3 +66,35 @@ def test_who_cannot_be_read_has_no_mark_in_any_table():
     assert "count them at their worst" in made["genres"].lead[0] and "bold" in made["genres"].lead[0]
     assert "bold" not in made["unread"].lead[0] and made["unread"].rows[2][GENRE] == 1
     assert made["unread"].rows[0][f"{GENRE} interval"] and made["unfaithful"].rows[0]["first of_all interval"]
+
+
+@pytest.mark.parametrize(
+    ("narratives", "told"),
+    [
+        ((50, 50), []),
+        (
+            (3, 5),
+            [
+                "Not the benchmark’s protocol: its samples are of 50 narratives, those here of 3 to 5, as no others "
+                "were asked about."
+            ],
+        ),
+    ],
+)
+def test_samples_that_are_not_whole_are_said_before_figures_over_them(narratives, told):
+    means = Batches(f1=0.5, deviation=0.1, accuracy=0.5, corrupted=0.0, worst=0.5, narratives=narratives)
+    model = entrant("fair", [1, 1, 1, 1, 0, 0])
+    found = model.metrics["analyses"]["repaired"]["opentom"] | {"batches": {GENRE: plain(means)}}
+    model = replace(model, metrics={"analyses": {"repaired": {"opentom": found}}})
+    shown = tables.tables(ParseResults("repaired", {}, {}, {"opentom": [model]}))
+    assert list(shown["batches"].make().lead) == told
+
+
+def test_narratives_are_counted_sample_by_sample():
+    # of the first sample two narratives were asked about, one of them twice; of the second one
+    rows = [("n0", 0), ("n0", 0), ("n1", 0), ("n2", 1)]
+    asked = [
+        Labelled(Sample(key=f"{at}", cluster=cluster, content={}, gold={"batches": {"coarse": batch}}), 1, 1)
+        for at, (cluster, batch) in enumerate(rows)
+    ]
+    assert _narratives(asked, "coarse") == (1, 2) and _narratives([], "coarse") == (0, 0)
