@@ -1,4 +1,5 @@
-"""Answers of a planned run that the ledger has already. Keys are made as for a call; nothing is sent."""
+"""Answers of a planned run that need no call: the ledger has them already, or a rule gives them. Keys are made as for a
+call; nothing is sent."""
 
 from __future__ import annotations
 
@@ -12,8 +13,7 @@ from benchmark.services.judge_test_calls import calls_of
 from benchmark.services.judge_test_calls import request_of as test_request
 from benchmark.services.judge_tests import HANDLER as TESTS
 from benchmark.services.judge_tests import SELF_TEST
-from benchmark.services.plans import Plan
-from benchmark.services.runs import HANDLER
+from benchmark.services.plans import HANDLER, Plan
 from benchmark.services.stored_plans import draft_of
 from benchmark.services.taken_over import extracted_by
 from benchmark.suites.registry import suite_named
@@ -68,11 +68,13 @@ class _Seeker:
         self.requests: dict[tuple[str, int, int], Request | str] = {}
 
     def answers(self, part: Part, earlier: Mapping[str, Answers]) -> Answers:
-        """Return the cached answers of a part, with their texts where another step needs them.
+        """Return the answers of a part that are cached or known without asking, with their texts where another step
+        needs them.
 
         `earlier` holds, by step, the answers that this part's questions need; a question that lacks one of them is
         skipped."""
-        if not _has_answers(part.asked):
+        looks = _has_answers(part.asked)
+        if not (looks or earlier):
             return {}
         requests: dict[tuple[int, int], Request] = {}
         for story in DatasetSample.in_full(part.stories):
@@ -81,7 +83,10 @@ class _Seeker:
                     earlier_answers = {step: answers[key] for step, answers in earlier.items()}
                     request = self._request(story, part.stage, key[1], earlier_answers)
                     requests |= {} if isinstance(request, str) else {key: request}
-        return _completed_answers(part.asked, requests, texts=bool(suite_named(self.draft.suite).following(part.stage)))
+        known = {key: request.known for key, request in requests.items() if request.known is not None}
+        asked = {key: request for key, request in requests.items() if key not in known} if looks else {}
+        texts = bool(suite_named(self.draft.suite).following(part.stage))
+        return known | _completed_answers(part.asked, asked, texts=texts)
 
     def tests(self, part: Part) -> Answers:
         calls = calls_of(self.draft)

@@ -27,7 +27,7 @@ from workers.models import Endpoint
 from workers.providers.contract import Usage
 
 MOST_CHANGED = 1_000
-"""A page waits for about so many samples to be changed by a control, not for more."""
+"""A page waits for about so many samples to be looked at, as published and under all controls each, not for more."""
 
 
 @dataclass(slots=True)
@@ -202,10 +202,10 @@ def askings_of(
     plan: Plan, stories: Sequence[DatasetSample], most: int | None = None, room: Room | None = None
 ) -> list[Asking]:
     """Return what a plan asks on these samples, as published first, then under each of its controls: of about `most` of
-    them, where that is given and there are more. As published it is all of them once their sizes are kept, of which as
-    many more are measured as there is `room` for."""
-    looked = _part_of(stories, most)
-    askings = [_published(plan, stories, looked, room or Room())]
+    them, where that is given and there are more, which controls share. As published it is all of them once their sizes
+    are kept, of which as many more are measured as there is `room` for."""
+    askings = [_published(plan, stories, _part_of(stories, most), room or Room())]
+    looked = _part_of(stories, most and max(1, most // (1 + len(plan.controls))))
     for name in plan.controls:
         under = under_control(plan, name, looked, len(stories))
         parts = parts_of(under.plan, under.samples) if under.plan else []

@@ -19,11 +19,11 @@ from benchmark.services.asking import passes_of, question_of, request_for
 from benchmark.services.entering import add_work
 from benchmark.services.items import LOST
 from benchmark.services.judge_versions import judged_at
-from benchmark.services.plans import RunRefused, stages_of
+from benchmark.services.plans import HANDLER, RunRefused, stages_of
 from benchmark.services.preparing import prepare_run
 from benchmark.services.reports import REPORTS, forget_report
 from benchmark.services.run_actions import refused_action
-from benchmark.services.runs import HANDLER, READ_AGAIN, note_later
+from benchmark.services.runs import READ_AGAIN, note_later
 from benchmark.suites.contract import BadQuestion, Parsed
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.reasons import NO_GOLD, NOT_WHOLE, REFUSED, TRUNCATED

@@ -20,6 +20,7 @@ from django.db.models import Max
 from annotation.models import Project, User
 from annotation.services import audit
 from benchmark.models import Dataset, DatasetSample
+from benchmark.services.deriving import derive_ahead
 from benchmark.suites.contract import BadImport, Imported, Sample, Setting, Suite
 from core.language import gettext_noop
 from core.plain import Json
@@ -154,6 +155,7 @@ def keep_copy(*, by: User | None, project: Project, copy: Copy, note: str = "") 
     audit.record(
         by=by, project=project, action="dataset.imported", target=gettext_noop(f"version {dataset.version}"), **details
     )
+    transaction.on_commit(lambda: derive_ahead(dataset, samples), robust=True)
     return dataset, True
 
 

@@ -17,6 +17,8 @@ from benchmark.suites.registry import suite_for, suite_named
 from core.plain import Json
 from workers.models import Endpoint
 
+HANDLER = "evaluation"
+"""The job handler of runs."""
 MOST_TOKENS, MOST_SEED, MOST_STORIES, MOST_REPETITIONS, MOST_TITLE = 200_000, 2**31 - 1, 1_000_000, 100, 200
 
 

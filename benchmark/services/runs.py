@@ -22,7 +22,7 @@ from benchmark.services.entering import enter, enter_models
 from benchmark.services.in_context import examples_used
 from benchmark.services.judge_tests import ensure_test
 from benchmark.services.plan_checks import can_be_lean, check, check_all_but_samples
-from benchmark.services.plans import Plan, RunRefused, own_stages, prompt_hashes, title_of
+from benchmark.services.plans import HANDLER, Plan, RunRefused, own_stages, prompt_hashes, title_of
 from benchmark.services.provenance import spec_of, versions
 from benchmark.services.stored_plans import draft_of, plan_of
 from benchmark.services.taken_over import nothing_to_judge
@@ -32,7 +32,6 @@ from core.language import gettext_noop
 from core.plain import Json
 from workers.services.jobs import JobRefused, open_job
 
-HANDLER = "evaluation"
 LAUNCH = "launch"
 """The entry of a run's `spec` that those of one launch have in common."""
 EXTENDED, READ_AGAIN, FOLLOWED_UP = "extended", gettext_noop("read again"), gettext_noop("followed up")

@@ -13,6 +13,7 @@ from annotation.access import project_access
 from annotation.models import Role
 from benchmark.access import RunAccess, run_access
 from benchmark.forms.launch import ControlsForm, ExtendForm, JudgeForm, LaunchForm
+from benchmark.models import DatasetSample
 from benchmark.services import estimates
 from benchmark.services.asking import prompts_of, reads_prompts
 from benchmark.services.cached_answers import cached_answers
@@ -160,12 +161,13 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _prompt_context(plan: Plan, stage: str) -> Context:
-    stories = check(plan)
+    stories = check(plan, lean=True)
     if plan.definition.step(stage).judged and plan.judge and not reads_prompts(plan.judge):
         return {"problems": [gettext_noop(f"{plan.judge.name} reads no prompt: it goes by the data as they are.")]}
     draft = draft_of(plan, stories)
-    prompt = request_of(stories[0], stage, draft, prompts_of(draft))
+    [first] = DatasetSample.in_full(stories[:1])
+    prompt = request_of(first, stage, draft, prompts_of(draft))
     if isinstance(prompt, str):
         return {"problems": [prompt]}
     parts = [message_shown(message.role, message.content) for message in prompt.messages]
-    return {"story": stories[0], "parts": parts, "tokens": extent_of(prompt).tokens}
+    return {"story": first, "parts": parts, "tokens": extent_of(prompt).tokens}

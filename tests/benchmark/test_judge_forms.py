@@ -7,17 +7,20 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 
 import pytest
 from django.utils import timezone
 
 from benchmark.models import RunItem
+from benchmark.services.cached_answers import cached_answers
 from benchmark.services.documents import document_of
-from benchmark.services.estimates import estimate
+from benchmark.services.estimates import askings_of, estimate, estimate_all
 from benchmark.services.follow_ups import ask_missing, gaps_of
 from benchmark.services.judge_versions import version_of
 from benchmark.services.judgements import judgements, judgements_of
 from benchmark.services.launching import judging_plan
+from benchmark.services.plan_checks import check
 from benchmark.services.reports import report_of
 from benchmark.services.runs import start_run
 from benchmark.suites.omnitom.steps import JUDGE, JUDGED_AT
@@ -175,6 +178,14 @@ def test_passes_with_shuffled_rows_outvote_what_depends_on_the_order(run, addres
 
 
 def test_rows_in_gold_s_words_are_settled_and_a_story_without_others_makes_no_call(run, address, asked):
+    fresh = make_endpoint("fresh", model="fresh", price_input=Decimal(1), price_output=Decimal(1))
+    plans = [
+        judging_plan(run, judge=fresh, options={"self_test": False, "judge_form": "links", "settle": rule})
+        for rule in ("none", "exact")
+    ]
+    whole, less = (estimate_all(askings_of(plan, check(plan)), cached_answers).total for plan in plans)
+    assert (whole.calls, whole.to_make, less.calls, less.to_make) == (4, 4, 4, 2)
+    assert 0 < less.cost.known < whole.cost.known, "what a rule settles is not paid for"
     judging = judged_by(run, address, judge_form="links", settle="exact")
     assert len(asked) == 2  # of four tables two are copies
     copied_rows = [row for one in judgements_of(judging) if one.model == "copied" for row in one.rows]

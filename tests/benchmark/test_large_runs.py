@@ -92,7 +92,7 @@ def test_a_launch_reads_no_sample_by_itself(planned, monkeypatch):
 def test_a_control_is_estimated_from_whole_clusters_and_says_so(planned):
     controlled = replace(planned, controls=("renamed",))
     stories = check(controlled)
-    _, asking = estimates.askings_of(controlled, stories, most=50)
+    _, asking = estimates.askings_of(controlled, stories, most=100)
     assert (len(asking.stories), {story.cluster for story in asking.stories}) == (
         46,
         {story.cluster for story in asking.stories},
@@ -100,16 +100,16 @@ def test_a_control_is_estimated_from_whole_clusters_and_says_so(planned):
     assert asking.each == QUESTIONS / 46
     assert asking.notes == ["Other names: estimated from 46 of the 115 questions, drawn by whole narratives."]
     whole = estimates.estimate(controlled)
-    part = estimates.estimate_all(estimates.askings_of(controlled, stories, most=50))
+    part = estimates.estimate_all(estimates.askings_of(controlled, stories, most=100))
     assert (part.total.calls, part.count) == (whole.total.calls, whole.count) == (4 * QUESTIONS, QUESTIONS)
     assert part.total.input_tokens == pytest.approx(whole.total.input_tokens, rel=0.05)
     assert whole.notes == []
-    beside = estimates.estimate_all(estimates.askings_of_controls(controlled, stories, most=50))
+    beside = estimates.estimate_all(estimates.askings_of_controls(controlled, stories, most=100))
     assert (beside.total.calls, beside.count) == (2 * QUESTIONS, QUESTIONS)
 
 
 def test_the_page_says_that_a_control_was_looked_at_in_part(client, tmp_path, monkeypatch):
-    monkeypatch.setattr(estimates, "MOST_CHANGED", 50)
+    monkeypatch.setattr(estimates, "MOST_CHANGED", 100)
     cast = new_cast()
     client.force_login(cast.alice)
     opentom(cast, tmp_path)
@@ -189,3 +189,13 @@ def test_what_is_derived_of_a_dataset_is_made_of_the_samples_at_hand(planned, dj
     assert keys == [sample.key for sample in samples.values()]
     _, entered = next(each_entered(part, samples_of(part)))
     assert entered.resources.derived("of a part", lambda held: [sample.key for sample in held]) == keys
+
+
+def test_an_import_leaves_nothing_for_which_an_estimate_reads_all_samples(planned, monkeypatch):
+    asking._kept.clear()  # as in another process
+
+    def read(dataset):
+        raise AssertionError("all samples are read")
+
+    monkeypatch.setattr(asking, "_samples_of", read)
+    assert estimates.estimate(planned).total.calls

@@ -226,9 +226,9 @@ def test_the_ledger_is_asked_for_every_stage(alice, cast, gold, models):
     work_off(started(cast, gold, chosen, ["extract", "judge", "label"], judge=models["lexical-judge"]))
     assert {key[1]: len(held) for key, held in known(plan).items()} == {"extract": 4, "judge": 4, "label": 4}
     told = written(alice.get(ESTIMATE, ASKED | {"endpoints": ["omniscient", "majority"], "ledger": "1"}))
-    assert "<strong>0 calls</strong>" in told and "12 of 12 answers already" in told
+    assert "<strong>0 calls</strong>" in told and "12 of 12 answers are there already" in told
     told = written(alice.get(ESTIMATE, ASKED | {"endpoints": ["majority"], "level": "4", "ledger": "1"}))
-    assert "4 of 4 answers already" in told, "a baseline reads the data, whatever the prompt's level"
+    assert "4 of 4 answers are there already" in told, "a baseline reads the data, whatever the prompt's level"
     run = started(cast, gold, chosen, ["extract", "judge", "label"], judge=models["lexical-judge"])
     work_off(run)
     assert run.job.items.filter(made=True).count() == 0, "what the estimate says is what happens"
@@ -412,7 +412,7 @@ def test_the_estimate_of_an_extension_counts_what_is_new(alice, cast, gold, mode
     assert estimated(alice, extracted, "extend", more="on", limit="2")[0] == {"make": 0, "of": 0}, "they are there"
     work_off(started(cast, gold, [models["random"]], limit=3))
     told, page = estimated(alice, extracted, "extend", endpoints=["random"])
-    assert told == {"make": 0, "of": 2} and "2 of 2 answers already" in page
+    assert told == {"make": 0, "of": 2} and "2 of 2 answers are there already" in page
     assert "Tick a model, or more stories." in estimated(alice, extracted, "extend")[1]
     before = extracted.job.items.filter(made=True).count()
     alice.post(f"/p/minds/runs/{extracted.uid}/extend/", {"more": "on"})
@@ -433,7 +433,7 @@ def test_the_estimate_of_another_judge_counts_the_extractions(alice, extracted):
     asked = {"judge_level": "4", "shots": "0", "once": "t"}
     assert estimated(alice, extracted, "judge", judge="strict", **asked)[0] == {"make": 2, "of": 2}
     told, page = estimated(alice, extracted, "judge", judge="lexical-judge", **asked)
-    assert told == {"make": 0, "of": 2} and "2 of 2 answers already" in page, "this judge has answered"
+    assert told == {"make": 0, "of": 2} and "2 of 2 answers are there already" in page, "this judge has answered"
     paid = make_endpoint("paid", price_output=Decimal(10))
     _, page = estimated(alice, extracted, "judge", judge=paid.name, **asked)
     # two answers of at most 6,000 tokens at 10 dollars a million
@@ -443,7 +443,7 @@ def test_the_estimate_of_another_judge_counts_the_extractions(alice, extracted):
 def test_the_estimate_of_the_same_once_more(alice, cast, extracted, models):
     told, page = estimated(alice, extracted, "again")
     # two extractions, two judgements, two labellings
-    assert told == {"make": 0, "of": 6} and "6 of 6 answers already" in page
+    assert told == {"make": 0, "of": 6} and "6 of 6 answers are there already" in page
     waiting = started(cast, extracted.dataset, [models["random"]], limit=2)
     assert estimated(alice, waiting, "again")[0] == {"make": 2, "of": 2}
     page = written(alice.get(f"/p/minds/runs/{extracted.uid}/again/"))

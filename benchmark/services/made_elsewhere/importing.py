@@ -24,10 +24,9 @@ from benchmark.services.made_elsewhere.reading import read_all
 from benchmark.services.made_elsewhere.records import BadFile, Made, Record
 from benchmark.services.made_elsewhere.taking import AnswerRow
 from benchmark.services.plan_checks import samples_of_import
-from benchmark.services.plans import MOST_REPETITIONS, Plan, RunRefused
+from benchmark.services.plans import HANDLER, MOST_REPETITIONS, Plan, RunRefused
 from benchmark.services.provenance import versions
 from benchmark.services.question_sizes import request_of
-from benchmark.services.runs import HANDLER
 from benchmark.services.stored_plans import draft_of
 from benchmark.suites.answers import BadAnswers
 from benchmark.suites.contract import Answered, BadQuestion, Step, Suite
