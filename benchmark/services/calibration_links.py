@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.db.models import Exists, OuterRef
+
 from annotation.models import User
 from benchmark.models import Run, RunItem
+from benchmark.services.judge_versions import judge_name
 from benchmark.services.judgements import versions_of
 from benchmark.services.taken_over import needed_by_judge
 from benchmark.suites.registry import suite_named
@@ -24,20 +27,23 @@ class CalibrationLink:
 
 def calibrations_of(runs: Sequence[Run], reader: User) -> list[CalibrationLink]:
     """Return the calibration reports of the judges of these runs of one project that a reader may see, the newest study
-    first: none of a study in which the reader still aligns."""
-    if not runs:
+    first: none of a study in which the reader still aligns. Four statements, however many studies and runs there
+    are."""
+    if not runs or not (studies := _studies_for(runs[0], reader)):
         return []
-    studies = _studies_for(runs[0], reader)
-    if not studies:
-        return []
-    shown, links = {run.pk for run in runs}, []
-    versions = versions_of(runs[0].project)
-    for study in studies:
-        for version, judged in versions.items():
-            if shown & {run.pk for run in judged} and _judged_tables_of(study, judged):
-                name = (judged[0].spec.get("judge") or {}).get("name") or str(judged[0].judge)
-                links.append(CalibrationLink(study, version, name))
-    return links
+    shown = {run.pk for run in runs}
+    versions = {
+        version: judged
+        for version, judged in versions_of(runs[0].project).items()
+        if shown & {run.pk for run in judged}
+    }
+    found = judged_in(studies, [run for judged in versions.values() for run in judged])
+    return [
+        CalibrationLink(study, version, judge_name(judged[0]))
+        for study in studies
+        for version, judged in versions.items()
+        if any((study.pk, run.pk) in found for run in judged)
+    ]
 
 
 def _studies_for(run: Run, reader: User) -> list[AlignmentStudy]:
@@ -46,9 +52,46 @@ def _studies_for(run: Run, reader: User) -> list[AlignmentStudy]:
     return list(studies.exclude(pk__in=own).without_frame().distinct())
 
 
-def _judged_tables_of(study: AlignmentStudy, judged: Sequence[Run]) -> bool:
+def calibrated_studies(run: Run, reader: User) -> list[AlignmentStudy]:
+    """Return the studies with settled tables of extractions on the same version of gold as a run, of those that the
+    reader may see, the newest first."""
+    found = [study.pk for study in _studies_for(run, reader)]
+    same = {"suite": run.suite, "dataset": run.dataset.version}
+    studies = AlignmentStudy.objects.filter(pk__in=found)
+    return [study for study in studies if {name: study.origin.get(name) for name in same} == same]
+
+
+def judged_tables_of(study: AlignmentStudy, judged: Sequence[Run]) -> bool:
     """Return whether one of the runs judged an answer that tables of the study were made from."""
-    origin = Run.objects.filter(project=study.project_id, uid__in=study.origin.get("runs", []))
+    return bool(judged_in([study], judged))
+
+
+def judged_in(studies: Sequence[AlignmentStudy], runs: Sequence[Run]) -> set[tuple[int, int]]:
+    """Return (study, run) by id of each run of one project that judged, beside the same version of gold, an answer that
+    tables of the study were made from. Two statements, however many there are."""
+    if not runs or not studies:
+        return set()
+    uids = {uid for study in studies for uid in study.origin.get("runs", [])}
+    origins = {run.uid: run for run in Run.objects.filter(project=runs[0].project_id, uid__in=uids)}
+    made_from = {
+        study.pk: [origins[uid] for uid in study.origin.get("runs", []) if uid in origins] for study in studies
+    }
+    judged = Run.objects.filter(pk__in=[run.pk for run in runs]).annotate(
+        **{f"study_{pk}": _shares_answers(origin) for pk, origin in made_from.items()}
+    )
+    names = [f"study_{pk}" for pk in made_from]
+    return {
+        (pk, run)
+        for run, *shares in judged.values_list("pk", *names)
+        for pk, shared in zip(made_from, shares, strict=True)
+        if shared
+    }
+
+
+def _shares_answers(origin: Sequence[Run]) -> Exists:
+    """Whether a run has an answer of these, on the same version of gold, at the step that their judge reads first."""
     stages = {stage for run in origin for stage in needed_by_judge(suite_named(run.suite))[:1]}
-    made_from = RunItem.objects.filter(entrant__run__in=origin, stage__in=stages, call__isnull=False).values("call")
-    return RunItem.objects.filter(entrant__run__in=judged, stage__in=stages, call__in=made_from).exists()
+    answers = RunItem.objects.filter(entrant__run__in=origin, stage__in=stages, call__isnull=False).values("call")
+    gold = {run.dataset_id for run in origin}
+    own = RunItem.objects.filter(entrant__run=OuterRef("pk"), entrant__run__dataset__in=gold)
+    return Exists(own.filter(stage__in=stages, call__in=answers))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmark.models import DatasetSample, Run
 from benchmark.services.asking import DatasetResources, reads_prompts, sample_of, settings_of
+from benchmark.services.judge_versions import judge_name
 from benchmark.suites.contract import Question, Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
@@ -78,14 +79,26 @@ def _number(suite: Suite, row: Mapping[str, Any]) -> str:
 
 
 def judge_told(run: Run) -> str:
-    """Return the judge, and what of its settings it saw, in words: a baseline sees no prompt, and has rules of a
-    version."""
+    """Return the judge in words: its name, what of its settings it saw, and what else sets it apart from its other
+    versions. A baseline sees no prompt, and has rules of a version."""
     if run.judge is None:
         return "–"
-    if not reads_prompts(run.judge):
-        return gettext_noop(f"{run.judge.name}, rules {(run.spec.get('judge') or {}).get('rules', 1)}")
-    brief, _ = judge_sees(run)
-    return f"{run.judge.name}, {brief}" if brief else run.judge.name
+    if reads_prompts(run.judge):
+        brief, _ = judge_sees(run)
+    else:
+        brief = gettext_noop(f"rules {(run.spec.get('judge') or {}).get('rules', 1)}")
+    return ", ".join(filter(None, (judge_name(run), brief, *_apart(run))))
+
+
+def _apart(run: Run) -> list[str]:
+    suite = suite_named(run.suite)
+    try:
+        instrument = suite.judge.instrument(settings_of(run)) if suite.judge else {}
+    except SuiteFailed:
+        return []  # its sentence stands for what the judge sees
+    told = [gettext_noop(f"{instrument['passes']} passes")] if "passes" in instrument else []
+    told += ["links"] if "judge_form" in instrument else []
+    return told + ([gettext_noop(f"{instrument['settle']} rows settled")] if "settle" in instrument else [])
 
 
 def judge_sees(run: Run) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from typing import Any
 from django.core.cache import cache
 
 from benchmark.models import Run
-from benchmark.services.asking import settings_of
+from benchmark.services.in_context import judge_told
 from benchmark.services.judge_versions import judged_at, version_failure, version_of
 from benchmark.services.judgements import judgements_of
 from benchmark.services.reports import places_of, report_of
@@ -78,18 +78,6 @@ def judged_beside(run: Run) -> list[Run]:
     runs = [original, *anew.select_related("judge", "dataset", "project", "job")]
     newest = {version_of(one): one for one in runs if judged_at(one) and not version_failure(one)}
     return [*newest.values()]
-
-
-def judge_told(run: Run) -> str:
-    """Return the judge of a run as a row names it: its endpoint with what sets it apart from its other versions."""
-    suite, settings = suite_named(run.suite), settings_of(run)
-    name = (run.spec.get("judge") or {}).get("name") or run.judge.name
-    brief = suite.judge_sees(settings)[0] if suite.judge_sees else ""
-    instrument = suite.judge.instrument(settings) if suite.judge else {}
-    beyond = [gettext_noop(f"{instrument['passes']} passes")] if "passes" in instrument else []
-    beyond += ["links"] if "judge_form" in instrument else []
-    beyond += [gettext_noop(f"{instrument['settle']} rows settled")] if "settle" in instrument else []
-    return ", ".join(filter(None, (name, brief, *beyond)))
 
 
 def tally_of(stories: Iterable[StoryJudgement]) -> Tally:

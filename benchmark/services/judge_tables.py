@@ -7,7 +7,8 @@ from typing import Any
 
 from benchmark.domain.tables import Column, Table
 from benchmark.models import Run
-from benchmark.services.judge_panels import JudgedRow, judge_told, judged_group, rows_of_judges
+from benchmark.services.in_context import judge_told
+from benchmark.services.judge_panels import JudgedRow, judged_group, rows_of_judges
 from core.language import gettext_noop
 
 JUDGES = "judges"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from benchmark.models import JudgeTest, Run
-from benchmark.services.judge_versions import judged_at, version_failure, version_of
+from benchmark.services.judge_versions import judge_name, judged_at, version_failure, version_of
 from benchmark.suites.showing.judges import NOT_TESTED, Summary
 from core.language import gettext_noop
 from judge.domain.self_test import rates, told
@@ -28,7 +28,7 @@ def summaries_of(runs: Sequence[Run]) -> dict[int, Summary]:
 
 
 def _summary(run: Run, test: JudgeTest | None) -> Summary:
-    judge = (run.spec.get("judge") or {}).get("name", run.judge.name)
+    judge = judge_name(run)
     if test is None:
         return {"state": NOT_TESTED, "judge": judge, "told": NOT_TESTED, "kinds": []}
     items = list(test.items.all())

@@ -22,6 +22,11 @@ def judged_at(run: Run) -> str:
     return step.key if step is not None and step.key in run.stages and run.judge_id else ""
 
 
+def judge_name(run: Run) -> str:
+    """Return what the judge of a run was called when it was launched."""
+    return str((run.spec.get("judge") or {}).get("name") or run.judge)
+
+
 def version_of(run: Run) -> str:
     """Return the digest of what makes the run's judge what it is; runs of a suite with the same one are judged by one
     instrument.

@@ -13,6 +13,7 @@ from benchmark.models import Form, Run, RunItem
 from benchmark.services.asking import settings_of
 from benchmark.services.conditions import settings_told
 from benchmark.services.in_context import examples_told, judge_sees
+from benchmark.services.judge_versions import judge_name
 from benchmark.services.run_figures import RunFigures
 from benchmark.services.runs import READ_AGAIN
 from benchmark.services.watching import SchemaBreaker, schema_breakers
@@ -243,7 +244,7 @@ def _own_paragraphs(suite: Suite, reported: Reported) -> list[tuple[str, str]]:
 
 def _reported(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> Reported:
     """Return what of the run its suite's paragraphs are made from; `stages` are the rows by metric group."""
-    judge = (run.spec.get("judge") or {}).get("name", run.judge.name) if run.judge else ""
+    judge = judge_name(run) if run.judge else ""
     judged = [entrant for key, entrants in stages.items() if group_named(key).judged for entrant in entrants]
     return Reported(
         settings=settings_of(run),

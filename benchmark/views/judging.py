@@ -14,7 +14,8 @@ from django.views.decorators.http import require_GET
 from annotation.models import Role
 from benchmark.access import run_access
 from benchmark.models import Run
-from benchmark.services.judge_panels import judge_told, judged_beside
+from benchmark.services.in_context import judge_told
+from benchmark.services.judge_panels import judged_beside
 from benchmark.services.judge_tables import JUDGES, judges_table
 from benchmark.views.downloads import table_response
 from benchmark.views.files import files_of
