@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from django.db.models import QuerySet
 
 from annotation.models import Project, Story
 from benchmark.models import Run, RunItem
-from benchmark.services.asking import question_of
+from benchmark.services.asking import prompts_of, question_of
+from benchmark.suites.contract import Question
+from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.judged import Orders
+from benchmark.suites.prompt_sets import PromptSet
 from benchmark.suites.registry import suite_named
 from core.language import gettext_noop
 from judge.domain.sampling import Unit
-from judge.services.studies import DrawnTable, Refused
+from judge.services.refused import Refused
+from judge.services.settled_tables import SettledTable
+from judge.services.studies import DrawnTable
 from workers.models.call import COMPLETED
 
 AT_ONCE = 200
@@ -27,6 +33,11 @@ def alignable_runs(project: Project) -> list[Run]:
     return [run for run in runs if extraction_step(run) in run.stages]
 
 
+def can_be_aligned(run: Run) -> bool:
+    """Return whether people can align tables of this run: it has extractions of its own, and one has an answer."""
+    return run.source_id is None and extraction_step(run) in run.stages and _extractions(run).exists()
+
+
 def extraction_step(run: Run) -> str:
     """Return the step whose answers the run's judge is given as tables, empty where its suite has none."""
     suite = suite_named(run.suite)
@@ -36,25 +47,45 @@ def extraction_step(run: Run) -> str:
 
 
 def units_of(runs: Collection[Run], *, split: str = "") -> list[Unit]:
-    """Return every table that could be drawn: one a model and sample with an answer, at the first repetition. Raises
-    Refused for runs on different versions of gold."""
+    """Return every table that could be drawn: one a model and sample with an answer, at the first repetition; an answer
+    that several runs share is of the first of them. Raises Refused for runs on different versions of gold."""
     if len({run.dataset_id for run in runs}) > 1:
         raise Refused(gettext_noop("These runs are on different versions of gold; choose runs on one."))
-    names = _names(runs)
-    units = []
+    found: list[tuple[Run, int, int, str, str]] = []
+    seen: set[tuple[int, int]] = set()
     for run in runs:
         chosen = {"sample__split": split} if split else {}
         rows = _extractions(run).filter(**chosen).order_by("entrant__position", "sample__position")
-        for model, number, cluster, category in rows.values_list(
-            "entrant__position", "sample__number", "sample__cluster", "sample__category"
-        ):
-            units.append(Unit(f"{run.uid}:{model}:{number}", cluster, (names[run.pk, model], category)))
-    return units
+        answers = list(
+            rows.values_list("call", "sample__number", "entrant__position", "sample__cluster", "sample__category")
+        )
+        found += [
+            (run, model, number, cluster, kind)
+            for call, number, model, cluster, kind in answers
+            if (call, number) not in seen
+        ]
+        seen |= {(call, number) for call, number, *_ in answers}
+    names = _names(runs, {(run.pk, model) for run, model, *_ in found})
+    return [
+        Unit(f"{run.uid}:{model}:{number}", cluster, (names[run.pk, model], kind))
+        for run, model, number, cluster, kind in found
+    ]
 
 
-def _names(runs: Iterable[Run]) -> dict[tuple[int, int], str]:
-    """Return the name of each model by run and position; of one in several runs with the run's title."""
-    entrants = [(run, entrant) for run in runs for entrant in run.entrants.all()]
+def places_of_models(units: Iterable[Unit]) -> dict[str, tuple[str, int]]:
+    """Return the run, by its uid, and the position in it of each model of `units_of`, by the name that the units give
+    it."""
+    return {unit.stratum[0]: _parts(unit.key)[:2] for unit in units}
+
+
+def _parts(key: str) -> tuple[str, int, int]:
+    uid, model, number = key.split(":")
+    return uid, int(model), int(number)
+
+
+def _names(runs: Iterable[Run], places: Collection[tuple[int, int]]) -> dict[tuple[int, int], str]:
+    """Return the name of each model at these places, by run and position; of one in several runs with the run's uid."""
+    entrants = [(run, one) for run in runs for one in run.entrants.all() if (run.pk, one.position) in places]
     counts = Counter(entrant.name for _, entrant in entrants)
     return {
         (run.pk, entrant.position): entrant.name if counts[entrant.name] == 1 else f"{entrant.name} · {run.uid}"
@@ -68,19 +99,54 @@ def _extractions(run: Run) -> QuerySet[RunItem]:
 
 def load_tables(keys: Collection[str], *, project: Project) -> list[DrawnTable]:
     """Return the tables of these units of `units_of`; those that are not there any more are missing."""
+    tables = []
+    for run, found in _answers(keys, project):
+        stories, prompts = _stories(project, found), prompts_of(run)
+        tables += [_table(run, item, stories, prompts) for item in found]
+    return tables
+
+
+def orders_of(tables: Iterable[SettledTable], *, project: Project) -> dict[str, Orders]:
+    """Return the order of each row of both sides of these tables, by their keys; of a table whose answer is not there
+    any more, or reads otherwise than when people aligned it, there is none."""
+    sizes = {one.key: (len(one.predictions), len(one.gold)) for one in tables}
+    found: dict[str, Orders] = {}
+    for run, items in _answers(sizes.keys(), project):
+        judge = suite_named(run.suite).judge
+        if judge is None or judge.orders is None:
+            continue
+        prompts = prompts_of(run)
+        for item in items:
+            try:
+                predicted, gold = judge.orders(_question(run, item, prompts))
+            except SuiteFailed:
+                continue  # the report says so by rows without an order, and has its other figures
+            key = _key(run, item)
+            if sizes[key] == (len(predicted), len(gold)):
+                found[key] = predicted, gold
+    return found
+
+
+def _answers(keys: Collection[str], project: Project) -> Iterator[tuple[Run, list[RunItem]]]:
+    """Yield the runs that these units are of, each with their extractions."""
     by_run: dict[str, set[tuple[int, int]]] = {}
     for key in keys:
-        uid, model, number = key.split(":")
-        by_run.setdefault(uid, set()).add((int(model), int(number)))
-    tables = []
+        uid, model, number = _parts(key)
+        by_run.setdefault(uid, set()).add((model, number))
     for run in Run.objects.filter(project=project, uid__in=by_run).select_related("dataset", "project", "judge"):
         wanted = by_run[run.uid]
         rows = _extractions(run).filter(sample__number__in={number for _, number in wanted})
         rows = rows.select_related("sample", "entrant", "call")
-        found = [item for item in rows.iterator(AT_ONCE) if (item.entrant.position, item.sample.number) in wanted]
-        stories = _stories(project, found)
-        tables += [_table(run, item, stories) for item in found]
-    return tables
+        yield run, [item for item in rows.iterator(AT_ONCE) if (item.entrant.position, item.sample.number) in wanted]
+
+
+def _key(run: Run, item: RunItem) -> str:
+    return f"{run.uid}:{item.entrant.position}:{item.sample.number}"
+
+
+def _question(run: Run, item: RunItem, prompts: PromptSet | None) -> Question:
+    judging = suite_named(run.suite).judging
+    return question_of(run, item.sample, judging.key if judging else "", {item.stage: item.call.answer}, prompts)
 
 
 def _stories(project: Project, items: Sequence[RunItem]) -> dict[str, int]:
@@ -89,11 +155,9 @@ def _stories(project: Project, items: Sequence[RunItem]) -> dict[str, int]:
     return dict(Story.objects.filter(project=project, text__in=texts).values_list("text", "id"))
 
 
-def _table(run: Run, item: RunItem, stories: dict[str, int]) -> DrawnTable:
+def _table(run: Run, item: RunItem, stories: dict[str, int], prompts: PromptSet | None) -> DrawnTable:
     suite = suite_named(run.suite)
-    step = suite.judging.key if suite.judging else ""
-    question = question_of(run, item.sample, step, {item.stage: item.call.answer})
-    predictions, gold = suite.judge.tables(question)
+    predictions, gold = suite.judge.tables(_question(run, item, prompts))
     sample = item.sample
     text = sample.content[suite.story or "story"]
     origin: dict[str, Any] = {
@@ -101,7 +165,7 @@ def _table(run: Run, item: RunItem, stories: dict[str, int]) -> DrawnTable:
         "entrant": item.entrant_id, "sample": sample.key, "form": run.form,
     }  # fmt: skip
     return DrawnTable(
-        key=f"{run.uid}:{item.entrant.position}:{sample.number}",
+        key=_key(run, item),
         cluster=sample.cluster,
         number=sample.number,
         text=text,

@@ -57,6 +57,7 @@ _TRIES = {
     "judge.passes": "say how often its judge is asked",
     "judge.held_to_schema": "say in which form its judge answers",
     "judge.kept": "say what its judge said of rows",
+    "judge.orders": "say which orders the rows have that its judge compares of {place}",
     "judge.tables": "say which rows its judge compares of {place}",
     "judge.test.rows": "make pairs for its judge of {place}",
     "judge.test.request": "test its judge on {place}",

@@ -74,6 +74,8 @@ class FollowUp:
 
 Tables = tuple[Sequence[Row], Sequence[Row]]
 """Predicted rows and gold rows, as (actor, belief)."""
+Orders = tuple[Sequence[str], Sequence[str]]
+"""The orders of predicted rows and of gold rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,8 @@ class Judge:
     `held_to_schema(settings)` says whether its answers are held to a schema whatever the form of the models' answers.
     `kept(repaired)` are the judgements of the rows of both sides in a kept parse, None where nothing judges row by row.
     `tables(question)` are the rows of both sides in the order of these judgements, for people to align; None where it
-    compares no tables. `test` and `follow_up` are None where there are none.
+    compares no tables. `orders(question)` is the order of each of these rows, empty of one without; None where rows
+    have no order. `test` and `follow_up` are None where there are none.
     """
 
     instrument: Callable[[Settings], Mapping[str, Any]]
@@ -96,3 +99,4 @@ class Judge:
     test: JudgeTest | None = None
     follow_up: FollowUp | None = None
     tables: Callable[[Question], Tables] | None = None
+    orders: Callable[[Question], Orders] | None = None

@@ -21,6 +21,7 @@ from annotation.models import Role
 from benchmark.access import RunAccess, results_access, run_access
 from benchmark.controls.chosen import CONTROLS
 from benchmark.models import Entrant, Run, RunItem, UnmatchedReport
+from benchmark.services.alignment_tables import can_be_aligned
 from benchmark.services.conditions import parameters_of, settings_told
 from benchmark.services.datasets import present_version
 from benchmark.services.follow_ups import gaps_of
@@ -141,6 +142,7 @@ def run(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         "stages": [step.label for step in run_steps(access.run)],
         "suite": suite_named(access.run.suite),
         "can_be_judged": can_be_judged(access.run),
+        "can_be_aligned": can_be_aligned(access.run),
         "left_out": _left_out(access.run),
         "asked": settings_told(access.run),
         **_controls(access.run),

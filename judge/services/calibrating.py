@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from core.language import gettext_noop
 from judge.domain.alignment import place_of
 from judge.domain.calibration.corrected import JudgedStory, Matches
-from judge.domain.calibration.rows import MatchCount, Row, Side, Table, Unknown, matched
+from judge.domain.calibration.rows import MatchCount, Row, Side, Table, Unknown, count_of, count_read, matched
 from judge.domain.contrast import WORLD
-from judge.domain.judgements import Reading, RowJudgement, StoryJudgement
+from judge.domain.judgements import RowJudgement, StoryJudgement
 from judge.domain.sampling import Unit
 from judge.domain.settling import Method
 from judge.services.settled_tables import SettledTable
@@ -18,6 +19,7 @@ from judge.services.settled_tables import SettledTable
 ACTORS = gettext_noop("actors")
 Orders = tuple[Sequence[str], Sequence[str]]
 """The order of every row of both tables, empty where it has none."""
+NO_ORDERS: Mapping[str, Orders] = MappingProxyType({})
 
 
 @dataclass(slots=True)
@@ -40,9 +42,9 @@ def joined(
     units: Sequence[Unit],
     settled: Sequence[SettledTable],
     judged: Mapping[str, StoryJudgement],
-    orders: Callable[[SettledTable], Orders] | None = None,
+    orders: Mapping[str, Orders] = NO_ORDERS,
 ) -> Joined:
-    """Join what people settled with what one judge said, both by the key of their unit."""
+    """Join what people settled with what one judge said, and the orders of rows, all by the key of their unit."""
     out = Joined()
     aligned: dict[str, SettledTable] = {}
     for one in settled:
@@ -58,7 +60,7 @@ def joined(
             if not (one.predictions and one.gold):
                 out.empty += 1
                 continue
-            out.tables.append(_table(one, judgement, orders(one) if orders else None))
+            out.tables.append(_table(one, judgement, orders.get(one.key)))
     for unit in units:
         if (judgement := judged.get(unit.key)) is None:
             out.left_out += 1
@@ -82,8 +84,8 @@ def _table(settled: SettledTable, judgement: StoryJudgement, orders: Orders | No
                     orders[at][place] if orders else "",
                     WORLD if actor.strip().lower() == WORLD else ACTORS,
                     people[at][place],
-                    _count(row),
-                    tuple(map(_read, row.passes)) if len(row.passes) > 1 else (),
+                    count_of(row),
+                    tuple(map(count_read, row.passes)) if len(row.passes) > 1 else (),
                 )
             )
     return Table(
@@ -98,18 +100,6 @@ def people_counts(settled: SettledTable) -> tuple[list[MatchCount], list[MatchCo
         for count, method in zip((*settled.predictions, *settled.gold), settled.methods, strict=True)
     ]
     return counts[: len(settled.predictions)], counts[len(settled.predictions) :]
-
-
-def _count(row: RowJudgement) -> MatchCount:
-    if row.count is not None:
-        return row.count
-    return Unknown.MISSING if row.missing else Unknown.UNCLEAR
-
-
-def _read(reading: Reading | None) -> MatchCount:
-    if reading is None:
-        return Unknown.MISSING
-    return Unknown.UNCLEAR if reading.count is None else reading.count
 
 
 def _story(unit: Unit, judgement: StoryJudgement, settled: SettledTable | None) -> JudgedStory:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchmark.suites.contract import Question, Sample
-from benchmark.suites.judged import FollowUp, Judge, JudgeTest, Pairs, Settings, Tables
+from benchmark.suites.judged import FollowUp, Judge, JudgeTest, Orders, Pairs, Settings, Tables
 from benchmark.suites.omnitom.judgement_rows import rows_kept
 from benchmark.suites.omnitom.judgements import LINKS, NOTHING, Judging, readings
+from benchmark.suites.omnitom.labels import ORDER
 from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction
 from benchmark.suites.omnitom.prompting.choosing import CALIBRATION_SPLIT, wanted_by
 from benchmark.suites.omnitom.prompting.follow_up import DIGEST
 from benchmark.suites.omnitom.prompting.judging_forms import WORDINGS
-from benchmark.suites.omnitom.records import GoldRow, record_of_sample
+from benchmark.suites.omnitom.records import GoldRow, Record, record_of_sample
 from benchmark.suites.omnitom.steps import EXTRACT, FOLLOW_UP, JUDGE, STRUCTURED, judge_request, judging_of
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NOT_WHOLE, REFUSED
 from core.plain import Json
@@ -78,10 +79,27 @@ def _examples(settings: Settings) -> tuple[int, ...]:
 
 def tables(question: Question) -> Tables:
     """Return the rows of the extraction, in its repaired parse, and of gold: those that a kept judgement is of."""
+    predicted, record = _compared(question)
+    return [(row.actor, row.belief) for row in predicted], [(row.actor, row.belief) for row in record.shown]
+
+
+def orders(question: Question) -> Orders:
+    """Return the orders of the rows of `tables`: those that the model gave, and those of gold. One that is no order is
+    none."""
+    predicted, record = _compared(question)
+    if not record.scheme.ordered:
+        return [""] * len(predicted), [""] * len(record.shown)
+    legal = record.scheme.legal[ORDER]
+    at = record.scheme.keys.index(ORDER)
+    told = [row.order for row in predicted], [row.labels[at] for row in record.shown]
+    mine, gold = ([order if order in legal else "" for order in side] for side in told)
+    return mine, gold
+
+
+def _compared(question: Question) -> tuple[list[PredictedRow], Record]:
     record = record_of_sample(question.sample, question.resources.schema)
     structured = question.settings["form"] == STRUCTURED
-    predicted = parse_extraction(question.answers[EXTRACT], structured=structured, scheme=record.scheme)
-    return [(row.actor, row.belief) for row in predicted], [(row.actor, row.belief) for row in record.shown]
+    return parse_extraction(question.answers[EXTRACT], structured=structured, scheme=record.scheme), record
 
 
 JUDGED = Judge(
@@ -90,6 +108,7 @@ JUDGED = Judge(
     held_to_schema=_held_to_schema,
     kept=rows_kept,
     tables=tables,
+    orders=orders,
     test=JudgeTest(
         rows=_rows,
         request=_request,
