@@ -6,16 +6,121 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from core.language import gettext_noop
 from core.statistics import Estimate
 
 METRICS = ("precision", "recall", "f1")
-NOTHING: Mapping[str, Any] = {}
+NOT_ALIGNED = gettext_noop("people aligned none of its tables")
+STILL_ALIGNING = gettext_noop("you still align tables of its study")
+NOT_JUDGED = gettext_noop("no judge compares a person's tables")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correction:
+    """One model's scores by metric without the error of the judge `judge` of that `version`, by the study with the uid
+    `study`; or the `reason` why there are none.
+
+    The judge said nothing of `unjudged` rows, which count as unmatched; `unseen` is the share of the stories that are
+    of categories of which people aligned none. People aligned `aligned` of the `judged` stories, as good as `effective`
+    aligned without a judge. `differing` is the p value of the judge's error being as large for all models of the run,
+    `warns` whether it is shown not to be.
+    """
+
+    reason: str = ""
+    study: str = ""
+    study_name: str = ""
+    version: str = ""
+    judge: str = ""
+    scores: Mapping[str, Estimate] = field(default_factory=dict)
+    aligned: int = 0
+    judged: int = 0
+    unjudged: int | None = None
+    unseen: float | None = None
+    effective: float | None = None
+    differing: float | None = None
+    warns: bool = False
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Correction:
+        names = {one.name for one in fields(cls)}
+        return cls(**{name: value for name, value in kept.items() if name in names})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectedDifference:
+    """The corrected scores of two models by the metric `key`, called `what`, and their difference `value`: first minus
+    second, paired by story, over all `n` judged stories that both have. `interval` is None with a `reason`. People
+    aligned `aligned` of the model that has fewer; `p_adjusted` is the p of Holm's correction, None without a test.
+    """
+
+    what: str
+    key: str
+    category: str
+    first: float | None
+    second: float | None
+    value: float | None
+    interval: Sequence[float] | None
+    reason: str | None
+    n: int
+    aligned: int
+    p: float | None
+    p_adjusted: float | None
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> CorrectedDifference:
+        """Return the row that was kept; what it lacks is None."""
+        known: dict[str, Any] = {one.name: kept.get(one.name) for one in fields(cls)}
+        return cls(**known)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectedPair:
+    """Two models of a ranking and the `difference` of their corrected scores."""
+
+    first: str
+    second: str
+    first_key: str
+    second_key: str
+    difference: CorrectedDifference
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectedComparison:
+    """The corrected scores of two models side by side. `sides` are those of both, `rows` their differences by metric.
+    Without rows there is a `reason`. `tests` is how many rows Holm's correction is over."""
+
+    sides: Sequence[Correction]
+    rows: Sequence[CorrectedDifference] = ()
+    reason: str = ""
+    tests: int = 0
+
+    @property
+    def studies(self) -> set[str]:
+        """The uids of the studies that it rests on."""
+        return {side.study for side in self.sides if side.study}
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> CorrectedComparison:
+        names = {one.name for one in fields(cls)} - {"sides", "rows"}
+        known = {name: value for name, value in kept.items() if name in names}
+        rows = [CorrectedDifference.from_json(row) for row in kept.get("rows", ())]
+        return cls(sides=[Correction.from_json(side) for side in kept["sides"]], rows=rows, **known)
+
+
+def differing_told(p: float | None) -> str:
+    """Return the warning that calibration of one model says nothing of another."""
+    shown = "p < 0.001" if p is not None and p < 0.001 else f"p = {p:.3f}"
+    return gettext_noop(
+        f"The judge's error differs by model ({shown}): calibration of one model must not be taken for another's. "
+        "Every corrected score here rests on the model's own tables."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorrectedRow:
     """One model's scores by metric: `official`, `lenient` and `corrected` with its interval. People aligned `aligned`
-    of the `judged` stories, as good as `effective` aligned without a judge."""
+    of the `judged` stories, as good as `effective` aligned without a judge; `unjudged` and `unseen` as of a
+    `Correction`, None in reports that were frozen before they were known."""
 
     key: str
     model: str
@@ -27,6 +132,8 @@ class CorrectedRow:
     corrected: Mapping[str, Estimate] = field(default_factory=dict)
     aligned: int = 0
     judged: int = 0
+    unjudged: int | None = None
+    unseen: float | None = None
     effective: float | None = None
 
     @classmethod
@@ -37,12 +144,15 @@ class CorrectedRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Corrections:
-    """The corrected scores of a metric group by one study, whose `uid` says who may see them. `differing` is the p
-    value of the judge's error being as large for all models, `warns` whether it is shown not to be."""
+    """The corrected scores of a metric group by one study, whose `uid` says who may see them, of what the `judge` of
+    that `version` judged; reports that were frozen before do not say which. `differing` is the p value of the judge's
+    error being as large for all models, `warns` whether it is shown not to be."""
 
     uid: str
     study: str
     stage: str
+    version: str = ""
+    judge: str = ""
     rows: Sequence[CorrectedRow]
     differing: float | None = None
     warns: bool = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from benchmark.domain.corrections import METRICS, CorrectedRow, Corrections
+from benchmark.domain.corrections import METRICS, CorrectedRow, Corrections, differing_told
 from benchmark.domain.tables import Cells, Column, Source, SourcedRow, Table
 from benchmark.suites.registry import group_named
 from benchmark.suites.shown import Section, ShownTable
@@ -69,7 +69,7 @@ def _cells(row: CorrectedRow, stage: str) -> SourcedRow:
 
 
 def _lead(corrections: Corrections) -> list[str]:
-    if not corrections.warns:
+    if not corrections.warns or corrections.differing is None:
         return []
     p = f"{corrections.differing:.3f}"
     return [

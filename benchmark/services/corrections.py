@@ -1,76 +1,275 @@
-"""The scores of a run without its judge's error, where people aligned a random subset of its judged stories."""
+"""The scores of runs without their judge's error, where people aligned a random subset of their judged stories."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from typing import Any
 
 from django.core.cache import cache
-from django.db.models import Count, Max
+from django.db.models import Count, Max, Q, Sum
 
-from benchmark.domain.corrections import METRICS, CorrectedRow, Corrections
-from benchmark.models import Run, RunItem
+from benchmark.domain.corrections import METRICS, NOT_ALIGNED, NOT_JUDGED, CorrectedRow, Correction, Corrections
+from benchmark.models import Run, StoryScores
 from benchmark.services.calibrating import judged_tables
-from benchmark.services.judge_panels import judged_group
-from benchmark.services.judge_versions import judged_at
+from benchmark.services.calibration_links import judged_tables_of
+from benchmark.services.judge_versions import judge_name, judged_at, version_failure, version_of
 from benchmark.services.leaderboards import KEPT_SECONDS
-from benchmark.suites.shown import EntrantResults
+from benchmark.suites.registry import group_named, suite_named
+from benchmark.suites.shown import EntrantResults, NamedEntrant, RunEntrant
 from core.made_by import made_by
+from core.plain import Json
 from judge.domain.calibration.corrected import Corrected, JudgedStory, Metric, corrected
 from judge.domain.calibration.differing import differing
-from judge.models import AlignmentStudy, SettledAlignment
+from judge.domain.judgements import StoryJudgement
+from judge.models import AlignmentStudy
 from judge.services.calibrating import joined
 from judge.services.settled_tables import settled_tables
+
+Scores = Mapping[Metric, Corrected]
+Stories = AbstractSet[int] | None
+"""Numbers of the stories that scores are over, None for all."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunScores:
+    """What the study `name` with that `uid` makes of a run: the corrected scores of its entrants by their ids, and the
+    p value of the judge's error being as large for all of them, with whether it is shown not to be. `numbers` are
+    those of the stories whose tables the scores of each are of, `unjudged` how many of their rows have no verdict."""
+
+    uid: str
+    name: str
+    scores: Mapping[int, Scores]
+    numbers: Mapping[int, frozenset[int]]
+    unjudged: Mapping[int, int]
+    differing: float | None
+    warns: bool
+
+    @property
+    def aligned(self) -> int:
+        return sum(of[Metric.F1].aligned for of in self.scores.values())
+
+
+def corrects(stage: str) -> bool:
+    """Return whether figures of a metric group can be corrected: they rest on a judge, and are precision, recall and
+    F1."""
+    group = group_named(stage)
+    return group.judged and {*METRICS} <= {*group.shares}
+
+
+def corrected_group(run: Run) -> str:
+    """Return the metric group of a run that can be corrected, empty where it has none or no judge."""
+    keys = (group.key for group in suite_named(run.suite).groups if corrects(group.key))
+    return next(keys, "") if judged_at(run) and not version_failure(run) else ""
 
 
 def corrections_of(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> Corrections | None:
     """Return the corrected scores of a run by the study with most aligned stories of it; None where people aligned
     none. `stages` has the run's ranked entrants by metric group."""
-    group = judged_group(run)
-    if group is None or not judged_at(run) or not {*METRICS} <= {*group.shares}:
+    stage = corrected_group(run)
+    scored = scores_of_runs([run]).get(run.pk) if stage else None
+    if scored is None:
         return None
-    studies = AlignmentStudy.objects.filter(project=run.project_id, tasks__settled__open_rows=0).distinct()
-    found = [_of_study(run, study, group.key, stages.get(group.key, ())) for study in studies]
-    return max(filter(None, found), key=lambda one: sum(row.aligned for row in one.rows), default=None)
+    return Corrections(
+        uid=scored.uid,
+        study=scored.name,
+        stage=stage,
+        version=version_of(run),
+        judge=judge_name(run),
+        rows=[_row(entrant, scored) for entrant in stages.get(stage, ()) if entrant.entrant in scored.scores],
+        differing=scored.differing,
+        warns=scored.warns,
+    )
 
 
-def _of_study(
-    run: Run, study: AlignmentStudy, stage: str, entrants: Sequence[EntrantResults]
-) -> Corrections | None:  # fmt: skip
-    """What a study says of a run, kept for as long as neither changes."""
-    settled = SettledAlignment.objects.filter(task__study=study).order_by("pk").values_list("pk", "revision", "rows")
-    calls = RunItem.objects.filter(entrant__run=run).aggregate(Count("call"), Max("call"))
-    figures = [[entrant.key, entrant.model, _figures(entrant, parse)] for entrant in entrants for parse in _PARSES]
-    identity = [made_by(), run.pk, study.pk, study.name, list(settled), calls, figures]
-    place = f"corrections:{hashlib.sha256(json.dumps(identity).encode()).hexdigest()}"
-    kept: dict[str, Corrections | None] | None = cache.get(place)
+def corrections_in(
+    stage: str, entrants: Sequence[RunEntrant], runs: Sequence[Run], stories: Stories
+) -> dict[str, Correction]:
+    """Return the corrected scores over `stories` of each entrant of a ranking, by its key, or why it has none; nothing
+    of a metric group that cannot be corrected. `runs` are those of the entrants. Two statements where all is kept."""
+    ranked = {entrant.run for entrant in entrants}
+    runs = [run for run in runs if run.uid in ranked and corrected_group(run) == stage]
+    if not runs:
+        return {}
+    states = _states_of(runs)
+    if not states.studies:
+        return {entrant.key: _correction(entrant, None, None) for entrant in entrants}
+
+    def make() -> dict[str, Correction]:
+        by_uid = _by_uid(runs, _scores(runs, states, {one.run: _part(one, stories) for one in entrants}))
+        return {entrant.key: _correction(entrant, *by_uid.get(entrant.run, (None, None))) for entrant in entrants}
+
+    keys = sorted(entrant.key for entrant in entrants)
+    kept: dict[str, Correction] = _kept("ranking", [states, stage, _listed(stories), keys], make)
+    return kept
+
+
+Side = tuple[Correction, Scores | None]
+"""What is said of the corrected scores of an entrant, and the scores with what moves them, None where it has none."""
+
+
+def corrected_sides(entrants: Sequence[NamedEntrant], runs: Sequence[Run], stories: Stories) -> list[Side]:
+    """Return the corrected scores of each entrant over those of the `stories` that were judged of all that have any."""
+    states = _states_of(runs)
+    parts = {entrant.run: _part(entrant, stories) for entrant in entrants}
+    scored = _by_uid(runs, _scores(runs, states, parts))
+    found = [(one.entrant or 0, scored[one.run][1]) for one in entrants]
+    judged = {of.numbers[entrant] for entrant, of in found if of and of.numbers.get(entrant)}
+    if len(judged) > 1:
+        common = frozenset.intersection(*judged)
+        scored = _by_uid(runs, _scores(runs, states, dict.fromkeys(scored, common)))
+    return [_side(one, *scored[one.run]) for one in entrants]
+
+
+def _by_uid(runs: Sequence[Run], scored: Mapping[int, RunScores]) -> dict[str, tuple[Run, RunScores | None]]:
+    return {run.uid: (run, scored.get(run.pk)) for run in runs}
+
+
+def _side(entrant: NamedEntrant, run: Run, found: RunScores | None) -> Side:
+    correction = _correction(entrant, run, found)
+    return correction, found.scores[entrant.entrant or 0] if found and correction.scores else None
+
+
+def kept_by_state(what: str, runs: Sequence[Run], identity: Json, make: Callable[[], Any]) -> Any:
+    """Return what `make` makes of the corrected scores of these runs, kept under `identity` until these change. Two
+    statements where it is kept."""
+    return _kept(what, [_states_of(runs), identity], make)
+
+
+def scores_of_runs(runs: Sequence[Run]) -> dict[int, RunScores]:
+    """Return the corrected scores of runs of one project over all their stories, by run id, by the study with most
+    aligned stories of each; nothing of a run of which people aligned none."""
+    return _scores(runs, _states_of(runs), {})
+
+
+def _part(entrant: RunEntrant, stories: Stories) -> Stories:
+    """Return the stories, None where the entrant's run is of no others: what is kept of all serves both."""
+    return None if stories is None or set(entrant.numbers) <= stories else stories
+
+
+def _listed(stories: Stories) -> list[int] | None:
+    return None if stories is None else sorted(stories)
+
+
+@dataclass(frozen=True, slots=True)
+class _States:
+    """What tells whether anything changed: of the studies of a project with settled tables, by id, and of runs."""
+
+    studies: Mapping[int, Sequence[Any]]
+    runs: Mapping[int, Sequence[int]]
+
+
+def _states_of(runs: Sequence[Run]) -> _States:
+    studies = AlignmentStudy.objects.filter(project__in={run.project_id for run in runs}).order_by("-id")
+    settled = "tasks__settled"
+    rows = studies.values_list("pk", "uid", "name").annotate(
+        Count("tasks"),
+        Count(settled),
+        Sum(f"{settled}__revision"),
+        Max(f"{settled}__changed_at"),
+        whole=Count(settled, filter=Q(**{f"{settled}__open_rows": 0})),
+    )
+    settled_studies = {pk: [pk, *map(str, state)] for pk, *state, whole in rows if whole}
+    scores: dict[int, list[int]] = {}
+    if not settled_studies:
+        return _States({}, scores)
+    for run, pk in StoryScores.objects.filter(run__in=runs).order_by("pk").values_list("run", "pk"):
+        scores.setdefault(run, []).append(pk)
+    return _States(settled_studies, scores)
+
+
+def _kept(what: str, identity: Sequence[Any], make: Callable[[], Any]) -> Any:
+    """Return what was kept under the identity and the present code, made where nothing was."""
+    described = json.dumps([made_by(), *identity], default=_described)
+    place = f"corrected-{what}:{hashlib.sha256(described.encode()).hexdigest()}"
+    kept: dict[str, Any] | None = cache.get(place)
     if kept is None:
-        kept = {"found": _made(run, study, stage, entrants)}
+        kept = {"found": make()}
         cache.set(place, kept, KEPT_SECONDS)
     return kept["found"]
 
 
-def _made(run: Run, study: AlignmentStudy, stage: str, entrants: Sequence[EntrantResults]) -> Corrections | None:
-    models = _stories_of(run, study)
-    if not any(story.human for stories in models.values() for story in stories):
+def _described(states: _States) -> Json:
+    return {"studies": [*states.studies.values()], "runs": sorted(states.runs.items())}
+
+
+def _scores(runs: Iterable[Run], states: _States, parts: Mapping[str, Stories]) -> dict[int, RunScores]:
+    """Return the scores of each run over its part of the stories, by run id, of the study with most aligned ones."""
+    found = {}
+    for run in runs:
+        of_run = [_of_study(run, study, states, parts.get(run.uid)) for study in states.studies]
+        if best := max(filter(None, of_run), key=lambda one: one.aligned, default=None):
+            found[run.pk] = best
+    return found
+
+
+def _of_study(run: Run, study: int, states: _States, stories: Stories) -> RunScores | None:
+    """What a study says of a run, kept for as long as neither changes."""
+    identity = [run.pk, states.runs.get(run.pk), states.studies[study], _listed(stories)]
+    found: RunScores | None = _kept("run", identity, lambda: _made(run, AlignmentStudy.objects.get(pk=study), stories))
+    return found
+
+
+def _made(run: Run, study: AlignmentStudy, stories: Stories) -> RunScores | None:
+    judged = _judged(run, study, stories) if judged_tables_of(study, [run]) else {}
+    models = _stories_of(run, study, judged) if judged else {}
+    if not any(story.human for of in models.values() for story in of):
         return None
-    errors = differing(models)
-    rows = [_row(entrant, models[entrant.entrant]) for entrant in entrants if entrant.entrant in models]
-    return Corrections(uid=study.uid, study=study.name, stage=stage, rows=rows, differing=errors.p, warns=errors.warns)
+    errors, numbers, unjudged = differing(models), {}, {}
+    scores = {entrant: {metric: corrected(of, metric) for metric in Metric} for entrant, of in models.items()}
+    for name, entrant in _entrants(run).items():
+        own = {one.number: one for one in judged.values() if one.model == name}
+        numbers[entrant] = frozenset(own)
+        unjudged[entrant] = sum(row.count is None for one in own.values() for row in one.rows)
+    return RunScores(study.uid, study.name, scores, numbers, unjudged, errors.p, errors.warns)
 
 
-def _stories_of(run: Run, study: AlignmentStudy) -> dict[Any, list[JudgedStory]]:
-    """Return what the run's judge said of tables that could be drawn, with what people said, by entrant id."""
-    judged = judged_tables(study, [run])
-    entrants = dict(run.entrants.values_list("name", "pk"))
-    of_source = {unit.stratum[0]: entrants[judged[unit.key].model] for unit in study.units if unit.key in judged}
-    stories = joined(study.units, settled_tables(study), judged).models
-    return {of_source[source]: of for source, of in stories.items()}
+def _judged(run: Run, study: AlignmentStudy, stories: Stories) -> dict[str, StoryJudgement]:
+    """Return what the run's judge said of tables of these stories that could be drawn, by the key of their units."""
+    found = judged_tables(study, [run])
+    return {key: one for key, one in found.items() if stories is None or one.number in stories}
 
 
-_PARSES = ("official", "repaired")
+def _entrants(run: Run) -> dict[str, int]:
+    return dict(run.entrants.values_list("name", "pk"))
+
+
+def _stories_of(run: Run, study: AlignmentStudy, judged: Mapping[str, StoryJudgement]) -> dict[int, list[JudgedStory]]:
+    """Return what the judge said of these tables, with what people said, by entrant id."""
+    entrants, units = _entrants(run), [unit for unit in study.units if unit.key in judged]
+    of_source = {unit.stratum[0]: entrants[judged[unit.key].model] for unit in units}
+    by_source = joined(units, settled_tables(study), judged).models
+    # of runs that share answers both may be in the study: the same tables, of which those count that people aligned
+    known = sorted(by_source.items(), key=lambda one: sum(story.human is not None for story in one[1]))
+    return {of_source[source]: of for source, of in known}
+
+
+def _correction(entrant: RunEntrant, run: Run | None, found: RunScores | None) -> Correction:
+    if entrant.kind == "person":
+        return Correction(reason=NOT_JUDGED)
+    scores = found.scores.get(entrant.entrant or 0) if found else None
+    if run is None or found is None or scores is None:
+        return Correction(reason=NOT_ALIGNED)
+    f1 = scores[Metric.F1]
+    if not f1.aligned and f1.value is None:
+        return Correction(reason=NOT_ALIGNED, judged=f1.stories)
+    return Correction(
+        study=found.uid,
+        study_name=found.name,
+        version=version_of(run),
+        judge=judge_name(run),
+        scores={metric.value: _estimate(score) for metric, score in scores.items()},
+        aligned=f1.aligned,
+        judged=f1.stories,
+        unjudged=found.unjudged.get(entrant.entrant or 0),
+        unseen=f1.unseen,
+        effective=f1.effective,
+        differing=found.differing,
+        warns=found.warns,
+    )
 
 
 def _figures(entrant: EntrantResults, parse: str) -> dict[str, float | None]:
@@ -78,9 +277,9 @@ def _figures(entrant: EntrantResults, parse: str) -> dict[str, float | None]:
     return {metric: None if overall.get(metric) is None else float(overall[metric]) for metric in METRICS}
 
 
-def _row(entrant: EntrantResults, stories: Sequence[JudgedStory]) -> CorrectedRow:
-    scores = {metric: corrected(stories, Metric(metric)) for metric in METRICS}
-    f1 = scores["f1"]
+def _row(entrant: EntrantResults, found: RunScores) -> CorrectedRow:
+    scores = found.scores[entrant.entrant or 0]
+    f1 = scores[Metric.F1]
     return CorrectedRow(
         key=entrant.key,
         model=entrant.model,
@@ -89,9 +288,11 @@ def _row(entrant: EntrantResults, stories: Sequence[JudgedStory]) -> CorrectedRo
         run=entrant.run,
         official=_figures(entrant, "official"),
         lenient=_figures(entrant, "repaired"),
-        corrected={metric: _estimate(score) for metric, score in scores.items()},
+        corrected={metric.value: _estimate(score) for metric, score in scores.items()},
         aligned=f1.aligned,
         judged=f1.stories,
+        unjudged=found.unjudged.get(entrant.entrant or 0),
+        unseen=f1.unseen,
         effective=f1.effective,
     )
 
