@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from django.core.exceptions import PermissionDenied
 from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as _
 
 from annotation.access import ProjectAccess, open_work, project_access
 from annotation.models import Role, Story, User
@@ -35,7 +36,8 @@ from benchmark.suites.registry import group_suite, suite_named
 from benchmark.suites.shown import NamedEntrant
 from core.language import gettext_noop
 from core.reads import Read
-from judge.access import has_unfinished
+from judge.access import has_unfinished, unfinished_in
+from judge.models import AlignmentStudy
 from workers.providers.registry import without_prompts
 
 
@@ -47,6 +49,18 @@ class RunAccess:
     @property
     def context(self) -> dict:
         return self.project.context | {"run": self.run}
+
+
+def calibrated_study(user: User, slug: str, uid: str) -> AlignmentStudy:
+    """Return a study for an admin of its project, who sees whose tables they are. Raises PermissionDenied for who still
+    aligns some of them."""
+    access = project_access(user, slug, role=Role.ADMIN)
+    study = get_object_or_404(AlignmentStudy, project=access.project, uid=uid)
+    if has_unfinished(user, study.uid):
+        raise PermissionDenied(
+            _("You still align in this study; finish first, since the report says whose tables they are.")
+        )
+    return study
 
 
 def visibility_of(access: ProjectAccess) -> ResultsVisibility:

@@ -1,5 +1,8 @@
 """Figures as pages write them: shares in per cent with two decimals, coefficients with three, undefined ones a dash."""
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 from django import template
 
 from annotation.models.user import name_on_pages
@@ -24,5 +27,28 @@ def percent_interval(interval: tuple[float, float] | None) -> str:
 
 
 @register.filter
+def reasons(rows: Iterable[Any]) -> list[str]:
+    """Return why figures have no interval or no value, every reason once. `rows` are figures as pages have them, each
+    {figure, …}, a figure with its `reason`, or rows with several of them as `figures`."""
+    figures = [each["figure"] for one in rows for each in getattr(one, "figures", [one])]
+    told = [one.get("reason") if isinstance(one, Mapping) else one.reason for one in figures]
+    return list(dict.fromkeys(filter(None, told)))
+
+
+@register.filter
+def brackets(interval: tuple[float, float]) -> str:
+    """Write an interval of shares below its figure, in per cent as tables of results have it."""
+    return f"[{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]"
+
+
+@register.filter
 def coefficient_interval(interval: tuple[float, float] | None) -> str:
     return "–" if interval is None else f"{interval[0]:.3f} – {interval[1]:.3f}"
+
+
+@register.filter
+def p_value(value: float | None) -> str:
+    """Write a p value with four decimals; one below them as below, since no p is 0."""
+    if value is None:
+        return "–"
+    return "<0.0001" if value < 0.0001 else f"{value:.4f}"

@@ -2,28 +2,64 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any, TypeVar
+
+from django.core.cache import cache
 
 from benchmark.models import Run, RunItem
-from benchmark.services.judgements import judgements_of, versions_of
+from benchmark.services.alignment_tables import orders_of
+from benchmark.services.calibration_links import judged_in
+from benchmark.services.judge_test_summaries import summaries_of
+from benchmark.services.judge_versions import judge_name
+from benchmark.services.judgements import judged_runs, judgements_of, versions_of
+from benchmark.services.leaderboards import KEPT_SECONDS
+from benchmark.services.reports import places_of
+from benchmark.services.sweeps import judging_level
 from benchmark.services.taken_over import needed_by_judge
 from benchmark.suites.registry import suite_named
+from benchmark.suites.showing.judges import NOT_TESTED
+from core.made_by import made_by
+from judge.domain.calibration.agreement import Figure
 from judge.domain.calibration.corrected import Averaging, Corrected, Metric, corrected, foreseen, needed
 from judge.domain.calibration.differing import Differing, differing
 from judge.domain.calibration.report import Calibration, calibration
 from judge.domain.calibration.selection import Selection, select
+from judge.domain.calibration.weighted import mean_judged
 from judge.domain.judgements import StoryJudgement
-from judge.models import AlignmentStudy
+from judge.models import AlignmentStudy, SettledAlignment
 from judge.services.calibrating import Joined, joined
 from judge.services.settled_tables import SettledTable, settled_tables
 
+Kept = TypeVar("Kept")
+
 MORE = 40
-"""Further aligned stories of which a report says how narrow they would make an interval."""
+"""Further aligned stories, where there are as many, of which a report says how narrow they make an interval."""
+ASIDE = ("waiting", "unjudged", "unfit", "left_out", "empty")
+"""Why a table is in no agreement (`Joined`)."""
 NARROW = 0.02
 """Half the width of an interval that decides most comparisons."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeBrief:
+    """A version of a judge beside a study, without what it said: its `runs` by uid, how many `tables` people and it
+    have, how many stand `aside` by why (`Joined`), and the price of a table in US dollars, None where unknown. `judge`
+    is its name without what tells its versions apart, `level` the level of its prompt, None where it reads none."""
+
+    version: str
+    name: str
+    judge: str
+    level: int | None
+    runs: tuple[str, ...]
+    tables: int
+    aside: dict[str, int]
+    price: Decimal | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +79,24 @@ class StudyJudge:
         known = [price for price in prices if price is not None]
         return sum(known, Decimal(0)) / len(known) if known and len(known) == len(prices) else None
 
+    @property
+    def brief(self) -> JudgeBrief:
+        aside = {name: getattr(self.joined, name) for name in ASIDE}
+        runs = tuple(run.uid for run in self.runs)
+        judge, level = judge_name(self.runs[0]), judging_level(self.runs[0])
+        return JudgeBrief(self.version, self.name, judge, level, runs, len(self.joined.tables), aside, self.price)
+
 
 @dataclass(frozen=True, slots=True)
 class CorrectedModel:
-    """One model's corrected scores, by metric over stories, and F1 over categories; half the width that its F1 will
-    have with `MORE` further aligned stories, and how many stories in all make it ±`NARROW`."""
+    """One model's corrected scores, by metric over stories, and F1 over categories; its F1 as the judge `alone` gives
+    it; half the width that its F1 will
+    have with `more` further aligned stories, and how many stories in all make it ±`NARROW`."""
 
     model: str
     scores: dict[Metric, Corrected]
     by_category: Corrected
+    alone: Figure
     further: float | None
     narrow: int | None
 
@@ -59,40 +104,112 @@ class CorrectedModel:
     def f1(self) -> Corrected:
         return self.scores[Metric.F1]
 
+    @property
+    def people(self) -> Figure:
+        """F1 of the aligned stories alone."""
+        return Figure(self.f1.human, self.f1.aligned, self.f1.human_interval, reason=self.f1.reason)
+
+    @property
+    def beside(self) -> tuple[Corrected, ...]:
+        """The further scores, in the order of the page: precision, recall, and F1 over categories."""
+        return self.scores[Metric.PRECISION], self.scores[Metric.RECALL], self.by_category
+
+    @property
+    def more(self) -> int:
+        """How many further stories people could align, `MORE` at most."""
+        return min(MORE, self.f1.stories - self.f1.aligned)
+
 
 @dataclass(frozen=True, slots=True)
 class CalibrationReport:
-    judge: StudyJudge
+    judge: JudgeBrief
     calibration: Calibration
     models: list[CorrectedModel]
     differing: Differing
 
 
-def judges_of(study: AlignmentStudy, settled: list[SettledTable]) -> list[StudyJudge]:
+@dataclass(frozen=True, slots=True)
+class StudyReports:
+    """The report of every version of a judge of a study, by name, each with the test against the others; `settled`
+    counts the study's settled tables."""
+
+    settled: int
+    reports: list[tuple[CalibrationReport, Selection]]
+
+    @property
+    def judges(self) -> list[JudgeBrief]:
+        return [report.judge for report, _ in self.reports]
+
+
+def kept_of(study: AlignmentStudy, what: Sequence[Any], compute: Callable[[], Kept]) -> Kept:
+    """Return what `compute` makes of a study, kept until people settle a row, a judge says more, the study grows or the
+    code changes; `what` tells apart, as plain data, what is kept of one study."""
+    described = json.dumps([*what, _state_of(study)])
+    place = f"calibration:{hashlib.sha256(described.encode()).hexdigest()}"
+    kept: Kept | None = cache.get(place)
+    if kept is None:
+        kept = compute()
+        cache.set(place, kept, KEPT_SECONDS)
+    return kept
+
+
+def reports_of(study: AlignmentStudy) -> StudyReports:
+    """Return the reports of a study, as they are kept."""
+    return kept_of(study, ["reports"], lambda: _reports(study))
+
+
+def _reports(study: AlignmentStudy) -> StudyReports:
+    judges, settled = calibrated(study)
+    of_each = [(report_of(one, seed=study.seed), selection_of(judges, one, seed=study.seed)) for one in judges]
+    return StudyReports(len(settled), of_each)
+
+
+def briefs_of(study: AlignmentStudy) -> list[JudgeBrief]:
+    """Return every version of a judge of a study, by name, as they are kept."""
+    return kept_of(study, ["judges"], lambda: [judge.brief for judge in calibrated(study)[0]])
+
+
+def _state_of(study: AlignmentStudy) -> list[Any]:
+    """What the reports of a study are made from, as plain data."""
+    settled = SettledAlignment.objects.filter(task__study=study).order_by("pk").values_list("pk", "revision")
+    drawn = study.tasks.order_by("pk").values_list("pk", "place")
+    runs = judged_runs(study.project)
+    judged = {run for _, run in judged_in([study], runs)}
+    places = places_of([run for run in runs if run.pk in judged])
+    told = [made_by(), study.pk, study.seed, study.frame, study.origin]
+    return [*told, list(settled), list(drawn), sorted(places.items())]
+
+
+def self_test_of(judge: JudgeBrief) -> str:
+    """Return the outcome of the judge's contrast self-test in words."""
+    runs = Run.objects.filter(uid=judge.runs[0]).select_related("project", "dataset", "judge", "job")
+    [summary] = summaries_of(list(runs)).values() or [None]
+    return summary["told"] if summary else NOT_TESTED
+
+
+def judges_of(study: AlignmentStudy, settled: list[SettledTable], *, only: str = "") -> list[StudyJudge]:
     """Return every version of a judge that judged a table of the study's frame beside the same version of gold, by
-    name."""
+    name; the `only` one where that is given."""
     found: list[tuple[str, list[Run], dict[str, StoryJudgement]]] = []
     for version, runs in versions_of(study.project).items():
-        if judged := judged_tables(study, runs):
+        if only in ("", version) and (judged := judged_tables(study, runs)):
             found.append((version, runs, judged))
-    names = Counter(_name(runs) for _, runs, _ in found)
+    names = Counter(judge_name(runs[0]) for _, runs, _ in found)
+    orders = orders_of(settled, project=study.project) if found else {}
     return sorted(
         (
             StudyJudge(
                 version,
-                _name(runs) if names[_name(runs)] == 1 else f"{_name(runs)} · {version[:6]}",
+                name if names[name] == 1 else f"{name} · {version[:6]}",
                 tuple(runs),
                 judged,
-                joined(study.units, settled, judged),
+                joined(study.units, settled, judged, orders),
             )
             for version, runs, judged in found
+            for name in [judge_name(runs[0])]
         ),
         key=lambda judge: judge.name,
     )
-
-
-def _name(runs: list[Run]) -> str:
-    return str((runs[0].spec.get("judge") or {}).get("name") or runs[0].judge)
 
 
 def judged_tables(study: AlignmentStudy, runs: Sequence[Run]) -> dict[str, StoryJudgement]:
@@ -125,7 +242,7 @@ def report_of(judge: StudyJudge, *, seed: int) -> CalibrationReport:
     """Return the calibration report of a version of a judge, with the corrected scores of every model."""
     models = judge.joined.models
     return CalibrationReport(
-        judge,
+        judge.brief,
         calibration(judge.joined.tables, seed=seed),
         [_corrected(name, stories) for name, stories in sorted(models.items())],
         differing(models),
@@ -139,7 +256,8 @@ def _corrected(name: str, stories: list) -> CorrectedModel:
         name,
         scores,
         corrected(stories, Metric.F1, Averaging.CATEGORIES),
-        foreseen(f1, min(f1.aligned + MORE, len(stories))),
+        mean_judged(stories, Metric.F1).figure,
+        foreseen(f1, min(f1.aligned + MORE, f1.stories)),
         needed(f1, NARROW, len(stories)),
     )
 
@@ -149,7 +267,7 @@ def selection_of(judges: list[StudyJudge], chosen: StudyJudge, *, seed: int) -> 
     return select({judge.name: judge.joined.tables for judge in judges}, chosen.name, seed=seed)
 
 
-def calibrated(study: AlignmentStudy) -> tuple[list[StudyJudge], list[SettledTable]]:
-    """Return the judges of a study and its settled tables."""
+def calibrated(study: AlignmentStudy, *, only: str = "") -> tuple[list[StudyJudge], list[SettledTable]]:
+    """Return the judges of a study, or the `only` version, and its settled tables."""
     settled = settled_tables(study)
-    return judges_of(study, settled), settled
+    return judges_of(study, settled, only=only), settled

@@ -17,14 +17,6 @@ Turn = tuple[int, int, int]
 """(entrant id, sample id, repetition): what the items about one answer have in common."""
 
 
-def judgements(project: Project, version: str) -> Iterator[StoryJudgement]:
-    """Yield what a judge of that version said in all listed runs of a project, the oldest run first; an answer that two
-    runs had judged comes twice."""
-    for run in judged_runs(project):
-        if _version(run) == version:
-            yield from judgements_of(run)
-
-
 def versions_of(project: Project) -> dict[str, list[Run]]:
     """Return the listed runs that each version of a judge judged, by its digest, the oldest first."""
     runs: dict[str, list[Run]] = {}

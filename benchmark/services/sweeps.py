@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from benchmark.models import Run
-from benchmark.services.asking import chosen_of
+from benchmark.services.asking import chosen_of, reads_prompts
 from benchmark.services.plans import MOST_TITLE, Plan, RunRefused, part_of, title_of
 from benchmark.services.run_actions import launched_with
 from benchmark.suites.contract import Suite
@@ -71,3 +71,10 @@ def sweep_of(run: Run) -> list[Run]:
 def level_of(run: Run, name: str) -> Any:
     """Return what a run has chosen of a setting."""
     return chosen_of(run).get(name)
+
+
+def judging_level(run: Run) -> int | None:
+    """Return the level of the prompt by which a run's judge was asked, None for one that reads no prompt."""
+    suite = suite_named(run.suite)
+    swept = [one.name for one in swept_settings(suite).values() if one in suite.judging_settings]
+    return level_of(run, swept[0]) if swept and reads_prompts(run.judge) else None

@@ -34,6 +34,7 @@ urlpatterns = [
     path("prompts/<slug:name>/discard/", prompts.discard, name="discard_prompt_set"),
     path("calibration/<str:uid>/", calibration.calibration, name="calibration"),
     path("calibration/<str:uid>/rows/", calibration.rows, name="calibration_rows"),
+    path("calibration/<str:uid>/<slug:table>.<slug:data>", calibration.table_file, name="calibration_table"),
     path("runs/", runs.runs, name="runs"),
     path("runs/new/", launch.launch, name="launch"),
     path("runs/new/estimate/", estimates.estimate, name="estimate"),

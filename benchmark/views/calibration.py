@@ -4,14 +4,15 @@ every figure."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -19,26 +20,45 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.access import ProjectAccess, project_access
 from annotation.models import Role
-from annotation.templatetags.agreement_figures import coefficient_interval, percent_interval
+from annotation.templatetags.agreement_figures import brackets, coefficient_interval
+from benchmark.access import calibrated_study
+from benchmark.domain.corrections import differing_told
 from benchmark.services.calibrating import (
-    MORE,
     NARROW,
     CalibrationReport,
-    StudyJudge,
+    JudgeBrief,
+    StudyReports,
     calibrated,
-    report_of,
-    selection_of,
+    reports_of,
+    self_test_of,
 )
+from benchmark.services.calibration_tables import (
+    AGREEMENT,
+    COUNTS,
+    JUDGES,
+    RIVALS,
+    SCORES,
+    agreement_table,
+    counts_table,
+    judges_table,
+    rivals_table,
+    scores_table,
+)
+from benchmark.views.downloads import table_response
+from benchmark.views.files import files_of
+from benchmark.views.tables import no_link, page_table
 from core.views.charts import PERCENT, Estimate, Row, dot_chart
-from judge.access import StudyAccess, aligns_still
+from core.wording import counted
 from judge.domain.calibration.agreement import Agreement, Figure
 from judge.domain.calibration.corrected import Corrected
 from judge.domain.calibration.report import count_name
 from judge.domain.calibration.rows import Row as JudgedRow
 from judge.domain.calibration.rows import Table, matched
+from judge.domain.calibration.selection import Selection
 from judge.models import AlignmentStudy
 from judge.services.calibrating import rows_of
-from judge.services.studies import LONGEST_REASON, Refused, choose_judge
+from judge.services.refused import Refused
+from judge.services.studies import LONGEST_REASON, choose_judge
 
 PAGE = 50
 GROUPS: Mapping[str, Callable[[Table, JudgedRow], str]] = {
@@ -55,20 +75,32 @@ GROUPS: Mapping[str, Callable[[Table, JudgedRow], str]] = {
 def calibration(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     """The report of one version of a judge over a study; `judge` chooses among the versions that judged its tables. A
     POST keeps that it is the one that is used, and why."""
-    access, study = _study(request, slug, uid)
-    judges, settled = calibrated(study)
+    access, study = study_for_admins(request, slug, uid)
+    kept = reports_of(study)
     if request.method == "POST":
-        return _choice_kept(request, slug, study, judges)
-    context: dict[str, Any] = {"study": study, "judges": judges, "settled": len(settled)}
-    if judges:
-        judge = _chosen(request, study, judges)
-        report, selection = report_of(judge, seed=study.seed), selection_of(judges, judge, seed=study.seed)
-        context |= _report(report) | {
+        return _choice_kept(request, slug, study, kept.judges)
+    context: dict[str, Any] = {"study": study, "judges": kept.judges, "settled": kept.settled}
+    if kept.judges:
+        report, selection = _chosen(request, study, kept)
+        judge = report.judge
+        here = reverse("benchmark:calibration_rows", args=[slug, uid]) + f"?judge={judge.version}"
+        context |= _report(report, here) | {
+            "self_test": self_test_of(judge),
+            "files": {
+                name.replace("-", "_"): files_of("table", name, partial(_file, slug, uid, judge.version))
+                for name in (AGREEMENT, SCORES, COUNTS, RIVALS)
+            },
+            "ranking": page_table(
+                JUDGES,
+                judges_table(kept),
+                href=no_link,
+                files=files_of("table", JUDGES, partial(_file, slug, uid, judge.version)),
+            ),
             "judge": judge,
             "selection": selection,
             "reason": study.judge_reason if judge.version == study.judge_version else selection.reason,
             "longest": LONGEST_REASON,
-            "here": reverse("benchmark:calibration_rows", args=[slug, uid]) + f"?judge={judge.version}",
+            "here": here,
         }
     return render(request, "benchmark/calibration/report.html", access.context | context)
 
@@ -77,30 +109,50 @@ def calibration(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 def rows(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     """The rows behind a figure: those of a group, of a cell of the confusion, that flipped, or on which people and the
     judge differ."""
-    access, study = _study(request, slug, uid)
-    judges, settled = calibrated(study)
-    if not judges:
+    access, study = study_for_admins(request, slug, uid)
+    kept = reports_of(study)
+    if not kept.judges:
         return redirect("benchmark:calibration", slug, uid)
-    judge = _chosen(request, study, judges)
-    found = rows_of(judge.joined.tables, settled, _kept(request))
+    judge = _chosen(request, study, kept)[0].judge
+    judges, settled = calibrated(study, only=judge.version)
+    tables = [table for one in judges for table in one.joined.tables]
+    found = rows_of(tables, settled, _kept(request))
     page = Paginator(found, PAGE).get_page(request.GET.get("page"))
     query = urlencode([(key, value) for key, value in request.GET.items() if key != "page"])
     context = {"study": study, "judge": judge, "page": page, "rows": len(found), "query": query}
     return render(request, "benchmark/calibration/rows.html", access.context | context)
 
 
-def _study(request: HttpRequest, slug: str, uid: str) -> tuple[ProjectAccess, AlignmentStudy]:
-    """Only admins see whose tables they are, and none who still aligns some of them."""
-    access = project_access(request.user, slug, role=Role.ADMIN)
-    study = get_object_or_404(AlignmentStudy, project=access.project, uid=uid)
-    if aligns_still(StudyAccess(access, study)):
-        raise PermissionDenied(
-            _("You still align in this study; finish first, since the report says whose tables they are.")
-        )
-    return access, study
+@require_GET
+def table_file(request: HttpRequest, slug: str, uid: str, table: str, data: str) -> HttpResponse:
+    """A table of the report, or the judges of the study beside each other, as a file."""
+    _access, study = study_for_admins(request, slug, uid)
+    kept = reports_of(study)
+    if not kept.judges:
+        return redirect("benchmark:calibration", slug, uid)  # which says why there is no table
+    report, selection = _chosen(request, study, kept)
+    tables = {
+        AGREEMENT: partial(agreement_table, report),
+        SCORES: partial(scores_table, report),
+        COUNTS: partial(counts_table, report),
+        RIVALS: partial(rivals_table, selection),
+        JUDGES: partial(judges_table, kept),
+    }
+    return table_response(tables, table, data, f"{slug}-calibration-{uid}-{table}")
 
 
-def _choice_kept(request: HttpRequest, slug: str, study: AlignmentStudy, judges: list[StudyJudge]) -> HttpResponse:
+def _file(slug: str, uid: str, version: str, _kind: str, name: str, suffix: str) -> str:
+    return f"{reverse('benchmark:calibration_table', args=[slug, uid, name, suffix])}?judge={version}"
+
+
+def study_for_admins(request: HttpRequest, slug: str, uid: str) -> tuple[ProjectAccess, AlignmentStudy]:
+    """Return the study for an admin of its project, who sees whose tables they are. Raises PermissionDenied for who
+    still aligns some of them."""
+    study = calibrated_study(request.user, slug, uid)
+    return project_access(request.user, slug, role=Role.ADMIN), study
+
+
+def _choice_kept(request: HttpRequest, slug: str, study: AlignmentStudy, judges: list[JudgeBrief]) -> HttpResponse:
     version = request.POST.get("judge", "")
     judge = next((one for one in judges if one.version == version), None)
     if judge is None:
@@ -115,14 +167,19 @@ def _choice_kept(request: HttpRequest, slug: str, study: AlignmentStudy, judges:
     return redirect(f"{reverse('benchmark:calibration', args=[slug, study.uid])}?judge={version}")
 
 
-def _chosen(request: HttpRequest, study: AlignmentStudy, judges: list[StudyJudge]) -> StudyJudge:
-    """The version that is asked for, else the one that was chosen by the study, else the one that judged most of the
-    aligned tables. Raises Http404."""
+def _chosen(request: HttpRequest, study: AlignmentStudy, kept: StudyReports) -> tuple[CalibrationReport, Selection]:
+    """The version that is asked for, else the one that was chosen by the study, else of those that judged most of
+    the aligned tables the one that agrees most with people. Raises Http404."""
     if version := request.GET.get("judge"):
-        if found := next((judge for judge in judges if judge.version == version), None):
+        if found := next((one for one in kept.reports if one[0].judge.version == version), None):
             return found
-        raise Http404("No judge of that version judged tables of this study.")
-    return max(judges, key=lambda judge: (judge.version == study.judge_version, len(judge.joined.tables)))
+        raise Http404(_("No judge of that version judged tables of this study."))
+
+    def rank(one: tuple[CalibrationReport, Selection]) -> tuple[bool, int, float]:
+        judge, agreement = one[0].judge, one[0].calibration.overall.by_story.value
+        return judge.version == study.judge_version, judge.tables, agreement or 0.0
+
+    return max(kept.reports, key=rank)
 
 
 def _kept(request: HttpRequest) -> Callable[[Table, JudgedRow], bool]:
@@ -143,31 +200,53 @@ def _kept(request: HttpRequest) -> Callable[[Table, JudgedRow], bool]:
     return keep
 
 
-def _report(report: CalibrationReport) -> dict[str, Any]:
+def _report(report: CalibrationReport, here: str) -> dict[str, Any]:
     found, overall = report.calibration, report.calibration.overall
     names = {
         "category": (_("Agreement by category"), found.by_category),
         "model": (_("Agreement by evaluated model"), found.by_model),
         "role": (_("Agreement by actor role"), found.by_role),
-        "order": (_("Agreement by order"), {name: of for name, of in found.by_order.items() if name}),
+        "order": (_("Agreement by order"), found.by_order if any(found.by_order) else {}),
         "side": (_("Agreement by table"), found.by_side),
     }
     groups = [(key, title, of) for key, (title, of) in names.items() if of]
     return {
         "report": report,
+        "differs": differing_told(report.differing.p or 0.0) if report.differing.warns else "",
         "overall": overall,
-        "figures": _figures(overall),
+        "figures": figures_of(overall),
         "charts": [_scores(report), *(_agreements(title, of) for _key, title, of in groups)],
-        "groups": [
-            (key, title, [(name, of, _figures(of)) for name, of in each.items()]) for key, title, each in groups
-        ],
+        "groups": [(title, _grouped(key, each, here)) for key, title, each in groups],
         "confusion": _confusion(found.confusion),
-        "more": MORE,
         "narrow": NARROW,
     }
 
 
-def _figures(of: Agreement) -> list[dict[str, Any]]:
+@dataclass(frozen=True, slots=True)
+class AgreementRow:
+    """A row of a table of agreement: whose it is, its `figures` as `figures_of` has them, and where its rows are read,
+    empty where nowhere."""
+
+    name: str
+    of: Agreement
+    figures: list[dict[str, Any]]
+    href: str = ""
+
+    @classmethod
+    def make(cls, name: str, of: Agreement, href: str = "") -> AgreementRow:
+        return cls(name, of, figures_of(of), href)
+
+
+def _grouped(key: str, groups: Mapping[str, Agreement], here: str) -> list[AgreementRow]:
+    """The rows of a grouping; roles and sides are words of the product, the others of its data."""
+    own = key in ("role", "side")
+    return [
+        AgreementRow.make(_(name) if own and name else name, of, f"{here}&{urlencode({key: name})}")
+        for name, of in groups.items()
+    ]
+
+
+def figures_of(of: Agreement) -> list[dict[str, Any]]:
     shares = (
         (_("Agreement by story"), of.by_story),
         (_("Agreement by row"), of.by_row),
@@ -175,7 +254,7 @@ def _figures(of: Agreement) -> list[dict[str, Any]]:
         (_("Specificity"), of.specificity),
     )
     rows = [
-        {"name": name, "figure": figure, "share": True, "ends": percent_interval(figure.interval)}
+        {"name": name, "figure": figure, "share": True, "ends": brackets(figure.interval) if figure.interval else ""}
         for name, figure in shares
     ]
     ends = coefficient_interval(of.kappa.interval)
@@ -192,7 +271,7 @@ def _agreements(title: str, of: Mapping[str, Agreement]) -> Any:
             label=name,
             first=_estimate(one.by_story),
             bounds=one.by_story.bounds,
-            n=_("{n} tables").format(n=one.tables),
+            n=counted(one.tables, "table"),
         )
         for name, one in of.items()
     ]
@@ -205,7 +284,7 @@ def _scores(report: CalibrationReport) -> Any:
         Row(
             label=one.model,
             first=_corrected(one.f1),
-            second={"value": one.f1.judged, "interval": None},
+            second=_estimate(one.alone),
             bounds=one.f1.bounds,
             n=_("{n} aligned stories").format(n=one.f1.aligned),
         )

@@ -93,11 +93,11 @@ def _figures(report) -> list[dict[str, Any]]:
         return {"value": counts[key], "interval": counts["interval"][key], "reason": reason, "n": counts["cells"]}
 
     return [
-        {"name": _("Rows with the same MatchCount"), "share": True, **of("pairwise")},
-        {"name": _("The same, averaged over stories"), "share": True, **report.by_story},
-        {"name": _("Links: F1 of two people"), "share": True, **report.links},
-        {"name": _("Fleiss’ κ of MatchCounts"), "share": False, **of("fleiss_kappa")},
-        {"name": _("Krippendorff’s α of MatchCounts"), "share": False, **of("krippendorff_alpha")},
+        {"name": _("Rows with the same MatchCount"), "share": True, "figure": of("pairwise")},
+        {"name": _("The same, averaged over stories"), "share": True, "figure": report.by_story},
+        {"name": _("Links: F1 of two people"), "share": True, "figure": report.links},
+        {"name": _("Fleiss’ κ of MatchCounts"), "share": False, "figure": of("fleiss_kappa")},
+        {"name": _("Krippendorff’s α of MatchCounts"), "share": False, "figure": of("krippendorff_alpha")},
     ]
 
 

@@ -2,31 +2,48 @@
 
 from __future__ import annotations
 
+import csv
 import json
+from dataclasses import replace
 from io import StringIO
+from math import log
+from urllib.parse import parse_qsl, urlencode
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.models import AuditEvent
+from annotation.models import AuditEvent, Proposition, Story
+from annotation.templatetags.agreement_figures import p_value
 from benchmark.domain.corrections import Corrections
+from benchmark.domain.tables import to_json
 from benchmark.models import Audience, Dataset, Run, RunItem
-from benchmark.services.calibrating import calibrated, judges_of, report_of, selection_of
+from benchmark.services import calibrating
+from benchmark.services.alignment_tables import orders_of, units_of
+from benchmark.services.calibrating import calibrated, judges_of, report_of, reports_of, selection_of
 from benchmark.services.calibration_links import calibrations_of
+from benchmark.services.calibration_tables import agreement_table
 from benchmark.services.correction_tables import correction_table
+from benchmark.services.corrections import scores_of_runs
 from benchmark.services.judge_versions import judged_at
 from benchmark.services.judgements import judgements_of
 from benchmark.services.shared_reports import freeze_run
 from core.ids import new_uid
 from judge.domain.alignment import RowAnswer
+from judge.domain.calibration.agreement import NO_MATCH, Figure
+from judge.domain.calibration.corrected import Metric, difference
+from judge.domain.calibration.rows import Side
 from judge.domain.sampling import Unit
 from judge.domain.settling import Method, SettledRow
 from judge.models import AlignmentStudy, SettledAlignment
 from judge.services.studies import DrawnTable, Plan, close_study, make_study
+from tests.api.conftest import token_of
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, results_world
+from tests.benchmark.settled import written
 from workers.models import Job
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -157,11 +174,17 @@ def test_pages_show_the_report_and_the_rows_behind_it(world, study):
     page = client.get(address)
     text = page.content.decode()
     assert page.status_code == 200 and "Agreement by story" in text and "Corrected scores" in text
-    assert "<script>alert" not in text
+    assert "<script>alert" not in text and text.count("agreement.csv") == 1, "pictures have no files of their own"
+    assert "more aligned stories, as far" not in text and (p_value(None), p_value(0.0), p_value(0.5)) == (
+        "–", "<0.0001", "0.5000",
+    )  # fmt: skip
     [judge], _ = calibrated(study)
+    assert {one.more for one in report_of(judge, seed=1).models} == {0, 9}, "there are no more stories than these"
     confusion = report_of(judge, seed=1).calibration.confusion
     rows = client.get(f"{address}rows/?judge={judge.version}&people=0&said=1")
     assert rows.context["rows"] == confusion["0", "1"] and b"prediction" in rows.content
+    assert "<bdi>lexical-judge</bdi> beside people in <bdi>First</bdi>:" in written(rows), "names of either direction"
+    assert "people aligned in <bdi>First</bdi>." in written(page)
     everything = client.get(f"{address}rows/?judge={judge.version}").context["rows"]
     assert everything == sum(confusion.values())
     differing = client.get(f"{address}rows/?differing=1&model=omniscient").context["rows"]
@@ -170,6 +193,112 @@ def test_pages_show_the_report_and_the_rows_behind_it(world, study):
     assert client.get(f"{address}rows/?judge=other").status_code == 404
     client.force_login(world.esi)
     assert client.get(address).status_code == 403
+
+
+def test_what_the_judge_alone_gives_has_its_interval_over_stories(world, study):
+    """The mean of the F1 of each judged story, its interval symmetrical on the logit."""
+    client = Client()
+    client.force_login(world.alice)
+    page = client.get(f"{world.base}/calibration/{study.uid}/")
+    [judge], _ = calibrated(study)
+    told = {one.model: one.alone for one in page.context["report"].models}
+    assert set(told) == set(judge.joined.models)
+    spread = 0
+    for model, stories in judge.joined.models.items():
+        scores = [one.judged.f1 for one in stories]
+        n, mean = len(scores), sum(scores) / len(scores)
+        assert (told[model].n, told[model].value) == (n, pytest.approx(mean))
+        if max(scores) - min(scores) < 1e-9:
+            continue
+        spread += 1
+        low, high = told[model].interval
+        assert low < mean < high
+        assert (logit(low) + logit(high)) / 2 == pytest.approx(logit(mean), rel=1e-3)
+        assert f"[{100 * low:.1f}" in page.content.decode(), "it stands below the score"
+    assert spread
+
+
+def test_why_figures_have_no_interval_stands_below_them(world, study):
+    client = Client()
+    client.force_login(world.alice)
+    kept = sorted(study.tasks.values_list("number", flat=True).distinct())[:3]
+    SettledAlignment.objects.filter(task__study=study).exclude(task__number__in=kept).delete()
+    page = written(client.get(f"{world.base}/calibration/{study.uid}/"))
+    why = "Where there is no interval, or no figure: an interval needs at least 5 stories"
+    assert page.count(why) > 4, "below the figures of all rows, and of every group"
+
+
+def logit(share: float) -> float:
+    return log(share / (1 - share))
+
+
+def test_an_undefined_figure_keeps_its_reason_in_the_file_for_programs(world, study):
+    """People and the judge of every row of one table say that nothing matches: sensitivity is of no row."""
+    report = reports_of(study).reports[0][0]
+    undefined = replace(report.calibration.overall, sensitivity=Figure(None, 0, reason=NO_MATCH))
+    table = agreement_table(replace(report, calibration=replace(report.calibration, overall=undefined)))
+    row = json.loads(to_json(table))["rows"][0]
+    assert row["sensitivity"] is None and row["sensitivity-interval_reason"] == NO_MATCH
+    assert all(row[key.removesuffix("_reason")] is None for key in row if key.endswith("interval_reason"))
+
+
+def test_agreement_stands_by_order_for_rows_of_either_side(world, study):
+    """Gold rows have gold's order, predictions the one that the model gave; every row is in one group."""
+    [judge], settled = calibrated(study)
+    found = report_of(judge, seed=study.seed).calibration
+    assert set(found.by_order) <= {"0", "1", "2", "3", "4", ""} and {"1", "2"} <= set(found.by_order)
+    assert sum(one.rows for one in found.by_order.values()) == found.overall.rows
+    gold = {sample.number: sample.gold["beliefs"] for sample in world.run.dataset.samples.all()}
+    numbers = {one.key: one.number for one in settled}
+    second = sum(row["labels"]["order"] == "2" for table in judge.joined.tables for row in gold[numbers[table.key]])
+    rows = [row for table in judge.joined.tables for row in table.rows if row.order == "2"]
+    assert sum(row.side == Side.GOLD for row in rows) == second > 0 and len(rows) == found.by_order["2"].rows
+    # the omniscient model gives all its rows the same order
+    said = {row.order for table in judge.joined.tables for row in table.rows if row.side == Side.PREDICTION}
+    assert said == {"0"}
+    client = Client()
+    client.force_login(world.alice)
+    address = f"{world.base}/calibration/{study.uid}/"
+    assert "Agreement by order" in client.get(address).content.decode()
+    assert client.get(f"{address}rows/?order=2").context["rows"] == len(rows)
+    # a study whose answers are gone has its report, without orders
+    RunItem.objects.filter(entrant__run=world.run, stage="extract").update(call=None)
+    assert orders_of(settled, project=study.project) == {}
+
+
+def test_a_report_is_made_once_until_people_settle_more(world, study, monkeypatch):
+    """One file has every group; what nobody aligned is told; of two versions with one name each has its digest."""
+    client, address = Client(), f"{world.base}/calibration/{study.uid}/"
+    client.force_login(world.alice)
+    [(report, _)] = reports_of(study).reports
+    text = written(client.get(address))
+    assert "Judge’s self-test: not tested." in text and "of categories of which people" not in text
+    rows = client.get(f"{address}agreement.json?judge={report.judge.version}").json()["rows"]
+    [second] = [row for row in rows if row["by"] == "Order" and row["group"] == "2"]
+    found = report.calibration.by_order["2"]
+    assert (second["rows"], second["by_story"]) == (found.rows, pytest.approx(found.by_story.value))
+    assert {row["by"] for row in rows} == {"All rows", "Category", "Model", "Actor role", "Order", "Table"}
+    assert b"Specificity" in client.get(f"{address}agreement.csv").content
+    assert client.get(f"{address}agreement.csv?judge=other").status_code == 404
+    monkeypatch.setattr(calibrating, "report_of", lambda *_, **__: pytest.fail("made anew"))
+    assert client.get(address).status_code == 200
+    monkeypatch.undo()
+    of_one = study.tasks.filter(source="omniscient").values_list("category", flat=True).first()
+    SettledAlignment.objects.filter(task__category=of_one, task__source="omniscient").delete()
+    assert "of categories of which people" in client.get(address).content.decode()
+    other = copied_run(world.run)
+    Run.objects.filter(pk=other.pk).update(judge=world.run.judge_id, form="structured")
+    add_judgements(other, world.run)
+    names = [one.name for one in reports_of(study).judges]
+    assert len(names) == 2 and all(name.startswith("lexical-judge · ") for name in names)
+
+
+def add_judgements(run: Run, of: Run) -> None:
+    """Give a copied run the judgements of another one."""
+    entrants = dict(run.entrants.values_list("name", "pk"))
+    for item in RunItem.objects.filter(entrant__run=of, stage=judged_at(of)).select_related("entrant"):
+        item.pk, item.entrant_id, item.item = None, entrants[item.entrant.name], None
+        item.save()
 
 
 def test_tables_without_a_place_in_the_report_are_counted_on_its_page(world, study):
@@ -244,6 +373,31 @@ def test_study_run_results_and_checklist_lead_to_the_report_of_the_judge(world, 
     assert calibrations_of([world.run], world.alice) == []
 
 
+def test_links_to_reports_take_as_many_statements_however_many_studies_and_runs_there_are(world, study):
+    with CaptureQueriesContext(connection) as few:
+        [link] = calibrations_of([world.run], world.alice)
+    for number in range(3):
+        again = AlignmentStudy.objects.get(pk=study.pk)
+        again.pk, again.uid, again.name = None, new_uid(), f"Study {number}"
+        again.save()
+        task = study.tasks.order_by("pk")[number]
+        settled = task.settled
+        task.pk, task.uid, task.study = None, new_uid(), again
+        task.save()
+        settled.pk, settled.task = None, task
+        settled.save()
+    foreign = AlignmentStudy.objects.get(name="Study 2")
+    foreign.origin = {"runs": ["gone"]}
+    foreign.save()
+    runs = [world.run, copied_run(world.run), copied_run(world.run)]
+    Run.objects.filter(pk=runs[1].pk).update(judge=world.run.judge_id)
+    with CaptureQueriesContext(connection) as many:
+        links = calibrations_of(runs, world.alice)
+    assert [one.study.name for one in links] == ["Study 1", "Study 0", "First"]
+    assert {one.version for one in links} == {link.version}
+    assert len(many) == len(few) == 4
+
+
 def test_a_report_corrects_its_scores_and_keeps_them_for_whom_they_are(world, study):
     """Official, lenient and corrected scores stand in one table, which goes into files and a frozen report; it is for
     admins who align in the study no more."""
@@ -301,3 +455,26 @@ def test_the_choice_of_a_judge_is_kept_with_who_when_and_why(world, study):
     assert json.loads(out.getvalue())["chosen"]["by"] == world.alice.username
     client.force_login(world.esi)
     assert client.post(address, {"judge": judge.version, "reason": "Mine."}).status_code == 403
+
+
+def test_every_table_of_the_report_is_a_file(world, study):
+    """The page names the files; they have what the report has, in CSV, JSON and LaTeX."""
+    client, base = Client(), f"{world.base}/calibration/{study.uid}"
+    client.force_login(world.alice)
+    [(report, _)] = reports_of(study).reports
+    page = client.get(f"{base}/").content.decode()
+
+    def read(name: str) -> list[dict[str, str]]:
+        for suffix in ("json", "tex"):
+            assert f'href="{base}/{name}.{suffix}?judge={report.judge.version}"' in page
+            assert client.get(f"{base}/{name}.{suffix}").status_code == 200
+        return list(csv.DictReader(StringIO(client.get(f"{base}/{name}.csv").content.decode())))
+
+    scores = {one["Model"].lstrip("'"): one for one in read("corrected")}  # a formula is led by an apostrophe
+    assert set(scores) == {one.model for one in report.models}
+    right = {one.model: one for one in report.models}["omniscient"].f1
+    assert float(scores["omniscient"]["F1, corrected (%)"]) == pytest.approx(100 * right.value, abs=0.01)
+    assert scores["omniscient"]["Aligned stories"] == "9"
+    counts = {(one["People"], one["Judge"]): int(one["Rows"]) for one in read("match-counts")}
+    assert counts == report.calibration.confusion and sum(counts.values()) == report.calibration.overall.rows
+    assert client.get(f"{base}/paired.csv").status_code == 200 and f"{base}/paired.csv" not in page, "it has no rival"

@@ -18,7 +18,7 @@ from benchmark.services.documents import document_of
 from benchmark.services.estimates import askings_of, estimate, estimate_all
 from benchmark.services.follow_ups import ask_missing, gaps_of
 from benchmark.services.judge_versions import version_of
-from benchmark.services.judgements import judgements, judgements_of
+from benchmark.services.judgements import judgements_of, versions_of
 from benchmark.services.launching import judging_plan
 from benchmark.services.plan_checks import check
 from benchmark.services.reports import report_of
@@ -174,7 +174,8 @@ def test_passes_with_shuffled_rows_outvote_what_depends_on_the_order(run, addres
     assert sorted(item.repaired["order"]["gold"]) == list(range(6)) != item.repaired["order"]["gold"]
     versions = {version_of(judging) for judging in (once, thrice, whole)}
     assert len(versions) == 3
-    assert [one.run for one in judgements(run.project, version_of(thrice))] == [thrice.uid] * 4
+    of_version = versions_of(run.project)[version_of(thrice)]
+    assert [one.run for judging in of_version for one in judgements_of(judging)] == [thrice.uid] * 4
 
 
 def test_rows_in_gold_s_words_are_settled_and_a_story_without_others_makes_no_call(run, address, asked):

@@ -1,0 +1,191 @@
+"""The calibration of judges as tables: agreement with people of one overall and by every group of rows, of all of a
+study beside each other, and by the level of their prompt; corrected scores, MatchCounts, and the paired tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from benchmark.domain.tables import Cells, Column, Table
+from benchmark.services.calibrating import CalibrationReport, StudyReports
+from core.language import gettext_noop
+from judge.domain.calibration.agreement import Agreement, Figure
+from judge.domain.calibration.corrected import Corrected
+from judge.domain.calibration.selection import Selection
+
+AGREEMENT, JUDGES, SCORES, COUNTS, RIVALS = "agreement", "judges", "corrected", "match-counts", "paired"
+_COUNTS = (
+    ("tables", gettext_noop("Tables")),
+    ("stories", gettext_noop("Stories")),
+    ("rows", gettext_noop("Rows")),
+    ("known", gettext_noop("Rows with both verdicts")),
+)
+_SHARES = (
+    ("by_story", gettext_noop("Agreement by story")),
+    ("by_row", gettext_noop("Agreement by row")),
+    ("sensitivity", gettext_noop("Sensitivity")),
+    ("specificity", gettext_noop("Specificity")),
+)
+KAPPA = "kappa"
+
+
+def agreement_table(report: CalibrationReport) -> Table:
+    """Return a row for all rows together and for each category, evaluated model, actor role, order and table."""
+    columns = [
+        Column(key="by", header=gettext_noop("By")),
+        Column(key="group", header=gettext_noop("Group")),
+        *(Column(key=key, header=header, kind="count") for key, header in _COUNTS),
+        *(
+            Column(key=key, header=header, kind="share", unit="%", interval=f"{key}-interval", bounds=f"{key}-bounds")
+            for key, header in _SHARES
+        ),
+        Column(key=KAPPA, header=gettext_noop("Cohen’s κ"), kind="number", interval=f"{KAPPA}-interval"),
+    ]
+    return Table(
+        title=gettext_noop("Agreement of the judge with people"),
+        columns=columns,
+        rows=[_cells(by, name, of) for by, groups in _groups(report) for name, of in groups.items()],
+        notes=[
+            gettext_noop("Brackets: 95 % intervals over stories. Rows without a verdict are in the bounds alone."),
+            gettext_noop("Orders: of gold rows gold's, of predictions the one that the model gave."),
+        ],
+    )
+
+
+def judges_table(kept: StudyReports) -> Table:
+    """Return a row for each version of a judge of a study, the one that agrees most with people first: by story, as
+    papers choose a judge, and by row."""
+    columns = [
+        Column(key="judge", header=gettext_noop("Judge")),
+        Column(key="level", header=gettext_noop("Prompt level"), kind="count"),
+        Column(key="tables", header=gettext_noop("Tables"), kind="count"),
+        *(
+            Column(key=key, header=header, kind="share", unit="%", interval=f"{key}-interval", best="high")
+            for key, header in _SHARES
+        ),
+        Column(key=KAPPA, header=gettext_noop("Cohen’s κ"), kind="number", interval=f"{KAPPA}-interval"),
+    ]
+    rows = [
+        _cells("", "", report.calibration.overall) | {"judge": report.judge.name, "level": report.judge.level}
+        for report, _ in kept.reports
+    ]
+    return Table(
+        title=gettext_noop("Judges by agreement with people"),
+        columns=columns,
+        rows=sorted(rows, key=lambda row: -1.0 if row["by_story"] is None else row["by_story"], reverse=True),
+        notes=[gettext_noop("Agreement by story: matched or not, averaged over tables. The test says what differs.")],
+    )
+
+
+def scores_table(report: CalibrationReport) -> Table:
+    """Return a row for each model: F1 as the judge alone and as people alone have it, and its corrected scores."""
+    shares = {
+        "f1": gettext_noop("F1, corrected"),
+        "people": gettext_noop("People alone"),
+        "precision": gettext_noop("Precision"),
+        "recall": gettext_noop("Recall"),
+        "categories": gettext_noop("F1 over categories"),
+    }
+    columns = [
+        Column(key="model", header=gettext_noop("Model")),
+        Column(key="judge", header=gettext_noop("F1, judge alone"), kind="share", unit="%"),
+        *(
+            Column(key=key, header=name, kind="share", unit="%", interval=f"{key}-interval", bounds=f"{key}-bounds")
+            for key, name in shares.items()
+        ),
+        Column(key="tuning", header="λ", kind="number"),
+        Column(key="aligned", header=gettext_noop("Aligned stories"), kind="count"),
+        Column(key="stories", header=gettext_noop("Judged stories"), kind="count"),
+        Column(key="effective", header=gettext_noop("Worth, of people alone"), kind="number", digits=1),
+    ]
+    rows: list[Cells] = []
+    for one in report.models:
+        figures = dict(zip(shares, (one.f1, one.people, *one.beside), strict=True))
+        cells: Cells = {
+            "model": one.model, "judge": one.f1.judged, "tuning": one.f1.tuning, "aligned": one.f1.aligned,
+            "stories": one.f1.stories, "effective": one.f1.effective,
+        }  # fmt: skip
+        rows.append(cells | {name: cell for key, figure in figures.items() for name, cell in _figure(key, figure)})
+    return Table(
+        title=gettext_noop("Corrected scores"),
+        columns=columns,
+        rows=rows,
+        notes=[gettext_noop("Brackets: 95 % intervals over aligned stories. λ is how much the judge counts.")],
+    )
+
+
+def counts_table(report: CalibrationReport) -> Table:
+    """Return a row for each pair of MatchCounts, people's and the judge's, that rows have."""
+    columns = [
+        Column(key="people", header=gettext_noop("People")),
+        Column(key="judge", header=gettext_noop("Judge")),
+        Column(key="rows", header=gettext_noop("Rows"), kind="count"),
+    ]
+    cells = sorted(report.calibration.confusion.items())
+    rows: list[Cells] = [{"people": people, "judge": said, "rows": n} for (people, said), n in cells]
+    return Table(title=gettext_noop("MatchCounts"), columns=columns, rows=rows)
+
+
+def rivals_table(selection: Selection) -> Table:
+    """Return a row for each other judge of the study, paired with this one over the stories that both judged."""
+    columns = [
+        Column(key="judge", header=gettext_noop("Judge")),
+        Column(
+            key="agreement", header=gettext_noop("Agreement by story"), kind="share", unit="%",
+            interval="agreement-interval",
+        ),
+        Column(
+            key="difference", header=gettext_noop("The chosen one less this one"), kind="share", unit="%",
+            interval="difference-interval",
+        ),
+        Column(key="stories", header=gettext_noop("Stories"), kind="count"),
+        Column(key="p", header=gettext_noop("p, Holm"), kind="number", digits=4),
+    ]  # fmt: skip
+    rows: list[Cells] = [
+        {"judge": one.name, "stories": one.difference.n, "p": one.adjusted}
+        | dict(_figure("agreement", one.agreement))
+        | dict(_figure("difference", one.difference))
+        for one in selection.rivals
+    ]
+    lead = [selection.reason] if selection.rivals else []
+    return Table(title=gettext_noop("Beside the other judges"), columns=columns, rows=rows, lead=lead)
+
+
+def rows_by_level(kept: StudyReports) -> dict[str, dict[int, tuple[Agreement, bool]]]:
+    """Return by judge and level of its prompt how far it agrees with people, and whether that is not shown to differ
+    from the best of them all; judges that read no prompt are not among them."""
+    levels = [(report, selection) for report, selection in kept.reports if report.judge.level is not None]
+    best = max(levels, key=lambda one: one[0].calibration.overall.by_story.value or 0.0, default=None)
+    if best is None:
+        return {}
+    alike = {best[0].judge.name, *(rival.name for rival in best[1].rivals if not rival.worse)}
+    found: dict[str, dict[int, tuple[Agreement, bool]]] = {}
+    for report, _ in levels:
+        judge = report.judge
+        found.setdefault(judge.judge, {})[judge.level or 0] = report.calibration.overall, judge.name in alike
+    return found
+
+
+def _groups(report: CalibrationReport) -> Iterator[tuple[str, Mapping[str, Agreement]]]:
+    found = report.calibration
+    yield gettext_noop("All rows"), {"": found.overall}
+    yield gettext_noop("Category"), found.by_category
+    yield gettext_noop("Model"), found.by_model
+    yield gettext_noop("Actor role"), found.by_role
+    yield gettext_noop("Order"), found.by_order if any(found.by_order) else {}
+    yield gettext_noop("Table"), found.by_side
+
+
+def _cells(by: str, name: str, of: Agreement) -> Cells:
+    cells: Cells = {"by": by, "group": name or None} | {key: getattr(of, key) for key, _ in _COUNTS}
+    for key in (*(key for key, _ in _SHARES), KAPPA):
+        cells.update(_figure(key, getattr(of, key)))
+    return cells
+
+
+def _figure(key: str, of: Figure | Corrected) -> Iterator[tuple[str, Any]]:
+    """Yield the cells of a figure: its value, its interval or why it has none, and its bounds."""
+    yield key, of.value
+    yield f"{key}-interval", list(of.interval) if of.interval else None
+    yield f"{key}-interval_reason", of.reason or None
+    yield f"{key}-bounds", list(of.bounds) if of.bounds else None
