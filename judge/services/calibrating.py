@@ -111,6 +111,30 @@ def _story(unit: Unit, judgement: StoryJudgement, settled: SettledTable | None) 
     return JudgedStory(unit.story, unit.stratum[1], judged, human, settled.probability if settled else None)
 
 
+def versions_of_stories(
+    units: Sequence[Unit], old: Mapping[str, StoryJudgement], new: Mapping[str, StoryJudgement]
+) -> dict[str, list[tuple[JudgedStory, JudgedStory]]]:
+    """Return by model each table as the old and the new version of a judge judged it; both have all the units."""
+    found: dict[str, list[tuple[JudgedStory, JudgedStory]]] = {}
+    for unit in units:
+        pair = _story(unit, old[unit.key], None), _story(unit, new[unit.key], None)
+        found.setdefault(unit.stratum[0], []).append(pair)
+    return found
+
+
+def versions_of_rows(
+    units: Sequence[Unit], old: Mapping[str, StoryJudgement], new: Mapping[str, StoryJudgement]
+) -> list[tuple[str, list[tuple[MatchCount, MatchCount]]]]:
+    """Return of each table its story and what both versions said of each row; tables whose rows differ are left
+    out."""
+    return [
+        (unit.story, [(count_of(before), count_of(after)) for before, after in zip(*rows, strict=True)])
+        for unit in units
+        for rows in [(old[unit.key].rows, new[unit.key].rows)]
+        if len(rows[0]) == len(rows[1])
+    ]
+
+
 def _matched(rows: Sequence[RowJudgement]) -> int:
     return sum(bool(row.matched) for row in rows)
 

@@ -166,6 +166,13 @@ class SelfPreference:
     p: float | None
 
 
+def no_preference() -> SelfPreference:
+    """Return what is said of a judge without a verdict on any row that people align: its scores of nought are no
+    opinion of any family."""
+    nothing = Figure(None, 0, reason=NOTHING)
+    return SelfPreference(nothing, nothing, nothing, None)
+
+
 def self_preference(
     models: Mapping[str, Sequence[JudgedStory]], family: str, family_of: Mapping[str, str], metric: Metric = Metric.F1
 ) -> SelfPreference:

@@ -1,0 +1,167 @@
+"""Judges of a study together, without those of a model's own family; whether a judge favours its own; and what changes
+between two versions of a judge."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from benchmark.models import Entrant, Run
+from benchmark.services.alignment_tables import places_of_models
+from benchmark.services.calibrating import JudgeBrief, StudyJudge, calibrated, kept_of
+from judge.domain.calibration.corrected import Metric
+from judge.domain.calibration.panels import (
+    Bridge,
+    Panel,
+    SelfPreference,
+    Skill,
+    bridge,
+    no_preference,
+    panel,
+    self_preference,
+    skill,
+)
+from judge.models import AlignmentStudy
+from judge.services.calibrating import versions_of_rows, versions_of_stories
+from workers.models import Endpoint
+
+_WORD = re.compile(r"[a-z]+")
+
+
+def family_of(endpoint: Endpoint) -> str:
+    """Return the family of an endpoint's model: what an admin entered as its family, else the first word of the model's
+    name after its last slash, in lower case: llama of meta-llama/Llama-3.1-8B, gpt of gpt-4o. Empty where there is no
+    word."""
+    if endpoint.family.strip():
+        return endpoint.family.strip().lower()
+    found = _WORD.search(endpoint.model.rsplit("/", 1)[-1].lower())
+    return found[0] if found else ""
+
+
+@dataclass(frozen=True, slots=True)
+class PanelJudge:
+    """A judge of a panel: its family, what calibration knows of it over all aligned tables, from `known` rows that both
+    people and it said something of, of how many tables it was left out, and whether it favours its own family."""
+
+    judge: JudgeBrief
+    family: str
+    skill: Skill
+    known: int
+    left_out: int
+    preference: SelfPreference
+
+    @property
+    def matched(self) -> float:
+        """What its verdict “matched” counts, as the log of a likelihood ratio."""
+        return self.skill.evidence(True)
+
+    @property
+    def unmatched(self) -> float:
+        """What its verdict “not matched” counts, in the same way."""
+        return self.skill.evidence(False)
+
+
+@dataclass(frozen=True, slots=True)
+class PanelReport:
+    """A panel of judges of a study beside people, with the family of every model by name. `apart` says whether a judge
+    has no vote on models of its own family."""
+
+    judges: list[PanelJudge]
+    panel: Panel
+    families: dict[str, str]
+    apart: bool
+
+    @property
+    def tables(self) -> int:
+        """The tables that people aligned and all judges judged."""
+        return self.panel.majority.tables
+
+
+def models_of(study: AlignmentStudy) -> dict[str, Endpoint]:
+    """Return the endpoint of each model whose tables could be drawn, by the name that its tables have in the study."""
+    entrants = Entrant.objects.filter(run__project=study.project, run__uid__in=study.origin.get("runs", []))
+    asked = {(one.run.uid, one.position): one.endpoint for one in entrants.select_related("endpoint", "run")}
+    places = places_of_models(study.units)
+    return {name: asked[place] for name, place in sorted(places.items(), key=lambda one: one[1]) if place in asked}
+
+
+def panel_report(study: AlignmentStudy, judges: Sequence[StudyJudge], *, apart: bool = True) -> PanelReport:
+    """Return the panel of these judges, each without a vote on its own family where they are kept `apart`."""
+    families = _families(study)
+    own = {one.version: _family_of_judge(one.runs[0]) for one in judges}
+    # judges are keyed by version: one may have the name of a model
+    tables = {one.version: one.joined.tables for one in judges}
+    kin = {name: family for name, family in {**families, **own}.items() if family} if apart else {}
+    found = panel(tables, seed=study.seed, family_of=kin)
+    return PanelReport(
+        [
+            PanelJudge(
+                one.brief,
+                own[one.version],
+                skill(one.joined.tables),
+                found.columns[one.version].known,
+                found.without_family[one.version],
+                self_preference(one.joined.models, own[one.version] or one.version, families)
+                if found.columns[one.version].known
+                else no_preference(),
+            )
+            for one in judges
+        ],
+        found,
+        families,
+        apart,
+    )
+
+
+def kept_panel(study: AlignmentStudy, judges: Sequence[JudgeBrief], *, apart: bool = True) -> PanelReport:
+    """Return the panel of these judges as it is kept: computed anew after a change of what calibration reports are made
+    from, or of a family."""
+    asked = [one.version for one in judges]
+    runs = Run.objects.filter(uid__in=[one.runs[0] for one in judges]).select_related("judge").order_by("pk")
+    families = [_families(study), {run.uid: _family_of_judge(run) for run in runs}]
+
+    def compute() -> PanelReport:
+        return panel_report(study, [one for one in calibrated(study)[0] if one.version in asked], apart=apart)
+
+    return kept_of(study, ["panel", apart, asked, families], compute)
+
+
+def _families(study: AlignmentStudy) -> dict[str, str]:
+    return {name: family_of(endpoint) for name, endpoint in models_of(study).items()}
+
+
+def _family_of_judge(run: Run) -> str:
+    """The family of the model of a run's judge; a judge by rules has none."""
+    return family_of(run.judge) if run.judge and run.judge.about.reads_prompts else ""
+
+
+@dataclass(frozen=True, slots=True)
+class BridgeReport:
+    """Two versions of a judge, or two judges, on the tables of a study that both judged: `tables` of them, of which
+    `only` one of the two judged further ones."""
+
+    old: JudgeBrief
+    new: JudgeBrief
+    bridge: Bridge
+    tables: int
+    only: int
+
+
+def bridge_report(study: AlignmentStudy, old: StudyJudge, new: StudyJudge, metric: Metric = Metric.F1) -> BridgeReport:
+    """Return what changes from the old judge to the new one, over all tables that both judged, aligned or not."""
+    both = [unit for unit in study.units if unit.key in old.judged and unit.key in new.judged]
+    only = len(set(old.judged) ^ set(new.judged))
+    stories: Mapping = versions_of_stories(both, old.judged, new.judged)
+    rows = versions_of_rows(both, old.judged, new.judged)
+    return BridgeReport(old.brief, new.brief, bridge(stories, rows, metric), len(both), only)
+
+
+def kept_bridge(study: AlignmentStudy, old: JudgeBrief, new: JudgeBrief) -> BridgeReport:
+    """Return what changes from the old judge to the new one, as it is kept."""
+
+    def compute() -> BridgeReport:
+        judges = {one.version: one for one in calibrated(study)[0]}
+        return bridge_report(study, judges[old.version], judges[new.version])
+
+    return kept_of(study, ["bridge", old.version, new.version], compute)

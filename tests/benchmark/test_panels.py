@@ -1,0 +1,204 @@
+"""Judges of a study together, without a model's own family, whether they favour it, and two versions side by side."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from benchmark.models import Run, RunItem
+from benchmark.services import calibrated_panels
+from benchmark.services.calibrated_panels import bridge_report, family_of, panel_report
+from benchmark.services.calibrating import calibrated
+from benchmark.services.judge_versions import judged_at
+from judge.domain.calibration.agreement import NOTHING
+from tests.api.conftest import token_of
+from tests.benchmark.evaluation import endpoint
+from tests.benchmark.results_world import HOSTILE
+from tests.benchmark.test_calibration import add_judgements, copied_run, study, world  # noqa: F401 - fixtures
+from workers.models import Endpoint
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def second_judge(world, name="strict"):  # noqa: F811
+    """A judge that says of every row of a kept judgement that it is not matched, beside the same answers."""
+    said = list(RunItem.objects.filter(entrant__run=world.run, stage=judged_at(world.run)).select_related("entrant"))
+    run = copied_run(world.run)
+    run.judge = endpoint(name, model=f"acme/{'Omni' if name == 'strict' else name}-7b")
+    run.spec = run.spec | {"judge": {"name": name, "model": run.judge.model}}
+    run.save()
+    entrants = {one.position: one for one in run.entrants.all()}
+    for item in said:
+        item.entrant, item.pk, item.item = entrants[item.entrant.position], None, None
+        kept = item.repaired or {}
+        item.repaired = kept | {side: [0] * len(kept.get(side) or ()) for side in ("pred", "gold")}
+        item.save()
+    return run
+
+
+def test_families_are_read_by_one_rule_that_an_admin_corrects():
+    names = ("gpt-4o", "meta-llama/Llama-3.1-8B", "7b", "claude-3-opus")
+    assert [family_of(Endpoint(model=name)) for name in names] == ["gpt", "llama", "b", "claude"]
+    assert family_of(Endpoint(model="o3-mini", family=" GPT ")) == "gpt"
+
+
+def test_a_panel_leaves_a_judge_out_of_its_own_family(world, study):  # noqa: F811
+    second_judge(world)
+    Endpoint.objects.filter(name="omniscient").update(family="Omni")
+    judges, _ = calibrated(study)
+    lexical, strict = judges
+    assert [one.name for one in judges] == ["lexical-judge", "strict"]
+    report = panel_report(study, judges)
+    # the nine tables with rows are the omniscient model's, so that the lexical judge alone is left to vote
+    assert {one.judge.name: one.left_out for one in report.judges} == {"lexical-judge": 0, "strict": 9}
+    assert report.tables == 9 and report.panel.majority.known == 0  # one voice is no majority
+    both = panel_report(study, judges, apart=False)
+    assert {one.left_out for one in both.judges} == {0}
+    # of two that differ nothing is decided; where both leave a row, that stands
+    assert 0 < both.panel.majority.known < both.panel.columns[lexical.version].known
+    sensitive, blind = both.judges
+    assert sensitive.matched > 0 > sensitive.unmatched and blind.skill.sensitivity < 0.1
+    # strict says 0 of its own family, whose F1 by people is not 0, and of the others, which people left too
+    preference = blind.preference
+    assert preference.own.value < 0 == preference.others.value and preference.preference.value == preference.own.value
+    low, high = preference.preference.interval
+    assert low < 0 < high and preference.p > 0.05, "one row in nine stories shows nothing"
+    assert sensitive.preference.preference.value is None and sensitive.preference.preference.reason
+    found = bridge_report(study, lexical, strict)
+    rows = {one.model: one for one in found.bridge.models}
+    assert found.tables == 18 and found.only == 0 and found.bridge.gained == 0 < found.bridge.lost
+    changed = rows["omniscient"]
+    assert changed.new.value == 0 < changed.old.value and changed.change.value == -changed.old.value
+    assert changed.places == (1, 1) and rows[HOSTILE].places == (2, 1) and found.bridge.reordered
+
+
+def test_a_judge_that_says_nothing_has_no_skill_to_show(world, study):  # noqa: F811
+    second = second_judge(world)
+    for item in RunItem.objects.filter(entrant__run=second, stage=judged_at(second)):
+        item.repaired |= {side: [None] * len(item.repaired.get(side) or ()) for side in ("pred", "gold")}
+        item.save()
+    lexical, silent = panel_report(study, calibrated(study)[0]).judges
+    assert (lexical.known > 0, silent.known) == (True, 0)
+    preference = silent.preference  # unread answers are scores of nought, and no opinion of a family
+    assert {one.value for one in (preference.own, preference.others, preference.preference)} == {None}
+    assert preference.preference.reason == NOTHING and lexical.preference.others.value is not None
+    client = Client()
+    client.force_login(world.alice)
+    page = client.get(f"{world.base}/calibration/{study.uid}/panel/").content.decode()
+    assert page.count("no row has its verdict and people’s") == 1
+
+
+def test_a_model_of_several_runs_is_of_its_family_in_each(world, study):  # noqa: F811
+    """Its tables have the run's uid beside its name in a study of several runs."""
+    second_judge(world)
+    Endpoint.objects.filter(name="omniscient").update(family="Omni")
+    study.frame = [[key, story, f"{model} · {world.run.uid}", kind] for key, story, model, kind in study.frame]
+    study.save()
+    for task in study.tasks.all():
+        task.source = f"{task.source} · {world.run.uid}"
+        task.save()
+    report = panel_report(study, calibrated(study)[0])
+    assert {one.judge.name: one.left_out for one in report.judges} == {"lexical-judge": 0, "strict": 9}
+    assert report.families[f"omniscient · {world.run.uid}"] == "omni"
+    assert report.judges[1].preference.own.value < 0
+
+
+def test_pages_and_command_of_panel_and_bridge(world, study):  # noqa: F811
+    client, base = Client(), f"{world.base}/calibration/{study.uid}"
+    client.force_login(world.alice)
+    assert "A panel wants several judges" in client.get(f"{base}/panel/").content.decode()
+    assert "There is one version of a judge only" in client.get(f"{base}/bridge/").content.decode()
+    told = {"project": world.dataset.project.slug, "study": "First", "json": True}
+    with pytest.raises(CommandError, match="A panel wants at least two judges"):
+        call_command("calibrate_judge", **told, panel=True)
+    second_judge(world)
+    judges, _ = calibrated(study)
+    page = client.get(f"{base}/panel/").content.decode()
+    assert "Weighted by calibration" in page and "<bdi>strict</bdi>" in page and "<script>alert" not in page
+    assert "Tick at least two judges." in client.get(f"{base}/panel/?judge={judges[0].version}").content.decode()
+    page = client.get(f"{base}/bridge/").content.decode()
+    assert "became" in page and "omniscient" in page
+    assert f"{base}/paired.csv" in client.get(f"{base}/").content.decode()
+    paired = client.get(f"{base}/paired.csv?judge={judges[0].version}").content.decode().splitlines()
+    assert len(paired) == 2 and paired[1].startswith("strict,"), paired
+    assert "Choose two different ones." in client.get(
+        f"{base}/bridge/?old={judges[0].version}&new={judges[0].version}"
+    ).content.decode()  # fmt: skip
+    assert client.get(f"{base}/bridge/?old=other").status_code == 404
+    call_command("calibrate_judge", **told, panel=True, stdout=(out := StringIO()))
+    assert {one["judge"] for one in json.loads(out.getvalue())["judges"].values()} == {"lexical-judge", "strict"}
+    versions = [one.version[:12] for one in judges]
+    call_command("calibrate_judge", **told, bridge=versions, stdout=(out := StringIO()))
+    assert json.loads(out.getvalue())["tables"] == 18
+    token, bare = {"Authorization": f"Token {token_of(world.alice)}"}, Client()
+    api = f"/api/v1/projects/{told['project']}/alignment/{study.uid}/calibration/"
+    for tail, given in (
+        ("", {}), ("panel/", {"panel": True}), ("panel/?own=true", {"panel": True, "own": True}),
+        ("bridge/?old={}&new={}".format(*versions), {"bridge": versions}),
+    ):  # fmt: skip
+        call_command("calibrate_judge", **told, **given, stdout=(out := StringIO()))
+        answer = bare.get(api + tail, headers=token)
+        assert answer.status_code == 200, answer.content
+        expected = json.loads(out.getvalue())
+        assert answer.json() == (expected if tail else expected | {"study": study.uid}), tail
+        if not tail:
+            rivals = {one["judge"]: one["rivals"] for one in expected["judges"]}
+            assert [one["name"] for one in rivals["lexical-judge"]] == ["strict"]
+            [rival], [back] = rivals.values()
+            assert (
+                rival["difference"]["value"] == pytest.approx(-back["difference"]["value"]) and rival["p"] is not None
+            )
+    for tail in ("bridge/?old=0&new=0", f"bridge/?old={versions[0]}&new=0000"):
+        assert bare.get(api + tail, headers=token).status_code == 422
+    assert bare.get(f"{api}bridge/?old=x&new=0", headers=token).status_code == 400
+    assert bare.get(api, headers={"Authorization": f"Token {token_of(world.esi)}"}).status_code == 403
+    with pytest.raises(CommandError, match="0 judges of a version 'nothing'"):
+        call_command("calibrate_judge", **told, bridge=["nothing", versions[0]])
+    for person, status in ((world.esi, 403), (world.charlie, 404)):
+        client.force_login(person)
+        assert [client.get(f"{base}/{tail}/").status_code for tail in ("panel", "bridge")] == [status] * 2
+
+
+def test_a_bridge_opens_on_two_versions_of_one_judge_or_on_the_two_newest_judges(world, study):  # noqa: F811
+    client = Client()
+    client.force_login(world.alice)
+
+    def opened() -> list[str]:
+        page = client.get(f"{world.base}/calibration/{study.uid}/bridge/")
+        return [page.context[one].runs[0] for one in ("old", "new")]
+
+    strict = second_judge(world)
+    assert opened() == [world.run.uid, strict.uid]
+    third = second_judge(world, "third")
+    assert opened() == [strict.uid, third.uid], "the two newest"
+    changed = copied_run(world.run)
+    Run.objects.filter(pk=changed.pk).update(judge=world.run.judge_id, form="structured")
+    add_judgements(changed, world.run)
+    second_judge(world, "fourth")
+    assert opened() == [world.run.uid, changed.uid], "two versions of one judge"
+
+
+def test_panel_and_bridge_are_kept_until_a_judge_says_more_or_a_family_changes(world, study, monkeypatch):  # noqa: F811
+    second = second_judge(world)
+    client, base, computed = Client(), f"{world.base}/calibration/{study.uid}", []
+    client.force_login(world.alice)
+    for name in ("panel", "bridge"):
+        of = getattr(calibrated_panels, name)
+        monkeypatch.setattr(calibrated_panels, name, lambda *a, of=of, **n: computed.append(of.__name__) or of(*a, **n))
+
+    def look() -> list[str]:
+        computed.clear()
+        for tail in ("panel/", "bridge/"):
+            assert client.get(f"{base}/{tail}").status_code == 200
+        return list(computed)
+
+    assert look() == ["panel", "bridge"] and look() == []
+    Endpoint.objects.filter(name="strict").update(family="other")
+    assert look() == ["panel"] and look() == []
+    assert client.get(f"{base}/panel/?own=1").status_code == 200 and computed == ["panel"]
+    RunItem.objects.filter(entrant__run=second, stage=judged_at(second)).first().delete()
+    assert look() == ["panel", "bridge"]
