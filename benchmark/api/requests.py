@@ -9,7 +9,7 @@ from benchmark.models import Form
 from benchmark.services.items import SORTS, STATE_NAMES
 from benchmark.services.launch_shapes import LaunchIn, Limit, Name, Part, Repetitions, Version
 from benchmark.suites.story_scores import PARSES
-from core.api.fields import Strict
+from core.api.fields import Pattern, Strict
 from core.incoming.shapes import Given, may_lack
 from core.plain import Json
 from workers.api.requests import ActionIn
@@ -35,6 +35,18 @@ class RunItemFilter(Strict):
     full = serializers.ChoiceField(
         ["true"], required=False, help_text="With the prompt that was sent, and what the sample holds."
     )
+
+
+class PanelFilter(Strict):
+    own = serializers.ChoiceField(["true"], required=False, help_text="Judges vote on models of their family, too.")
+
+
+_VERSION = r"^[0-9a-f]{1,64}$"
+
+
+class BridgeFilter(Strict):
+    old = Pattern(_VERSION, help_text="Version of the old judge; its beginning is enough.")
+    new = Pattern(_VERSION, help_text="Version of the new judge; its beginning is enough.")
 
 
 class ParseFilter(Strict):

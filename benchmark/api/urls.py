@@ -2,10 +2,19 @@
 
 from django.urls import path
 
-from benchmark.api import datasets, importing, items, launching, results, runs
+from benchmark.api import (
+    calibration,
+    datasets,
+    importing,
+    items,
+    launching,
+    results,
+    runs,
+)
 from core.api import converters  # noqa: F401 - registers the one of uids
 
 PROJECT = "v1/projects/<slug:slug>/"
+CALIBRATION = f"{PROJECT}alignment/<uid:study>/calibration/"
 RUN = f"{PROJECT}runs/<uid:run>/"
 
 urlpatterns = [
@@ -25,6 +34,9 @@ urlpatterns = [
     path(f"{RUN}judge/", launching.Judge.as_view(), name="judge_anew"),
     path(f"{RUN}again/", launching.Again.as_view(), name="run_again"),
     path(f"{RUN}actions/<slug:action>/", launching.RunAction.as_view(), name="run_action"),
+    path(CALIBRATION, calibration.Calibration.as_view(), name="calibration"),
+    path(f"{CALIBRATION}panel/", calibration.PanelOfJudges.as_view(), name="calibration_panel"),
+    path(f"{CALIBRATION}bridge/", calibration.ChangeOfJudge.as_view(), name="calibration_bridge"),
     path(f"{PROJECT}leaderboard/", results.Leaderboard.as_view(), name="leaderboard"),
     path(f"{PROJECT}leaderboard/tables/<slug:table>/", results.LeaderboardTable.as_view(), name="leaderboard_table"),
     path(f"{PROJECT}comparison/", results.ComparisonOfTwo.as_view(), name="comparison"),

@@ -478,3 +478,24 @@ def test_every_table_of_the_report_is_a_file(world, study):
     counts = {(one["People"], one["Judge"]): int(one["Rows"]) for one in read("match-counts")}
     assert counts == report.calibration.confusion and sum(counts.values()) == report.calibration.overall.rows
     assert client.get(f"{base}/paired.csv").status_code == 200 and f"{base}/paired.csv" not in page, "it has no rival"
+
+
+def test_the_command_keeps_the_choice_of_a_judge(world, study):
+    [judge], _ = calibrated(study)
+    told = {"project": study.project.slug, "study": "First", "json": True}
+    for given, why in (
+        ({"choose": judge.version}, "--choose and --reason go together"),
+        ({"reason": "Best."}, "--choose and --reason go together"),
+        ({"choose": judge.version, "reason": " "}, "Say why this judge is chosen."),
+        ({"choose": "nothing", "reason": "Best."}, "0 judges of a version 'nothing'"),
+    ):
+        with pytest.raises(CommandError, match=why):
+            call_command("calibrate_judge", **told, **given)
+        study.refresh_from_db()
+        assert study.judge_chosen_at is None
+    call_command("calibrate_judge", **told, choose=judge.version[:12], reason="Best.", stdout=(out := StringIO()))
+    chosen = json.loads(out.getvalue())["chosen"]
+    assert (chosen["version"], chosen["reason"], chosen["by"]) == (judge.version, "Best.", None)
+    client = Client()
+    client.force_login(world.alice)
+    assert "Best.</q>" in client.get(f"{world.base}/calibration/{study.uid}/").content.decode()

@@ -1,82 +1,88 @@
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
+from django.utils import timezone
 
 from annotation.management.json_command import JsonCommand
 from annotation.models import Project
-from benchmark.services.calibrating import CalibrationReport, calibrated, report_of, selection_of
+from benchmark.services.calibrated_panels import bridge_report, panel_report
+from benchmark.services.calibrating import (
+    StudyJudge,
+    calibrated,
+    report_of,
+    selection_of,
+)
+from benchmark.services.calibration_documents import (
+    bridge_document,
+    choice_document,
+    judged_document,
+    panel_document,
+)
+from judge.domain.calibration.panels import FEWEST
 from judge.models import AlignmentStudy
+from judge.services.studies import choose_judge
 
 
 class Command(JsonCommand):
-    help = "Prints the calibration report of every judge that judged the tables which people aligned in a study."
+    help = (
+        "Prints the calibration report of every judge that judged the tables which people aligned in a study, or keeps "
+        "with --choose which of them is used and why."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--study", required=True, metavar="NAME")
-        parser.add_argument("--judge", default="", metavar="VERSION", help="only this one; the beginning is enough")
+        what = parser.add_mutually_exclusive_group()
+        what.add_argument("--judge", default="", metavar="VERSION", help="only this one; the beginning is enough")
+        what.add_argument("--panel", action="store_true", help="all judges together, with families and weights")
+        parser.add_argument("--own", action="store_true", help="with --panel: judges vote on their own family, too")
+        what.add_argument("--bridge", nargs=2, metavar="VERSION", help="what changes from the first to the second")
+        what.add_argument("--choose", metavar="VERSION", help="keep with the study that this judge is used")
+        parser.add_argument("--reason", metavar="TEXT", help="why it is chosen; the log keeps earlier choices")
 
     def work(self, **options: Any) -> dict[str, Any]:
         study = _study(self.project(options["project"]), options["study"])
+        if (options["choose"] is None) != (options["reason"] is None):
+            raise CommandError("--choose and --reason go together: which judge is used, and why.")
         judges, settled = calibrated(study)
+        if options["choose"] is not None:
+            return _chosen(study, _version(judges, options["choose"]), options["reason"])
+        if options["panel"]:
+            if len(judges) < FEWEST:
+                raise CommandError("A panel wants at least two judges; this study has fewer.")
+            return panel_document(panel_report(study, judges, apart=not options["own"]))
+        if options["bridge"]:
+            old, new = (_version(judges, beginning) for beginning in options["bridge"])
+            return bridge_document(bridge_report(study, old, new))
         chosen = [judge for judge in judges if judge.version.startswith(options["judge"])]
         if options["judge"] and not chosen:
             raise CommandError(f"No judge of version {options['judge']!r} judged tables of this study.")
         return {
             "study": study.name,
             "settled": len(settled),
-            "chosen": _choice(study),
+            "chosen": choice_document(study),
             "judges": [
-                _document(report_of(judge, seed=study.seed))
-                | {"reason": selection_of(judges, judge, seed=study.seed).reason}
+                judged_document(report_of(judge, seed=study.seed), selection_of(judges, judge, seed=study.seed))
                 for judge in chosen
             ],
         }
+
+
+def _chosen(study: AlignmentStudy, judge: StudyJudge, reason: str) -> dict[str, Any]:
+    choose_judge(by=None, study=study, version=judge.version, name=judge.name, reason=reason, now=timezone.now())
+    return {"study": study.name, "chosen": choice_document(study)}
+
+
+def _version(judges: list[StudyJudge], beginning: str) -> StudyJudge:
+    found = [judge for judge in judges if judge.version.startswith(beginning)]
+    if len(found) == 1:
+        return found[0]
+    raise CommandError(f"{len(found)} judges of a version {beginning!r} judged tables of this study; expected one.")
 
 
 def _study(project: Project, name: str) -> AlignmentStudy:
     if study := AlignmentStudy.objects.filter(project=project, name=name).first():
         return study
     raise CommandError(f"There is no study {name!r} in {project.slug}.")
-
-
-def _choice(study: AlignmentStudy) -> dict[str, Any] | None:
-    if study.judge_chosen_at is None:
-        return None
-    by = study.judge_chosen_by.username if study.judge_chosen_by else None
-    return {
-        "judge": study.judge_name, "version": study.judge_version, "reason": study.judge_reason, "by": by,
-        "at": study.judge_chosen_at.isoformat(),
-    }  # fmt: skip
-
-
-def _document(report: CalibrationReport) -> dict[str, Any]:
-    judge, found = report.judge, asdict(report.calibration)
-    found["confusion"] = [
-        {"people": people, "judge": said, "rows": rows} for (people, said), rows in report.calibration.confusion.items()
-    ]
-    return {
-        "judge": judge.name,
-        "version": judge.version,
-        "runs": [run.uid for run in judge.runs],
-        "tables": {name: getattr(judge.joined, name) for name in ("waiting", "unjudged", "unfit", "left_out", "empty")},
-        "price": None if judge.price is None else float(judge.price),
-        "calibration": found,
-        "differing": asdict(report.differing) | {"warns": report.differing.warns},
-        "corrected": {
-            one.model: {
-                "scores": {metric.value: _score(score) for metric, score in one.scores.items()},
-                "over_categories": _score(one.by_category),
-                "further": one.further,
-                "narrow": one.narrow,
-            }
-            for one in report.models
-        },
-    }
-
-
-def _score(score: Any) -> dict[str, Any]:
-    return {name: value for name, value in asdict(score).items() if name != "moves"}

@@ -1,0 +1,70 @@
+"""Shapes of answers about judges beside people."""
+
+from __future__ import annotations
+
+from rest_framework import serializers
+
+
+class ChosenJudgeOut(serializers.Serializer):
+    judge = serializers.CharField()
+    version = serializers.CharField()
+    reason = serializers.CharField()
+    by = serializers.CharField(allow_null=True, help_text="User name; null for who is not here any more.")
+    at = serializers.DateTimeField()
+
+
+class RivalOut(serializers.Serializer):
+    name = serializers.CharField()
+    agreement = serializers.DictField(help_text="Its agreement with people by story, with its interval.")
+    difference = serializers.DictField(help_text="The judge's agreement less the rival's, over stories both judged.")
+    p = serializers.FloatField(allow_null=True, help_text="Of a sign-flip test over stories; null where none can be.")
+    adjusted = serializers.FloatField(allow_null=True, help_text="p after Holm's correction over all rivals.")
+
+
+class JudgeReportOut(serializers.Serializer):
+    judge = serializers.CharField()
+    version = serializers.CharField()
+    level = serializers.IntegerField(allow_null=True, help_text="Of its prompt; null where it reads none.")
+    runs = serializers.ListField(child=serializers.CharField(), help_text="uids of the runs that it judged.")
+    tables = serializers.DictField(child=serializers.IntegerField(), help_text="Tables in no agreement, by why.")
+    self_test = serializers.CharField(help_text="Outcome of its contrast self-test.")
+    price = serializers.FloatField(allow_null=True, help_text="US dollars a table; null where unknown.")
+    calibration = serializers.DictField(help_text="Agreement overall and by group, confusion of MatchCounts, flips.")
+    differing = serializers.DictField(help_text="Whether its error differs by model, and the test of that.")
+    corrected = serializers.DictField(help_text="By model: scores without its error, with intervals.")
+    reason = serializers.CharField(help_text="What the paired test says of it beside the other judges.")
+    rivals = RivalOut(many=True, help_text="Every other judge of the study, paired with it.")
+
+
+class CalibrationOut(serializers.Serializer):
+    study = serializers.CharField()
+    settled = serializers.IntegerField(help_text="Tables that people settled.")
+    chosen = ChosenJudgeOut(allow_null=True, help_text="The judge that the study chose.")
+    judges = JudgeReportOut(many=True)
+
+
+class PanelOut(serializers.Serializer):
+    tables = serializers.IntegerField(help_text="Tables that people aligned and all judges judged.")
+    own_family_left_out = serializers.BooleanField()
+    families = serializers.DictField(child=serializers.CharField(allow_blank=True), help_text="By model.")
+    judges = serializers.DictField(help_text="By version: family, skill, weights, agreement, self-preference.")
+    majority = serializers.DictField(help_text="Agreement of the majority with people.")
+    weighted = serializers.DictField(help_text="Agreement of the vote weighted by calibration.")
+
+
+class JudgeVersionOut(serializers.Serializer):
+    judge = serializers.CharField()
+    version = serializers.CharField()
+
+
+class BridgeOut(serializers.Serializer):
+    old = JudgeVersionOut()
+    new = JudgeVersionOut()
+    tables = serializers.IntegerField(help_text="Tables that both judged.")
+    judged_by_one = serializers.IntegerField(help_text="Tables that one of the two judged.")
+    reordered = serializers.BooleanField(help_text="Whether models change places.")
+    models = serializers.ListField(child=serializers.DictField(), help_text="Scores of every model by both.")
+    rows = serializers.IntegerField(help_text="Rows that both judged.")
+    same = serializers.DictField(help_text="The share of them with the same verdict, with its interval.")
+    gained = serializers.IntegerField(help_text="Rows that only the new one matches.")
+    lost = serializers.IntegerField(help_text="Rows that only the old one matches.")

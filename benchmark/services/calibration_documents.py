@@ -1,0 +1,92 @@
+"""Calibration reports, panels and bridges of a study as plain data, for the API and for commands."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from benchmark.services.calibrated_panels import BridgeReport, PanelReport
+from benchmark.services.calibrating import CalibrationReport, self_test_of
+from core.plain import Json
+from judge.domain.calibration.selection import Selection
+from judge.models import AlignmentStudy
+
+
+def choice_document(study: AlignmentStudy) -> Json | None:
+    """Return which judge a study chose, by whom, when and why; None where none is chosen."""
+    if study.judge_chosen_at is None:
+        return None
+    by = study.judge_chosen_by.username if study.judge_chosen_by else None
+    return {
+        "judge": study.judge_name, "version": study.judge_version, "reason": study.judge_reason, "by": by,
+        "at": study.judge_chosen_at.isoformat(),
+    }  # fmt: skip
+
+
+def judged_document(report: CalibrationReport, selection: Selection) -> Json:
+    """Return a calibration report with the paired test of its judge against every other judge of the study."""
+    return report_document(report) | {"reason": selection.reason, "rivals": [asdict(one) for one in selection.rivals]}
+
+
+def report_document(report: CalibrationReport) -> Json:
+    """Return a calibration report: agreement in all groups, the confusion of MatchCounts, and corrected scores."""
+    judge, found = report.judge, asdict(report.calibration)
+    found["confusion"] = [
+        {"people": people, "judge": said, "rows": rows} for (people, said), rows in report.calibration.confusion.items()
+    ]
+    return {
+        "judge": judge.name,
+        "version": judge.version,
+        "level": judge.level,
+        "runs": list(judge.runs),
+        "tables": judge.aside,
+        "self_test": self_test_of(judge),
+        "price": None if judge.price is None else float(judge.price),
+        "calibration": found,
+        "differing": asdict(report.differing) | {"warns": report.differing.warns},
+        "corrected": {
+            one.model: {
+                "scores": {metric.value: _score(score) for metric, score in one.scores.items()},
+                "over_categories": _score(one.by_category),
+                "further": one.further,
+                "narrow": one.narrow,
+            }
+            for one in report.models
+        },
+    }
+
+
+def _score(score: Any) -> dict[str, Any]:
+    return {name: value for name, value in asdict(score).items() if name != "moves"}
+
+
+def panel_document(report: PanelReport) -> Json:
+    """Return a panel of judges beside people: each judge's column, the majority and the weighted vote."""
+    return {
+        "tables": report.tables,
+        "own_family_left_out": report.apart,
+        "families": report.families,
+        "judges": {
+            one.judge.version: {
+                "judge": one.judge.name, "family": one.family, "left_out": one.left_out, "skill": asdict(one.skill),
+                "known": one.known, "matched_counts": one.matched, "unmatched_counts": one.unmatched,
+                "agreement": asdict(report.panel.columns[one.judge.version]),
+                "self_preference": asdict(one.preference),
+            }
+            for one in report.judges
+        },
+        "majority": asdict(report.panel.majority),
+        "weighted": asdict(report.panel.weighted),
+    }  # fmt: skip
+
+
+def bridge_document(report: BridgeReport) -> Json:
+    """Return what changes from one version of a judge to another."""
+    return {
+        "old": {"judge": report.old.name, "version": report.old.version},
+        "new": {"judge": report.new.name, "version": report.new.version},
+        "tables": report.tables,
+        "judged_by_one": report.only,
+        "reordered": report.bridge.reordered,
+        **asdict(report.bridge),
+    }
