@@ -7,8 +7,12 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from annotation.models import User
 from benchmark.domain.tables import Column, Table
 from benchmark.models import Run
+from benchmark.services.calibrating import reports_of as reports_of_study
+from benchmark.services.calibration_links import calibrated_studies
+from benchmark.services.calibration_tables import rows_by_level
 from benchmark.services.conditions import named
 from benchmark.services.leaderboards import entrants_of, ranked_entrants
 from benchmark.services.reports import reports_of
@@ -19,25 +23,30 @@ from benchmark.suites.settings import Setting
 from benchmark.suites.showing.names import label
 from benchmark.suites.shown import EntrantResults
 from core.language import gettext_noop
+from judge.domain.calibration.agreement import Agreement
 
 LEVELS, MODELS = "levels", "models"
 Cell = dict[str, Any]
 
 
-def sweep_tables(runs: Sequence[Run]) -> dict[str, Any]:
-    """Return the tables of a sweep by name, each a function that makes it."""
-    return {LEVELS: partial(levels_table, runs), MODELS: partial(models_table, runs)}
+def sweep_tables(runs: Sequence[Run], reader: User) -> dict[str, Any]:
+    """Return the tables of a sweep by name, each a function that makes it; judges stand in it as far as the reader may
+    know how people aligned."""
+    return {LEVELS: partial(levels_table, runs, reader), MODELS: partial(models_table, runs)}
 
 
-def levels_table(runs: Sequence[Run]) -> Table:
-    """Return a block for each metric group, in it a row for each model and a column for each level."""
+def levels_table(runs: Sequence[Run], reader: User) -> Table:
+    """Return a block for each metric group, in it a row for each model and a column for each level; below the group
+    that is judged one of its judges, by agreement with people."""
     suite, setting = _swept(runs)
-    levels = [value for value, _ in setting.choices if any(level_of(run, setting.name) == value for run in runs)]
-    rows = [row for group in suite.groups for row in _block(runs, group, setting)]
+    judges = _judges(runs, reader)
+    rows = [row for group in suite.groups for row in (*_block(runs, group, setting), *(judges if group.judged else ()))]
+    asked = {level_of(run, setting.name) for run in runs}
+    levels = [value for value, _ in setting.choices if value in asked or any(f"l{value}" in row for row in rows)]
     columns = [
         Column(
             key=f"l{value}", header=f"L{value}", kind="share", unit="%", interval=f"l{value}-interval",
-            bounds=f"l{value}-bounds",
+            bounds=f"l{value}-bounds", best="high",
         )
         for value in levels
     ]  # fmt: skip
@@ -50,7 +59,8 @@ def levels_table(runs: Sequence[Run]) -> Table:
         columns=[Column(key="model", header=gettext_noop("Model")), *columns, *best],
         rows=rows,
         section="block",
-        notes=[NOTE],
+        mark_across=True,
+        notes=[NOTE, *([JUDGED_NOTE] if judges else [])],
     )
 
 
@@ -58,6 +68,34 @@ NOTE = gettext_noop(
     "Intervals are 95 % over stories. The last column names the levels of a model that are not shown to differ from "
     "the best cell of its block: paired over the same stories and adjusted for all pairs of cells."
 )
+
+
+JUDGES = gettext_noop("Judges (agreement with people)")
+JUDGED_NOTE = gettext_noop(
+    "Agreement of a judge: the share of rows of a table on which people and the judge agree whether they are matched, "
+    "averaged over the tables that people aligned; the test is paired over stories, with Holm’s correction."
+)
+
+
+def _judges(runs: Sequence[Run], reader: User) -> list[Cell]:
+    """Return the rows of the judges that were calibrated by the newest study of tables of the same gold."""
+    for study in calibrated_studies(runs[0], reader):
+        if found := rows_by_level(reports_of_study(study)):
+            return [_told(_judge(name, levels)) for name, levels in found.items()]
+    return []
+
+
+def _judge(name: str, levels: Mapping[int, tuple[Agreement, bool]]) -> Cell:
+    row: Cell = {"block": JUDGES, "model": name, "group": "judges"}
+    for level, (agreement, alike) in levels.items():
+        figure = agreement.by_story
+        row[f"l{level}"] = figure.value
+        row[f"l{level}-interval"] = list(figure.interval) if figure.interval else None
+        row[f"l{level}-interval_reason"] = figure.reason or None
+        row[f"l{level}-bounds"] = list(figure.bounds) if figure.bounds else None
+        if alike:
+            row.setdefault("together", []).append(level)
+    return row
 
 
 def _swept(runs: Sequence[Run]) -> tuple[Suite, Setting]:
@@ -150,10 +188,16 @@ def models_table(runs: Sequence[Run]) -> Table:
     return Table(
         title=gettext_noop(f"Models at {setting.label.lower()} {highest}"),
         columns=columns,
-        rows=list(rows.values()),
+        rows=_best_first(list(rows.values()), columns[1:]),
         notes=[
             gettext_noop(
                 "Choose by a paired difference, not by the highest number: the table of levels says what differs."
             )
         ],
     )
+
+
+def _best_first(rows: list[Cell], columns: Sequence[Column]) -> list[Cell]:
+    """Order models by the first score, as papers do, then by the next; those without one last."""
+    return sorted(rows, key=lambda row: [-1.0 if (value := row.get(one.key)) is None else value for one in columns],
+                  reverse=True)  # fmt: skip

@@ -27,7 +27,7 @@ def sweep(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
     tables = {
         name: page_table(name, make(), href=no_link, files=files_of("table", name, address))
-        for name, make in (sweep_tables(runs) if runs else {}).items()
+        for name, make in (sweep_tables(runs, request.user) if runs else {}).items()
     }
     working = [run for run in runs if run.job.finished_at is None]
     context = {"runs": runs, "tables": tables.values(), "working": len(working)}
@@ -39,4 +39,4 @@ def sweep_table(request: HttpRequest, slug: str, uid: str, table: str, data: str
     runs = sweep_of(run_access(request.user, slug, uid, role=Role.ADMIN).run)
     if not runs:
         return redirect("benchmark:run_sweep", slug, uid)  # which says why there is no table
-    return table_response(sweep_tables(runs), table, data, f"{slug}-{uid}-{table}")
+    return table_response(sweep_tables(runs, request.user), table, data, f"{slug}-{uid}-{table}")

@@ -78,11 +78,17 @@ def test_one_launch_asks_at_each_level_and_one_table_has_what_it_found(cast, dat
     assert [(run.level, run.title) for run in runs] == [(1, "Prompts: prompt level 1"), (4, "Prompts: prompt level 4")]
     for run in runs:
         assert not work_off(run).job.has_failed
-    table = levels_table(runs)
+    table = levels_table(runs, cast.alice)
     cells = {(row["group"], row["model"]): (row["l1"], row["l4"], row["best"], row["alike"]) for row in table.rows}
     assert cells["stage1", "learns"] == (0.25, 1, "L4", "L4") and cells["stage1", "steady"][:2] == (0.75, 0.75)
     assert cells["stage2", "learns"] == (0.25, 1, "L4", "L4") and cells["stage2", "steady"][3] is None
     assert all(row["l4-interval"] for row in table.rows)
+    marked = {(table.rows[at]["group"], table.rows[at]["model"], key) for at, key in table.marks()}
+    assert {("stage1", "learns", "l4"), ("stage2", "learns", "l4")} <= marked and (
+        "stage1",
+        "learns",
+        "l1",
+    ) not in marked
     [learns, steady] = models_table(runs).rows
     assert (learns["stage1"], learns["stage2"], steady["stage1"], steady["stage2"]) == (1, 1, 0.75, 0.75)
 

@@ -23,6 +23,7 @@ OWN_WORDING = gettext_noop("asked in Credence’s own wording: not the paper’s
 """The kind of this site's models, beside figures that a paper prints."""
 OWN_WORDING_NOTE = gettext_noop(f"Models here are {OWN_WORDING}.")
 MARKED = gettext_noop("Bold: best of the column; underlined: second.")
+MARKED_ACROSS = gettext_noop("Bold: best of the row.")
 MARKED_BY_WORST = gettext_noop("Bold: best of the column with missing answers at their worst; underlined: second.")
 
 
@@ -151,10 +152,11 @@ class Table:
     """`section` is the key that splits rows into blocks, each under its value; rows of a section stand together.
 
     `totals` stand below a rule and are never marked, nor are rows whose source is unranked. `mark_within` is the key
-    within whose equal values cells are compared, empty to compare all rows. `lead` are sentences to read before the
-    table, `notes` those below. `beside_a_paper` says that it is filled after a table that a paper prints. `ranking`
-    names what the order of the rows and the marks go by, `absent` the models that have no row, with the reason.
-    `entered` rows stand last, and are never marked.
+    within whose equal values cells are compared, empty to compare all rows; `mark_across` compares the cells of a row
+    instead, and marks its best one. `lead` are sentences to read before the table, `notes` those below.
+    `beside_a_paper` says that it is filled after a table that a paper prints. `ranking` names what the order of the
+    rows and the marks go by, `absent` the models that have no row, with the reason. `entered` rows stand last, and are
+    never marked.
     """
 
     title: str
@@ -165,6 +167,7 @@ class Table:
     notes: Sequence[str] = ()
     section: str = ""
     mark_within: str = ""
+    mark_across: bool = False
     ranking: str = ""
     absent: Sequence[Absent] = ()
     entered: Sequence[Entered] = ()
@@ -173,6 +176,8 @@ class Table:
     def marks(self) -> dict[tuple[int, str], Mark]:
         """Return (row, column key) → best or second; ties share a mark, judged by the digits that are printed. A share
         that cannot be worse has none."""
+        if self.mark_across:
+            return {place: "best" for at in range(len(self.rows)) for place in self._best_of_row(at)}
         groups: dict[Any, list[int]] = defaultdict(list)
         for at, row in enumerate(self.rows):
             if (source := source_of(row)) and source.unranked:
@@ -205,6 +210,8 @@ class Table:
     @property
     def legend(self) -> tuple[str, ...]:
         """The meaning of the marks, where there are any."""
+        if self.mark_across:
+            return (MARKED_ACROSS,) if self.marks() else ()
         by_worst = any(
             column.best and at_worst(column, row) is not None for column in self.columns for row in self.rows
         )
@@ -233,6 +240,15 @@ class Table:
         return frozenset(
             column.key for column in self.columns if column.bounds and any(row.get(column.bounds) for row in rows)
         )
+
+    def _best_of_row(self, at: int) -> list[tuple[int, str]]:
+        """The cells of a row that no other one of it exceeds; none where there is one cell alone."""
+        values = {
+            column.key: value
+            for column in self.columns
+            if column.best == "high" and (value := column.rounded(self.rows[at].get(column.key))) is not None
+        }
+        return [(at, key) for key, value in values.items() if len(values) > 1 and value == max(values.values())]
 
     def _marked(self, column: Column, rows: Iterable[int]) -> dict[tuple[int, str], Mark]:
         values = {at: value for at in rows if (value := _compared(column, self.rows[at])) is not None}
