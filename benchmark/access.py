@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from annotation.access import ProjectAccess, open_work, project_access
 from annotation.models import Role, Story, User
+from benchmark.domain.corrections import STILL_ALIGNING, CorrectedComparison, Correction
 from benchmark.models import (
     Audience,
     Dataset,
@@ -33,7 +34,7 @@ from benchmark.services.leaderboard_scope import Leaderboard, leaderboard_of
 from benchmark.services.open_questions import questions_about, texts_of_stories
 from benchmark.services.suite_rankings import SuiteRanking
 from benchmark.suites.registry import group_suite, suite_named
-from benchmark.suites.shown import NamedEntrant
+from benchmark.suites.shown import EntrantsByGroup, NamedEntrant
 from core.language import gettext_noop
 from core.reads import Read
 from judge.access import has_unfinished, unfinished_in
@@ -193,6 +194,7 @@ def shared_document(access: ProjectAccess, report: SharedReport) -> Document:
 def _opened(access: ProjectAccess, document: Document, dataset: Dataset | None) -> Document:
     if document.corrections and not _sees_corrections(access, document.corrections.uid):
         document = replace(document, corrections=None)
+    document = replace(document, stages=_with_own_corrections(access, document.stages))
     if document.rankings is not None:
         return replace(document, rankings=[_ranking_for(access, ranking) for ranking in document.rankings])
     suite = next(map(group_suite, _stages_of(document)), "")
@@ -209,6 +211,21 @@ def _sees_corrections(access: ProjectAccess, study: str) -> bool:
     return access.at_least(Role.ADMIN) and not has_unfinished(access.user, study)
 
 
+def _with_own_corrections(access: ProjectAccess, stages: EntrantsByGroup) -> EntrantsByGroup:
+    """Return the entrants with the corrected scores that this member may see: admins have the reason for others."""
+    studies = {one.corrected.study for rows in stages.values() for one in rows if one.corrected}
+    if not studies:
+        return stages
+    if not access.at_least(Role.ADMIN):
+        return {stage: [replace(one, corrected=None) for one in rows] for stage, rows in stages.items()}
+    closed = unfinished_in(access.user, studies - {""})
+    waiting = Correction(reason=STILL_ALIGNING)
+    return {
+        stage: [
+            replace(one, corrected=waiting) if one.corrected and one.corrected.study in closed else one for one in rows
+        ]
+        for stage, rows in stages.items()
+    }
 def _stages_of(document: Document) -> Iterable[str]:
     """The metric groups that a document has figures of."""
     return [document.comparison.stage] if document.comparison else document.stages
@@ -247,6 +264,7 @@ def leaderboard_for(
 ) -> Leaderboard:
     """Return the leaderboard as this person may see it. Raises PermissionDenied."""
     leaderboard = leaderboard_of(dataset, answer_format, key, suite=suite, all_runs=all_runs, asked=asked)
+    leaderboard = replace(leaderboard, entrants=_with_own_corrections(access, leaderboard.entrants))
     stories = leaderboard.chosen.stories if leaderboard.chosen else frozenset()
     closed = closed_to(access, dataset.suite, dataset) & stories
     _check_enough(stories, closed, dataset.suite)

@@ -31,7 +31,7 @@ BUILT = {
     "heat-{{ cell.shade }}": tuple(map(str, range(11))),
     "icon-{{ icon }}": ("adjudicated", "imported", "majority", "open", "unanimous"),
     "is-{{ cell.mark }}": ("best", "second"),
-    "plot-{{ chart.heads|length }}": ("1", "2", "3", "4"),
+    "plot-{{ chart.heads|length }}": ("1", "2", "3", "4", "5"),
     "settled-{{ cell.state }}": ("imported", "majority", "unanimous"),
     "state-{{ segment.part.state }}": ("cancelled", "done", "failed", "flight", "unusable"),
 }

@@ -8,6 +8,7 @@ from functools import partial
 from benchmark.domain.corrections import METRICS, CorrectedRow, Corrections, differing_told
 from benchmark.domain.tables import Cells, Column, Source, SourcedRow, Table
 from benchmark.suites.registry import group_named
+from benchmark.suites.showing.corrected import BESIDE, BESIDE_NOTE, EFFECTIVE_NOTE
 from benchmark.suites.shown import Section, ShownTable
 from core.language import gettext_noop
 
@@ -36,12 +37,13 @@ def correction_table(corrections: Corrections) -> Table:
     columns += [
         Column(key="aligned", header=gettext_noop("Aligned stories"), kind="count"),
         Column(key="judged", header=gettext_noop("Judged stories"), kind="count"),
+        *BESIDE.values(),
         Column(key="effective", header=gettext_noop("Effective sample size"), kind="number", digits=1),
     ]
     return Table(
         title=gettext_noop("Scores corrected for the judge's error"),
         columns=columns,
-        rows=[_cells(row, corrections.stage) for row in corrections.rows],
+        rows=[_cells(row, corrections) for row in corrections.rows],
         lead=_lead(corrections),
         notes=_notes(corrections),
     )
@@ -53,9 +55,10 @@ def _column(name: str, group: str, metric: str, stage: str) -> Column:
     return Column(key=key, header=header, kind="share", unit="%", group=group, interval=interval)
 
 
-def _cells(row: CorrectedRow, stage: str) -> SourcedRow:
+def _cells(row: CorrectedRow, corrections: Corrections) -> SourcedRow:
     cells: Cells = {
-        "model": row.model, "aligned": row.aligned, "judged": row.judged, "effective": row.effective
+        "model": row.model, "aligned": row.aligned, "judged": row.judged, "unjudged": row.unjudged,
+        "unseen": row.unseen, "effective": row.effective,
     }  # fmt: skip
     for metric in METRICS:
         estimate = row.corrected.get(metric) or {}
@@ -64,20 +67,17 @@ def _cells(row: CorrectedRow, stage: str) -> SourcedRow:
         cells[f"corrected-{metric}"] = estimate.get("value")
         cells[f"corrected-{metric}-interval"] = estimate.get("interval")
         cells[f"corrected-{metric}-interval_reason"] = estimate.get("reason")
-    source = Source(key=row.key, kind=row.kind, run=row.run, run_title="", entrant=row.entrant, stage=stage, where={})
+    source = Source(
+        key=row.key, kind=row.kind, run=row.run, run_title="", entrant=row.entrant, stage=corrections.stage,
+        study=corrections.uid, version=corrections.version,
+    )  # fmt: skip
     return SourcedRow(cells, source)
 
 
 def _lead(corrections: Corrections) -> list[str]:
     if not corrections.warns or corrections.differing is None:
         return []
-    p = f"{corrections.differing:.3f}"
-    return [
-        gettext_noop(
-            f"The judge's error differs by model (p = {p}): calibration of one model must not be taken for another's. "
-            "Every corrected score here rests on the model's own tables."
-        )
-    ]
+    return [differing_told(corrections.differing)]
 
 
 def _notes(corrections: Corrections) -> list[str]:
@@ -87,5 +87,6 @@ def _notes(corrections: Corrections) -> list[str]:
             "Corrected: prediction-powered (PPI++) from the judge's scores of all stories that could be drawn and what "
             f"people said of the aligned ones, in the study {study}. Brackets: 95 % intervals over aligned stories."
         ),
-        gettext_noop("Effective sample size: aligned stories that people alone would need for as narrow an interval."),
+        BESIDE_NOTE,
+        EFFECTIVE_NOTE,
     ]

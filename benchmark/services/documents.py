@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from django.db.models import prefetch_related_objects
 
 from benchmark.domain.beside import ControlResults, MethodResults
-from benchmark.domain.corrections import Corrections
+from benchmark.domain.corrections import Correction, Corrections
 from benchmark.domain.entered import PaperRow
 from benchmark.domain.tables import Absent, Table
 from benchmark.models import Run
@@ -158,7 +158,8 @@ def as_json(document: Document) -> Json:
 
 def _as_json(entrant: EntrantResults) -> Json:
     row = {kept: getattr(entrant, name) for name, kept in _OF_ENTRANT.items()} | {"at": entrant.at.isoformat()}
-    return {name: value for name, value in row.items() if name != "others" or value is not None}
+    row["corrected"] = as_plain(entrant.corrected)
+    return {name: value for name, value in row.items() if name not in ("others", "corrected") or value is not None}
 
 
 def document_from(kept: Mapping[str, Any]) -> Document:
@@ -194,6 +195,8 @@ def _absent_from(rows: Sequence[Mapping[str, str]]) -> list[Absent]:
 def _entrant_from(row: Mapping[str, Any]) -> EntrantResults:
     known = {name: row[kept] for name, kept in _OF_ENTRANT.items() if row.get(kept) is not None}
     at = datetime.fromisoformat(known["at"]) if "at" in known else LONG_AGO
+    if "corrected" in known:
+        known["corrected"] = Correction.from_json(known["corrected"])
     return EntrantResults(**{"entrant": None, **known, "at": at})
 
 

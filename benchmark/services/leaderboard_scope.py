@@ -4,7 +4,7 @@ open."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from django.db.models import QuerySet
@@ -13,6 +13,7 @@ from annotation.models import Project
 from benchmark.models import Dataset, Form, Run
 from benchmark.services.absences import Absence, absences, apart, is_absent, uncovered, unscored
 from benchmark.services.conditions import FIELDS, Ranking, named, ranked_together
+from benchmark.services.corrections import corrections_in
 from benchmark.services.leaderboards import entrants_of, newest, ranked_entrants
 from benchmark.services.reports import reports_of
 from benchmark.services.run_figures import RunFigures
@@ -74,10 +75,21 @@ def leaderboard_of(
     asked: Mapping[str, str] | None = None,
 ) -> Leaderboard:
     """Return the leaderboard of one suite, as `finished_runs`. `key` names a selection; an unknown one is the largest.
-    `asked` names conditions of the rankings."""
+    `asked` names conditions of the rankings. Rows have their corrected scores."""
     suite = suite or suite_to_show(dataset)
     runs = finished_runs(dataset, answer_format, suite)
-    return leaderboard_of_runs(dataset, suite, runs, reports_of(runs), key, all_runs=all_runs, asked=asked)
+    found = leaderboard_of_runs(dataset, suite, runs, reports_of(runs), key, all_runs=all_runs, asked=asked)
+    return with_corrections(found)
+
+
+def with_corrections(leaderboard: Leaderboard) -> Leaderboard:
+    """Return the leaderboard with the corrected scores of its rows, where their figures can be corrected."""
+    stories = leaderboard.chosen.stories if leaderboard.chosen else None
+    entrants = {}
+    for stage, rows in leaderboard.entrants.items():
+        corrected = corrections_in(stage, rows, leaderboard.runs, stories)
+        entrants[stage] = [replace(row, corrected=corrected.get(row.key)) for row in rows]
+    return replace(leaderboard, entrants=entrants)
 
 
 def leaderboard_of_runs(

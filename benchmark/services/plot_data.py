@@ -176,9 +176,21 @@ def _leaderboard_row(entrant: EntrantResults, stage: str) -> RankedRow:
         ranks=ranking.get("ranks"),
         official=score_of(entrant, "official", stage),
         repaired=score_of(entrant, "repaired", stage),
+        corrected=corrected_score_of(entrant, stage),
         left_out=left_out(missing),
         bounds=[missing["low"], missing["high"]] if missing["low"] != missing["high"] else None,
     )
+
+
+def corrected_score_of(entrant: EntrantResults, stage: str) -> RowMetric | None:
+    """Return the figure that the group is ranked by without the judge's error, None where there is none."""
+    score = entrant.corrected.scores.get(group_named(stage).score) if entrant.corrected else None
+    if score is None:
+        return None
+    metric: RowMetric = {"value": score["value"], "interval": score["interval"]}
+    if why := score.get("reason"):
+        metric["reason"] = why
+    return metric
 
 
 def score_of(entrant: EntrantResults, parse: str, stage: str) -> Score | None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from benchmark.domain.corrections import Correction
 from benchmark.domain.drawn import Metric, RankedRow
 from benchmark.domain.tables import Absent
 from benchmark.services.documents import Document, absent_from, by_group
@@ -17,7 +18,8 @@ from benchmark.suites.shown import EntrantResults
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedEntrant:
     """An entrant of a ranking: its `rank`, the best and worst that it may have (`ranks`), the letters of its `group`,
-    and its score in both parses, with where it can be and the share that is left out."""
+    and its score in both parses, with where it can be and the share that is left out, and on a leaderboard its scores
+    without the judge's error."""
 
     key: str
     model: str
@@ -32,6 +34,7 @@ class RankedEntrant:
     repaired: Metric
     bounds: Sequence[float] | None
     left_out: float | None
+    corrected: Correction | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,4 +82,5 @@ def _entrant(entrant: EntrantResults, row: RankedRow) -> RankedEntrant:
         repaired=row.repaired,
         bounds=row.bounds,
         left_out=row.left_out,
+        corrected=entrant.corrected,
     )

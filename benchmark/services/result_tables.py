@@ -11,6 +11,7 @@ from benchmark.domain.tables.estimates import interval_of, share_column, worst_o
 from benchmark.services.people_columns import PEOPLE_NOTE, labelled_notes, own_columns, own_values
 from benchmark.suites.contract import GUESSED, LEFT_OUT, WRONG, MetricGroup
 from benchmark.suites.registry import group_named, group_suite, nouns_of_group, suite_named, units_of_group
+from benchmark.suites.showing.corrected import corrected_columns, corrected_leads, corrected_notes, corrected_values
 from benchmark.suites.showing.entrants import by_category, measured, parses_in, row_of, short_names_of, unjudged
 from benchmark.suites.showing.judges import COLUMN, NOTE, notes_of, tests_of
 from benchmark.suites.showing.missing import leads, left_out, missing_of, unlike_missing
@@ -58,7 +59,7 @@ def stage_table(entrants: Sequence[EntrantResults], stage: str) -> Table:
         columns=_stage_columns(entrants, stage),
         rows=rows,
         totals=below,
-        lead=leads(entrants, stage),
+        lead=[*leads(entrants, stage), *corrected_leads(entrants)],
         notes=_notes(entrants, stage),
         ranking=ranked_by(entrants),
     )
@@ -76,6 +77,7 @@ def _stage_columns(entrants: Sequence[EntrantResults], stage: str) -> list[Colum
         if parse == "official":
             columns += [*_ranking_columns(parse, GROUPS[parse]), *_count_columns(entrants, group)]
         columns += [_metric_column(parse, name, group) for name in group.headers]
+    columns += corrected_columns(entrants, stage)
     columns += own_columns(entrants)
     columns.append(Column(key="stories", header=nouns_of_group(stage)[1].capitalize(), kind="count"))
     return columns + ([COLUMN] if tests_of(entrants) else [])
@@ -143,6 +145,7 @@ def _stage_row(entrant: EntrantResults, stage: str) -> SourcedRow:
     missing = missing_of(entrant, stage)
     ranking = entrant.ranking.get("repaired") or {}
     row |= {"low_interval": ranking.get("interval"), "low_interval_reason": ranking.get("interval_reason")}
+    row |= corrected_values(entrant)
     row |= own_values(entrant, stage)
     row |= {"unusable": left_out(missing), "unjudged": unjudged(entrant)}
     row |= {name: missing[name] for name in ("low", "high", "stories")}
@@ -183,6 +186,7 @@ def _notes(entrants: Sequence[EntrantResults], stage: str) -> list[str]:
     notes += group.notes
     if group.judged:
         notes += [UNJUDGED_NOTE] if any(unjudged(entrant) for entrant in entrants) else []
+        notes += corrected_notes(entrants)
         notes += [NOTE, *notes_of(entrants)] if tests_of(entrants) else []
     notes += ranked_within(entrants)
     notes += _unofficial(entrants)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmark.models import Run
 from benchmark.services.documents import document_of
-from benchmark.services.leaderboard_scope import finished_runs, leaderboard_of_runs
+from benchmark.services.leaderboard_scope import finished_runs, leaderboard_of_runs, with_corrections
 from benchmark.services.reports import reports_of
 
 MOST_SELECTIONS = 8
@@ -17,7 +17,7 @@ def warm(run: Run) -> None:
     document_of(run)
     runs = finished_runs(run.dataset, run.form, run.suite)
     reports = reports_of(runs)  # read once: they are megabytes where there are many runs
-    leaderboard = leaderboard_of_runs(run.dataset, run.suite, runs, reports)
+    leaderboard = with_corrections(leaderboard_of_runs(run.dataset, run.suite, runs, reports))
     for selection in leaderboard.selections[:MOST_SELECTIONS]:
         if selection != leaderboard.chosen:
-            leaderboard_of_runs(run.dataset, run.suite, runs, reports, selection.key)
+            with_corrections(leaderboard_of_runs(run.dataset, run.suite, runs, reports, selection.key))

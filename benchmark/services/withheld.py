@@ -98,8 +98,11 @@ def rows_of(stages: EntrantsByGroup, stories: int) -> list[Absence]:
 
 
 def whole_stages(stages: EntrantsByGroup) -> dict[str, list[EntrantResults]]:
+    """Return the rows that tell of no story: without `TELLING` ones, and without corrected scores, which rest on few
+    stories."""
     return {
-        stage: [entrant for entrant in entrants if entrant.kind not in TELLING] for stage, entrants in stages.items()
+        stage: [replace(entrant, corrected=None) for entrant in entrants if entrant.kind not in TELLING]
+        for stage, entrants in stages.items()
     }
 
 

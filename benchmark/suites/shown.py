@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
 
+from benchmark.domain.corrections import Correction
 from benchmark.domain.tables import Table
 
 
@@ -63,13 +64,15 @@ class EntrantResults(NamedEntrant):
 
     `parses` are its figures over the stories of the ranking by parse, None without any, with a `reason` where there is
     no official parse; by parse too are `ranking`, a model of `inference.leaderboard` with `against`, None where it is
-    not ranked, `group`, its letters, and `no_letters`, why the ranking has none.
+    not ranked, `group`, its letters, and `no_letters`, why the ranking has none. On a leaderboard of figures that rest
+    on a judge, `corrected` are its scores without the judge's error, None for who may not know them.
     """
 
     parses: Mapping[str, Any]
     ranking: Mapping[str, Mapping[str, Any] | None] = field(default_factory=dict)
     group: Mapping[str, str | None] = field(default_factory=dict)
     no_letters: Mapping[str, str] = field(default_factory=dict)
+    corrected: Correction | None = None
 
     @classmethod
     def ranked(

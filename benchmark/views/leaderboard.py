@@ -241,6 +241,7 @@ def leaderboard_chart(
             label=entrant.model,
             first=row.repaired,
             second=row.official,
+            third=row.corrected,
             bounds=row.bounds,
             out=row.left_out,
             aside=row.group or ("" if entrant.kind == "person" else "–"),
@@ -256,7 +257,7 @@ def leaderboard_chart(
         unit=gettext_noop(
             f"{group_named(stage).score_title} (%), lines are 95 % intervals over {units_of_group(stage)}"
         ),
-        heads=(gettext_noop("Repaired"), gettext_noop("Official")),
+        heads=(gettext_noop("Repaired"), gettext_noop("Official"), gettext_noop("Corrected")),
         noun="parse",
         aside=gettext_noop("Group"),
         lead=unlike_missing({stage: entrants}, titled=False),

@@ -46,17 +46,35 @@ def person_url(slug: str, source: Source, category: str, split: str) -> str:
 def item_links(slug: str, split: str = "") -> Href:
     """The link of a cell: the items of its model and step in the selection `split`, and which of them its row says."""
     address = cache(partial(_items_of_run, slug))  # a page has hundreds of links to the items of a run
-    return _item_links(
+    items = _item_links(
         lambda run, **query: _filtered(address(run), query),
         lambda source, category: person_url(slug, source, category, split),
         split,
     )
+    return partial(_opening, slug, items)
 
 
 def frozen_item_links(slug: str, report: str) -> Href:
     """The link of a cell of a frozen report: the items as they were then. What people labelled is not among them."""
     address = reverse("benchmark:shared_items", args=[slug, report])
-    return _item_links(lambda run, **query: _filtered(address, query), lambda source, category: "", alone=True)
+    items = _item_links(lambda run, **query: _filtered(address, query), lambda source, category: "", alone=True)
+    return partial(_opening, slug, items)
+
+
+def _opening(slug: str, items: Href, row: Mapping[str, Any], column: Column) -> str:
+    """Return where a cell leads: a corrected score to the calibration report that it rests on, others to `items`."""
+    source = source_of(row)
+    if not column.key.startswith("corrected") or source is None:
+        return items(row, column)
+    if not source.study or row.get(column.key) is None:
+        return ""
+    return calibration_url(slug, source.study, source.version)
+
+
+def calibration_url(slug: str, study: str, version: str) -> str:
+    """Return the address of the calibration report of a version of a judge by a study; of all of its judges without
+    one."""
+    return _filtered(reverse("benchmark:calibration", args=[slug, study]), {"judge": version})
 
 
 def frozen_items_url(slug: str, report: str, **query: Any) -> str:

@@ -80,13 +80,15 @@ Estimate = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One row of a chart of dots. `first` and `second` are estimates as fractions, the second a hollow mark; `bounds`
+    """One row of a chart of dots. `first`, `second` and `third` are estimates as fractions, the second a hollow mark,
+    the third a square; `bounds`
     (low, high) is a band, `out` the share that is missing, `n` says in words what the row rests on. `aside` stands in
     the last column."""
 
     label: str
     first: Estimate | None = None
     second: Estimate | None = None
+    third: Estimate | None = None
     bounds: Sequence[float] | None = None
     out: float | None = None
     aside: str | None = None
@@ -122,6 +124,7 @@ class Mark:
     n: str
     first: Dot | None
     second: Dot | None
+    third: Dot | None
     band: Band | None
     texts: Sequence[str]
     told: str
@@ -154,6 +157,10 @@ class DotChart:
         return any(mark.second for mark in self.marks)
 
     @property
+    def thirds(self) -> bool:
+        return any(mark.third for mark in self.marks)
+
+    @property
     def bands(self) -> bool:
         return any(mark.band for mark in self.marks)
 
@@ -176,7 +183,7 @@ def dot_chart(
     The scale holds all that is drawn and `holds`; with `zero` nought, where a line stands: differences. `heads` are
     over the numbers, `noun` is what they are of, `aside` stands over the last column, `lead` above everything.
     """
-    edges = [edge for row in rows for estimate in (row.first, row.second) for edge in _edges(estimate)]
+    edges = [edge for row in rows for estimate in _estimates(row) for edge in _edges(estimate)]
     edges += [float(end) for row in rows for end in row.bounds or ()]
     axis = Axis.of([*edges, *holds, *([0.0] if zero else [])])
     columns = _columns(rows, heads, aside)
@@ -188,7 +195,7 @@ def dot_chart(
         ticks=[Tick(axis.place(tick), notation.tick(tick)) for tick in axis.ticks()],
         zero=axis.place(0) if zero else None,
         marks=[_mark(row, axis, notation, columns) for row in rows],
-        lacking=_lacking(estimate for row in rows for estimate in (row.first, row.second) if estimate),
+        lacking=_lacking(estimate for row in rows for estimate in _estimates(row) if estimate),
         lead=lead,
     )
 
@@ -209,10 +216,17 @@ def _lacking(estimates: Iterable[Estimate]) -> str:
 
 def _columns(rows: Sequence[Row], heads: Sequence[str], aside: str) -> dict[str, str]:
     """The columns of text beside the plot that any row has something for, and their heads."""
-    first, *others = zip(("first", "second"), heads, strict=False)
+    first, *others = zip(ESTIMATES, heads, strict=False)
     others += [("out", "Left out"), ("aside", aside)]
     columns = [(name, head) for name, head in others if any(getattr(row, name) is not None for row in rows)]
     return dict([first, *columns])
+
+
+ESTIMATES = ("first", "second", "third")
+
+
+def _estimates(row: Row) -> tuple[Estimate | None, ...]:
+    return row.first, row.second, row.third
 
 
 def _edges(estimate: Estimate | None) -> list[float]:
@@ -229,8 +243,9 @@ def _mark(row: Row, axis: Axis, notation: Notation, columns: Mapping[str, str]) 
         short=label if len(label) <= LONGEST else f"{label[: LONGEST // 2]}…{label[-LONGEST // 2 + 1 :]}",
         href=row.href,
         n=row.n,
-        first=_dot(row.first, axis, y=-4 if row.second else 0),
-        second=_dot(row.second, axis, y=4),
+        first=_dot(row.first, axis, y=(-7 if row.third else -4) if row.second else 0),
+        second=_dot(row.second, axis, y=0 if row.third else 4),
+        third=_dot(row.third, axis, y=7),
         band=_band(row.bounds, axis),
         texts=list(texts.values()),
         told=_told(row, texts, columns, notation),
@@ -255,7 +270,7 @@ def _text(row: Row, name: str, notation: Notation) -> str:
         return row.aside or ""
     if name == "out":
         return "–" if row.out is None else f"{100 * row.out:.0f} %"
-    estimate = row.first if name == "first" else row.second
+    estimate = dict(zip(ESTIMATES, _estimates(row), strict=True))[name]
     return "–" if not estimate or estimate["value"] is None else notation.text(estimate["value"])
 
 
@@ -264,7 +279,7 @@ def _told(row: Row, texts: Mapping[str, str], columns: Mapping[str, str], notati
     named = "second" in columns
     parts = [
         (f"{columns[name].lower()} " if named else "") + _estimate_told(estimate, notation)
-        for name, estimate in (("first", row.first), ("second", row.second))
+        for name, estimate in zip(ESTIMATES, _estimates(row), strict=True)
         if name == "first" or estimate
     ]
     if "out" in texts:

@@ -416,7 +416,8 @@ def test_a_report_corrects_its_scores_and_keeps_them_for_whom_they_are(world, st
         assert row["corrected-f1"] == pytest.approx(expected.f1.value), row
         assert row["corrected-f1-interval"] == pytest.approx(list(expected.f1.interval))
         assert row["lenient-f1"] == pytest.approx(expected.f1.judged, abs=1e-6) and row["official-f1"] is not None
-        assert (row["aligned"], row["judged"]) == (9, 9) and row["effective"] == pytest.approx(expected.f1.effective)
+        assert (row["aligned"], row["judged"], row["unjudged"], row["unseen"]) == (9, 9, 0, 0)
+        assert row["effective"] == pytest.approx(expected.f1.effective)
         assert b"Effective sample size" in client.get(f"{address}.csv").content
         assert b"Effective sample size" in client.get(f"{address}.tex").content
     warns = Corrections(uid="", study="First", stage="stage1", rows=[], differing=0.01, warns=True)
@@ -428,6 +429,76 @@ def test_a_report_corrects_its_scores_and_keeps_them_for_whom_they_are(world, st
         client.force_login(person)
         assert [client.get(f"{address}.json").status_code for address in addresses] == [404, 404]
         assert client.get(f"{shared}/").status_code == 200
+
+
+def test_corrected_scores_say_how_many_rows_the_judge_left_out_and_what_people_did_not_see(world, study):
+    """One row of a table without a count, and a category of which nothing is aligned."""
+    client = Client()
+    client.force_login(world.alice)
+    item = RunItem.objects.filter(
+        entrant__run=world.run, entrant__name="omniscient", stage=judged_at(world.run)
+    ).first()
+    item.repaired["pred"][0] = None
+    item.save()
+    tasks = study.tasks.filter(source="omniscient")
+    kind = tasks.first().category
+    SettledAlignment.objects.filter(task__in=tasks.filter(category=kind)).delete()
+    rows = client.get(f"{world.base}/runs/{world.run.uid}/tables/corrected.json").json()["rows"]
+    [row] = [row for row in rows if row["model"] == "omniscient"]
+    there = [place for place in study.frame if place[2] == "omniscient"]
+    assert row["unjudged"] == 1 and row["unseen"] == pytest.approx(
+        sum(place[3] == kind for place in there) / len(there)
+    )
+    [ranked] = [
+        one for one in client.get(f"{world.base}/results/tables/stage1.json?runs=all").json()["rows"]
+        if one["model"] == "omniscient"
+    ]  # fmt: skip
+    assert (ranked["corrected_unjudged"], ranked["corrected_unseen"]) == (1, pytest.approx(row["unseen"]))
+
+
+def test_an_answer_that_runs_share_is_one_table_of_a_frame(world, study):
+    """A study that has both of them all the same corrects by the tables that people aligned."""
+    copied = copied_run(world.run)
+    alone, both = units_of([world.run]), units_of([world.run, copied])
+    assert both == alone and all(unit.stratum[0] in {one.name for one in world.run.entrants.all()} for unit in both)
+    assert {unit.key for unit in units_of([copied])} == {unit.key.replace(world.run.uid, copied.uid) for unit in alone}
+    expected = scores_of_runs([world.run])[world.run.pk]
+    study.frame += [
+        [key.replace(world.run.uid, copied.uid), story, f"{model} · {copied.uid}", kind]
+        for key, story, model, kind in study.frame
+    ]
+    study.name, study.origin["runs"] = "Both", [world.run.uid, copied.uid]
+    study.save()
+    found = scores_of_runs([world.run])[world.run.pk]
+    assert found.aligned == expected.aligned > 0 and found.scores.keys() == expected.scores.keys()
+    for entrant, scores in expected.scores.items():
+        assert found.scores[entrant][Metric.F1].value == pytest.approx(scores[Metric.F1].value)
+
+
+def test_what_changes_after_people_aligned_reaches_the_reports_that_are_kept(world, study):
+    """Rows decided anew change figures; a story set aside and gold that changed do not, as tables are frozen; tables of
+    which people can tell nothing count as not aligned."""
+    client, address = Client(), f"{world.base}/calibration/{study.uid}/"
+    client.force_login(world.alice)
+
+    def figures():
+        return client.get(f"{address}agreement.json").json()["rows"][0]
+
+    before = figures()
+    assert Story.objects.filter(project=study.project).update(set_aside_at=timezone.now()) > 0
+    Proposition.objects.filter(table__story__project=study.project).update(belief="Something else")
+    assert figures() == before
+    aligned = SettledAlignment.objects.filter(task__source="omniscient")
+    settled = next(one for one in aligned if any(row.answer.links for row in one.answers.values()))
+    settled.take({row: SettledRow(RowAnswer(verdict="none"), "adjudicated") for row in settled.answers}, timezone.now())
+    assert figures()["by_story"] < before["by_story"]
+    for one in aligned.all():
+        unclear = {row: SettledRow(RowAnswer(verdict="unclear"), "adjudicated") for row in one.answers}
+        one.take(unclear, timezone.now())
+    row = figures()
+    assert (row["known"], row["by_story"]) == (0, None), row
+    page = client.get(address).content.decode()
+    assert "no story was aligned" in page and "no row has a verdict of both people and the judge" in page
 
 
 def test_the_choice_of_a_judge_is_kept_with_who_when_and_why(world, study):
@@ -499,3 +570,66 @@ def test_the_command_keeps_the_choice_of_a_judge(world, study):
     client = Client()
     client.force_login(world.alice)
     assert "Best.</q>" in client.get(f"{world.base}/calibration/{study.uid}/").content.decode()
+
+
+def test_the_leaderboard_has_corrected_scores_that_open_their_calibration(world, study):
+    """As the report of the run has them, in the table, its files, the API and a frozen one; a run of which nothing was
+    aligned has the reason; it is for admins who align in the study no more."""
+    client = Client()
+    client.force_login(world.alice)
+    study.tasks.filter(source=HOSTILE).delete()
+    study.frame = [row for row in study.frame if row[2] != HOSTILE]
+    study.save()
+    [judge], _ = calibrated(study)
+    expected = {one.model: one for one in report_of(judge, seed=1).models}["omniscient"]
+    query, reason = "runs=all", "people aligned none of its tables"
+    page = written(client.get(f"{world.base}/results/?{query}"))
+    opened = f'href="/p/{world.dataset.project.slug}/calibration/{study.uid}/?judge={judge.version}"'
+    assert page.count(opened) > 5 and f"First · lexical-judge · {judge.version[:6]}" in page
+    assert (
+        'class="square"' in page
+        and b"corrected" in client.get(f"{world.base}/results/figures/leaderboard-stage1.svg").content
+    )
+    frozen = client.post(f"{world.base}/results/share/", {"query": query}).url.rstrip("/").rpartition("/")[2]
+    places = [f"{world.base}/results", f"{world.base}/results/reports/{frozen}"]
+    for place in places:
+        rows = {row["model"]: row for row in client.get(f"{place}/tables/stage1.json?{query}").json()["rows"]}
+        row = rows["omniscient"]
+        assert row["corrected_f1"] == pytest.approx(expected.f1.value) and row["corrected_aligned"] == 9
+        assert (row["corrected_unjudged"], row["corrected_unseen"]) == (0, 0)
+        assert row["corrected_f1_interval"] == pytest.approx(list(expected.f1.interval))
+        assert row["corrected_effective"] == pytest.approx(expected.f1.effective)
+        assert (rows[HOSTILE].get("corrected_f1"), rows[HOSTILE]["corrected_by"]) == (None, reason)
+        for suffix in ("csv", "tex"):
+            file = client.get(f"{place}/tables/stage1.{suffix}?{query}").content.decode()
+            assert reason in file and "Effective sample size" in file
+    assert opened in written(client.get(f"{places[1]}/"))
+    study.tasks.first().alignments.all().delete()
+    study.tasks.first().alignments.create(annotator=world.alice, slot=1)
+    world.show_to(Audience.EXPERTS)
+    for person in (world.alice, world.esi):
+        client.force_login(person)
+        for place in places:
+            rows = client.get(f"{place}/tables/stage1.json?{query}").json()["rows"]
+            assert all(row.get("corrected_f1") is None and "First" not in str(row) for row in rows)
+        assert study.uid not in written(client.get(f"{world.base}/results/?{query}"))
+
+
+def test_corrected_scores_of_a_leaderboard_are_kept_and_ask_for_no_more_with_more_runs(world, study, monkeypatch):
+    client = Client()
+    client.force_login(world.alice)
+
+    def asked() -> int:
+        client.get(f"{world.base}/results/?runs=all")
+        with CaptureQueriesContext(connection) as statements:
+            assert "Study and judge" in client.get(f"{world.base}/results/?runs=all").content.decode()
+        return len(statements)
+
+    few = asked()
+    world.another("omniscient")
+    assert asked() == few
+    monkeypatch.setattr("benchmark.services.corrections._made", lambda *found: pytest.fail("corrected again"))
+    client.get(f"{world.base}/results/?runs=all")
+    with pytest.raises(pytest.fail.Exception):  # what people say has changed
+        SettledAlignment.objects.first().take(SettledAlignment.objects.first().answers, timezone.now())
+        client.get(f"{world.base}/results/?runs=all")

@@ -20,6 +20,32 @@ class MetricOut(serializers.Serializer):
     unusable = serializers.IntegerField(required=False, help_text="How many samples the parse leaves out.")
 
 
+class CorrectionOut(serializers.Serializer):
+    """Scores without the judge's error, or why there are none."""
+
+    reason = serializers.CharField(allow_blank=True, help_text="Why there are none; empty where there are.")
+    scores = serializers.DictField(child=MetricOut(), help_text="Precision, recall and F1: n counts aligned stories.")
+    study = serializers.CharField(allow_blank=True, help_text="The alignment study that they rest on.")
+    study_name = serializers.CharField(allow_blank=True)
+    judge = serializers.CharField(allow_blank=True)
+    version = serializers.CharField(allow_blank=True, help_text="Digest of what makes the judge what it is.")
+    aligned = serializers.IntegerField(help_text="Stories that people aligned.")
+    judged = serializers.IntegerField(help_text="Stories that the judge judged and that could be drawn.")
+    unjudged = serializers.IntegerField(
+        allow_null=True, help_text="Rows without a verdict of the judge, which count as unmatched."
+    )
+    unseen = serializers.FloatField(
+        allow_null=True, help_text="Share of the judged stories that are of categories of which people aligned none."
+    )
+    effective = serializers.FloatField(
+        allow_null=True, help_text="Aligned stories that people alone would need for as narrow an interval."
+    )
+    differing = serializers.FloatField(
+        allow_null=True, help_text="p of the judge's error being as large for all models of the run."
+    )
+    warns = serializers.BooleanField(help_text="Whether the judge's error is shown to differ by model.")
+
+
 class RankedOut(serializers.Serializer):
     """A model, a baseline or a person in a ranking."""
 
@@ -40,6 +66,9 @@ class RankedOut(serializers.Serializer):
     repaired = MetricOut(allow_null=True)
     bounds = Ends(help_text="Null where nothing is missing.")
     left_out = serializers.FloatField(allow_null=True, help_text="Share of the samples without a score.")
+    corrected = CorrectionOut(
+        allow_null=True, help_text="On a leaderboard, where figures rest on a judge; null for who may not know."
+    )
 
 
 class AbsentOut(serializers.Serializer):

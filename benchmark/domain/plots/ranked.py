@@ -40,10 +40,16 @@ def leaderboard(
     title = f"{score}: official and repaired parse"
     if not rows:
         return Drawing(title, NO_MODEL)
-    scores = [{"repaired": percent(row.repaired), "official": percent(row.official)} for row in rows]
+    corrected = any(row.corrected for row in rows)
+    scores = [
+        {"repaired": percent(row.repaired), "official": percent(row.official)}
+        | ({"corrected": percent(row.corrected)} if corrected else {})
+        for row in rows
+    ]
     series = (
         Series(key="repaired", label="Repaired parse"),
         Series(key="official", label="Official parse", marker="D", colour="second", filled=False),
+        *([Series(key="corrected", label="Corrected", marker="s", colour="ink")] if corrected else []),
         *reference_series(references),
     )
     bounds = [percents(row.bounds) for row in rows]

@@ -27,7 +27,8 @@ class Source:
 
     `key` is the entrant's, `kind` is model, baseline or person, `run` and `entrant` say whose items the figures rest
     on, at the metric group `stage`, and `where` which of them. `own` are the settings that not all rows have, in words;
-    `others` is how many earlier entrants the row stands for. An `unranked` row takes no marks.
+    `others` is how many earlier entrants the row stands for. An `unranked` row takes no marks. Corrected scores of the
+    row rest on the alignment study with the uid `study` and on what the judge of that `version` judged.
     """
 
     key: str
@@ -40,6 +41,8 @@ class Source:
     others: int = 0
     unranked: bool = False
     where: Where = field(default_factory=dict)
+    study: str = ""
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -63,6 +63,8 @@ def row_of(entrant: EntrantResults, group: str, cells: Mapping[str, Any], where:
         others=entrant.others or 0,
         unranked=unranked(entrant),
         where=where or {},
+        study=entrant.corrected.study if entrant.corrected else "",
+        version=entrant.corrected.version if entrant.corrected else "",
     )
     result = (entrant.judge_test or {}).get("told")
     return SourcedRow({**cells, "model": entrant.model, JUDGE_TEST: result}, source)

@@ -191,6 +191,10 @@ def test_a_description_says_what_the_picture_says():
     assert root[1].text == (
         "A: repaired 55.0 (50.0 to 60.0), official 50.0, group a\nB: repaired without a score, official without a score"
     )
+    rows[0] = replace(rows[0], corrected={"value": 0.45, "interval": [0.4, 0.5]})
+    root = ElementTree.fromstring(plots.leaderboard(rows, score="F1"))
+    assert "official 50.0, corrected 45.0 (40.0 to 50.0), group a\nB:" in root[1].text
+    assert "Corrected" in [one.text for one in texts(root)]
 
 
 def test_hostile_names_are_only_text():

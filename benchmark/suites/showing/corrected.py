@@ -1,0 +1,98 @@
+"""Scores without the judge's error beside official and repaired ones: columns of a ranking, notes and warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from benchmark.domain.corrections import METRICS, Correction, differing_told
+from benchmark.domain.tables import Cells, Column
+from benchmark.suites.registry import group_named
+from benchmark.suites.shown import EntrantResults
+from core.language import gettext_noop
+
+PREFIX = "corrected_"
+"""Keys of the columns of corrected scores begin with it."""
+GROUP = gettext_noop("Corrected (%)")
+NOTE = gettext_noop(
+    "Corrected: prediction-powered (PPI++) from the judge's scores of all stories that could be drawn and what people "
+    "said of the aligned ones. Brackets: 95 % intervals over aligned stories. Neither ranks nor marks go by them."
+)
+EFFECTIVE_NOTE = gettext_noop(
+    "Effective sample size: aligned stories that people alone would need for as narrow an interval."
+)
+
+BESIDE = {
+    "unjudged": Column(key="unjudged", header=gettext_noop("Rows not judged"), kind="count"),
+    "unseen": Column(key="unseen", header=gettext_noop("In categories not aligned"), kind="share", unit="%"),
+}
+"""What scores do not rest on: rows of which the judge said nothing, and stories of which people aligned no like."""
+BESIDE_NOTE = gettext_noop(
+    "Rows not judged count as unmatched in the judge's scores. Stories of categories of which people aligned none rest "
+    "on the judge's error elsewhere."
+)
+
+NONE = gettext_noop("No model has a score corrected for the judge's error: {reasons}.")
+
+
+def has_corrected(entrants: Sequence[EntrantResults]) -> bool:
+    """Return whether any row has a corrected score."""
+    return any(entrant.corrected and entrant.corrected.scores for entrant in entrants)
+
+
+def corrected_columns(entrants: Sequence[EntrantResults], stage: str) -> list[Column]:
+    """Return the columns of corrected scores with what they rest on; none where no row has one."""
+    if not has_corrected(entrants):
+        return []
+    heads = group_named(stage).headers
+    counts = {"aligned": gettext_noop("Aligned stories"), "judged": gettext_noop("Judged stories")}
+    effective = Column(
+        key=f"{PREFIX}effective", header=gettext_noop("Effective sample size"), kind="number", digits=1, group=GROUP
+    )
+    return [
+        *(_score_column(f"{PREFIX}{metric}", heads[metric]) for metric in METRICS),
+        *(Column(key=f"{PREFIX}{key}", header=header, kind="count", group=GROUP) for key, header in counts.items()),
+        *(replace(column, key=f"{PREFIX}{key}", unit="", group=GROUP) for key, column in BESIDE.items()),
+        effective,
+        Column(key=f"{PREFIX}by", header=gettext_noop("Study and judge"), group=GROUP),
+    ]
+
+
+def _score_column(key: str, header: str) -> Column:
+    return Column(key=key, header=header, kind="share", group=GROUP, interval=f"{key}_interval")
+
+
+def corrected_values(entrant: EntrantResults) -> Cells:
+    """Return the cells of a row: its scores and what they rest on, or the reason why there are none."""
+    correction = entrant.corrected
+    if correction is None:
+        return {}
+    if not correction.scores:
+        return {f"{PREFIX}by": correction.reason}
+    cells: Cells = {
+        f"{PREFIX}{name}": getattr(correction, name) for name in ("aligned", "judged", *BESIDE, "effective")
+    }
+    for metric, score in correction.scores.items():
+        key = f"{PREFIX}{metric}"
+        cells |= {key: score["value"], f"{key}_interval": score["interval"]}
+        cells[f"{key}_interval_reason"] = score.get("reason")
+    return cells | {f"{PREFIX}by": corrected_by(correction)}
+
+
+def corrected_by(correction: Correction) -> str:
+    """Return the study and the version of the judge that a correction is by."""
+    return f"{correction.study_name} · {correction.judge} · {correction.version[:6]}"
+
+
+def corrected_leads(entrants: Sequence[EntrantResults]) -> list[str]:
+    """Return the warnings that the judge's error differs by model, each once."""
+    warning = [one.corrected for one in entrants if one.corrected and one.corrected.warns]
+    return list(dict.fromkeys(differing_told(one.differing) for one in warning if one.differing is not None))
+
+
+def corrected_notes(entrants: Sequence[EntrantResults]) -> list[str]:
+    """Return what corrected scores are, or that there are none, and why; nothing for who may not know them."""
+    if has_corrected(entrants):
+        return [NOTE, BESIDE_NOTE, EFFECTIVE_NOTE]
+    reasons = dict.fromkeys(one.corrected.reason for one in entrants if one.corrected and one.kind != "person")
+    return [NONE.format(reasons="; ".join(reasons))] if reasons else []
