@@ -195,6 +195,8 @@ def _opened(access: ProjectAccess, document: Document, dataset: Dataset | None) 
     if document.corrections and not _sees_corrections(access, document.corrections.uid):
         document = replace(document, corrections=None)
     document = replace(document, stages=_with_own_corrections(access, document.stages))
+    if document.comparison:
+        document = replace(document, comparison=_with_own_corrected(access, document.comparison))
     if document.rankings is not None:
         return replace(document, rankings=[_ranking_for(access, ranking) for ranking in document.rankings])
     suite = next(map(group_suite, _stages_of(document)), "")
@@ -226,6 +228,18 @@ def _with_own_corrections(access: ProjectAccess, stages: EntrantsByGroup) -> Ent
         ]
         for stage, rows in stages.items()
     }
+
+
+def _with_own_corrected(access: ProjectAccess, comparison: Comparison) -> Comparison:
+    """Return the comparison without corrected scores, unless this member may see those of both."""
+    corrected = comparison.corrected
+    if corrected is None or not access.at_least(Role.ADMIN):
+        return replace(comparison, corrected=None)
+    waits = unfinished_in(access.user, corrected.studies)
+    waiting = CorrectedComparison(sides=(), reason=STILL_ALIGNING)
+    return replace(comparison, corrected=waiting) if waits else comparison
+
+
 def _stages_of(document: Document) -> Iterable[str]:
     """The metric groups that a document has figures of."""
     return [document.comparison.stage] if document.comparison else document.stages
@@ -301,4 +315,4 @@ def comparison_for(access: ProjectAccess, pair: Sequence[NamedEntrant], comparis
     telling = any(entrant.kind in withheld.TELLING for entrant in pair)
     if withheld.few(stories, closed, suite) or (telling and closed & stories):
         raise NotComparable(withheld.sentence(len(closed & stories), len(stories), suite))
-    return withheld.whole_comparison(comparison, closed)
+    return withheld.whole_comparison(_with_own_corrected(access, comparison), closed)

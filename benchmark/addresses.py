@@ -16,7 +16,7 @@ from benchmark.access import check_shown, closed_to, comparison_for, leaderboard
 from benchmark.domain.entered import PaperRow
 from benchmark.domain.tables import Table
 from benchmark.models import Dataset, Form, Run
-from benchmark.services.comparisons import Comparison, compare, pair_of, unread
+from benchmark.services.comparisons import Comparison, compare, pair_of, unread, with_corrected
 from benchmark.services.conditions import FIELDS
 from benchmark.services.documents import Document, leaderboard_document
 from benchmark.services.entered_rows import rows_of
@@ -246,7 +246,7 @@ def chosen_comparison(params: Mapping[str, str], access: ProjectAccess) -> Chose
     unofficial = unread(entrants[stage], stage, "official", selection)
     parses = ["repaired"] if unofficial else ["repaired", "official"]
     parse = params.get("reading") if params.get("reading") in parses else parses[0]
-    full = compare(entrants[stage], stage, parse, selection)
+    full = with_corrected(compare(entrants[stage], stage, parse, selection), entrants[stage], runs, selection)
     query = {"a": params["a"], "b": params["b"], "stage": stage, "reading": parse}
     query |= ({"split": selection.key} if selection else {}) | ranking_in(params)
     return ChosenComparison(

@@ -6,13 +6,19 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 
 from benchmark.domain.beside import Difference
+from benchmark.domain.corrections import CorrectedComparison, differing_told
 from benchmark.domain.inference import PairedDifference, shown_told
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.services.comparisons import ComparedStory, Comparison
 from benchmark.suites.registry import group_named, nouns_of_group
+from benchmark.suites.showing.corrected import corrected_by
 from core.language import gettext_noop
 from core.plain import plain
 
+CORRECTED_NOTE = gettext_noop(
+    "Corrected: prediction-powered (PPI++) from the judge's scores and what people said of aligned stories; t test of "
+    "what each story moves the difference, paired by story. Aligned stories: of the model that has fewer."
+)
 
 
 def told_apart(row: PairedDifference) -> str:
@@ -81,6 +87,49 @@ def difference_table(comparison: Comparison) -> Table:
     return Table(title=title, columns=columns, rows=rows, lead=comparison.lead, notes=notes)
 
 
+def corrected_difference_table(comparison: Comparison, corrected: CorrectedComparison) -> Table:
+    """Return the differences of precision, recall and F1 without the judge's error."""
+    columns = [
+        Column(key="what", header=gettext_noop("Figure")),
+        *(
+            Column(key=f"corrected_{side}", header=name, unit="%", kind="share")
+            for side, name in (("first", comparison.first), ("second", comparison.second))
+        ),
+        Column(key="value", header=gettext_noop("Difference"), unit="points", kind="share", interval="interval"),
+        Column(key="p", header="p", kind="number", digits=4),
+        Column(key="p_adjusted", header=gettext_noop("p, Holm"), kind="number", digits=4),
+        Column(key="shown", header=gettext_noop("Shown to differ")),
+        Column(key="n", header=gettext_noop("Judged stories"), kind="count"),
+        Column(key="aligned", header=gettext_noop("Aligned stories"), kind="count"),
+    ]
+    rows = [
+        plain(row)
+        | {"corrected_first": row.first, "corrected_second": row.second, "interval_reason": row.reason}
+        | {"shown": shown_told(row.value, row.p_adjusted)}
+        for row in corrected.rows
+    ]
+    warnings = [side.differing for side in corrected.sides if side.warns and side.differing is not None]
+    return Table(
+        title=gettext_noop(f"Corrected for the judge's error: {comparison.first} minus {comparison.second}"),
+        columns=columns,
+        rows=rows,
+        lead=list(dict.fromkeys(map(differing_told, warnings))),
+        notes=[*_corrected_by(comparison, corrected), CORRECTED_NOTE, _family(corrected)],
+    )
+
+
+def _corrected_by(comparison: Comparison, corrected: CorrectedComparison) -> list[str]:
+    told = [
+        f"{name}: {corrected_by(side)}"
+        for name, side in zip((comparison.first, comparison.second), corrected.sides, strict=True)
+    ]
+    return [gettext_noop(f"By study and judge: {'; '.join(told)}.")]
+
+
+def _family(corrected: CorrectedComparison) -> str:
+    return gettext_noop(f"Holm's correction over the {corrected.tests} tests of this table alone.")
+
+
 def story_table(comparison: Comparison) -> Table:
     noun = nouns_of_group(comparison.stage)[0]
     columns = [
@@ -105,4 +154,7 @@ def story_table(comparison: Comparison) -> Table:
 
 def tables_of(comparison: Comparison) -> dict[str, Callable[[], Table]]:
     """Return the tables by name, made when they are asked for."""
-    return {"differences": lambda: difference_table(comparison), "stories": lambda: story_table(comparison)}
+    tables: dict[str, Callable[[], Table]] = {"differences": lambda: difference_table(comparison)}
+    if (corrected := comparison.corrected) and corrected.rows:
+        tables["corrected"] = lambda: corrected_difference_table(comparison, corrected)
+    return tables | {"stories": lambda: story_table(comparison)}

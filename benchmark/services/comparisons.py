@@ -12,6 +12,7 @@ from typing import Any
 from django.core.cache import cache
 
 from annotation.models import Project
+from benchmark.domain.corrections import CorrectedComparison
 from benchmark.domain.inference import (
     Answered,
     Case,
@@ -22,6 +23,7 @@ from benchmark.domain.inference import (
     paired_differences,
 )
 from benchmark.models import Run, RunItem, StoryScores
+from benchmark.services.corrected_differences import corrected_comparison
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED, entrants_of
 from benchmark.services.reports import reports_of
 from benchmark.services.selections import Selection
@@ -83,7 +85,8 @@ class Comparison:
     `differ` says in which settings the two differ, `lead` who was not asked about all of the stories and how the two
     differ in what is missing, `judge_tests` what the self-tests of their judges came to. Of the stories the largest
     difference is first, and those that lack a score are last. One that was kept by an earlier version may lack
-    `tests`, how many rows have one. `withheld` counts the stories that wait for the work of who reads it.
+    `tests`, how many rows have one. `corrected` is the same without the judge's error, None where nothing can be
+    corrected and for who may not know. `withheld` counts the stories that wait for the work of who reads it.
     """
 
     first: str
@@ -100,12 +103,15 @@ class Comparison:
     selection: str = ""
     lead: Sequence[str] = ()
     judge_tests: Sequence[str] = ()
+    corrected: CorrectedComparison | None = None
     withheld: int = 0
 
     def as_json(self) -> Json:
         """Return what is kept of it."""
         kept = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in ("parse", "withheld")}
         kept["rows"] = plain(self.rows)
+        if corrected := kept.pop("corrected"):
+            kept["corrected"] = plain(corrected)
         return kept | {"reading": self.parse, "stories": [asdict(story) for story in self.stories]}
 
     @classmethod
@@ -114,6 +120,8 @@ class Comparison:
         rows = [ComparedMetric.from_json(row) for row in kept["rows"]]
         stories = [ComparedStory(**story) for story in kept["stories"]]
         own = {name: value for name, value in kept.items() if name in names}
+        if own.get("corrected"):
+            own["corrected"] = CorrectedComparison.from_json(own["corrected"])
         return cls(parse=kept["reading"], rows=rows, stories=stories, **own)
 
 
@@ -211,6 +219,15 @@ def compare(entrants: Sequence[NamedEntrant], stage: str, parse: str, selection:
         comparison = _compare(entrants, stage, parse, selection)
         cache.set(key, comparison, KEPT_SECONDS)
     return replace(comparison, judge_tests=notes_of(entrants))
+
+
+def with_corrected(
+    comparison: Comparison, entrants: Sequence[NamedEntrant], runs: Sequence[Run], selection: Selection | None
+) -> Comparison:
+    """Return the comparison with the corrected scores of both, over the stories that it is of."""
+    both = frozenset(set(entrants[0].numbers) & set(entrants[1].numbers))
+    stories = both & selection.stories if selection else both
+    return replace(comparison, corrected=corrected_comparison(entrants, runs, comparison.stage, stories))
 
 
 def _compare(entrants: Sequence[NamedEntrant], stage: str, parse: str, selection: Selection | None) -> Comparison:

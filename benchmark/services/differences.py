@@ -6,10 +6,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
+from benchmark.domain.corrections import CorrectedPair
 from benchmark.domain.inference import Pair, shown_told
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.categories import in_order
 from benchmark.services.comparison_tables import (
+    CORRECTED_NOTE,
     answered_by_both,
     answered_columns,
     count_column,
@@ -18,6 +20,7 @@ from benchmark.services.comparison_tables import (
 from benchmark.services.leaderboards import differences
 from benchmark.services.selections import Selection
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
+from benchmark.suites.showing.corrected import corrected_by, corrected_leads
 from benchmark.suites.showing.entrants import short_names_of
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.showing.ranking import ranked_by, ranked_within
@@ -40,6 +43,11 @@ NOTES = (
     ),
     gettext_noop("Holm's correction runs over all rows of this metric group and parse, shown or not."),
 )
+CORRECTED_FAMILY = gettext_noop(
+    "Over the stories that were judged of all of these models; Holm's correction runs over all rows, shown or not."
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedPair(Pair):
     """Two models by their unique labels, with the keys of their entrants."""
@@ -69,6 +77,39 @@ def pairs_of(
 def categories_among(rows: Sequence[Pair], stage: str) -> list[str]:
     return in_order((row.category for row in rows if row.category), short_names_of(stage))
 
+
+def corrected_pair_table(rows: Sequence[CorrectedPair], stage: str, entrants: Sequence[EntrantResults]) -> Table:
+    """Tabulate the rows of `corrected_pairs` of these entrants."""
+    columns = [
+        Column(key="first", header=gettext_noop("First")),
+        Column(key="second", header=gettext_noop("Second")),
+        Column(key="value", header=gettext_noop("Difference"), unit="points", kind="share", interval="interval"),
+        Column(key="p", header="p", kind="number", digits=4),
+        Column(key="p_adjusted", header=gettext_noop("p, Holm"), kind="number", digits=4),
+        Column(key="shown", header=gettext_noop("Shown to differ")),
+        Column(key="n", header=gettext_noop("Judged stories"), kind="count"),
+        Column(key="aligned", header=gettext_noop("Aligned stories"), kind="count"),
+    ]
+    shown_rows = [
+        plain(of)
+        | {name: getattr(pair, name) for name in ("first", "second", "first_key", "second_key")}
+        | {"shown": shown_told(of.value, of.p_adjusted), "interval_reason": of.reason}
+        for pair, of in ((pair, pair.difference) for pair in rows)
+    ]
+    score = group_named(stage).headers["f1"]
+    told = dict.fromkeys(corrected_by(one.corrected) for one in entrants if one.corrected and one.corrected.scores)
+    return Table(
+        title=gettext_noop(f"{score} corrected for the judge's error: differences between models"),
+        columns=columns,
+        rows=shown_rows,
+        lead=corrected_leads(entrants),
+        notes=[
+            gettext_noop(f"By study and judge: {'; '.join(told)}."),
+            CORRECTED_NOTE,
+            CORRECTED_FAMILY,
+            *ranked_within(entrants),
+        ],
+    )
 
 
 def pair_table(

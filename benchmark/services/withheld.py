@@ -107,9 +107,11 @@ def whole_stages(stages: EntrantsByGroup) -> dict[str, list[EntrantResults]]:
 
 
 def whole_comparison(comparison: Comparison, closed: Numbers) -> Comparison:
-    """Return the comparison without rows by category, and without the stories in `closed`."""
+    """Return the comparison without rows by category, without corrected scores, which rest on few stories, and without
+    the stories in `closed`."""
     if not any(story.number in closed for story in comparison.stories):
         return comparison
     rows = [row for row in comparison.rows if not row.category]
     stories = [story for story in comparison.stories if story.number not in closed]
-    return replace(comparison, rows=rows, stories=stories, withheld=len(comparison.stories) - len(stories))
+    withheld = len(comparison.stories) - len(stories)
+    return replace(comparison, rows=rows, stories=stories, corrected=None, withheld=withheld)

@@ -18,10 +18,11 @@ from annotation.access import ProjectAccess, project_access
 from annotation.models import Role
 from benchmark.access import results_access
 from benchmark.addresses import ChosenComparison, chosen_comparison, ranking_in
+from benchmark.domain.corrections import CorrectedDifference
 from benchmark.domain.inference import differs
 from benchmark.domain.tables import Column
 from benchmark.models import Run
-from benchmark.services.comparison_tables import difference_table
+from benchmark.services.comparison_tables import corrected_difference_table, difference_table
 from benchmark.services.comparisons import (
     ComparedMetric,
     ComparedStory,
@@ -35,10 +36,11 @@ from benchmark.services.leaderboard_scope import ranking_with
 from benchmark.services.plans import RunRefused
 from benchmark.services.shared_reports import freeze_comparison
 from benchmark.suites.registry import group_named, nouns_of_group
+from benchmark.suites.showing.corrected import corrected_by
 from benchmark.suites.showing.entrants import measured
 from benchmark.suites.shown import NamedEntrant
 from benchmark.views.files import Address, files_of, plot_of
-from benchmark.views.tables import Href, frozen_items_url, items_url, no_link, page_table
+from benchmark.views.tables import Href, PageTable, calibration_url, frozen_items_url, items_url, no_link, page_table
 from core.idempotency.forms import made_once
 from core.language import gettext_noop
 from core.views.charts import Row, dot_chart
@@ -61,7 +63,7 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         **chosen.context,
         "all_pairs": f"{reverse('benchmark:differences', args=[slug])}?{_leaderboard_query(chosen)}",
-        **comparison_parts(comparison, comparison_address(slug, query), _opening(slug, chosen)),
+        **comparison_parts(comparison, slug, comparison_address(slug, query), _opening(slug, chosen)),
         "category": category,
         "query": f"{query}&{urlencode({'category': category})}" if category else query,
         "all_stories": query,
@@ -144,13 +146,15 @@ def frozen_opening(slug: str, report: str, document: Document) -> Href:
     return href
 
 
-def comparison_parts(comparison: Comparison, address: Address, href: Href = no_link) -> Context:
-    """Return picture, table and downloads of a comparison, present or frozen."""
+def comparison_parts(comparison: Comparison, slug: str, address: Address, href: Href = no_link) -> Context:
+    """Return picture, tables and downloads of a comparison, present or frozen."""
     displayed = _as_pages_say(comparison)
+    corrected = {row.key: row for row in comparison.corrected.rows} if comparison.corrected else {}
     rows = [
         Row(
             label=row.what,
             first=row.estimate,
+            second=_estimate(corrected[row.key]) if row.key in corrected and not row.category else None,
             aside=_verdict(row),
         )
         for row in displayed.rows
@@ -160,7 +164,17 @@ def comparison_parts(comparison: Comparison, address: Address, href: Href = no_l
     unit = gettext_noop(f"{comparison.first} minus {comparison.second} (points)")
     return {
         "comparison": comparison,
-        "chart": dot_chart("Difference", rows, unit=unit, zero=True, aside=gettext_noop("Holm"), lead=table.lead),
+        "chart": dot_chart(
+            "Difference",
+            rows,
+            unit=unit,
+            zero=True,
+            heads=(gettext_noop("Judged"), gettext_noop("Corrected")) if corrected else ("Value",),
+            aside=gettext_noop("Holm, judged") if corrected else gettext_noop("Holm"),
+            lead=table.lead,
+        ),
+        "corrected": corrected_part(comparison, address, slug),
+        "corrected_by": corrected_by_links(comparison, slug),
         "differences": table,
         "story_files": files_of("table", "stories", address),
         "plot": plot_of(
@@ -173,6 +187,46 @@ def comparison_parts(comparison: Comparison, address: Address, href: Href = no_l
         "of_sets": bool(group_named(comparison.stage).unit),
         "overall": _overall(comparison),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedBy:
+    """The study and judge that a model's corrected scores are by, and the address of their calibration report."""
+
+    model: str
+    told: str
+    href: str
+
+
+def corrected_by_links(comparison: Comparison, slug: str) -> list[CorrectedBy]:
+    """List what the corrected scores of both are by; nothing where there are none."""
+    corrected = comparison.corrected
+    if corrected is None or not corrected.rows:
+        return []
+    return [
+        CorrectedBy(model, corrected_by(side), calibration_url(slug, side.study, side.version))
+        for model, side in zip((comparison.first, comparison.second), corrected.sides, strict=True)
+    ]
+
+
+def corrected_part(comparison: Comparison, address: Address, slug: str) -> PageTable | str:
+    """Return the table of corrected differences, whose scores open the calibration report that they rest on; or why
+    there is none, empty for who may not know."""
+    corrected = comparison.corrected
+    if corrected is None or not corrected.rows:
+        return corrected.reason if corrected else ""
+    sides = dict(zip(("corrected_first", "corrected_second"), corrected.sides, strict=True))
+
+    def href(row: Mapping[str, Any], column: Column) -> str:
+        side = sides.get(column.key)
+        return calibration_url(slug, side.study, side.version) if side and row.get(column.key) is not None else ""
+
+    table = corrected_difference_table(comparison, corrected)
+    return page_table("corrected", table, href=href, files=files_of("table", "corrected", address))
+
+
+def _estimate(row: CorrectedDifference) -> dict[str, Any]:
+    return {"value": row.value, "interval": row.interval, "reason": row.reason}
 
 
 def _as_pages_say(comparison: Comparison) -> Comparison:

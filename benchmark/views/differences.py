@@ -16,14 +16,15 @@ from benchmark.access import results_access
 from benchmark.addresses import ChosenLeaderboard, chosen_leaderboard
 from benchmark.domain.tables import Table
 from benchmark.models import Form
-from benchmark.services.differences import NamedPair, categories_among, pair_table, pairs_of
+from benchmark.services.corrected_differences import corrected_pairs
+from benchmark.services.differences import NamedPair, categories_among, corrected_pair_table, pair_table, pairs_of
 from benchmark.services.documents import leaderboard_document
 from benchmark.services.downloads import TABLE_TYPES, table_file
 from benchmark.services.plot_data import plots_of
 from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.story_scores import PARSES
 from benchmark.views.files import PagePlot, files_of, plot_of
-from benchmark.views.tables import Href, ordered, page_table
+from benchmark.views.tables import Href, PageTable, ordered, page_table
 from core.language import gettext_noop
 from core.views.contexts import Context
 
@@ -70,7 +71,7 @@ def _pairs(request: HttpRequest, access: ProjectAccess, chosen: ChosenLeaderboar
     shown_table = replace(
         page_table(
             "differences",
-            _naming_absent(pair_table(list(page), stage, parse, method, entrants), chosen, stage),
+            _naming_absent(replace(table, rows=list(page)), chosen, stage),
             href=_compare(access, stage, parse, chosen),
             sortable=True,
             query=query,
@@ -81,6 +82,7 @@ def _pairs(request: HttpRequest, access: ProjectAccess, chosen: ChosenLeaderboar
         "categories": categories,
         "over": over,
         "text": text,
+        "corrected": _corrected(access, chosen, stage, parse, text),
         "count": sum(row.p is not None for row in rows),
         "table": shown_table,
         "page": page,
@@ -89,6 +91,31 @@ def _pairs(request: HttpRequest, access: ProjectAccess, chosen: ChosenLeaderboar
         "plot": _matrix(access.project.slug, chosen, stage, parse, shown_table.lead),
         "files": files_of("table", stage, _address(access.project.slug, f"{chosen.query}&reading={parse}")),
     }
+
+
+CORRECTED = "corrected-"
+"""What the name of the file of corrected differences begins with."""
+
+
+def _corrected(access: ProjectAccess, chosen: ChosenLeaderboard, stage: str, parse: str, text: str) -> PageTable | None:
+    """Return the biggest corrected differences as the page shows them, with the files of all; None without any."""
+    table = _corrected_table(chosen, stage)
+    if table is None:
+        return None
+    rows = [row for row in table.rows if _fits((row["first"], row["second"]), text)][:ROWS_A_PAGE]
+    address = _address(access.project.slug, chosen.query)
+    files = files_of("table", f"{CORRECTED}{stage}", address)
+    return page_table("corrected", replace(table, rows=rows), href=_compare(access, stage, parse, chosen), files=files)
+
+
+def _corrected_table(chosen: ChosenLeaderboard, stage: str) -> Table | None:
+    """Return the corrected differences of all pairs that have one and that the reader may know; None without any."""
+    leaderboard = chosen.leaderboard
+    rows = leaderboard.entrants.get(stage, ())
+    entrants = [entrant for entrant in rows if entrant.corrected and entrant.corrected.scores]
+    stories = leaderboard.chosen.stories if leaderboard.chosen else None
+    pairs = corrected_pairs(entrants, leaderboard.runs, stage, stories) if entrants else []
+    return corrected_pair_table(pairs, stage, entrants) if pairs else None
 
 
 def _open_pairs(chosen: ChosenLeaderboard, stage: str, parse: str) -> tuple[list[NamedPair], str]:
@@ -112,7 +139,7 @@ def _matrix(slug: str, chosen: ChosenLeaderboard, stage: str, parse: str, lead: 
     def address(kind: str, of: str, suffix: str) -> str:
         return f"{reverse('benchmark:leaderboard_plot', args=[slug, of, suffix])}?{chosen.query}"
 
-    return plot_of(name, picture.title, address, lead=lead)
+    return plot_of(name, picture.title, address, lead=lead, alone=True)
 
 
 def _naming_absent(table: Table, chosen: ChosenLeaderboard, stage: str) -> Table:
@@ -149,13 +176,20 @@ def differences_table(request: HttpRequest, slug: str, table: str, data: str) ->
     access = results_access(request.user, slug)
     chosen = chosen_leaderboard(request.GET, access)
     stages = chosen.leaderboard.entrants if chosen else {}
+    corrected = _corrected_table(chosen, table.removeprefix(CORRECTED)) if chosen and CORRECTED in table else None
+    if corrected and data in TABLE_TYPES:
+        return _file(corrected, data, slug, table)
     if table not in stages or data not in TABLE_TYPES:
         raise Http404(gettext_noop(f"There is no table {table!r}; there are {', '.join(stages)}."))
     parse = request.GET.get("reading") if request.GET.get("reading") in PARSES else "repaired"
     entrants = chosen.leaderboard.entrants[table]
     rows, method = _open_pairs(chosen, table, parse)
     full_table = _naming_absent(pair_table(rows, table, parse, method, entrants), chosen, table)
-    content = table_file(full_table, data, f"differences-{table}-{parse}")
-    response = HttpResponse(content, content_type=f"{TABLE_TYPES[data]}; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{slug}-differences-{table}-{parse}.{data}"'
+    return _file(full_table, data, slug, f"{table}-{parse}")
+
+
+def _file(table: Table, suffix: str, slug: str, name: str) -> HttpResponse:
+    content = table_file(table, suffix, f"differences-{name}")
+    response = HttpResponse(content, content_type=f"{TABLE_TYPES[suffix]}; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{slug}-differences-{name}.{suffix}"'
     return response

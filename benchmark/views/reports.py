@@ -127,7 +127,9 @@ def shared_report(request: HttpRequest, slug: str, report: str) -> HttpResponse:
     }
     if document.kind == "comparison":
         opening = frozen_opening(slug, frozen.uid, document) if href is not no_link else no_link
-        context |= comparison_parts(document.comparison, address, opening) | {"now": comparison_now(slug, document)}
+        context |= comparison_parts(document.comparison, slug, address, opening) | {
+            "now": comparison_now(slug, document)
+        }
     elif document.query is not None:
         context["now"] = f"{reverse('benchmark:leaderboard', args=[slug])}?{urlencode(document.query)}"
     return render(request, "benchmark/results/report.html", access.context | context)

@@ -633,3 +633,49 @@ def test_corrected_scores_of_a_leaderboard_are_kept_and_ask_for_no_more_with_mor
     with pytest.raises(pytest.fail.Exception):  # what people say has changed
         SettledAlignment.objects.first().take(SettledAlignment.objects.first().answers, timezone.now())
         client.get(f"{world.base}/results/?runs=all")
+
+
+def test_a_comparison_pairs_corrected_scores_by_story(world, study):
+    """Its differences are those of the corrected scores of both, adjusted among themselves; in the files, the API and a
+    frozen one, and for admins who align in the study no more."""
+    client = Client()
+    client.force_login(world.alice)
+    query = urlencode({"a": world.entrant("omniscient"), "b": world.entrant(HOSTILE)})
+    [judge], _ = calibrated(study)
+    one, other = ({of.model: of.f1 for of in report_of(judge, seed=1).models}[name] for name in ("omniscient", HOSTILE))
+    expected = difference(one, other)
+    page = written(client.get(f"{world.base}/results/compare/?{query}"))
+    opened = f'href="/p/{study.project.slug}/calibration/{study.uid}/?judge={judge.version}"'
+    assert opened in page and "Corrected for the judge" in page and "<script>alert" not in page
+    frozen = client.post(f"{world.base}/results/compare/share/", dict(parse_qsl(query))).url.rstrip("/")
+    assert opened in written(client.get(f"{frozen}/"))
+    tables = [f"{world.base}/results/compare/tables/corrected", f"{frozen}/tables/corrected"]
+    for table in tables:
+        rows = {row["what"]: row for row in client.get(f"{table}.json?{query}").json()["rows"]}
+        row = rows["F1"]
+        assert row["value"] == pytest.approx(expected.value) and row["p"] == pytest.approx(expected.p)
+        assert row["interval"] == pytest.approx(list(expected.interval))
+        smallest = min(row["p"] for row in rows.values())
+        assert len(rows) == 3 and min(row["p_adjusted"] for row in rows.values()) == pytest.approx(min(1, 3 * smallest))
+        for suffix in ("csv", "tex"):
+            assert b"Judged stories" in client.get(f"{table}.{suffix}?{query}").content
+    api = Client(headers={"authorization": f"Token {token_of(world.alice)}"})
+    base = f"/api/v1/projects/{study.project.slug}"
+    corrected = api.get(f"{base}/comparison/?{query}").json()["corrected"]
+    assert corrected["rows"][2]["value"] == pytest.approx(expected.value)
+    assert corrected["sides"][0]["version"] == judge.version
+    [group] = [one for one in api.get(f"{base}/leaderboard/").json()["groups"] if one["key"] == "stage1"]
+    scores = {row["model"]: row["corrected"]["scores"] for row in group["entrants"]}
+    assert scores["omniscient"]["f1"]["value"] == pytest.approx(one.value)
+    differences = f"{world.base}/results/differences"
+    assert "corrected for the judge" in written(client.get(f"{differences}/?stage=stage1"))
+    tables.append(f"{differences}/corrected-stage1")
+    [row] = client.get(f"{tables[-1]}.json").json()["rows"]
+    assert (row["value"], row["p_adjusted"]) == pytest.approx((expected.value, expected.p))
+    study.tasks.first().alignments.all().delete()
+    study.tasks.first().alignments.create(annotator=world.alice, slot=1)
+    world.show_to(Audience.EXPERTS)
+    for person in (world.alice, world.esi):
+        client.force_login(person)
+        assert [client.get(f"{table}.json?{query}").status_code for table in tables] == [404, 404, 404]
+        assert study.uid not in written(client.get(f"{world.base}/results/compare/?{query}"))

@@ -150,6 +150,20 @@ class DifferingOut(serializers.Serializer):
     difference = serializers.FloatField(allow_null=True)
 
 
+class CorrectedDifferenceOut(DifferenceOut):
+    reason = serializers.CharField(allow_null=True, help_text="Why there is no interval.")
+    aligned = serializers.IntegerField(help_text="Aligned stories of the model that has fewer.")
+
+
+class CorrectedComparisonOut(serializers.Serializer):
+    """The corrected scores of both, or the reason why there are none."""
+
+    reason = serializers.CharField(allow_blank=True)
+    sides = CorrectionOut(many=True, help_text="Of the first and the second.")
+    rows = CorrectedDifferenceOut(many=True)
+    tests = serializers.IntegerField(help_text="How many tests Holm's correction is over.")
+
+
 class ComparisonOut(serializers.Serializer):
     first = serializers.CharField()
     second = serializers.CharField()
@@ -162,6 +176,9 @@ class ComparisonOut(serializers.Serializer):
     n = serializers.IntegerField()
     tests = serializers.IntegerField()
     rows = DifferenceOut(many=True)
+    corrected = CorrectedComparisonOut(
+        allow_null=True, help_text="The same without the judge's error; null where nothing can be corrected."
+    )
     stories = DifferingOut(many=True, help_text="Samples, the largest difference first.")
     withheld = serializers.IntegerField(default=0)
 

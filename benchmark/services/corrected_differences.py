@@ -1,0 +1,104 @@
+"""Differences between models without their judge's error, paired by story."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+
+from benchmark.domain.corrections import METRICS, CorrectedComparison, CorrectedDifference, CorrectedPair
+from benchmark.models import Run
+from benchmark.services.corrections import Side, Stories, corrected_sides, corrects, kept_by_state
+from benchmark.suites.registry import group_named
+from benchmark.suites.shown import NamedEntrant
+from core.statistics import holm
+from judge.domain.calibration.corrected import Metric, difference
+
+
+def corrected_comparison(
+    pair: Sequence[NamedEntrant], runs: Sequence[Run], stage: str, stories: Stories
+) -> CorrectedComparison | None:
+    """Return the corrected scores of two entrants side by side, over those of the `stories` that were judged of both;
+    None of a metric group that cannot be corrected. Holm's correction runs over its rows."""
+    if not corrects(stage):
+        return None
+    identity = [stage, [[one.key, one.model] for one in pair], sorted(stories or ())]
+    found: CorrectedComparison = kept_by_state(
+        "pair", runs, identity, lambda: _compared(pair, corrected_sides(pair, runs, stories), stage)
+    )
+    return found
+
+
+def _compared(pair: Sequence[NamedEntrant], sides: Sequence[Side], stage: str) -> CorrectedComparison:
+    corrections = [correction for correction, _ in sides]
+    lacking = [f"{one.model}: {side.reason}" for one, side in zip(pair, corrections, strict=True) if side.reason]
+    if lacking:
+        return CorrectedComparison(sides=corrections, reason="; ".join(lacking))
+    rows = _adjusted([_difference(*sides, metric, group_named(stage).headers[metric]) for metric in METRICS])
+    return CorrectedComparison(sides=corrections, rows=rows, tests=sum(row.p is not None for row in rows))
+
+
+def corrected_pairs(
+    entrants: Sequence[NamedEntrant], runs: Sequence[Run], stage: str, stories: Stories
+) -> list[CorrectedPair]:
+    """Return the difference of the corrected F1 of every two of these entrants, over those of the `stories` that were
+    judged of all of them, the biggest first. Holm's correction runs over all rows."""
+    ranked = {entrant.run for entrant in entrants}
+    runs = [run for run in runs if run.uid in ranked]
+    if len(entrants) < 2 or not corrects(stage):
+        return []
+    identity = [stage, sorted([one.key, one.model] for one in entrants), sorted(stories or ())]
+    found: list[CorrectedPair] = kept_by_state(
+        "pairs", runs, identity, lambda: _paired(entrants, corrected_sides(entrants, runs, stories), stage)
+    )
+    return found
+
+
+def _paired(entrants: Sequence[NamedEntrant], sides: Sequence[Side], stage: str) -> list[CorrectedPair]:
+    of = [(entrant, side) for entrant, side in zip(entrants, sides, strict=True) if side[1] is not None]
+    header = group_named(stage).headers[Metric.F1]
+    pairs = [
+        CorrectedPair(
+            first=one.model,
+            second=other.model,
+            first_key=one.key,
+            second_key=other.key,
+            difference=_difference(first, second, Metric.F1, header),
+        )
+        for (one, first), (other, second) in combinations(of, 2)
+    ]
+    pairs.sort(key=_biggest_first)
+    differences = _adjusted([pair.difference for pair in pairs])
+    return [replace(pair, difference=difference) for pair, difference in zip(pairs, differences, strict=True)]
+
+
+def _biggest_first(pair: CorrectedPair) -> tuple[bool, float, str]:
+    value = pair.difference.value
+    return value is None, -abs(value or 0), pair.first
+
+
+def _difference(first: Side, second: Side, metric: str, header: str) -> CorrectedDifference:
+    """Return the difference of a metric, still without the p of a correction."""
+    (_, left), (_, right) = first, second
+    assert left is not None and right is not None  # both have scores
+    one, other = left[Metric(metric)], right[Metric(metric)]
+    gap = difference(one, other)
+    return CorrectedDifference(
+        what=header,
+        key=metric,
+        category="",
+        first=one.value,
+        second=other.value,
+        value=gap.value,
+        interval=list(gap.interval) if gap.interval else None,
+        reason=gap.reason or None,
+        n=gap.stories,
+        aligned=gap.aligned,
+        p=gap.p,
+        p_adjusted=None,
+    )
+
+
+def _adjusted(rows: Sequence[CorrectedDifference]) -> list[CorrectedDifference]:
+    """Return the rows with the p of Holm's correction over all of them."""
+    return [replace(row, p_adjusted=p) for row, p in zip(rows, holm([row.p for row in rows]), strict=True)]
