@@ -17,6 +17,7 @@ export HOST PORT WORKERS THREADS
 .PHONY: prepare serve prepared-web web worker engine-worker test texts setup dev-setup lock lint check clean-venv
 
 prepare: setup
+	@echo "Preparing the database (the first time takes a minute or two)…"
 	@$(BIN)/python manage.py prepare $(if $(filter 1,$(SAMPLE)),--sample)
 
 serve: prepare

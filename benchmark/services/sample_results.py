@@ -1,5 +1,5 @@
-"""What the sample project shows of evaluation: gold frozen, a finished run of baselines and scripted models, and a kept
-report."""
+"""What the sample project shows of evaluation: gold frozen, a finished run of baselines and scripted models, a kept
+report and comparison of it, and tables of it that people aligned with gold."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from annotation.domain.scripted_readers import READERS
 from annotation.models import Project
 from annotation.services.sample import note_completed
 from benchmark.models import Run
+from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.datasets import freeze
 from benchmark.services.launch_shapes import Launch
 from benchmark.services.launching import planned, suite_of_version
 from benchmark.services.runs import start_run
-from benchmark.services.shared_reports import freeze_run
+from benchmark.services.sample_alignment import add_alignment
+from benchmark.services.shared_reports import freeze_comparison, freeze_run
 from benchmark.services.warm import warm
 from core.language import gettext_noop
 from workers.models import Endpoint, JobState
@@ -24,6 +26,7 @@ TITLE = gettext_noop("Baselines and scripted models")
 NOTE = gettext_noop("The sample as it is loaded.")
 BASELINES = ("omniscient", "majority", "random")
 JUDGE = "lexical-judge"
+COMPARED, COMPARED_AT = ("sample-hasty", "sample-literal"), "stage2"
 
 
 def add_results(project: Project) -> None:
@@ -37,7 +40,18 @@ def add_results(project: Project) -> None:
     with transaction.atomic():
         if not run.shared_reports.exists():
             freeze_run(by=None, run=run)
+            _keep_comparison(project, run)
+        if not project.alignment_studies.exists():
+            add_alignment(project, run, timezone.now())
         note_completed(project)
+
+
+def _keep_comparison(project: Project, run: Run) -> None:
+    """Keep how two scripted models that are near each other compare at labelling."""
+    keys = [f"{run.uid}.{run.entrants.get(name=name).pk}" for name in COMPARED]
+    runs, pair_by_group = pair_of(project, *keys)
+    comparison = compare(pair_by_group[COMPARED_AT], COMPARED_AT, "repaired")
+    freeze_comparison(by=None, project=project, runs=runs, keys=keys, comparison=comparison)
 
 
 @transaction.atomic
