@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import threading
+import time
 from collections.abc import Callable
 
 from celery import Celery
@@ -20,7 +22,7 @@ TRANSPORT_ALIASES[ALIAS] = "config.broker:Transport"
 
 app = Celery("credence")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["workers"])
+app.autodiscover_tasks(["workers", "benchmark"])
 log = logging.getLogger(__name__)
 
 
@@ -45,9 +47,21 @@ def _recover_periodically() -> None:
 
     _without_harm(_announce)
     _without_harm(tasks.report_process)
+    done: dict[str, float] = {}
     while not tasks.STOP.wait(settings.WORKER_SWEEP_SECONDS):
         _without_harm(tasks.recover)
+        for name in due_tasks(done, time.monotonic()):
+            _without_harm(app.tasks[name])
     _without_harm(tasks.remove_process)
+
+
+def due_tasks(done: dict[str, float], now: float) -> list[str]:
+    """Return the tasks of the schedule (CELERY_BEAT_SCHEDULE) that are due at `now`, in seconds of any clock, and enter
+    in `done` when each was last."""
+    schedule = {entry["task"]: entry["schedule"] for entry in app.conf.beat_schedule.values()}
+    due = [task for task, seconds in schedule.items() if now - done.get(task, -math.inf) >= seconds]
+    done.update(dict.fromkeys(due, now))
+    return due
 
 
 def _announce() -> None:

@@ -161,6 +161,10 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_SEND_TASK_EVENTS = True
+# Every worker does these by itself (config/celery.py): no scheduler has to be kept alive. `celery beat` may do it, too.
+CELERY_BEAT_SCHEDULE = {
+    "anchors": {"task": "benchmark.ask_anchors", "schedule": 60.0, "options": {"queue": "calls", "expires": 60}},
+}
 WORKER_LEASE_SECONDS = environment.integer("WORKER_LEASE_SECONDS", 20, low=2, high=3600)
 ANSWER_MAX_BYTES = environment.integer("ANSWER_MAX_MB", 16, low=1, high=1024) * 1_000_000
 WORKER_SWEEP_SECONDS = environment.integer("WORKER_SWEEP_SECONDS", 5, low=1, high=600)

@@ -9,8 +9,11 @@ from benchmark.models.prompts import StoredPromptSet
 from benchmark.models.report import SharedItem, SharedReport, StoryScores
 from benchmark.models.run import Entrant, Form, Run, RunItem, RunReport
 from benchmark.models.visibility import Audience, ResultsVisibility
+from benchmark.models.watch import AnchorRepeat, AnchorWatch
 
 __all__ = [
+    "AnchorRepeat",
+    "AnchorWatch",
     "Audience",
     "Dataset",
     "DatasetSample",

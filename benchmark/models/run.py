@@ -24,10 +24,10 @@ class Form(models.TextChoices):
 
 class RunQuerySet(models.QuerySet):
     def listed(self) -> RunQuerySet:
-        """Leave out archived runs and those under a control: what lists, leaderboards, comparisons and estimates start
-        from. An archived run is reached by its address alone, a run under a control from the one beside which it
-        stands."""
-        return self.originals().filter(archived_at=None)
+        """Leave out archived runs, those under a control, and repeats of a watch: what lists, leaderboards, comparisons
+        and estimates start from. An archived run is reached by its address alone, a run under a control from the one
+        beside which it stands, a repeat from its watch."""
+        return self.originals().filter(archived_at=None, anchor_repeat=None)
 
     def extended_with(self, run: Run) -> RunQuerySet:
         """The runs under the controls of a run that take what it is extended by: neither cancelled, nor without all

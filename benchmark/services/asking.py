@@ -33,6 +33,10 @@ from workers.providers.contract import Request
 
 T = TypeVar("T")
 _READ_AT_ONCE = 500
+DRAWS = 1000
+"""Draws of the ledger that are set apart for a run that asks anew: more than it has repetitions."""
+ANEW = "anew"
+"""The parameter of a run that numbers its draw of the ledger, where it asks again what was answered before."""
 NO_ANSWERS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -68,16 +72,17 @@ def request_for(item: RunItem, answers: Mapping[str, str]) -> Request | str:
 
 def repeated(request: Request | str, run: Run, repetition: int) -> Request | str:
     """The request at the temperature that was chosen, if any; of a repetition with the seed after that of the one
-    before, as another draw."""
+    before, as another draw. A run that asks anew has draws of its own, for the very same questions."""
     if isinstance(request, str):
         return request
     temperature = run.params.get("temperature")
     if temperature is not None:
         request = replace(request, temperature=temperature)
+    request = replace(request, sample=repetition + DRAWS * run.params.get(ANEW, 0))
     if not repetition:
         return request
     seed = None if request.seed is None else request.seed + repetition
-    return replace(request, seed=seed, sample=repetition)
+    return replace(request, seed=seed)
 
 
 def stage_request(

@@ -38,7 +38,8 @@ class Plan:
     an answer; everything is asked `repetitions` times, at `temperature` where one is given; `budget` in US dollars,
     None for no cap; `source` is the run whose answers the judge reads anew. `controls` name those under which
     everything is asked once more; `control` is the one of a plan under it, `original` the run beside which that
-    stands."""
+    stands. `anew` numbers a draw of the ledger: with another number the same questions are asked again, not taken from
+    what was answered."""
 
     dataset: Dataset
     endpoints: Sequence[Endpoint]
@@ -60,6 +61,7 @@ class Plan:
     controls: Sequence[str] = ()
     control: str = ""
     original: Run | None = None
+    anew: int = 0
 
     def __post_init__(self) -> None:
         if self.definition.load is None:

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from benchmark.controls.chosen import LISTS, LISTS_VERSION
 from benchmark.models import DatasetSample, Run
-from benchmark.services.asking import chosen_of
+from benchmark.services.asking import ANEW, chosen_of
 from benchmark.services.in_context import calibration_of
 from benchmark.services.plans import Plan
 from benchmark.suites.settings import COLUMN, OPTION, PARAMETER
@@ -40,6 +40,7 @@ def _params(plan: Plan, stories: Sequence[DatasetSample]) -> Json:
     )
     params |= {"example_stories": calibration_of(plan, stories)} if plan.definition.prompting else {}
     params |= {LISTS: LISTS_VERSION} if plan.control else {}
+    params |= {ANEW: plan.anew} if plan.anew else {}
     return params | {"stories": len(stories), "budget": str(plan.budget) if plan.budget is not None else None}
 
 
@@ -52,5 +53,5 @@ def plan_of(run: Run) -> Plan:
         stages=run.stages,
         suite=run.suite, judge=run.judge, options=chosen_of(run), source=run.source, title=run.title,
         budget=Decimal(budget) * (1 + len(controls)) if budget else None, controls=controls, control=run.control,
-        original=run.original, **params,
+        original=run.original, anew=run.params.get(ANEW, 0), **params,
     )  # fmt: skip

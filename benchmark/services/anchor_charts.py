@@ -1,0 +1,342 @@
+"""What a watch found: how far each repeat says what was said first, its chart, and what somebody has to look at.
+
+The agreement of a story is that of two bags of things said, 2 |A ∩ B| / (|A| + |B|): of a judge the verdict of every
+row (matched, not matched, cannot tell), of an extraction its rows, of any other answer every value of its repaired
+parse by its place. An answer that came and cannot be used says nothing, so that it agrees with nothing but its like; an
+answer that did not come is no agreement, and is counted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from django.core.cache import cache
+from django.db.models import Count
+
+from benchmark.models import AnchorRepeat, AnchorWatch, Run, RunItem
+from benchmark.models.watch import LATE
+from benchmark.services.asking import question_of
+from benchmark.services.judge_versions import NO_PART_OF_IT
+from benchmark.services.reports import places_of
+from benchmark.suites.contract import Suite
+from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.registry import suite_named
+from core.made_by import made_by
+from core.plain import Json
+from judge.domain.calibration.drift import Batch, Chart, Identity, Watched, batches, changes, chart, watch
+from workers.models import JobState
+from workers.services.planning import BY_RULE
+from workers.services.progress import Progress, progress_of_all
+
+KEPT_SECONDS = 30 * 24 * 3600
+DRIFT, IDENTITY, OTHERWISE, UNANSWERED, NOT_BEGUN, MISSED = (
+    "drift", "identity", "otherwise", "unanswered", "not begun", "missed",
+)  # fmt: skip
+"""The kinds of what is noticed."""
+Said = Counter[tuple[Any, ...]]
+"""What an answer says, each thing as often as it says it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """One repeat: its run with the state and money of its work, the agreement of each story that it answered with the
+    first verdicts, how many of `asked` questions have no answer, and what the provider said that answered.
+
+    `otherwise` says that the endpoint's settings are no longer those of the first one. `watched` is the chart after
+    each story, empty for the first repeats, which the chart is made from.
+    """
+
+    row: AnchorRepeat
+    progress: Progress | None
+    values: Mapping[str, float]
+    asked: int
+    unanswered: int
+    identities: Sequence[Identity]
+    otherwise: bool = False
+    is_baseline: bool = False
+    watched: Sequence[Watched] = ()
+
+    @property
+    def run(self) -> Run | None:
+        return self.row.run
+
+    @property
+    def mean(self) -> float | None:
+        return sum(self.values.values()) / len(self.values) if self.values else None
+
+    @property
+    def alarms(self) -> bool:
+        return any(one.alarm for one in self.watched)
+
+    @property
+    def highest(self) -> float | None:
+        """The highest sum of the chart within it: after an alarm the sum begins anew."""
+        return max((one.total for one in self.watched), default=None)
+
+    @property
+    def over(self) -> bool:
+        """True where nothing more is asked of it."""
+        return self.run is None or self.run.job.state in (JobState.FINISHED, JobState.CANCELLED)
+
+
+@dataclass(frozen=True, slots=True)
+class Concern:
+    """Something that was noticed at a repeat; `before` and `after` are names, `count` how many."""
+
+    kind: str
+    number: int
+    at: str
+    before: str = ""
+    after: str = ""
+    count: int = 0
+
+    @property
+    def document(self) -> Json:
+        return {name: getattr(self, name) for name in ("kind", "number", "at", "before", "after", "count")}
+
+
+@dataclass(frozen=True, slots=True)
+class WatchReport:
+    """What a watch found so far. `chart` is None with `no_chart` saying why; `batches` are the repeats' means with
+    their limits, in the order of `repeats` that have any answer; `overdue` says that the next repeat should have begun.
+    """
+
+    watch: AnchorWatch
+    repeats: list[Repeated]
+    chart: Chart | None
+    no_chart: str
+    batches: dict[int, Batch]
+    concerns: list[Concern]
+    overdue: bool
+    answers: int = 0
+    """Answers to stories asked again at the start, from which the chart is made."""
+
+    @property
+    def charted(self) -> list[Repeated]:
+        return [one for one in self.repeats if not one.row.is_first and not one.is_baseline]
+
+
+@dataclass(slots=True)
+class _Answers:
+    """What is said in one repeat: by (model, sample, turn), with the story of each; how many have no answer."""
+
+    said: dict[tuple[int, int, int], Said] = field(default_factory=dict)
+    cluster: dict[tuple[int, int, int], str] = field(default_factory=dict)
+    asked: int = 0
+
+
+def report_of_watch(watch: AnchorWatch, *, now: datetime) -> WatchReport:
+    """Return what a watch found so far."""
+    rows = list(watch.repeats.select_related("run__job", "run__judge", "run__dataset", "run__project"))
+    runs = [row.run for row in rows if row.run]
+    progress, places = progress_of_all([run.job for run in runs]), places_of(runs)
+    start = rows[0].run if rows else None
+    first = _answers(watch, start, places) if start else _Answers()
+    asked_as = _asked_as(watch, start) if start else None
+    repeats = [_repeated(watch, row, first, progress, places, asked_as) for row in rows]
+    baseline = [value for one in repeats if one.is_baseline for value in one.values.values()]
+    made, why = _chart(watch, baseline)
+    repeats = _watched(repeats, made)
+    picture = _batches(made, repeats)
+    overdue = watch.due_at is not None and watch.due_at < now - LATE
+    return WatchReport(
+        watch, repeats, made, why, picture, _concerns(watch, repeats), overdue, len(baseline)
+    )  # fmt: skip
+
+
+def _repeated(
+    watch: AnchorWatch,
+    row: AnchorRepeat,
+    first: _Answers,
+    progress: Mapping[int, Progress],
+    places: Mapping[int, list[int]],
+    asked_as: Json | None,
+) -> Repeated:
+    if row.run is None:
+        return Repeated(row, None, {}, 0, 0, ())
+    mine = first if row.is_first else _answers(watch, row.run, places)
+    values = {} if row.is_first else _agreement(first, mine)
+    return Repeated(
+        row=row,
+        progress=progress.get(row.run.job_id),
+        values=values,
+        asked=mine.asked,
+        unanswered=mine.asked - len(mine.said),
+        identities=_identities(watch, row.run),
+        otherwise=asked_as is not None and not row.is_first and _asked_as(watch, row.run) != asked_as,
+        is_baseline=row.is_baseline(watch.rounds),
+    )
+
+
+def _asked_as(watch: AnchorWatch, run: Run) -> Json:
+    """The settings of the endpoint at the launch of a run, without what can be renamed."""
+    if suite_named(run.suite).step(watch.step).judged:
+        spec = run.spec.get("judge") or {}
+    else:
+        spec = run.entrants.filter(endpoint=watch.asked_id).values_list("spec", flat=True).first() or {}
+    return {name: value for name, value in spec.items() if name not in NO_PART_OF_IT}
+
+
+def _answers(watch: AnchorWatch, run: Run, places: Mapping[int, list[int]]) -> _Answers:
+    """Return what is said in the run of a repeat, kept until an answer comes; `places` is `places_of` its run."""
+    described = f"{made_by()} {run.uid} {watch.step} {places[run.pk]}"
+    key = "anchors:" + hashlib.sha256(described.encode()).hexdigest()
+    kept: _Answers | None = cache.get(key)
+    if kept is None:
+        kept = _read(watch, run)
+        cache.set(key, kept, KEPT_SECONDS)
+    return kept
+
+
+def _read(watch: AnchorWatch, run: Run) -> _Answers:
+    suite, found = suite_named(run.suite), _Answers()
+    items = RunItem.objects.filter(entrant__run=run, stage=watch.step)
+    items = items.select_related("sample", "entrant__run__dataset", "call").order_by("pk")
+    for item in items:
+        found.asked += 1
+        if item.call_id is not None:
+            turn = item.entrant.position, item.sample.number, item.repetition
+            found.said[turn] = Counter() if item.unusable else Counter(_things(suite, run, item))
+            found.cluster[turn] = item.sample.cluster
+    return found
+
+
+def _things(suite: Suite, run: Run, item: RunItem) -> Iterator[tuple[Any, ...]]:
+    repaired, judge = item.repaired or {}, suite.judge
+    if suite.step(item.stage).judged and judge and judge.kept:
+        for side, rows in enumerate(judge.kept(repaired)):
+            yield from ((side, place, row.matched) for place, row in enumerate(rows))
+    elif judge and judge.tables and suite.judging and item.stage in suite.judging.needs:
+        try:
+            question = question_of(run, item.sample, suite.judging.key, {item.stage: item.call.answer})
+            predicted, _ = judge.tables(question)
+        except SuiteFailed:
+            return
+        yield from (tuple(" ".join(str(word).split()).lower() for word in row) for row in predicted)
+    else:
+        yield from _leaves(repaired)
+
+
+def _leaves(value: Any, *path: Any) -> Iterator[tuple[Any, ...]]:
+    if isinstance(value, Mapping):
+        for name, part in value.items():
+            yield from _leaves(part, *path, name)
+    elif isinstance(value, (list, tuple)):
+        for at, part in enumerate(value):
+            yield from _leaves(part, *path, at)
+    else:
+        yield (*path, value)
+
+
+def _agreement(first: _Answers, now: _Answers) -> dict[str, float]:
+    """Return by story how far it is said again what was said first, over the answers that both have."""
+    sums: dict[str, list[int]] = {}
+    for turn, said in first.said.items():
+        if turn in now.said:
+            same, both = sums.setdefault(first.cluster[turn], [0, 0])
+            again = now.said[turn]
+            sums[first.cluster[turn]] = [same + (said & again).total(), both + said.total() + again.total()]
+    return {cluster: 2 * same / both if both else 1.0 for cluster, (same, both) in sums.items()}
+
+
+def _identities(watch: AnchorWatch, run: Run) -> list[Identity]:
+    """Return what the provider said that answered, the commonest first."""
+    judged = suite_named(run.suite).step(watch.step).judged
+    steps = [step.key for step in suite_named(run.suite).steps if step.judged] if judged else [watch.step]
+    calls = RunItem.objects.filter(entrant__run=run, stage__in=steps, call__isnull=False).order_by()
+    calls = calls.exclude(call__answered_by=BY_RULE)
+    rows = calls.values_list("call__answered_by", "call__fingerprint").annotate(Count("pk"))
+    ordered = sorted(rows, key=lambda row: (-row[2], row[0], row[1]))
+    return [Identity("", model, mark) for model, mark, _ in ordered]
+
+
+def _chart(watch: AnchorWatch, baseline: Sequence[float]) -> tuple[Chart | None, str]:
+    """Return the chart, simulated once for the same answers, or why there is none."""
+    described = f"{made_by()} {watch.seed} {watch.drop} {list(baseline)}"
+    key = "watch-chart:" + hashlib.sha256(described.encode()).hexdigest()
+    kept: tuple[Chart | None, str] | None = cache.get(key)
+    if kept is None:
+        try:
+            kept = chart(baseline, size=watch.drop, seed=watch.seed), ""
+        except ValueError as error:
+            kept = None, str(error)
+        cache.set(key, kept, KEPT_SECONDS)
+    return kept
+
+
+def _watched(repeats: Sequence[Repeated], made: Chart | None) -> list[Repeated]:
+    """Return the repeats with the chart after each of their stories, of which every sum goes on from the one before.
+    One that was asked otherwise says nothing of drift, nor one that is still asked."""
+    charted = [one for one in repeats if made and not one.row.is_first and not one.is_baseline and not one.otherwise]
+    values = [value for one in charted for _, value in sorted(one.values.items())]
+    after = iter(watch(made, values) if made else ())
+    shown = {one.row.pk: [next(after) for _ in one.values] for one in charted}
+    return [replace(one, watched=shown.get(one.row.pk, ())) for one in repeats]
+
+
+def _batches(made: Chart | None, repeats: Sequence[Repeated]) -> dict[int, Batch]:
+    shown = [one for one in repeats if made and one.watched]
+    found = batches(made, [(one.row.due_at.isoformat(), list(one.values.values())) for one in shown]) if made else []
+    return {one.row.number: batch for one, batch in zip(shown, found, strict=True)}
+
+
+def _concerns(watch: AnchorWatch, repeats: Sequence[Repeated]) -> list[Concern]:
+    """Return everything that was noticed, in the order of the repeats."""
+    found = []
+    for one in repeats:
+        at = one.row.due_at.isoformat()
+        found += [Concern(MISSED, one.row.number, at, count=one.row.missed)] if one.row.missed else []
+        if one.run is None:
+            found.append(Concern(NOT_BEGUN, one.row.number, at, after=one.row.why_not))
+            continue
+        if one.over and (one.unanswered or not one.asked):
+            found.append(Concern(UNANSWERED, one.row.number, at, count=one.unanswered))
+        found += [Concern(OTHERWISE, one.row.number, at)] if one.otherwise else []
+        found += [Concern(DRIFT, one.row.number, at)] if one.alarms else []
+    return sorted([*found, *_changed(repeats)], key=lambda one: one.number)
+
+
+def _changed(repeats: Sequence[Repeated]) -> Iterator[Concern]:
+    """Yield where another model, or another system, answered most of a repeat than of the one before."""
+    rows = {str(one.row.number): one.row for one in repeats}
+    seen = [replace(one.identities[0], at=str(one.row.number)) for one in repeats if one.identities]
+    for before, after in changes(seen):
+        row = rows[after.at]
+        yield Concern(IDENTITY, row.number, row.due_at.isoformat(), told(before), told(after))
+
+
+def told(identity: Identity) -> str:
+    """Return a model's name with its fingerprint, where there is one."""
+    return f"{identity.model} ({identity.fingerprint})" if identity.fingerprint else identity.model
+
+
+def read_watch(watch: AnchorWatch, *, now: datetime) -> WatchReport:
+    """Return what a watch found, and keep what somebody has to look at, for the overview."""
+    report = report_of_watch(watch, now=now)
+    noted = watch.noted_at.isoformat() if watch.noted_at else ""
+    ended = {one.row.number: _ended(one) for one in report.repeats}
+    fresh = [one.document for one in report.concerns if not noted or ended[one.number] > noted]
+    if fresh != watch.concerns:
+        watch.keep_concerns(fresh)
+    watch.repeats.unread().update(read_at=now)
+    return report
+
+
+def _ended(one: Repeated) -> str:
+    """When what a repeat found was there to be seen."""
+    ended = one.run.job.finished_at if one.run else None
+    return (ended or one.row.created_at).isoformat()
+
+
+def read_ended(*, now: datetime) -> int:
+    """Read the watches of which a repeat has ended since; returns how many."""
+    rows = AnchorRepeat.objects.unread().values("watch")
+    watches = list(AnchorWatch.objects.filter(pk__in=rows).select_related("run", "asked"))
+    for each in watches:
+        read_watch(each, now=now)
+    return len(watches)

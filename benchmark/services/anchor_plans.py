@@ -1,0 +1,155 @@
+"""What a watch asks: who of a run can be watched, which stories are its anchors, and the plan of one repeat."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from math import ceil
+
+from benchmark.models import AnchorWatch, DatasetSample, Run, RunItem
+from benchmark.models.watch import FEWEST_ANCHORS, MOST_ANCHORS, MOST_DAYS
+from benchmark.services.estimates import Asking, Estimate, Look, estimate_all, parts_of
+from benchmark.services.judge_versions import judged_at
+from benchmark.services.launching import judging_plan
+from benchmark.services.plan_checks import check_all_but_samples
+from benchmark.services.plans import MOST_SEED, Plan, RunRefused
+from benchmark.services.stored_plans import plan_of
+from benchmark.services.taken_over import extracted_by
+from benchmark.suites.registry import suite_named
+from core.language import gettext_noop
+from judge.domain.calibration.drift import FEWEST_BASELINE
+from judge.domain.sampling import permanent_number
+from workers.models import Endpoint
+
+
+@dataclass(frozen=True, slots=True)
+class Watchable:
+    """What of a run can be watched: who was `asked` at a `step`, about what these `models` answered. `key` names it
+    within its run."""
+
+    key: str
+    asked: Endpoint
+    step: str
+    models: tuple[Endpoint, ...]
+    judges: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WatchPlan:
+    """What is chosen of a watch before it is made: how many `stories` are its anchors, after how many days they are
+    asked again, the drop of agreement that its chart is for (a share), and what each repeat may cost in US dollars,
+    None without a cap."""
+
+    run: Run
+    what: Watchable
+    stories: int = 20
+    every: int = 7
+    drop: float = 0.1
+    seed: int = 1
+    budget: Decimal | None = None
+
+    @property
+    def rounds(self) -> int:
+        """How often every anchor is asked again at the start, so that there is enough to compare with."""
+        return ceil(FEWEST_BASELINE / self.stories)
+
+
+def watchable_of(run: Run) -> list[Watchable]:
+    """Return the judge of a run, about all its models and about each of them, and its models, step by step. Baselines
+    and imported answers are left out: nobody can ask them again, or they cannot change."""
+    entrants = [entrant.endpoint for entrant in run.entrants.select_related("endpoint")]
+    suite, found = suite_named(run.suite), []
+    if run.judge and (step := judged_at(run)) and run.judge.about.reads_prompts:
+        answered = tuple(one for one in entrants if extracted_by(run.source or run, one).exists())
+        found += [Watchable("judge", run.judge, step, answered, judges=True)] if answered else []
+        if len(answered) > 1:
+            found += [Watchable(f"judge:{one.name}", run.judge, step, (one,), judges=True) for one in answered]
+    if run.source_id or run.imported or run.control:
+        return found
+    steps = [step.key for step in suite.launched if not step.judged and step.key in run.stages]
+    for step in steps[-1:] if suite.program else steps:
+        found += [
+            Watchable(f"{step}:{one.name}", one, step, (one,), judges=False)
+            for one in entrants
+            if one.about.reads_prompts and _answered(run, one, step).exists()
+        ]
+    return found
+
+
+def _answered(run: Run, model: Endpoint, step: str):
+    return RunItem.objects.filter(entrant__run=run, entrant__endpoint=model, stage=step, call__isnull=False)
+
+
+def checked(plan: WatchPlan) -> list[DatasetSample]:
+    """Return the samples that a watch asks about: those of the drawn stories. Raises RunRefused."""
+    bounds = {
+        "stories": (gettext_noop("The number of stories"), plan.stories, FEWEST_ANCHORS, MOST_ANCHORS),
+        "every": (gettext_noop("The number of days"), plan.every, 1, MOST_DAYS),
+        "seed": (gettext_noop("The seed"), plan.seed, 0, MOST_SEED),
+    }
+    for name, (called, value, least, most) in bounds.items():
+        if not least <= value <= most:
+            raise RunRefused(gettext_noop(f"{called} is {value}; expected {least} to {most}."), name)
+    if not 0.01 <= plan.drop <= 0.5:
+        raise RunRefused(gettext_noop(f"The drop is {100 * plan.drop:g} points; expected 1 to 50."), "drop")
+    return _drawn(plan)
+
+
+def _drawn(plan: WatchPlan) -> list[DatasetSample]:
+    """The samples of the stories with the smallest permanent numbers, among those with an answer."""
+    what, origin = plan.what, plan.run.source or plan.run
+    rows = (
+        [extracted_by(origin, model) for model in what.models]
+        if what.judges
+        else [_answered(plan.run, model, what.step) for model in what.models]
+    )
+    ids = {pk for part in rows for pk in part.values_list("sample_id", flat=True)}
+    samples = list(DatasetSample.objects.lean().filter(pk__in=ids).order_by("position"))
+    clusters = sorted({one.cluster for one in samples}, key=lambda one: (permanent_number(plan.seed, one), one))
+    if len(clusters) < plan.stories:
+        raise RunRefused(
+            gettext_noop(f"The run has answers about {len(clusters)} stories; {plan.stories} were asked for."),
+            "stories",
+        )
+    chosen = set(clusters[: plan.stories])
+    return [one for one in samples if one.cluster in chosen]
+
+
+def repeat_plan(plan: WatchPlan, *, title: str = "", anew: int = 0) -> Plan:
+    """Return the plan of asking the anchors once: the questions of the run, put by draw `anew` of the ledger. Raises
+    RunRefused."""
+    run, what = plan.run, plan.what
+    if what.judges:
+        asked = judging_plan(run, judge=what.asked, options={})
+        kept = [model for model in asked.endpoints if model in what.models]
+        asked = replace(asked, endpoints=kept)
+    else:
+        base = plan_of(run)
+        stages = base.stages if base.definition.program else [what.step]
+        asked = replace(base, endpoints=[what.asked], stages=stages, judge=None, source=None, split="", category="")
+    asked = replace(asked.without_test(), controls=(), limit=0, repetitions=1, budget=plan.budget, title=title)
+    asked = replace(asked, anew=anew)
+    check_all_but_samples(asked)
+    return asked
+
+
+def estimate_of_repeat(plan: WatchPlan, look: Look | None = None) -> Estimate:
+    """Estimate what asking the anchors once costs; the ledger never has any of these answers. Raises RunRefused."""
+    samples, asked = checked(plan), repeat_plan(plan, anew=1)
+    return estimate_all([Asking(asked, samples, parts_of(asked, samples))], look)
+
+
+def plan_of_watch(watch: AnchorWatch) -> WatchPlan:
+    """Return what a watch was made with."""
+    models = Endpoint.objects.in_bulk(watch.about)
+    judges = suite_named(watch.run.suite).step(watch.step).judged
+    what = Watchable("", watch.asked, watch.step, tuple(models[pk] for pk in watch.about if pk in models), judges)
+    return WatchPlan(
+        watch.run, what, len(watch.anchors), watch.every, watch.drop, watch.seed, watch.budget
+    )  # fmt: skip
+
+
+def anchors_of(watch: AnchorWatch) -> Sequence[DatasetSample]:
+    """Return the samples of a watch, in the order of their dataset."""
+    return list(DatasetSample.objects.filter(dataset=watch.run.dataset_id, number__in=watch.anchors))
