@@ -78,6 +78,8 @@ BY_NATURE = {
     "annotation:draft": "hands in or takes back one table",
     "annotation:save_draft": "each change has a key of the page's and counts once (tests/annotation/test_drafts.py)",
     "benchmark:calibration": "sets which judge was chosen",
+    "benchmark:watch": "stops, resumes or notes; asking now has a key (tests/benchmark/test_watches.py)",
+    "benchmark:new_watch": "the form has a key; the same test sends it twice",
     "benchmark:import_copy": "the same samples are the same version",
     "annotation:save_votes": "the same service as the API's, with a key of the page's for each change",
     "annotation:file_case": "sets or takes away a mark",

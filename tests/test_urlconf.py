@@ -8,6 +8,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import Assignment, Invitation, Membership, Prefill, Proposition, PropositionFlag
+from benchmark.models import AnchorWatch
 from judge.models import AlignmentStudy
 from tests.cast import Cast, new_cast, new_story
 from tests.copies import copied
@@ -135,6 +136,10 @@ PAGES = {
     "benchmark:run_sweep": ADMIN,
     "benchmark:run_sweep_table": ADMIN,
     "benchmark:calibration": ADMIN,
+    "benchmark:watches": ADMIN,
+    "benchmark:watch": ADMIN,
+    "benchmark:new_watch": ADMIN,
+    "benchmark:estimate_watch": ADMIN,
     "benchmark:calibration_rows": ADMIN,
     "benchmark:calibration_table": ADMIN,
     "benchmark:calibration_panel": ADMIN,
@@ -303,7 +308,9 @@ def _held() -> tuple[Cast, dict[str, str]]:
     own = {"benchmark": {"uid": place.entrant.run.uid, "pk": place.pk, "name": "omnitom-1", "suite": "tombench"}}
     own |= {"benchmark:across_table": {"table": "across"}, "benchmark:across_plot": {"plot": "across"}}
     study = {"uid": AlignmentStudy.objects.create(project=cast.project, name="Calibration").uid}
-    own |= dict.fromkeys(("benchmark:calibration", "benchmark:calibration_rows"), study)
+    own |= dict.fromkeys(CALIBRATIONS, study)
+    own |= {"benchmark:calibration_table": study | {"table": "agreement"}}
+    own["benchmark:watch"] = {"uid": _watch(place.entrant).uid}
     kept = {"uid": place.entrant.run.uid, "pk": report.items.get().pk}
     own |= dict.fromkeys(("benchmark:shared_item", "benchmark:shared_answer"), kept)
     own |= _alignment(cast)
@@ -320,6 +327,22 @@ def _held() -> tuple[Cast, dict[str, str]]:
 def _chosen(kwargs, values, own, uid) -> dict:
     held = values | own | ({"uid": uid} if uid else {})
     return {key: held[key] for key in kwargs}
+
+
+CALIBRATIONS = [f"benchmark:calibration{tail}" for tail in ("", "_rows", "_panel", "_bridge")]
+
+
+def _watch(entrant) -> AnchorWatch:
+    """A stopped watch of which nothing has been asked."""
+    return AnchorWatch.objects.create(
+        project=entrant.run.project,
+        run=entrant.run,
+        asked=entrant.endpoint,
+        step="extract",
+        rounds=3,
+        every=7,
+        drop=0.1,
+    )
 
 
 def _alignment(cast) -> dict[str, dict[str, str]]:

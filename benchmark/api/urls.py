@@ -10,6 +10,7 @@ from benchmark.api import (
     launching,
     results,
     runs,
+    watches,
 )
 from core.api import converters  # noqa: F401 - registers the one of uids
 
@@ -34,6 +35,8 @@ urlpatterns = [
     path(f"{RUN}judge/", launching.Judge.as_view(), name="judge_anew"),
     path(f"{RUN}again/", launching.Again.as_view(), name="run_again"),
     path(f"{RUN}actions/<slug:action>/", launching.RunAction.as_view(), name="run_action"),
+    path(f"{PROJECT}watches/", watches.Watches.as_view(), name="watches"),
+    path(f"{PROJECT}watches/<uid:watch>/", watches.OneWatch.as_view(), name="watch"),
     path(CALIBRATION, calibration.Calibration.as_view(), name="calibration"),
     path(f"{CALIBRATION}panel/", calibration.PanelOfJudges.as_view(), name="calibration_panel"),
     path(f"{CALIBRATION}bridge/", calibration.ChangeOfJudge.as_view(), name="calibration_bridge"),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from django.utils import timezone
+
 from annotation.models import Project, Role
 from annotation.services.checklist import State, Step, state_of
 from annotation.services.progress import Totals
-from benchmark.models import Dataset, Run
+from benchmark.models import AnchorWatch, Dataset, Run
+from benchmark.models.watch import LATE
 from core.language import gettext_noop
 from core.wording import counted
 from judge.services.alignment_report import open_tables_of, settled_studies_of
@@ -13,11 +16,18 @@ from judge.services.alignment_report import open_tables_of, settled_studies_of
 
 def steps_of(project: Project, totals: Totals) -> list[Step]:
     """Return the steps: question sets where there are some, freezing, running, aligning while a study is open,
-    calibrating once one is settled. Four statements."""
+    calibrating once one is settled, watching once something is. Five statements."""
     versions = list(Dataset.objects.filter(project=project).order_by("version").values_list("version", "suite"))
     gold, sets = ([one for one, suite in versions if bool(suite) == is_set] for is_set in (False, True))
     runs = Run.objects.listed().filter(project=project).count()
-    return [*_sets(len(sets)), _freeze(gold, totals), _run(runs), *_align(project), *_calibrate(project)]
+    return [
+        *_sets(len(sets)),
+        _freeze(gold, totals),
+        _run(runs),
+        *_align(project),
+        *_calibrate(project),
+        *_watch(project),
+    ]
 
 
 def _sets(count: int) -> list[Step]:
@@ -72,3 +82,24 @@ def _calibrate(project: Project) -> list[Step]:
     figure = gettext_noop(f"a judge chosen by {chosen} of {studies}") if chosen else gettext_noop(f"{studies} settled")
     told = (gettext_noop("Calibrate the judge"), state_of(chosen, count), figure, "judge:studies")
     return [Step("calibrate", *told, gettext_noop("Calibrate"))]
+
+
+def _watch(project: Project) -> list[Step]:
+    """A watch needs a look where something was noticed that nobody noted, or a repeat is overdue."""
+    now = timezone.now()
+    watches = list(AnchorWatch.objects.filter(project=project).values_list("concerns", "due_at"))
+    if not watches:
+        return []
+    late = now - LATE
+    looks = sum(bool(concerns) or (due is not None and due < late) for concerns, due in watches)
+    all_told = counted(len(watches), "watch", "watches")
+    figure = (
+        gettext_noop(f"{looks} of {all_told} needs a look")
+        if looks == 1
+        else gettext_noop(f"{looks} of {all_told} need a look")
+        if looks
+        else all_told
+    )
+    state = State.BEGUN if looks else State.DONE
+    told = (gettext_noop("Watch judges and models"), state, figure, "benchmark:watches", gettext_noop("Watches"))
+    return [Step("watch", *told, optional=True, without_stories=True)]

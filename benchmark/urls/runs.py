@@ -20,6 +20,7 @@ from benchmark.views import (
     reruns,
     runs,
     sweeps,
+    watches,
 )
 
 urlpatterns = [
@@ -38,6 +39,8 @@ urlpatterns = [
     path("calibration/<str:uid>/<slug:table>.<slug:data>", calibration.table_file, name="calibration_table"),
     path("calibration/<str:uid>/panel/", panels.panel, name="calibration_panel"),
     path("calibration/<str:uid>/bridge/", panels.bridge, name="calibration_bridge"),
+    path("watches/", watches.watches, name="watches"),
+    path("watches/<str:uid>/", watches.watch, name="watch"),
     path("runs/", runs.runs, name="runs"),
     path("runs/new/", launch.launch, name="launch"),
     path("runs/new/estimate/", estimates.estimate, name="estimate"),
@@ -49,6 +52,8 @@ urlpatterns = [
     path("runs/<str:uid>/", runs.run, name="run"),
     path("runs/<str:uid>/progress/", runs.progress, name="run_progress"),
     path("runs/<str:uid>/made/", runs.provenance, name="run_made"),
+    path("runs/<str:uid>/watch/", watches.new_watch, name="new_watch"),
+    path("runs/<str:uid>/watch/estimate/", watches.estimate_watch, name="estimate_watch"),
     path("runs/<str:uid>/extend/", reruns.extend, name="extend_run"),
     path("runs/<str:uid>/controls/", reruns.add_controls, name="add_controls"),
     path("runs/<str:uid>/judge/", reruns.judge_anew, name="judge_anew"),

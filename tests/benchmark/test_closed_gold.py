@@ -189,7 +189,7 @@ def choices(world: ResultsWorld, person: str, made: dict[str, str]) -> dict[str,
         "kind": ["omnitom", "long-csv"], "name": [call.endpoint.name.replace("=", "x")[:9]], "action": ["pause"],
         "round": ["x" * 12], "expert": [world.esi.pk],
         "flag": [made["flag"]], "token": ["t"], "uidb64": ["MQ"], "suite": ["tombench"],
-        "study": [world.study.uid], "run": [world.run.uid], "version": [1, 2], "item": items,
+        "study": [world.study.uid], "watch": ["x" * 12], "run": [world.run.uid], "version": [1, 2], "item": items,
     }  # fmt: skip
 
 

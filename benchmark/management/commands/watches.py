@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from django.utils import timezone
+
+from annotation.management.commands._money import dollars
+from annotation.management.json_command import JsonCommand
+from benchmark.management.commands._runs import run_of
+from benchmark.models import AnchorWatch
+from benchmark.services.anchor_charts import read_ended, read_watch
+from benchmark.services.anchor_documents import document_of_watch, line_of_watch
+from benchmark.services.anchor_plans import WatchPlan, estimate_of_repeat, watchable_of
+from benchmark.services.anchors import (
+    ask_again,
+    ask_due,
+    note_concerns,
+    resume_watch,
+    start_watch,
+    stop_watch,
+)
+from core.plain import Json
+from workers.domain.pricing import about
+
+ON_ONE = {"stop": stop_watch, "note": note_concerns, "resume": resume_watch, "ask": ask_again}
+
+
+class Command(JsonCommand):
+    help = (
+        "Asks anchor stories again on a schedule, and says whether a judge or a model still answers as it did. `list` "
+        "names the watches of a project, `new` starts one on a run, `show` prints what one found, `ask`, `stop`, "
+        "`resume` and `note` are the buttons of its page, `due` begins what is due, as every worker does."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("action", choices=["list", "new", "show", *ON_ONE, "due"])
+        parser.add_argument("uid", nargs="?", default="", help="of the watch; of the run with new")
+        parser.add_argument("--project", default="", metavar="SLUG", help="with list")
+        parser.add_argument("--what", default="", metavar="KEY", help="with new: judge, judge:MODEL or STEP:MODEL")
+        parser.add_argument("--stories", type=int, default=20, metavar="N", help="anchors, drawn at random")
+        parser.add_argument("--every", type=int, default=7, metavar="DAYS")
+        parser.add_argument("--drop", type=float, default=10, metavar="POINTS", help="of agreement, to be noticed")
+        parser.add_argument("--seed", type=int, default=1)
+        parser.add_argument("--budget", metavar="DOLLARS", help="of each repeat")
+        parser.add_argument("--preview", action="store_true", help="with new: say what it asks and costs")
+
+    def work(self, **options: Any) -> dict[str, Any]:
+        match options["action"]:
+            case "list":
+                project = self.project(options["project"])
+                rows = AnchorWatch.objects.filter(project=project).select_related("run", "asked")
+                return {"project": project.slug, "watches": [line_of_watch(one) for one in rows]}
+            case "new":
+                return _new(options)
+            case "due":
+                begun = ask_due(now=timezone.now())
+                return {"begun": len(begun), "read": read_ended(now=timezone.now())}
+            case "show":
+                return document_of_watch(read_watch(_watch(options["uid"]), now=timezone.now()))
+        watch, action = _watch(options["uid"]), options["action"]
+        given = {} if action == "stop" else {"now": timezone.now()}
+        ON_ONE[action](by=None, watch=watch, **given)
+        watch.refresh_from_db()
+        return line_of_watch(watch)
+
+
+def _watch(uid: str) -> AnchorWatch:
+    rows = AnchorWatch.objects.select_related("run__dataset", "run__judge", "asked", "project")
+    if watch := rows.filter(uid=uid).first():
+        return watch
+    raise CommandError(f"There is no watch {uid!r}.")
+
+
+def _new(options: dict[str, Any]) -> Json:
+    run = run_of(options["uid"])
+    watchable = {one.key: one for one in watchable_of(run)}
+    if options["what"] not in watchable:
+        there = ", ".join(watchable) or "nothing"
+        raise CommandError(f"--what is {options['what']!r}; of this run can be watched: {there}.")
+    budget: Decimal | None = dollars(options["budget"])
+    plan = WatchPlan(
+        run, watchable[options["what"]], options["stories"], options["every"], options["drop"] / 100, options["seed"],
+        budget,
+    )  # fmt: skip
+    if options["preview"]:
+        total = estimate_of_repeat(plan).total
+        return {"calls": total.calls, "cost": about(total.cost, total.most), "at_the_start": 1 + plan.rounds}
+    return line_of_watch(start_watch(by=None, plan=plan, now=timezone.now()))

@@ -1,0 +1,46 @@
+"""Watches as plain data, for the API and for commands."""
+
+from __future__ import annotations
+
+from benchmark.models import AnchorWatch
+from benchmark.services.anchor_charts import Repeated, WatchReport, told
+from core.plain import Json
+
+
+def line_of_watch(watch: AnchorWatch) -> Json:
+    """Return what a list says of a watch."""
+    return {
+        "watch": watch.uid, "run": watch.run.uid, "asked": watch.asked.name, "step": watch.step,
+        "stories": len(watch.anchors), "every": watch.every, "drop": watch.drop, "seed": watch.seed,
+        "rounds": watch.rounds, "due_at": watch.due_at.isoformat() if watch.due_at else None,
+        "concerns": watch.concerns,
+    }  # fmt: skip
+
+
+def document_of_watch(report: WatchReport) -> Json:
+    """Return a watch with its chart, every repeat, and everything that was noticed."""
+    chart = report.chart
+    limits = None if chart is None else {
+        "mean": chart.mean, "spread": chart.spread, "limit": chart.limit, "false_alarms": chart.false_alarms,
+        "horizon": chart.horizon, "noticed_half": chart.median, "noticed_most": chart.most,
+    }  # fmt: skip
+    return line_of_watch(report.watch) | {
+        "anchors": report.watch.anchors, "overdue": report.overdue, "chart": limits, "no_chart": report.no_chart,
+        "repeats": [_repeat(report, one) for one in report.repeats],
+        "noticed": [one.document for one in report.concerns],
+    }  # fmt: skip
+
+
+def _repeat(report: WatchReport, one: Repeated) -> Json:
+    batch = report.batches.get(one.row.number)
+    return {
+        "number": one.row.number, "due_at": one.row.due_at.isoformat(), "missed": one.row.missed,
+        "baseline": one.is_baseline, "run": one.run.uid if one.run else None,
+        "state": one.run.job.standing if one.run else "not begun", "problem": one.row.why_not,
+        "asked": one.asked, "unanswered": one.unanswered, "agreement": one.mean, "stories": len(one.values),
+        "low": batch.low if batch else None, "high": batch.high if batch else None,
+        "sum": one.highest, "alarm": one.alarms,
+        "answered_by": [told(identity) for identity in one.identities], "asked_otherwise": one.otherwise,
+        "cost": float(one.progress.cost) if one.progress else None,
+        "unpriced": one.progress.unpriced if one.progress else 0,
+    }  # fmt: skip

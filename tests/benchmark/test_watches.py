@@ -1,0 +1,200 @@
+"""Watches: anchors asked again on schedule by runs of their own, drift and changes noticed, and nothing where nothing
+drifted; what is missed, fails or cannot begin is shown."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import timedelta
+from decimal import Decimal
+from io import StringIO
+
+import pytest
+from django.conf import settings
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.utils import timezone
+
+from benchmark.models import AnchorRepeat, AnchorWatch, Run
+from benchmark.services.anchor_charts import DRIFT, IDENTITY, MISSED, NOT_BEGUN, OTHERWISE, UNANSWERED, read_watch
+from benchmark.services.anchor_plans import WatchPlan, estimate_of_repeat, watchable_of
+from benchmark.services.anchors import ask_due, note_concerns, start_watch, stop_watch
+from benchmark.services.plans import RunRefused
+from benchmark.tasks import ask_anchors
+from config.celery import app, due_tasks
+from tests.benchmark.evaluation import endpoint, worked_off
+from tests.benchmark.results_world import results_world
+from workers.models import Call, Endpoint
+
+pytestmark = pytest.mark.django_db(transaction=True)
+SCRIPT = f"anchors-{os.getpid()}.json"  # processes that run tests share the folder of scripts
+LABELS = ("A", "B")
+
+
+def write_script(rules: list[dict]) -> None:
+    folder = settings.VAR_DIR / "scripts"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / SCRIPT).write_text(json.dumps(rules))
+
+
+@pytest.fixture
+def world(tmp_path):
+    return results_world(tmp_path)
+
+
+@pytest.fixture
+def labelled(world) -> Run:
+    """A run of a scripted model that labels; what it answers is in a file, as a provider changes without a word."""
+    write_script([{"fingerprint": "fp1"}])
+    world.models["watched"] = endpoint("watched", options={"script": SCRIPT}, price_input="1", price_output="2")
+    return world.another("watched", stages=("label",), judge=None, form="structured")
+
+
+def plan_of(run: Run, **fields) -> WatchPlan:
+    [what] = [one for one in watchable_of(run) if not one.judges]
+    return WatchPlan(run, what, **({"stories": 6, "drop": 0.2} | fields))
+
+
+def started(world, run: Run, **fields) -> AnchorWatch:
+    watch = start_watch(by=world.alice, plan=plan_of(run, **fields), now=timezone.now())
+    for repeat in watch.repeats.exclude(run=None):
+        worked_off(repeat.run)
+    return watch
+
+
+def repeated(watch: AnchorWatch) -> AnchorRepeat:
+    """The next repeat, begun by the schedule and worked off."""
+    AnchorWatch.objects.filter(pk=watch.pk).update(due_at=timezone.now() - timedelta(minutes=1))
+    ask_anchors()
+    repeat = watch.repeats.last()
+    if repeat.run:
+        worked_off(repeat.run)
+    return repeat
+
+
+def kinds(watch: AnchorWatch) -> list[tuple[str, int]]:
+    watch.refresh_from_db()
+    return [(one.kind, one.number) for one in read_watch(watch, now=timezone.now()).concerns]
+
+
+def test_anchors_are_asked_again_by_schedule_and_what_changed_is_noticed(world, labelled):
+    watch = started(world, labelled)
+    assert len(watch.anchors) == 6 and watch.rounds == 10 and watch.repeats.count() == 11
+    before = Call.objects.count()
+    quiet = repeated(watch)
+    # the very same six questions, asked again and paid again; no other page lists the run
+    assert Call.objects.count() == before + 6 and quiet.run.job.items.filter(made=True).count() == 6
+    assert Call.objects.filter(items__job=quiet.run.job).values("body").distinct().count() == 6
+    bodies = Call.objects.filter(items__job=watch.repeats.first().run.job).values_list("body", flat=True)
+    assert set(bodies) == set(Call.objects.filter(items__job=quiet.run.job).values_list("body", flat=True))
+    assert quiet.run not in Run.objects.listed() and labelled in Run.objects.listed()
+    watch.refresh_from_db()
+    assert timedelta(days=6) < watch.due_at - timezone.now() < timedelta(days=7) and kinds(watch) == []
+    report = read_watch(watch, now=timezone.now())
+    assert report.answers == 60 and report.chart and report.repeats[-1].mean == 1 and report.batches[11].stories == 6
+    ask_anchors()
+    assert watch.repeats.count() == 12, "nothing is due"
+    # the provider answers by another system, and otherwise
+    write_script([{"fingerprint": "fp2", "text": "I would rather not."}])
+    repeated(watch)
+    assert kinds(watch) == [(DRIFT, 12), (IDENTITY, 12)]
+    watch.refresh_from_db()
+    assert {one["kind"] for one in watch.concerns} == {DRIFT, IDENTITY}
+    client = Client()
+    client.force_login(world.alice)
+    page = client.get(f"{world.base}/watches/{watch.uid}/").content.decode()
+    # none of 60 answers differed, which promises nothing of false alarms: 1 - .05 ** (1 / 60) is 4.87 %
+    assert "up to 4.87% of answers may differ" in " ".join(page.split()) and "alarms in 0.00% of watches" not in page
+    assert "watched (fp1)" in page and "watched (fp2)" in page and "has fallen" in page
+    assert "1 of 1 watch needs a look" in client.get(f"{world.base}/").content.decode()
+    note_concerns(by=world.alice, watch=watch, now=timezone.now())
+    watch.refresh_from_db()
+    read_watch(watch, now=timezone.now())
+    assert watch.concerns == [] and "needs a look" not in client.get(f"{world.base}/").content.decode()
+
+
+def test_what_is_missed_fails_or_cannot_begin_is_never_silent(world, labelled):
+    watch = started(world, labelled, every=2)
+    AnchorWatch.objects.filter(pk=watch.pk).update(due_at=timezone.now() - timedelta(days=5))
+    watch.refresh_from_db()
+    assert read_watch(watch, now=timezone.now()).overdue
+    write_script([{"fail": "rejected"}])
+    late = ask_due(now=timezone.now())[0]
+    assert late.missed == 2 and ask_due(now=timezone.now()) == []
+    worked_off(late.run)
+    Endpoint.objects.filter(pk=watch.asked_id).update(active=False)
+    refused = repeated(watch)
+    assert refused.run is None and refused.why_not == "The endpoint watched is switched off."
+    options = {"script": SCRIPT, "delay": 0}
+    Endpoint.objects.filter(pk=watch.asked_id).update(active=True, options=options)
+    repeated(watch)
+    assert kinds(watch)[:3] == [(MISSED, 11), (UNANSWERED, 11), (NOT_BEGUN, 12)]
+    assert (OTHERWISE, 13) in kinds(watch) and not any(kind == DRIFT for kind, _ in kinds(watch))
+    Endpoint.objects.filter(pk=watch.asked_id).update(active=False)
+    client = Client()
+    client.force_login(world.alice)
+    pressed = client.post(f"{world.base}/watches/{watch.uid}/", {"action": "ask", "once": "off"}, follow=True)
+    assert "Repeat 14 could not begin" in pressed.content.decode() and "is asked." not in pressed.content.decode()
+    stop_watch(by=world.alice, watch=watch)
+    assert ask_due(now=timezone.now() + timedelta(days=400)) == []
+
+
+def test_a_judge_is_watched_by_its_verdicts_on_the_same_tables(world):
+    write_script([])
+    judge = endpoint("words", options={"script": SCRIPT})
+    run = world.another("omniscient", stages=("extract", "judge"), judge=judge)
+    assert [one.key for one in watchable_of(run)] == ["judge"]
+    plan = WatchPlan(run, watchable_of(run)[0], stories=9, drop=0.2, budget=Decimal(1))
+    assert estimate_of_repeat(plan).total.calls == 9
+    with pytest.raises(RunRefused, match="The run has answers about 9 stories; 10 were asked for"):
+        estimate_of_repeat(WatchPlan(run, plan.what, stories=10))
+    watch = start_watch(by=world.alice, plan=plan, now=timezone.now())
+    assert watch.repeats.count() == 8  # the first verdicts, and 7 × 9 answers to compare them with
+    [first, *_] = [worked_off(repeat.run) for repeat in watch.repeats.all()]
+    assert first.source == run and first.entrants.get().endpoint.name == "omniscient"
+    repeated(watch)
+    assert kinds(watch) == []
+
+
+def test_pages_command_and_api_are_for_admins(world, labelled):
+    client = Client()
+    client.force_login(world.alice)
+    address, new = f"{world.base}/watches/", f"{world.base}/runs/{labelled.uid}/watch/"
+    assert "No watch yet" in client.get(address).content.decode()
+    form = {"what": "label:watched", "stories": "6", "every": "7", "drop": "20", "seed": "1", "budget": ""}
+    preview = client.get(f"{new}estimate/", form).content.decode()
+    assert "66 calls" in preview and ">6 calls" in preview
+    assert client.post(new, form | {"stories": "2"}).status_code == 200 and not AnchorWatch.objects.exists()
+    made = [client.post(new, form | {"once": "key"})["Location"] for _ in range(2)]
+    watch = AnchorWatch.objects.get()
+    assert set(made) == {f"{address}{watch.uid}/"}
+    one = f"{address}{watch.uid}/"
+    assert "is still being asked" in client.get(one).content.decode()
+    assert client.post(one, {"action": "stop"}).status_code == 302
+    watch.refresh_from_db()
+    assert watch.due_at is None
+    out = StringIO()
+    call_command("watches", "resume", watch.uid, stdout=out)
+    asked = [client.post(one, {"action": "ask", "once": "now"}).status_code for _ in range(2)]
+    assert asked == [302, 302] and watch.repeats.count() == 12
+    call_command("watches", "show", watch.uid, json=True, stdout=(out := StringIO()))
+    told = json.loads(out.getvalue())
+    assert told["due_at"] and told["rounds"] == 10 and len(told["repeats"]) == 12
+    api = client.get(f"/api/v1/projects/{world.dataset.project.slug}/watches/{watch.uid}/").json()
+    assert api["asked"] == "watched" and api["repeats"][0]["run"] == watch.repeats.first().run.uid
+    call_command("watches", "list", project=world.dataset.project.slug, json=True, stdout=(out := StringIO()))
+    assert [row["watch"] for row in json.loads(out.getvalue())["watches"]] == [watch.uid]
+    with pytest.raises(CommandError, match="There is no watch 'nothing'"):
+        call_command("watches", "stop", "nothing")
+    for person, status in ((world.esi, 403), (world.bob, 403), (world.charlie, 404)):
+        client.force_login(person)
+        assert [client.get(page).status_code for page in (address, one, new)] == [status] * 3
+        assert client.post(one, {"action": "stop"}).status_code == status
+
+
+def test_every_worker_keeps_the_schedule_by_itself():
+    app.loader.import_default_modules()
+    assert {entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()} <= set(app.tasks)
+    done: dict[str, float] = {}
+    assert due_tasks(done, 100.0) == ["benchmark.ask_anchors"] and due_tasks(done, 159.0) == []
+    assert due_tasks(done, 160.0) == ["benchmark.ask_anchors"]
