@@ -19,6 +19,7 @@ from benchmark.services.asking import passes_of, question_of, request_for
 from benchmark.services.entering import add_work
 from benchmark.services.items import LOST
 from benchmark.services.judge_versions import judged_at
+from benchmark.services.made_elsewhere.taking import take_back_answers
 from benchmark.services.plans import HANDLER, RunRefused, stages_of
 from benchmark.services.preparing import prepare_run
 from benchmark.services.reports import REPORTS, forget_report
@@ -44,9 +45,14 @@ class EvaluationHandler(JobHandler):
     def prepare(self, job: Job, stopped: Callable[[], bool]) -> None:
         prepare_run(job, stopped)
 
-    def closed(self, job: Job) -> str:
-        run = Run.with_deleted.select_related("original").filter(job=job).first()
-        return refused_action(run) if run else ""
+    def closed(self, job: Job, action: str = "") -> str:
+        run = Run.with_deleted.select_related("original", "job").filter(job=job).first()
+        return refused_action(run, action) if run else ""
+
+    def cancelled(self, job: Job) -> None:
+        run = Run.objects.filter(job=job).first()
+        if run and run.imported:
+            take_back_answers(run)
 
     def ask(self, items: Sequence[Item]) -> Mapping[int, Request | str]:
         run_items = _run_items(items)

@@ -16,7 +16,7 @@ from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from annotation.services.short_writes import ShortWrites
-from benchmark.models import DatasetSample, Run, RunItem, RunParcel, RunPreparation
+from benchmark.models import DatasetSample, Run, RunItem, RunPreparation
 from benchmark.models.preparation import stretches_of
 from benchmark.services.asking import sample_asked
 from benchmark.services.entering import add_run_items
@@ -28,7 +28,6 @@ from benchmark.suites.contract import BadQuestion
 from benchmark.suites.guarding import SuiteFailed
 from core.language import gettext_noop
 from workers.models import Item, Job, JobState
-from workers.services.imported_calls import take_back
 from workers.services.notify import WORKERS
 from workers.services.preparing import UNPREPARED
 
@@ -136,10 +135,7 @@ def _fail(run: Run, why: str) -> bool:
     """End a run that cannot be prepared, without the items that were made; returns False."""
     job = Job.objects.select_for_update().get(pk=run.job_id)
     if Job.objects.filter(pk=job.pk).fail_preparation(why, now=timezone.now()):
-        RunItem.objects.filter(entrant__run=run).delete()
-        RunParcel.objects.filter(run=run).delete()
-        take_back(job)
-        RunPreparation.objects.filter(run=run).update(done=0, kept=0)
+        taking.take_back_answers(run)
     return False
 
 

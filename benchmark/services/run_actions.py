@@ -15,6 +15,7 @@ from benchmark.models import Run
 from benchmark.services.archiving import ARCHIVED, DELETED
 from benchmark.services.runs import IMPORTED, LAUNCH
 from core.language import gettext_noop
+from workers.models import JobState
 from workers.services.jobs import JobRefused, apply_action, fits, require_action
 
 NOTHING_LEFT = gettext_noop("Nothing of this launch can be changed so by now.")
@@ -62,11 +63,16 @@ class DoneToLaunch:
         return " ".join([f"{some} {DONE[self.action]}, with what is under controls.", *self.left])
 
 
-def refused_action(run: Run) -> str:
-    """Return why nothing of that can be done to a run, whatever its state; empty where it can."""
+def refused_action(run: Run, action: str = "") -> str:
+    """Return why an action cannot be done to a run, or without one none of them, whatever its state; empty where it
+    can. Of imported answers a worker’s taking in can be cancelled, and nothing else."""
     if run.deleted_at:
         return DELETED
-    return ARCHIVED if (run.original or run).archived_at else IMPORTED if run.imported else ""
+    if (run.original or run).archived_at:
+        return ARCHIVED
+    if not run.imported or (action in ("", "cancel") and run.job.state == JobState.PREPARING):
+        return ""
+    return IMPORTED
 
 
 def following(run: Run, action: str) -> list[Run]:
@@ -135,7 +141,7 @@ def act_on(run: Run, action: str, *, budget: str = "", pressed: bool = False) ->
     Raises JobRefused, also where nothing would change, unless a button was `pressed` for it: that may have come too
     late.
     """
-    if refusal := refused_action(run):
+    if refusal := refused_action(run, action):
         raise JobRefused(refusal)
     controls = following(run, action)
     if pressed and (refusal := apply_action(run.job, action, budget=budget)):

@@ -38,6 +38,7 @@ from benchmark.services.run_actions import (
     goes_along,
     launched_with,
     offered_to_launch,
+    refused_action,
 )
 from benchmark.services.sweeps import sweep_of
 from benchmark.services.taken_over import can_be_judged
@@ -210,6 +211,7 @@ def _live(access: RunAccess) -> Context:
     pause = 15 if job.batch else 3 if total.total > BIG else 1
     return {
         "job": job,
+        "closed": refused_action(access.run),
         "actions": {name: reverse("benchmark:run_action", args=[*address, name]) for name in ACTIONS},
         "rows": [{"progress": row, "left": time_left(row.seconds_left)} for row in rows],
         "total": total,

@@ -17,6 +17,7 @@ from annotation.models import Scope
 from benchmark.models import Run, RunItem, RunParcel
 from benchmark.services.made_elsewhere import taking
 from benchmark.services.reports import scores_of
+from benchmark.services.run_actions import act_on
 from core.idempotency.requests import HEADER
 from tests.api.conftest import token_of
 from tests.benchmark.settled import written
@@ -24,7 +25,8 @@ from tests.benchmark.test_imported_answers import _with_copy
 from tests.benchmark.tiny_copies import SUMS
 from tests.copies import copied
 from tests.pressing import KEY, all_at_once, press_six, presses
-from workers.models import Call, Endpoint
+from workers.models import Call, Endpoint, Job
+from workers.services.jobs import JobRefused
 from workers.services.preparing import prepare_all
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
@@ -277,3 +279,29 @@ def test_answers_that_cannot_be_taken_in_leave_a_sentence_and_can_be_imported_ag
     again = _left_to_workers(admin, page)
     prepare_all(threading.Event())
     assert RunItem.objects.filter(entrant__run=again).count() == 12
+
+
+def test_an_import_that_a_worker_takes_in_can_be_cancelled_and_made_again(admin, page, cast, in_parts):
+    run = _left_to_workers(admin, page)
+    address = reverse("benchmark:run", args=[cast.project.slug, run.uid])
+    cancel = reverse("benchmark:run_action", args=[cast.project.slug, run.uid, "cancel"])
+
+    assert taking.take_next(run) and RunItem.objects.filter(entrant__run=run).count() == 5
+    shown = written(admin.get(address))
+    assert cancel in shown and "can be imported again" in shown and "job-retry" not in shown
+    for refused in ("pause", "retry", "resume"):
+        with pytest.raises(JobRefused, match="were imported"):
+            act_on(Run.objects.get(pk=run.pk), refused)
+    assert admin.post(cancel).status_code == 302
+    assert not taking.take_next(run)
+    prepare_all(threading.Event())
+    run.job.refresh_from_db()
+    assert run.job.state == "cancelled"
+    assert not RunItem.objects.exists() and not Call.objects.exists() and not RunParcel.objects.exists()
+    shown = written(admin.get(address))
+    assert "nothing of it was kept" in shown and cancel not in shown
+    again = _left_to_workers(admin, page)
+    prepare_all(threading.Event())
+    assert RunItem.objects.filter(entrant__run=again).count() == 12
+    with pytest.raises(JobRefused, match="were imported"):
+        act_on(Run.objects.select_related("job").get(pk=again.pk), "cancel")

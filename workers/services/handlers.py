@@ -39,10 +39,14 @@ class JobHandler(Protocol):
         """Return how many failures the job took over from earlier work, which its own items do not count."""
         return 0
 
-    def closed(self, job: Job) -> str:
-        """Return one sentence where nothing is to be done to the job any more, because what it was for is gone or put
-        away; else ""."""
+    def closed(self, job: Job, action: str = "") -> str:
+        """Return one sentence where the action is not to be done to the job, or without one nothing at all, because
+        what it was for is gone or put away; else ""."""
         return ""
+
+    def cancelled(self, job: Job) -> None:
+        """Called in the transaction that cancels the job, after its waiting items were."""
+        return None
 
     def finished(self, job: Job) -> None:
         """Called when no item of the job is open any more."""
@@ -64,8 +68,15 @@ def handler_of(name: str) -> JobHandler:
     return _HANDLERS[name]
 
 
-def closed(job: Job) -> str:
-    """Return why nothing is to be done to a job any more, in one sentence; empty where something can, and where no app
-    knows the job."""
+def closed(job: Job, action: str = "") -> str:
+    """Return why an action is not to be done to a job, or without one nothing at all, in one sentence; empty where it
+    can, and where no app knows the job."""
     handler = _HANDLERS.get(job.handler)
-    return handler.closed(job) if handler else ""
+    return handler.closed(job, action) if handler else ""
+
+
+def tell_cancelled(job: Job) -> None:
+    """Tell the handler of a job that it was cancelled, in the caller's transaction; nobody where no app knows the
+    job."""
+    if handler := _HANDLERS.get(job.handler):
+        handler.cancelled(job)

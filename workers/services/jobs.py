@@ -17,7 +17,7 @@ from core.language import gettext_noop
 from workers.domain.pricing import dollars, exact_dollars, unknown_price_sentence
 from workers.models import COMPLETED, OPEN, Call, CallState, Endpoint, Item, ItemState, Job, JobState
 from workers.services.delivery import reopen_job
-from workers.services.handlers import closed
+from workers.services.handlers import closed, tell_cancelled
 from workers.services.holding import holds_back, release
 from workers.services.notify import WORKERS
 
@@ -150,6 +150,7 @@ def cancel_job(*, job: Job, now: datetime) -> bool:
     cancelled = Job.objects.filter(pk=job.pk).cancel(now=now)
     if cancelled:
         Item.objects.filter(job=job).cancel(now=now)
+        tell_cancelled(job)
     return bool(cancelled)
 
 
@@ -216,7 +217,7 @@ def apply_action(job: Job, action: str, *, budget: str = "") -> str:
     `budget` is what somebody typed beside Resume: US dollars, empty for the budget that the job has.
     """
     Job.objects.select_for_update().get(pk=job.pk)  # what it is for is deleted under the same lock
-    if why := closed(job):
+    if why := closed(job, action):
         return why
     now = timezone.now()
     match action:

@@ -21,7 +21,7 @@ from core.bulk import insert_rows
 from core.language import gettext_noop
 from workers.models import Job, JobState
 from workers.services.delivery import end_jobs
-from workers.services.imported_calls import ImportedAnswer, take_in
+from workers.services.imported_calls import ImportedAnswer, take_back, take_in
 from workers.services.notify import WORKERS
 
 AT_ONCE = 2_000
@@ -77,6 +77,15 @@ def take_next(run: Run) -> bool:
     Job.objects.filter(pk=job.pk).prepared()
     end_jobs([job.pk], now=timezone.now())
     return False
+
+
+def take_back_answers(run: Run) -> None:
+    """Delete what was taken in of a run's answers, and what was to be, in the caller's transaction: of an import that
+    does not come to its end nothing is kept, and its file can be imported again."""
+    RunItem.objects.filter(entrant__run=run).delete()
+    RunParcel.objects.filter(run=run).delete()
+    take_back(run.job)
+    RunPreparation.objects.filter(run=run).update(done=0, kept=0)
 
 
 def take_rows(run: Run, rows: Sequence[AnswerRow], now: datetime) -> None:
