@@ -14,13 +14,15 @@ class RunPreparation(models.Model):
 
     Of an imported run they are answers, and there are no `samples` (benchmark/services/made_elsewhere/taking.py). Else
     `samples` are the positions of its samples in the dataset as [first, last] of each stretch. Where it `looks`, the
-    run is under a control that asks only about those samples that it changes, `kept` of them so far. The row goes when
+    run is under a control that asks only about those samples that it changes, `kept` of them so far; where it
+    `extends`, the run had items before, and those that it lacks are made. The row goes when
     all items are there; of a run that was cancelled before, it stays (benchmark/services/preparing.py).
     """
 
     run = models.OneToOneField(Run, models.CASCADE, related_name="preparation")
     samples = models.JSONField()
     looks = models.BooleanField(default=False)
+    extends = models.BooleanField(default=False)
     of = models.PositiveIntegerField()
     done = models.PositiveIntegerField(default=0)
     kept = models.PositiveIntegerField(default=0)

@@ -11,13 +11,13 @@ from django.db import transaction
 from annotation.models import User
 from annotation.services import audit
 from benchmark.models import DatasetSample, Run, RunItem
+from benchmark.services import preparing
 from benchmark.services.archiving import locked_run
 from benchmark.services.controlled_plans import under_control
-from benchmark.services.entering import add_run_items, enter
+from benchmark.services.entering import add_run_items, enter, enter_models
 from benchmark.services.in_context import calibration_of
 from benchmark.services.plan_checks import check_addresses, check_forms, check_room
 from benchmark.services.plans import Plan, RunRefused, own_stages
-from benchmark.services.preparing import to_prepare
 from benchmark.services.provenance import spec_of
 from benchmark.services.runs import BESIDE, EXTENDED, check_asks, examples_of, note_later, stories_of
 from benchmark.services.stored_plans import plan_of
@@ -69,13 +69,7 @@ def extension_under(control: Run, more: Extension) -> Extension | None:
 
 
 def _extend(by: User | None, run: Run, more: Extension, now: datetime) -> int:
-    before = RunItem.objects.filter(entrant__run=run).count()
-    reopen_job(run.job_id)
-    run.job.refresh_from_db()
-    for entrant in run.entrants.select_related("endpoint") if more.fresh else []:
-        add_run_items(run, entrant, own_stages(more.plan, entrant.endpoint), more.fresh, now)
-    enter(run, more.plan, more.added, more.stories, now)
-    added = RunItem.objects.filter(entrant__run=run).count() - before
+    added = _enter_later(run, more) if _is_left_to_workers(run, more) else _enter(run, more, now)
     if not added:
         return 0
     details = {"models": [endpoint.name for endpoint in more.added], "stories": len(more.fresh)}
@@ -87,6 +81,46 @@ def _extend(by: User | None, run: Run, more: Extension, now: datetime) -> int:
     run.save(update_fields=["params", "spec"])
     audit.record(by=by, project=run.project, action="run.extended", target=run.uid, **details)
     return added
+
+
+def _enter(run: Run, more: Extension, now: datetime) -> int:
+    """Make the new items; returns how many they are."""
+    before = RunItem.objects.filter(entrant__run=run).count()
+    reopen_job(run.job_id)
+    run.job.refresh_from_db()
+    for entrant in run.entrants.select_related("endpoint") if more.fresh else []:
+        add_run_items(run, entrant, own_stages(more.plan, entrant.endpoint), more.fresh, now)
+    enter(run, more.plan, more.added, more.stories, now)
+    return RunItem.objects.filter(entrant__run=run).count() - before
+
+
+def _is_left_to_workers(run: Run, more: Extension) -> bool:
+    """Return whether workers make the new items: many, which rest on no other run's answers. A paused run stays
+    paused, so that its items are made at once."""
+    here = Job.objects.get(pk=run.job_id).state in (JobState.RUNNING, JobState.FINISHED)
+    return here and more.plan.source is None and _first_questions(run, more) > preparing.AT_ONCE
+
+
+def _enter_later(run: Run, more: Extension) -> int:
+    """Enter the new models, and have the workers make the new items; returns how many these are."""
+    added = _first_questions(run, more)
+    enter_models(run, more.added)
+    preparing.extend(run, more.stories)
+    return added
+
+
+def _first_questions(run: Run, more: Extension) -> int:
+    """Count the new questions that rest on no earlier answer: those of new models about all samples, and of the others
+    about fresh ones."""
+    there = [entrant.endpoint for entrant in run.entrants.select_related("endpoint")]
+    pairs = [(endpoint, len(more.fresh)) for endpoint in there]
+    pairs += [(endpoint, len(more.stories)) for endpoint in more.added]
+    return more.plan.repetitions * sum(samples * len(_first_stages(more.plan, endpoint)) for endpoint, samples in pairs)
+
+
+def _first_stages(plan: Plan, endpoint: Endpoint) -> list[str]:
+    stages = own_stages(plan, endpoint)
+    return [stage for stage in stages if not plan.definition.needed(stage, stages)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +140,7 @@ def extension_of(run: Run, endpoints: Sequence[Endpoint], stories: Sequence[Data
     if run.control:
         raise RunRefused(BESIDE.format(of=run.original))
     check_asks(run)
-    if to_prepare(run) is not None or run.controls.filter(job__state=JobState.PREPARING).exists():
+    if preparing.to_prepare(run) is not None or run.controls.filter(job__state=JobState.PREPARING).exists():
         raise RunRefused(
             gettext_noop("The questions of the run are not all there yet; extend it once they are, or run it again.")
         )

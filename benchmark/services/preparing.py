@@ -16,7 +16,7 @@ from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from annotation.services.short_writes import ShortWrites
-from benchmark.models import DatasetSample, Run, RunItem, RunPreparation
+from benchmark.models import DatasetSample, Entrant, Run, RunItem, RunPreparation
 from benchmark.models.preparation import stretches_of
 from benchmark.services.asking import sample_asked
 from benchmark.services.entering import add_run_items
@@ -56,6 +56,16 @@ def begin(run: Run, samples: Sequence[DatasetSample], *, looks: bool) -> None:
     WORKERS.notify()
 
 
+def extend(run: Run, samples: Sequence[DatasetSample]) -> None:
+    """Have the workers make the items that the run lacks about these samples, all that it asks about by now, in the
+    caller's transaction. Nothing of it is asked meanwhile."""
+    stretches = stretches_of(sorted(sample.position for sample in samples))
+    RunPreparation.objects.create(run=run, samples=stretches, of=len(samples), extends=True)
+    Job.objects.filter(pk=run.job_id).prepare_more()
+    run.job.refresh_from_db()
+    WORKERS.notify()
+
+
 def prepare_run(job: Job, stopped: Callable[[], bool]) -> None:
     """Make the items of a job's run from where that was left, until all are there, they cannot be made, or `stopped`.
     Raises DatabaseError; then it can be tried again."""
@@ -89,11 +99,19 @@ def _step(run: Run, plan: Plan, preparation: RunPreparation, writes: ShortWrites
     with writes.transaction(2 * a_sample * len(asked)):  # an item is a row here and one of the workers
         if not _moved_on(run, preparation, len(following), len(asked)):
             return Job.objects.preparing().filter(pk=run.job_id).exists()
-        for entrant in entrants if asked else ():
-            add_run_items(run, entrant, stages[entrant.pk], asked, timezone.now())
+        lacking = _lacking(entrants, asked) if preparation.extends else dict.fromkeys(entrants, asked)
+        for entrant, samples in lacking.items():
+            if samples:
+                add_run_items(run, entrant, stages[entrant.pk], samples, timezone.now())
         if preparation.done + len(following) == preparation.of:
             return _end(run, preparation)
     return True
+
+
+def _lacking(entrants: Sequence[Entrant], samples: Sequence[DatasetSample]) -> dict[Entrant, Sequence[DatasetSample]]:
+    """Return the samples about which each entrant has no items."""
+    there = {*RunItem.objects.filter(entrant__in=entrants, sample__in=samples).values_list("entrant", "sample")}
+    return {entrant: [sample for sample in samples if (entrant.pk, sample.pk) not in there] for entrant in entrants}
 
 
 def _following(run: Run, preparation: RunPreparation, count: int) -> list[DatasetSample]:
@@ -132,9 +150,11 @@ def _end(run: Run, preparation: RunPreparation) -> bool:
 
 @transaction.atomic
 def _fail(run: Run, why: str) -> bool:
-    """End a run that cannot be prepared, without the items that were made; returns False."""
+    """End a run that cannot be prepared, without the items that were made; one that is extended keeps what it has, and
+    is prepared further by a retry. Returns False."""
     job = Job.objects.select_for_update().get(pk=run.job_id)
-    if Job.objects.filter(pk=job.pk).fail_preparation(why, now=timezone.now()):
+    failed = Job.objects.filter(pk=job.pk).fail_preparation(why, now=timezone.now())
+    if failed and not RunPreparation.objects.filter(run=run, extends=True).exists():
         taking.take_back_answers(run)
     return False
 

@@ -217,7 +217,7 @@ def _live(access: RunAccess) -> Context:
         "total": total,
         "prepared": prepared_of([access.run]).get(access.run.pk),
         "noun": suite_named(access.run.suite).noun,
-        "unprepared": job.has_failed and not total.total,
+        "unprepared": job.has_failed and bool(job.note or not total.total),
         "breakers": schema_breakers(access.run),
         "gaps": gaps,
         "left": time_left(total.seconds_left),

@@ -20,7 +20,7 @@ from benchmark.suites.guarding import SuiteFailed
 from tests.benchmark.controls.world import QUESTIONS, opentom, plan
 from tests.benchmark.settled import work_off, written
 from tests.cast import new_cast
-from workers.models import Item
+from workers.models import Item, Job
 from workers.services.preparing import prepare_all
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -169,3 +169,80 @@ def test_a_control_asks_only_about_what_it_changes(world, monkeypatch, small_ste
 def test_stretches():
     assert stretches_of([]) == [] and stretches_of([3]) == [[3, 3]]
     assert stretches_of([1, 2, 3, 7, 9, 10]) == [[1, 3], [7, 7], [9, 10]]
+
+
+def half(world) -> Run:
+    """A finished run of one model on the first samples."""
+    cast, dataset, models = world
+    name, model = next(iter(models.items()))
+    return work_off(start_run(by=cast.alice, plan=plan(dataset, {name: model}, limit=40), now=timezone.now()))
+
+
+def extended(world, run: Run) -> int:
+    """Add the other model, and all samples that are not there, as the page does."""
+    cast, dataset, models = world
+    there = {*RunItem.objects.filter(entrant__run=run).values_list("sample", flat=True)}
+    rest = [sample for sample in dataset.samples.all()[:QUESTIONS] if sample.pk not in there]
+    return extend_run(by=cast.alice, run=run, endpoints=[*models.values()], stories=rest, now=timezone.now())
+
+
+def test_a_worker_makes_what_an_extension_adds_once_also_after_it_was_killed(world, client, monkeypatch, small_steps):
+    with monkeypatch.context() as patch:
+        patch.setattr(preparing, "AT_ONCE", 2_000)
+        at_once = half(world)
+        added = extended(world, at_once)
+    run = half(world)
+    before, made = asked(run), preparing.add_run_items
+    assert extended(world, run) == added == len(asked(at_once)) - len(before) == QUESTIONS * MODELS - len(before)
+    client.force_login(world[0].alice)
+    run.job.refresh_from_db()
+    assert run.job.state == "preparing" and asked(run) == before
+    assert "0 of 115 questions prepared" in page_of(client, run)
+
+    class Killed(BaseException):
+        """As a process that ends between two statements."""
+
+    def killed(run, entrant, *rest):
+        if RunPreparation.objects.get(run=run).done >= 60 and entrant.position == 1:
+            raise Killed
+        made(run, entrant, *rest)
+
+    monkeypatch.setattr(preparing, "add_run_items", killed)
+    with pytest.raises(Killed):
+        prepare()
+    assert len(before) < len(asked(run)) < len(asked(at_once))
+    monkeypatch.setattr(preparing, "add_run_items", made)
+    prepare()
+    assert asked(run) == asked(at_once) and Item.objects.filter(job=run.job).count() == len(asked(run))
+    assert work_off(run).job.standing == "finished"
+    assert not RunItem.objects.filter(entrant__run=run, call=None).exists()
+
+
+def test_an_extension_that_cannot_be_made_keeps_the_run_and_is_made_by_a_retry(world, client, monkeypatch, small_steps):
+    run = half(world)
+    before, made = asked(run), preparing.add_run_items
+
+    def failing(*arguments):
+        raise SuiteFailed("OpenToM could not do its part.")
+
+    extended(world, run)
+    monkeypatch.setattr(preparing, "add_run_items", failing)
+    client.force_login(world[0].alice)
+    prepare()
+    run.job.refresh_from_db()
+    assert (run.job.standing, asked(run)) == ("failed", before)
+    page = page_of(client, run)
+    assert run.job.note in page and "Make the questions again" in page
+    monkeypatch.setattr(preparing, "add_run_items", made)
+    action = reverse("benchmark:run_action", args=[run.project.slug, run.uid, "retry"])
+    assert client.post(action).status_code == 302
+    assert work_off(run).job.standing == "finished" and len(asked(run)) == QUESTIONS * MODELS
+
+
+def test_a_paused_run_is_extended_at_once_and_stays_paused(world, small_steps):
+    run = half(world)
+    Job.objects.filter(pk=run.job_id).reopen()
+    Job.objects.filter(pk=run.job_id).pause(note="Dear.")
+    extended(world, run)
+    run.job.refresh_from_db()
+    assert run.job.state == "paused" and len(asked(run)) == QUESTIONS * MODELS

@@ -113,6 +113,8 @@ JOBS = [
     ("fail_preparation", lambda job: rows_of(job).fail_preparation("No.", now=NOW), [JobState.PREPARING],
      JobState.FINISHED),
     ("prepare_again", lambda job: rows_of(job).prepare_again(), [JobState.FINISHED], JobState.PREPARING),
+    ("prepare_more", lambda job: rows_of(job).prepare_more(), [JobState.RUNNING, JobState.FINISHED],
+     JobState.PREPARING),
 ]  # fmt: skip
 
 

@@ -56,9 +56,14 @@ class JobQuerySet(models.QuerySet):
         return self.preparing().update(**failed, note=note[:_MOST_NOTE])
 
     def prepare_again(self) -> int:
-        """finished → preparing, where preparing it failed: it has no items."""
-        failed = self.filter(state=JobState.FINISHED, outcome=Outcome.FAILED, items=None)
+        """finished → preparing, where preparing it failed: it has no items, or the note says why it lacks some."""
+        failed = self.filter(Q(items=None) | ~Q(note=""), state=JobState.FINISHED, outcome=Outcome.FAILED)
         return failed.update(state=JobState.PREPARING, outcome="", finished_at=None, note="")
+
+    def prepare_more(self) -> int:
+        """running, finished → preparing: items are added to those that it has."""
+        ready = self.filter(state__in=(JobState.RUNNING, JobState.FINISHED))
+        return ready.update(state=JobState.PREPARING, outcome="", finished_at=None, note="")
 
     def pause(self, *, note: str = "") -> int:
         """running → paused. Without a note the one that is there stays."""
