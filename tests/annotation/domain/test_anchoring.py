@@ -18,7 +18,7 @@ from annotation.domain.anchoring import (
     draw_arm,
     gold_from_blind,
 )
-from annotation.domain.anchoring.alternative_annotator import FEW_ANNOTATORS, FEW_ITEMS
+from annotation.domain.anchoring.alternative_annotator import FEW_ANNOTATORS, FEW_ITEMS, signed_rank_p
 from annotation.domain.anchoring.estimates import BINS, Median
 from annotation.domain.anchoring.randomisation import randomisation_p
 from annotation.domain.anchoring.report import NO_CHANCE
@@ -491,6 +491,15 @@ def test_too_few_annotators_or_items():
     assert (four["tested"], four["winning_rate"]) == (3, 1)
     assert (four["annotators"][3]["items"], four["annotators"][3]["reason"]) == (9, FEW_ITEMS)
     assert alternative_annotator_test(labels[:9], model[:9])["passes"] is None
+
+
+@pytest.mark.parametrize(("items", "epsilon"), [(10, 0.0), (11, 0.15), (12, 0.2), (13, 0.5)])
+def test_few_items_are_tested_exactly_as_scipy_tests_them(items, epsilon):
+    """Ties, and differences of nothing, included."""
+    for seed in range(3):
+        difference = np.random.default_rng(seed).choice([-1.0, 0.0, 1.0], items) - epsilon
+        expected = wilcoxon(difference, alternative="less").pvalue
+        assert signed_rank_p(difference) == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_alternative_annotator_refuses_what_does_not_fit():
