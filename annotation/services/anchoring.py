@@ -18,6 +18,7 @@ from annotation.domain.anchoring import (
     anchoring_report,
     blind_evidence,
     gold_from_blind,
+    untouched,
 )
 from annotation.models import Assignment, GoldLabel, Project, Proposition, Suggestion, User, Vote, VoteEvent
 
@@ -166,9 +167,8 @@ class _Loaded:
         and first votes of a reveal."""
         labels = np.full((len(self.cell), len(self.people)), -1)
         for proposition, dimension, annotator, label, before, arm, *_ in self.rows:
-            if arm in (Arm.BLIND, Arm.REVEAL):
-                at = self.cell[proposition, dimension], self.people[annotator]
-                labels[at] = before if arm == Arm.REVEAL else label
+            at = self.cell[proposition, dimension], self.people[annotator]
+            labels[at] = untouched(arm, label, first=before, nothing=-1)
         return labels
 
     def models(self, seed: int) -> list[dict]:

@@ -114,7 +114,10 @@ class DatasetSample(models.Model):
     `group` count together. What follows is kept of frozen gold alone: `methods` the way each label of each proposition
     was settled, `votes` {annotator's user name: [[label of each dimension] of each proposition]} with "" where there is
     no vote, and `adjudications` what each expert last decided, in the same form: gold itself, but for decisions that
-    another overruled.
+    another overruled. Frozen gold that people voted on has under `provenance` what they saw: {"suggested": [[label that
+    a model suggested of each dimension] of each proposition], empty without any, "blind": votes that no suggestion can
+    have touched, in the form of `votes`, "imported": whether any votes were imported}; versions from before that was
+    kept lack it.
     """
 
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="samples")

@@ -27,6 +27,7 @@ from annotation.models import (
 )
 from annotation.services import audit
 from annotation.services.decisions import Decisions, decisions_in
+from annotation.services.vote_provenance import VoteProvenance, provenance_of
 from benchmark.models import Dataset, DatasetSample
 from core.language import gettext_noop
 
@@ -129,6 +130,7 @@ class _Held(NamedTuple):
     gold: dict[int, dict[str, tuple[str, str]]]
     votes: dict[int, dict[str, dict[str, str]]]
     decisions: Decisions
+    provenance: VoteProvenance
 
 
 def _rows(project: Project) -> Iterator[DatasetSample | None]:
@@ -160,7 +162,8 @@ def _held(stories: list[Story]) -> _Held:
     cast = Vote.objects.cast().filter(proposition__table__story__in=stories)
     for pk, key, name, label in cast.values_list("proposition_id", "dimension", "annotator__username", "label"):
         votes[pk][name][key] = label
-    return _Held(tables, gold, votes, decisions_in(GoldEvent.objects.filter(proposition__table__story__in=stories)))
+    decisions = decisions_in(GoldEvent.objects.filter(proposition__table__story__in=stories))
+    return _Held(tables, gold, votes, decisions, provenance_of(stories))
 
 
 def _row(story: Story, frozen: _Held, keys: tuple[str, ...]) -> DatasetSample | None:
@@ -185,10 +188,23 @@ def _row(story: Story, frozen: _Held, keys: tuple[str, ...]) -> DatasetSample | 
         "votes": _by_person(table, frozen.votes, keys),
         "adjudications": _by_person(table, frozen.decisions, keys),
     }
+    gold = {"beliefs": beliefs}
+    if content["votes"]:  # no part of the digest: it follows from the votes, and gold of before it was kept is the same
+        gold["provenance"] = _provenance(story, table, frozen.provenance, keys)
     digest = hashlib.sha256(json.dumps(content, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
     values = {name: content[name] for name in ("number", "category", "split", "methods", "votes", "adjudications")}
     identity = {"key": str(story.number), "cluster": str(story.number), "digest": digest}
-    return DatasetSample(story=story, content={"story": story.text}, gold={"beliefs": beliefs}, **identity, **values)
+    return DatasetSample(story=story, content={"story": story.text}, gold=gold, **identity, **values)
+
+
+def _provenance(story: Story, table: list[Proposition], held: VoteProvenance, keys: tuple[str, ...]) -> dict:
+    """Return what `DatasetSample` says of it."""
+    suggested = [[held.suggested[row.pk].get(key, "") for key in keys] for row in table]
+    return {
+        "suggested": suggested if any(map(any, suggested)) else [],
+        "blind": _by_person(table, held.blind, keys),
+        "imported": story.pk in held.imported,
+    }
 
 
 def _by_person(table: list[Proposition], labels: dict[int, dict[str, dict[str, str]]], keys) -> ByPerson:

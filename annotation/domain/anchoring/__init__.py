@@ -1,12 +1,14 @@
 """The effect of pre-filled labels on votes: randomised arms, their comparison, and the alternative annotator test."""
 
-from annotation.domain.anchoring.alternative_annotator import alternative_annotator_test
-from annotation.domain.anchoring.arms import Arm, DrawUnit, draw_arm, is_drawn_blind
-from annotation.domain.anchoring.gold import accuracy_on, blind_evidence, gold_from_blind
+from annotation.domain.anchoring.alternative_annotator import AlternativeAnnotator, alternative_annotator_test, wins
+from annotation.domain.anchoring.arms import Arm, DrawUnit, draw_arm, is_drawn_blind, untouched
+from annotation.domain.anchoring.gold import FEWEST_BLIND_VOTES, accuracy_on, blind_evidence, gold_from_blind
 from annotation.domain.anchoring.report import anchoring_report
 from annotation.domain.anchoring.votes import Votes
 
 __all__ = [
+    "FEWEST_BLIND_VOTES",
+    "AlternativeAnnotator",
     "Arm",
     "DrawUnit",
     "Votes",
@@ -17,4 +19,6 @@ __all__ = [
     "draw_arm",
     "gold_from_blind",
     "is_drawn_blind",
+    "untouched",
+    "wins",
 ]

@@ -3,6 +3,9 @@ from __future__ import annotations
 import hashlib
 import json
 from enum import StrEnum
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 class Arm(StrEnum):
@@ -12,6 +15,14 @@ class Arm(StrEnum):
     SHOWN = "shown"  # before voting
     BLIND = "blind"  # never
     REVEAL = "reveal"  # after a first vote, which may then be changed
+
+
+def untouched(arm: Arm | str, label: T, *, first: T, nothing: T) -> T:
+    """Return the label that no suggestion can have touched: `label` of a blind vote, the `first` one of a reveal, else
+    `nothing`. For cells with a suggestion."""
+    if arm == Arm.REVEAL:
+        return first
+    return label if arm == Arm.BLIND else nothing
 
 
 class DrawUnit(StrEnum):

@@ -1,0 +1,63 @@
+"""What stood before people's eyes when they voted: the suggestion of each cell, and the votes that it cannot have
+touched."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from annotation.domain.anchoring import Arm, untouched
+from annotation.models import Proposition, Story, Suggestion, Vote, VoteEvent
+
+ByDimension = dict[str, str]
+
+
+@dataclass(slots=True)
+class VoteProvenance:
+    """`suggested` has the label that a model suggested for each cell on which somebody voted in an arm, by proposition
+    id; `blind` the votes that no suggestion can have touched, by proposition id and user name; `imported` the ids of
+    stories with imported votes, of which nobody here knows what their annotators saw."""
+
+    suggested: dict[int, ByDimension] = field(default_factory=lambda: defaultdict(dict))
+    blind: dict[int, dict[str, ByDimension]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(dict)))
+    imported: set[int] = field(default_factory=set)
+
+
+def provenance_of(stories: Sequence[Story]) -> VoteProvenance:
+    """Return how the votes that stand on the gold tables of these stories came about.
+
+    A vote is blind where its arm was, where it was the first one of a reveal, or where there was no suggestion to see.
+    """
+    found = VoteProvenance()
+    live = Proposition.objects.live_gold().filter(table__story__in=stories)
+    first = _first_votes(live)
+    columns = ("proposition_id", "dimension", "annotator__username", "label", "arm", "suggested")
+    armed = set()
+    for pk, key, name, label, arm, suggested in Vote.objects.cast().filter(proposition__in=live).values_list(*columns):
+        if arm == Arm.NONE:
+            blind = "" if suggested else label
+        else:
+            armed.add((pk, key))
+            blind = untouched(arm, label, first=first.get((pk, key, name), ""), nothing="")
+        if blind:
+            found.blind[pk][name][key] = blind
+    if armed:
+        for pk, key, label in Suggestion.objects.filter(proposition__in=live).values_list(
+            "proposition_id", "dimension", "label"
+        ):
+            if (pk, key) in armed:
+                found.suggested[pk][key] = label
+    imported = VoteEvent.objects.filter(origin="import", proposition__in=live)
+    found.imported = set(imported.order_by().values_list("proposition__table__story_id", flat=True).distinct())
+    return found
+
+
+def _first_votes(live) -> dict[tuple[int, str, str], str]:
+    """Return the last label that each annotator gave a cell before its suggestion was revealed."""
+    events = VoteEvent.objects.filter(proposition__in=live, arm=Arm.REVEAL, suggested="", applied=True)
+    rows = events.exclude(label="").order_by("changed_at")
+    return {
+        (pk, key, name): label
+        for pk, key, name, label in rows.values_list("proposition_id", "dimension", "annotator__username", "label")
+    }
