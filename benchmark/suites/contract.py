@@ -29,7 +29,7 @@ from benchmark.suites.asked import (
 )
 from benchmark.suites.item_filters import Rows
 from benchmark.suites.judged import Judge
-from benchmark.suites.people import Person, PersonMeasured
+from benchmark.suites.people import LabelsOf, Person, PersonMeasured
 from benchmark.suites.prompt_sets import PromptSets
 from benchmark.suites.published import Published, of_groups
 from benchmark.suites.released import Exchanged, Files, Parser
@@ -207,7 +207,9 @@ class Suite:
     groups of its own (`named_by`), so that no table holds figures of two schemas against each other; `family` is then
     the name of the suite that made it. `noun` is what a sample is called, one and many, `cluster` what is resampled
     whole. `people` is the group in which annotators and experts stand beside models, empty for none;
-    `people_measured(person)` scores one of them, None for who labelled nothing that counts.
+    `people_measured(person)` scores one of them, None for who labelled nothing that counts. `labels(sample,
+    schema, parses)` says of each repaired parse of that group's scored step which label it gives each cell of the gold:
+    {place of the proposition: label of each dimension, "" without one}.
 
     How it is asked: `program(settings)` names the steps that a run with these settings goes through, in order; without
     it they are chosen at the launch. There are `settings` of its own, `repetitions` and `max_tokens` to begin with,
@@ -261,6 +263,7 @@ class Suite:
     family: str = ""
     people: str = ""
     people_measured: Callable[[Person], PersonMeasured | None] | None = None
+    labels: LabelsOf | None = None
     program: Callable[[Mapping[str, Any]], Sequence[str]] | None = None
     settings: tuple[Setting, ...] = ()
     repetitions: int = 1

@@ -39,6 +39,7 @@ _TRIES = {
     "measure": "score what {who} said",
     "summary": "score what {who} said",
     "people_measured": "score what {who} said",
+    "labels": "say which labels an answer to {place} gives",
     "score": "score these answers",
     "groups.chance": "say how likely an answer to {place} is right by chance",
     "groups.counts": "say whether {place} counts",

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from annotation.domain.leave_one_out import By
+from annotation.domain.schema import Schema
 from benchmark.suites.asked import BySample, Measured, Parses, Resources, Sample
 
 Labels = Sequence[Sequence[str]]
 """[[label of each dimension, "" without one] of each proposition]"""
 Settled = Sequence[Sequence[tuple[str, By]]]
 """[[(gold label, by what it is settled) without the person of each dimension] of each proposition]"""
+
+LabelsOf = Callable[[Sample, Schema, Sequence[Mapping[str, Any]]], Sequence[Mapping[int, Sequence[str]]]]
+"""See `Suite.labels`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from annotation.domain.schema import Schema
 from benchmark.controls.contract import Controllable
 from benchmark.suites.contract import STRUCTURE, MetricGroup, Option, Suite, named_by
 from benchmark.suites.omnitom.categories import CATEGORIES
+from benchmark.suites.omnitom.cell_labels import cell_labels
 from benchmark.suites.omnitom.exchange import exchange
 from benchmark.suites.omnitom.fitting import unfit
 from benchmark.suites.omnitom.item_filters import rows_by
@@ -162,6 +163,7 @@ SUITE = Suite(
     noun=("story", "stories"),
     people=LABELLING.key,
     people_measured=people_measured,
+    labels=cell_labels,
     settings=SETTINGS,
     max_tokens=6000,
     temperature=gettext_noop("0, as published"),

@@ -1,0 +1,104 @@
+"""Cells of frozen gold with how each came about, and what models said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotation.domain.anchoring import gold_from_blind
+from core.statistics import ratios
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.floating]
+NOTHING = -1
+"""The code of a label that is not there: no vote, no suggestion, no gold of this kind, no answer."""
+UNLABELLED = 1_000_000
+"""The code of a cell that an answer leaves without a label, or with one outside the schema: a wrong label."""
+UNIT = "stories"
+
+
+class Kind(StrEnum):
+    """A kind of gold. BLIND is made anew of blind votes; BESIDE is all gold on the cells that have BLIND gold."""
+
+    ALL = "all"
+    BLIND = "blind"
+    BESIDE = "beside"
+    UNANIMOUS = "unanimous"
+    MAJORITY = "majority"
+    ADJUDICATED = "adjudicated"
+    IMPORTED = "imported"
+
+
+REFERENCE = {kind: Kind.BESIDE if kind == Kind.BLIND else Kind.ALL for kind in Kind if kind != Kind.ALL}
+"""The gold that a kind of it is compared with: of the same cells where its labels differ, else all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """One row a cell, every column of shape (C,), labels as codes within their dimension, NOTHING where there is none.
+
+    `story` counts stories from 0 in the order of `stories`, their numbers; `dimension` indexes `dimensions`, `row` is
+    the proposition within its story. `method` says how the gold label was settled, `suggested` is what a model had
+    proposed before people voted. `votes` and `blind_votes` have shape (C, annotators).
+    """
+
+    story: Ints
+    row: Ints
+    dimension: Ints
+    gold: Ints
+    method: NDArray[np.str_]
+    suggested: Ints
+    votes: Ints
+    blind_votes: Ints
+    stories: tuple[int, ...]
+    dimensions: tuple[str, ...]
+    annotators: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.story)
+
+    def in_dimension(self, dimension: int | None) -> Bools:
+        """Return which cells are of a dimension, of any where it is None."""
+        return np.ones(len(self), dtype=bool) if dimension is None else self.dimension == dimension
+
+    def majority(self) -> Ints:
+        """Return the label of more than half of the votes of each cell, two at least."""
+        return gold_from_blind(self.votes)[0]
+
+    def by_kind(self) -> Mapping[Kind, Ints]:
+        """Return the gold label of each cell by kind of gold, NOTHING where the cell is not of that kind."""
+        blind = gold_from_blind(self.blind_votes)[0]
+        by_method = {
+            kind: np.where(self.method == kind.value, self.gold, NOTHING)
+            for kind in (Kind.UNANIMOUS, Kind.MAJORITY, Kind.ADJUDICATED, Kind.IMPORTED)
+        }
+        beside = np.where(blind >= 0, self.gold, NOTHING)
+        return {Kind.ALL: self.gold, Kind.BLIND: blind, Kind.BESIDE: beside, **by_method}
+
+    def by_story(self, values: Floats) -> Floats:
+        """Return the mean of what is known of a value of each cell, in each story: shape (stories,), nan without."""
+        known = np.isfinite(values)
+        counts = np.bincount(self.story[known], minlength=len(self.stories)).astype(float)
+        sums = np.bincount(self.story[known], weights=values[known], minlength=len(self.stories)).astype(float)
+        return ratios(sums, counts)
+
+    def sums(self, values: Floats) -> Floats:
+        """Return the sum of a value of each cell over each story: shape (stories,)."""
+        sums: Floats = np.bincount(self.story, weights=values, minlength=len(self.stories)).astype(float)
+        return sums
+
+
+def right(predicted: Ints, gold: Ints) -> Floats:
+    """Return whether a model is right on each cell, as a mean over its repetitions: shape (C,).
+
+    `predicted` has shape (repetitions, C). nan where there is no gold or no answer.
+    """
+    answered = (predicted != NOTHING) & (gold >= 0)
+    hits = ((predicted == gold) & answered).sum(axis=0).astype(float)
+    counts = answered.sum(axis=0).astype(float)
+    return ratios(hits, counts)
