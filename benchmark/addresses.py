@@ -14,12 +14,15 @@ from annotation.access import ProjectAccess
 from annotation.models import Project
 from benchmark.access import check_shown, closed_to, comparison_for, leaderboard_for, waiting_for
 from benchmark.domain.entered import PaperRow
+from benchmark.domain.gold_kinds.cells import REFERENCE, Kind
 from benchmark.domain.tables import Table
 from benchmark.models import Dataset, Form, Run
 from benchmark.services.comparisons import Comparison, compare, pair_of, unread, with_corrected
 from benchmark.services.conditions import FIELDS
 from benchmark.services.documents import Document, leaderboard_document
 from benchmark.services.entered_rows import rows_of
+from benchmark.services.gold_kind_cells import Labelling, labelled_versions, labelling_of
+from benchmark.services.gold_kinds import OVERALL, GoldFigures, figures_of
 from benchmark.services.leaderboard_scope import (
     Leaderboard,
     answer_format_to_show,
@@ -264,3 +267,69 @@ def chosen_comparison(params: Mapping[str, str], access: ProjectAccess) -> Chose
         swapped=urlencode(query | {"a": params["b"], "b": params["a"]}),
         everywhere=urlencode({name: value for name, value in query.items() if name != "split"}),
     )
+
+
+FIRST_SHOWN = (Kind.BLIND, Kind.ADJUDICATED, Kind.MAJORITY, Kind.UNANIMOUS)
+"""Kinds of gold by what a reader asks first."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenGold:
+    """What an address asks of how gold was made: figures of a version, a kind of its gold (None where it has none to
+    compare) and a dimension."""
+
+    access: ProjectAccess
+    datasets: Sequence[Dataset]
+    labelling: Labelling
+    figures: GoldFigures
+    kind: Kind | None
+    dimension: int
+
+    @property
+    def slug(self) -> str:
+        return self.access.project.slug
+
+    @property
+    def dataset(self) -> Dataset:
+        return self.labelling.dataset
+
+    @property
+    def waiting(self) -> str:
+        """Why the figures wait for the reader's own work, empty where they do not."""
+        return waiting_for(self.access, frozenset(self.figures.stories))
+
+    def query(self, **others: Any) -> str:
+        """Return the address of the choice, with others in their place."""
+        asked: dict[str, Any] = {"version": self.dataset.version}
+        asked |= {"dimension": self.figures.keys[self.dimension]} if self.dimension != OVERALL else {}
+        asked |= {"kind": self.kind.value} if self.kind else {}
+        return urlencode({name: value for name, value in (asked | others).items() if value not in ("", None)})
+
+
+def chosen_gold(params: Mapping[str, str], access: ProjectAccess) -> ChosenGold | None:
+    """Return what an address asks for; None where no finished run has labelled frozen gold. Raises Http404."""
+    datasets, labelling = _labelled(params, access)
+    if labelling is None:
+        return None
+    figures = figures_of(labelling)
+    if not figures.stories:
+        return None
+    key = params.get("dimension", "")
+    if key and key not in figures.keys:
+        raise Http404(gettext_noop(f"There is no dimension {key!r}; there are {', '.join(figures.keys)}."))
+    compared = [kind for kind in figures.kinds if kind in REFERENCE]
+    asked = [kind for kind in figures.kinds if kind.value == params.get("kind")]
+    kind = next(iter([*asked, *(one for one in FIRST_SHOWN if one in compared), *compared]), None)
+    return ChosenGold(access, datasets, labelling, figures, kind, figures.keys.index(key) if key else OVERALL)
+
+
+def _labelled(params: Mapping[str, str], access: ProjectAccess) -> tuple[Sequence[Dataset], Labelling | None]:
+    """Return the versions of the gold that models labelled, and who labelled the one that is asked for. Raises
+    Http404."""
+    datasets = labelled_versions(access.project)
+    version = params.get("version") or (str(datasets[0].version) if datasets else "")
+    dataset = next((one for one in datasets if str(one.version) == version), None)
+    if datasets and dataset is None:
+        raise Http404(gettext_noop("No finished run labelled that version of the gold."))
+    labelling = labelling_of(dataset) if dataset else None
+    return datasets, labelling if labelling and labelling.entrants else None

@@ -306,6 +306,7 @@ def _held() -> tuple[Cast, dict[str, str]]:
         "row": _row_of_a_paper(cast.project),
     }
     own = {"benchmark": {"uid": place.entrant.run.uid, "pk": place.pk, "name": "omnitom-1", "suite": "tombench"}}
+    own |= {"benchmark:gold_kinds_table": {"table": "by-kind"}}
     own |= {"benchmark:across_table": {"table": "across"}, "benchmark:across_plot": {"plot": "across"}}
     study = {"uid": AlignmentStudy.objects.create(project=cast.project, name="Calibration").uid}
     own |= dict.fromkeys(CALIBRATIONS, study)

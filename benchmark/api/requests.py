@@ -37,6 +37,23 @@ class RunItemFilter(Strict):
     )
 
 
+class DoubtfulGoldFilter(Strict):
+    """Query of doubtful gold: the frozen version that it is about."""
+
+    version = serializers.IntegerField(
+        min_value=1,
+        max_value=99_999_999,
+        required=False,
+        help_text="The newest version that models labelled without it.",
+    )
+
+
+class GoldKindsFilter(DoubtfulGoldFilter):
+    """Query of the tables on how gold was made: the frozen version and the dimension that they are about."""
+
+    dimension = _text("Key of a dimension; all of them without it.", required=False)
+
+
 class PanelFilter(Strict):
     own = serializers.ChoiceField(["true"], required=False, help_text="Judges vote on models of their family, too.")
 

@@ -35,7 +35,7 @@ from core.api.fields import Strict, read_query
 from core.api.refusals import CannotBeDone
 from core.plain import Json
 
-_TABLE = answers_in(
+TABLE_ANSWERS = answers_in(
     {CSV.media_type: "A header and the rows, numbers unrounded.", LaTeX.media_type: "The table as it is printed."},
     TableOut, 400, 403, why=NOT_SHOWN,
 )  # fmt: skip
@@ -82,7 +82,10 @@ def _metrics(document: Document, withheld: int) -> Json:
 
 class RunTable(TableView):
     @extend_schema(
-        operation_id="run_tables_read", tags=["runs"], parameters=[SLUG, RUN, TABLE, ParseFilter], responses=_TABLE
+        operation_id="run_tables_read",
+        tags=["runs"],
+        parameters=[SLUG, RUN, TABLE, ParseFilter],
+        responses=TABLE_ANSWERS,
     )
     def get(self, request: Request, slug: str, run: str, table: str) -> HttpResponse:
         """A table of the report, by its name there: JSON, or a file with `format=csv` or `format=tex`."""
@@ -121,7 +124,7 @@ class LeaderboardTable(TableView):
         operation_id="leaderboard_tables_read",
         tags=["runs"],
         parameters=[SLUG, TABLE, LeaderboardFilter],
-        responses=_TABLE,
+        responses=TABLE_ANSWERS,
     )
     def get(self, request: Request, slug: str, table: str) -> HttpResponse:
         """A table of the leaderboard, by its name there: JSON, or a file with `format=csv` or `format=tex`."""
@@ -200,7 +203,7 @@ class ComparisonTable(ComparisonView, TableView):
         operation_id="comparison_tables_read",
         tags=["runs"],
         parameters=[SLUG, TABLE, ComparisonFilter],
-        responses=_TABLE | {(422, "application/json"): answers(None, 422, why=_APART)[422]},
+        responses=TABLE_ANSWERS | {(422, "application/json"): answers(None, 422, why=_APART)[422]},
     )
     def get(self, request: Request, slug: str, table: str) -> HttpResponse:
         """A table of the comparison (differences, stories): JSON, or a file with `format=csv` or `format=tex`."""

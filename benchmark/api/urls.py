@@ -5,6 +5,7 @@ from django.urls import path
 from benchmark.api import (
     calibration,
     datasets,
+    gold_kinds,
     importing,
     items,
     launching,
@@ -42,6 +43,8 @@ urlpatterns = [
     path(f"{CALIBRATION}bridge/", calibration.ChangeOfJudge.as_view(), name="calibration_bridge"),
     path(f"{PROJECT}leaderboard/", results.Leaderboard.as_view(), name="leaderboard"),
     path(f"{PROJECT}leaderboard/tables/<slug:table>/", results.LeaderboardTable.as_view(), name="leaderboard_table"),
+    path(f"{PROJECT}gold-kinds/", gold_kinds.GoldKinds.as_view(), name="gold_kinds"),
+    path(f"{PROJECT}gold-kinds/tables/<slug:table>/", gold_kinds.GoldKindsTable.as_view(), name="gold_kinds_table"),
     path(f"{PROJECT}comparison/", results.ComparisonOfTwo.as_view(), name="comparison"),
     path(f"{PROJECT}comparison/tables/<slug:table>/", results.ComparisonTable.as_view(), name="comparison_table"),
 ]

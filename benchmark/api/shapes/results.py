@@ -127,6 +127,25 @@ class LeaderboardOut(serializers.Serializer):
     tables = serializers.ListField(child=serializers.CharField())
 
 
+class GoldKindsOut(serializers.Serializer):
+    """What a frozen version keeps of how its labels came about, and the tables of it."""
+
+    version = serializers.IntegerField()
+    versions = serializers.ListField(child=serializers.IntegerField(), help_text="Versions that models labelled.")
+    dimensions = serializers.ListField(child=serializers.CharField())
+    models = serializers.ListField(child=serializers.CharField())
+    stories = serializers.IntegerField(help_text="Stories that all of the models were asked about.")
+    cells = serializers.DictField(child=serializers.IntegerField(), help_text="Cells by kind of gold.")
+    stories_with_votes = serializers.IntegerField()
+    stories_frozen_before = serializers.IntegerField(
+        help_text="Of these, stories of which it was not kept what annotators saw when they voted."
+    )
+    stories_with_imported_votes = serializers.IntegerField()
+    cells_with_suggestion = serializers.IntegerField()
+    method = serializers.CharField()
+    tables = serializers.ListField(child=serializers.CharField())
+
+
 class DifferenceOut(serializers.Serializer):
     """One figure of both, and the difference: first minus second, missing answers at their worst."""
 

@@ -1,0 +1,73 @@
+"""What suggestions and adjudication did to gold, and to what models score on it."""
+
+from __future__ import annotations
+
+from django.http import Http404, HttpResponse
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import PermissionDenied
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.api.description import answers
+from benchmark.access import results_access
+from benchmark.addresses import ChosenGold, chosen_gold, table_named
+from benchmark.api.description import NOT_SHOWN, SLUG, TABLE
+from benchmark.api.requests import GoldKindsFilter
+from benchmark.api.results import TABLE_ANSWERS, TableView
+from benchmark.api.shapes.results import GoldKindsOut
+from benchmark.services.gold_kind_tables import tables_of
+from core.api.fields import read_query
+
+
+def _chosen(request: Request, slug: str) -> ChosenGold:
+    asked = {name: str(value) for name, value in read_query(request, GoldKindsFilter).items()}
+    chosen = chosen_gold(asked, results_access(request.user, slug))
+    if chosen is None:
+        raise Http404("No finished run has labelled frozen gold.")
+    if chosen.waiting:
+        raise PermissionDenied(chosen.waiting)
+    return chosen
+
+
+class GoldKinds(GenericAPIView):
+    @extend_schema(
+        operation_id="gold_kinds_read",
+        tags=["runs"],
+        parameters=[SLUG, GoldKindsFilter],
+        responses=answers(GoldKindsOut, 400, 403, why=NOT_SHOWN),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """How the labels of a frozen version came about, and the names of the tables of what models score on each kind.
+        404 where no finished run labelled the version."""
+        chosen = _chosen(request, slug)
+        figures, kept = chosen.figures, chosen.figures.provenance
+        body = {
+            "version": chosen.dataset.version,
+            "versions": [dataset.version for dataset in chosen.datasets],
+            "dimensions": figures.keys,
+            "models": figures.models,
+            "stories": len(figures.stories),
+            "cells": {kind.value: count for kind, count in figures.kinds.items()},
+            "stories_with_votes": kept.voted,
+            "stories_frozen_before": kept.lacking,
+            "stories_with_imported_votes": kept.imported,
+            "cells_with_suggestion": kept.suggested,
+            "method": figures.method,
+            "tables": list(tables_of(figures)),
+        }
+        return Response(GoldKindsOut(body).data)
+
+
+class GoldKindsTable(TableView):
+    @extend_schema(
+        operation_id="gold_kinds_tables_read",
+        tags=["runs"],
+        parameters=[SLUG, TABLE, GoldKindsFilter],
+        responses=TABLE_ANSWERS,
+    )
+    def get(self, request: Request, slug: str, table: str) -> HttpResponse:
+        """A table of how gold was made, by its name: JSON, or a file with `format=csv` or `format=tex`."""
+        chosen = _chosen(request, slug)
+        named = table_named(tables_of(chosen.figures, chosen.dimension), table)
+        return self.file(request, named, f"{slug}-gold-{table}")

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from typing import Any
+
+from annotation.management.json_command import JsonCommand
+from benchmark.management.commands._files import content_of, written
+from benchmark.management.commands._labelled import labelling_named
+from benchmark.services.gold_kind_tables import MOVES, NAMES, VOTES, tables_of
+from benchmark.services.gold_kinds import OVERALL, GoldFigures, figures_of
+from core.plain import Json
+
+TABLES = ("by-kind", "ranks", "swaps", "ceiling", "moves", "standing-in", "annotators", "by-dimension")
+
+
+class Command(JsonCommand):
+    help = (
+        "Says what models score on each kind of gold of a frozen version: from blind votes, unanimous, of the "
+        "majority, adjudicated; and whether ranks change. With --output it writes a table (csv, json, tex)."
+    )
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--dataset", type=int, metavar="VERSION", help="the newest that models labelled without it")
+        parser.add_argument("--dimension", metavar="KEY", help="all dimensions if not given")
+        parser.add_argument("--name", choices=TABLES, help="the table to write; by-kind if not given")
+        parser.add_argument("--output", metavar="PATH", help="its ending says the format")
+
+    def work(self, **options) -> dict:
+        if options["name"] and not options["output"]:
+            raise ValueError("--name says what to write: say where, too, with --output PATH.")
+        figures = figures_of(labelling_named(options["project"], options["dataset"]))
+        tables = tables_of(figures, _dimension(figures, options["dimension"]))
+        kept = figures.provenance
+        result: Json = {
+            "stories": len(figures.stories),
+            "cells": {kind.value: count for kind, count in figures.kinds.items()},
+            "stories_frozen_before": kept.lacking,
+            "stories_with_imported_votes": kept.imported,
+            "scores": list(tables["by-kind"]().rows),
+            "ranks": list(tables["ranks"]().rows),
+            "moves": list(tables["moves"]().rows),
+            "ceiling": list(tables["ceiling"]().rows),
+            "standing_in": list(tables["standing-in"]().rows),
+        }
+        if not options["output"]:
+            return result
+        name = options["name"] or TABLES[0]
+        return result | written(options["output"], content_of(options["output"], name, tables, None))
+
+    def say(self, result: dict) -> None:
+        counts = ", ".join(f"{NAMES[kind]} {count:,}" for kind, count in result["cells"].items())
+        self.stdout.write(f"{result['stories']} stories; cells: {counts}.")
+        for row in result["scores"]:
+            told = ", ".join(f"{NAMES[kind]} {_percent(row[kind])}" for kind in result["cells"])
+            self.stdout.write(f"{row['model']}: {told}")
+        for row in result["ranks"]:
+            tau = "–" if row["tau"] is None else f"{row['tau']:.2f}"
+            self.stdout.write(f"{row['kind']} beside {row['beside']}: Kendall's tau {tau}, {row['swaps']} pairs swap.")
+        for row in result["moves"]:
+            told = ", ".join(f"{name} {_percent(row[move])}" for move, name in MOVES.items())
+            self.stdout.write(f"Moved, {row['dimension']}: {told}")
+        for row in result["ceiling"]:
+            told = ", ".join(f"{name} {_percent(row[votes])}" for votes, name in VOTES.items())
+            self.stdout.write(f"In the place of a left-out annotator, {row['who']}: {told}")
+        for row in result["standing_in"]:
+            rate = "–" if row["over_stories"] is None else f"{row['over_stories']:.2f}"
+            told = f"advantage {_percent(row['advantage'])}, winning rate over stories {rate}"
+            self.stdout.write(f"As an annotator, {row['model']}: {told}")
+        if "path" in result:
+            self.stdout.write(f"path: {result['path']}")
+
+
+def _dimension(figures: GoldFigures, key: str | None) -> int:
+    if key is None:
+        return OVERALL
+    if key not in figures.keys:
+        raise ValueError(f"--dimension {key}: there is none of that name; there are: {', '.join(figures.keys)}.")
+    return figures.keys.index(key)
+
+
+def _percent(value: Any) -> str:
+    return "–" if value is None else f"{100 * value:.1f} %"

@@ -1,0 +1,105 @@
+"""What suggestions and adjudication did to gold: the figures of a frozen version, kept until an answer changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.core.cache import cache
+
+from benchmark.domain.gold_kinds.ceiling import Ceiling, ceiling
+from benchmark.domain.gold_kinds.cells import REFERENCE, Cells, Ints, Kind
+from benchmark.domain.gold_kinds.moves import Move, Moved, moves
+from benchmark.domain.gold_kinds.order import Order, order
+from benchmark.domain.gold_kinds.scores import KindScore, kind_scores, story_scores
+from benchmark.domain.gold_kinds.standing_in import StandingIn, standing_in
+from benchmark.services.gold_kind_cells import Labelling, Provenance, material_of
+from benchmark.services.leaderboards import KEPT_SECONDS, SEED
+from core.language import gettext_noop
+from core.statistics import method
+
+ALL_VOTES, BLIND_VOTES = "all", "blind"
+"""The votes that a ceiling rests on."""
+OVERALL = -1
+"""Stands for all dimensions, where figures are told by dimension."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoldFigures:
+    """Scores of models by dimension (OVERALL among them) and kind of gold, and whether their order changes; how far
+    labels moved, ceilings by ALL_VOTES and BLIND_VOTES, and whether a model may stand in for an annotator.
+
+    `kinds` are those that the version has cells of, by how many; `keys` and `dimensions` are keys and names of the
+    dimensions. `unranked` are the baselines that have no part in the order of models.
+    """
+
+    stories: tuple[int, ...]
+    keys: tuple[str, ...]
+    dimensions: tuple[str, ...]
+    annotators: tuple[str, ...]
+    provenance: Provenance
+    kinds: Mapping[Kind, int]
+    scores: Mapping[int, Mapping[str, Mapping[Kind, KindScore]]]
+    orders: Mapping[int, Mapping[Kind, Order]]
+    moves: Mapping[int, Mapping[Move, Moved]]
+    ceilings: Mapping[str, Mapping[int, Ceiling]]
+    standing_in: Mapping[str, StandingIn]
+    method: str
+    unranked: tuple[str, ...] = ()
+
+    @property
+    def models(self) -> list[str]:
+        return list(self.scores[OVERALL])
+
+
+def figures_of(labelling: Labelling) -> GoldFigures:
+    """Return the figures of these models on the gold of their version, from what the version keeps: they are the same
+    at any later time."""
+    key = f"gold-kinds:{labelling.digest}"
+    found: GoldFigures | None = cache.get(key)
+    if found is None:
+        found = _figures(labelling)
+        cache.set(key, found, KEPT_SECONDS)
+    return found
+
+
+def _figures(labelling: Labelling) -> GoldFigures:
+    material = material_of(labelling)
+    cells, golds = material.cells, material.cells.by_kind()
+    present = {kind: int((gold >= 0).sum()) for kind, gold in golds.items()}
+    held = {kind: gold for kind, gold in golds.items() if present[kind]}
+    ranked = {of.name: material.predicted[of.name] for of in labelling.entrants if of.kind == "model"}
+    ranked = ranked if len(ranked) > 1 else dict(material.predicted)
+    parts = {at: None if at == OVERALL else at for at in (OVERALL, *range(len(cells.dimensions)))}
+    return GoldFigures(
+        stories=cells.stories,
+        keys=labelling.dataset.schema.keys,
+        dimensions=cells.dimensions,
+        annotators=cells.annotators,
+        provenance=material.provenance,
+        kinds={kind: count for kind, count in present.items() if count},
+        scores={at: kind_scores(cells, material.predicted, held, of, seed=SEED) for at, of in parts.items()},
+        orders={at: _orders(cells, ranked, held, of) for at, of in parts.items()},
+        moves={at: moves(cells, of, seed=SEED) for at, of in parts.items()},
+        ceilings={
+            name: {at: ceiling(cells, votes, material.predicted, of, seed=SEED) for at, of in parts.items()}
+            for name, votes in ((ALL_VOTES, cells.votes), (BLIND_VOTES, cells.blind_votes))
+        },
+        standing_in={name: standing_in(cells, said[0], seed=SEED) for name, said in material.predicted.items()},
+        method=method(seed=SEED, unit=gettext_noop("stories")),
+        unranked=tuple(name for name in material.predicted if name not in ranked),
+    )
+
+
+def _orders(
+    cells: Cells, models: Mapping[str, Ints], golds: Mapping[Kind, Ints], dimension: int | None
+) -> dict[Kind, Order]:
+    by_kind = {
+        kind: {model: story_scores(cells, said, gold, dimension) for model, said in models.items()}
+        for kind, gold in golds.items()
+    }
+    return {
+        kind: order(by_kind[REFERENCE[kind]], scores, seed=SEED)
+        for kind, scores in by_kind.items()
+        if kind in REFERENCE and REFERENCE[kind] in by_kind
+    }

@@ -1,0 +1,267 @@
+"""What suggestions and adjudication did to gold: scores of models by how the gold came about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET
+
+from annotation.access import ProjectAccess
+from benchmark.access import closed_to, results_access
+from benchmark.addresses import ChosenGold, chosen_gold, table_named
+from benchmark.domain.gold_kinds.cells import REFERENCE, Kind
+from benchmark.domain.gold_kinds.moves import Move
+from benchmark.domain.gold_kinds.scores import in_order
+from benchmark.domain.tables import Column
+from benchmark.services.downloads import TABLE_TYPES, table_file
+from benchmark.services.gold_kind_rows import MOVED, OVERRULED, UNDECIDED, WHICH, rows_of
+from benchmark.services.gold_kind_tables import LEFT_OUT, MOVES, NAMES, UNRANKED_TOLD, VOTES, dimension_told, tables_of
+from benchmark.services.gold_kinds import ALL_VOTES, BLIND_VOTES, OVERALL, GoldFigures
+from benchmark.views.files import files_of
+from benchmark.views.tables import page_table
+from core.views.charts import PERCENT, DotChart, Row, dot_chart
+from core.views.contexts import Context
+from core.wording import counted
+
+PAGE = 25
+SECTIONS = {
+    "kinds": ("by-kind", "ranks", "swaps"),
+    "moves": ("moves",),
+    "ceiling": ("ceiling",),
+    "standing-in": ("standing-in", "annotators"),
+}
+"""The tables below each picture."""
+
+
+def _chosen(request: HttpRequest, slug: str) -> tuple[ProjectAccess, ChosenGold | None]:
+    access = results_access(request.user, slug)
+    return access, chosen_gold(request.GET.dict(), access)
+
+
+@require_GET
+def gold_kinds(request: HttpRequest, slug: str) -> HttpResponse:
+    """The page: pictures of one kind of gold beside what it is compared with, whether ranks change, and all tables."""
+    access, chosen = _chosen(request, slug)
+    context: Context = {"lacking": chosen is None}
+    if chosen:
+        context |= {"chosen": chosen, "figures": chosen.figures, "waiting": chosen.waiting}
+        names = [
+            (key, chosen.figures.dimensions[at], at == chosen.dimension) for at, key in enumerate(chosen.figures.keys)
+        ]
+        context["dimensions"] = [("", dimension_told(chosen.figures, OVERALL), chosen.dimension == OVERALL), *names]
+        if not context["waiting"]:
+            context |= _parts(chosen)
+    return render(request, "benchmark/results/gold_kinds.html", access.context | context)
+
+
+def _parts(chosen: ChosenGold) -> Context:
+    def address(kind: str, name: str, suffix: str) -> str:
+        return f"{reverse('benchmark:gold_kinds_table', args=[chosen.slug, name, suffix])}?{chosen.query()}"
+
+    made = tables_of(chosen.figures, chosen.dimension)
+    tables = {
+        name: page_table(name, table, href=_links(chosen), files=files_of("table", name, address))
+        for name, make in made.items()
+        if name != "by-dimension" and (table := make()).rows
+    }
+    charts = {
+        "kinds": _chart(chosen),
+        "moves": _moves_chart(chosen),
+        "ceiling": _ceiling_chart(chosen),
+        "standing-in": _standing_in_chart(chosen),
+    }
+    kinds = [kind for kind in chosen.figures.kinds if kind in REFERENCE]
+    return {
+        "tabs": [(NAMES[kind], chosen.query(kind=kind.value), kind == chosen.kind) for kind in kinds],
+        "verdict": _verdict(chosen),
+        "sections": [
+            (name, charts[name], [tables[one] for one in SECTIONS[name] if one in tables])
+            for name in SECTIONS
+            if name == "kinds" or charts[name]
+        ],
+        "all_files": files_of("table", "by-dimension", address),
+        "cells_href": _cells_address(chosen),
+    }
+
+
+def _cells_address(chosen: ChosenGold, **others: Any) -> str:
+    return f"{reverse('benchmark:gold_kinds_cells', args=[chosen.slug])}?{chosen.query(**others)}"
+
+
+def _links(chosen: ChosenGold) -> Any:
+    def href(row: Mapping[str, Any], column: Column) -> str:
+        if row.get(column.key) is None:
+            return ""
+        if column.key in MOVES:
+            show = {Move.TO_GOLD: OVERRULED, Move.UNDECIDED: UNDECIDED}.get(Move(column.key), MOVED)
+            return _cells_address(chosen, kind=Kind.ALL.value, show=show, dimension=_key(chosen.figures, row["at"]))
+        if column.key in NAMES and "kind" not in row and "who" not in row:
+            return _cells_address(chosen, kind=column.key, model=row["model"])
+        return ""
+
+    return href
+
+
+def _chart(chosen: ChosenGold) -> DotChart | None:
+    """Each model on the chosen kind of gold, beside what that is compared with."""
+    if chosen.kind not in REFERENCE:
+        return None
+    scores, other = chosen.figures.scores[chosen.dimension], REFERENCE[chosen.kind]
+    rows = [
+        Row(
+            label=model,
+            first=dict(scores[model][chosen.kind].estimate),
+            second=dict(scores[model][other].estimate),
+            bounds=scores[model][chosen.kind].bounds,
+            n=counted(scores[model][chosen.kind].cells, "cell"),
+            href=_cells_address(chosen, model=model),
+        )
+        for model in in_order(scores)
+    ]
+    title = _("Accuracy: {dimension}").format(dimension=_(dimension_told(chosen.figures, chosen.dimension)))
+    heads = NAMES[chosen.kind], NAMES[other]
+    unit = _("Right cells (%), lines are 95 % intervals over stories")
+    return dot_chart(title, rows, notation=PERCENT, heads=heads, unit=unit)
+
+
+def _verdict(chosen: ChosenGold) -> str:
+    """Say whether ranks change, and who has no part in them."""
+    told = _order_told(chosen)
+    return f"{told} {_(UNRANKED_TOLD)}" if told and chosen.figures.unranked else told
+
+
+def _order_told(chosen: ChosenGold) -> str:
+    order = chosen.figures.orders[chosen.dimension].get(chosen.kind) if chosen.kind else None
+    if order is None:
+        return ""
+    value, ends = order.tau["value"], order.tau["interval"]
+    if value is None:
+        return _("Whether ranks change cannot be told.")
+    told = f"{value:.2f}" + (f" [{ends[0]:.2f}, {ends[1]:.2f}]" if ends else "")
+    if not order.swaps:
+        return _("Ranks do not change: Kendall’s τ {tau}, {count} models.").format(tau=told, count=len(order.models))
+    certain = [swap for swap in order.swaps if (of := swap.shift["interval"]) and not of[0] <= 0 <= of[1]]
+    pairs = ", ".join(f"{swap.first} / {swap.second}" for swap in order.swaps[:3])
+    text = (
+        _("Ranks change, and more than chance did it: {pairs} swap. Kendall’s τ {tau}.")
+        if certain
+        else _("{pairs} swap, which chance can do: Kendall’s τ {tau}.")
+    )
+    return text.format(pairs=pairs, tau=told)
+
+
+def _moves_chart(chosen: ChosenGold) -> DotChart | None:
+    """How many labels moved from the suggestion to the majority, and how many went to an expert, by dimension."""
+    figures, shown = chosen.figures, (Move.TO_MAJORITY, Move.UNDECIDED)
+    if not any(figures.moves[OVERALL][move].cells for move in shown):
+        return None
+    rows = [
+        Row(
+            label=_(dimension_told(figures, at)),
+            first=dict(moves[Move.TO_MAJORITY].estimate) if figures.provenance.suggested else None,
+            second=dict(moves[Move.UNDECIDED].estimate),
+            href=_cells_address(chosen, kind=Kind.ALL.value, show=MOVED, dimension=_key(figures, at)),
+            n=counted(moves[Move.UNDECIDED].cells, "cell"),
+        )
+        for at, moves in figures.moves.items()
+    ]
+    heads = MOVES[Move.TO_MAJORITY], MOVES[Move.UNDECIDED]
+    unit = _("Labels that moved (%), lines are 95 % intervals over stories")
+    return dot_chart(_("How far labels moved"), rows, notation=PERCENT, heads=heads, unit=unit, zero=True)
+
+
+def _key(figures: GoldFigures, at: int) -> str:
+    return "" if at == OVERALL else figures.keys[at]
+
+
+def _ceiling_chart(chosen: ChosenGold) -> DotChart | None:
+    """Annotators who are left out and models in their places, by all votes and by blind ones."""
+    found, blind = (chosen.figures.ceilings[votes][chosen.dimension] for votes in (ALL_VOTES, BLIND_VOTES))
+    if found.people["value"] is None:
+        return None
+    places = counted(found.cells, "place")
+    rows = [Row(label=_(LEFT_OUT), first=dict(found.people), second=dict(blind.people), n=places)]
+    rows += [
+        Row(label=name, first=dict(found.models[name].score), second=dict(blind.models[name].score), n=places)
+        for name in in_order(chosen.figures.scores[OVERALL])
+    ]
+    unit = _("Right by the votes of others (%), lines are 95 % intervals over stories")
+    return dot_chart(_("The ceiling"), rows, notation=PERCENT, heads=tuple(VOTES.values()), unit=unit)
+
+
+def _standing_in_chart(chosen: ChosenGold) -> DotChart | None:
+    """How often each model is at least as near to the other annotators as the one in whose place it stands."""
+    found = chosen.figures.standing_in
+    rows = [
+        Row(
+            label=model,
+            first=dict(found[model].advantage),
+            n=counted(found[model].advantage["n"], "place"),
+        )
+        for model in in_order(chosen.figures.scores[OVERALL])
+        if found[model].advantage["value"] is not None
+    ]
+    if not rows:
+        return None
+    unit = _("Advantage (%), lines are 95 % intervals over stories")
+    title = _("May a model stand in for an annotator?")
+    return dot_chart(title, rows, notation=PERCENT, heads=(_("Advantage"),), unit=unit)
+
+
+@require_GET
+def gold_kinds_table(request: HttpRequest, slug: str, table: str, data: str) -> HttpResponse:
+    _access, chosen = _chosen(request, slug)
+    if chosen is None:
+        return redirect("benchmark:gold_kinds", slug)
+    if chosen.waiting:
+        raise PermissionDenied(chosen.waiting)
+    named = table_named(tables_of(chosen.figures, chosen.dimension), table)
+    if data not in TABLE_TYPES:
+        raise Http404(_("There is no such format of tables."))
+    content = table_file(named, data, f"gold-{table}")
+    response = HttpResponse(content, content_type=f"{TABLE_TYPES[data]}; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{slug}-gold-{table}.{data}"'
+    return response
+
+
+@require_GET
+def gold_kinds_cells(request: HttpRequest, slug: str) -> HttpResponse:
+    """The cells behind a figure: those of a kind of gold and a dimension, with what a model said of each."""
+    access, chosen = _chosen(request, slug)
+    if chosen is None:
+        return redirect("benchmark:gold_kinds", slug)
+    model = request.GET.get("model", "")
+    model = model if model in chosen.figures.models else ""
+    show = request.GET.get("show", "")
+    show = show if show in WHICH else next(iter(WHICH))
+    closed = closed_to(access, dataset=chosen.dataset)
+    found = rows_of(
+        chosen.labelling,
+        kind=chosen.kind or Kind.ALL,
+        dimension=chosen.dimension,
+        model=model,
+        show=show,
+        closed=closed,
+    )
+    page = Paginator(found, PAGE).get_page(request.GET.get("page"))
+    context = {
+        "chosen": chosen,
+        "key": "" if chosen.dimension == OVERALL else chosen.figures.keys[chosen.dimension],
+        "kind": NAMES[chosen.kind or Kind.ALL],
+        "dimension": dimension_told(chosen.figures, chosen.dimension),
+        "model": model,
+        "models": chosen.figures.models,
+        "which": [(key, title, key == show) for key, title in WHICH.items()],
+        "page": page,
+        "rows": found.opened(page),
+        "query": chosen.query(model=model, show=show),
+        "back": chosen.query(),
+    }
+    return render(request, "benchmark/results/gold_kind_cells.html", access.context | context)

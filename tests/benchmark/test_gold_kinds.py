@@ -1,0 +1,164 @@
+"""How gold was made: what a version freezes of it, that figures stay, and what pages, files and the API say."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+from django.core.cache import cache
+from django.core.management import call_command
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
+from annotation.models import Assignment, Proposition, Suggestion, Vote
+from benchmark.domain.gold_kinds.cells import Kind
+from benchmark.domain.gold_kinds.moves import Move
+from benchmark.models import Audience, DatasetSample
+from benchmark.services.datasets import freeze
+from benchmark.services.gold_kind_cells import labelled_versions, labelling_of
+from benchmark.services.gold_kinds import ALL_VOTES, OVERALL, figures_of
+from tests.benchmark.results_world import HOSTILE, results_world
+from tests.benchmark.settled import LABELS, baselines, settle, started, work_off
+
+pytestmark = pytest.mark.django_db(transaction=True)
+KEYS = DEFAULT_SCHEMA.keys
+AT = KEYS.index("context")
+
+
+@pytest.fixture
+def row(cast, make_story, assign, cast_vote) -> Proposition:
+    """The first proposition of a settled story, whose context Bob was shown a suggestion for and Bea not, and Ben only
+    after his first vote; Bob alone takes it."""
+    story = make_story(1)
+    settle(story)
+    row, *others = Proposition.objects.gold_of(story)
+    for person in assign(story):
+        for one in (row, *others):
+            for key in KEYS:
+                cast_vote(person, one, key, LABELS[key])
+    Suggestion.objects.create(
+        proposition=row, dimension="context", label="Deceptive", source="m", created_at=timezone.now()
+    )
+    cell = Vote.objects.filter(proposition=row, dimension="context")
+    cell.filter(annotator=cast.bob).update(arm="shown", suggested="Deceptive", label="Deceptive")
+    cell.filter(annotator=cast.bea).update(arm="blind")
+    cell.filter(annotator=cast.ben).update(arm="reveal", suggested="Deceptive")
+    return row
+
+
+def test_a_version_freezes_what_annotators_saw_and_figures_stay(cast, row, django_assert_num_queries):
+    dataset, _ = freeze(by=cast.alice, project=cast.project)
+    kept = dataset.samples.get().gold["provenance"]
+    assert [cells[AT] for cells in kept["suggested"]] == ["Deceptive", ""]
+    blind = {name: cells[0][AT] for name, cells in kept["blind"].items()}
+    # Bea never saw it; Ben's first vote, before the reveal, is not in these votes' history, and Bob was shown it.
+    assert blind == {"bob": "", "bea": LABELS["context"], "ben": ""}
+    assert kept["blind"]["bob"][1] == [LABELS[key] for key in KEYS]  # there was nothing to see
+    assert kept["imported"] is False
+    run = work_off(started(cast, dataset, [baselines()["majority"]]))
+    assert labelled_versions(cast.project) == [dataset]
+    before = figures_of(labelling_of(dataset))
+    assert before.provenance.suggested == 1 and before.provenance.lacking == 0
+    assert before.kinds[Kind.ALL] == 14
+    assert before.kinds[Kind.BLIND] == 13  # one blind vote alone settles nothing
+    # Bob was shown Deceptive and took it; Bea and Ben outvote him.
+    moved = {move: (of.changed, of.cells) for move, of in before.moves[OVERALL].items()}
+    assert moved[Move.TO_MAJORITY] == (1, 1) and moved[Move.UNDECIDED] == (0, 14)
+    # Left out, Bob is wrong in one of his 14 cells; Bea and Ben have no gold there.
+    assert before.ceilings[ALL_VOTES][OVERALL].cells == 3 * 14 - 2
+    people = before.ceilings[ALL_VOTES][OVERALL].annotators
+    assert [one["value"] for one in people.values()] == [1, 1, pytest.approx(13 / 14)]
+    assert list(people) == ["Annotator 1", "Annotator 2", "Annotator 3"]  # Bea, Ben, Bob
+    # All three voted blind on 13 cells alike: each is tested as published, on one story none over stories.
+    found = before.standing_in["majority"]
+    assert (found.published["tested"], found.over_stories) == (3, None)
+    assert [row["items"] for row in found.published["annotators"]] == [13, 13, 13]
+    Vote.objects.filter(proposition=row).update(arm="shown", suggested="x", label="Neutral")
+    Suggestion.objects.all().delete()
+    cache.clear()
+    assert figures_of(labelling_of(dataset)) == before
+    assert freeze(by=cast.alice, project=cast.project)[0].digest != dataset.digest
+    assert run.dataset == dataset
+
+
+@pytest.fixture
+def world(tmp_path):
+    return results_world(tmp_path)
+
+
+def test_scores_on_all_gold_are_those_of_the_leaderboard(world):
+    labelling = labelling_of(world.dataset)
+    figures = figures_of(labelling)
+    assert {entrant.name for entrant in labelling.entrants} >= {"majority", "random", HOSTILE}
+    for entrant in labelling.entrants:
+        overall, score = entrant.metrics["repaired"]["overall"], figures.scores[OVERALL][entrant.name][Kind.ALL]
+        assert score.estimate["value"] == pytest.approx(overall["overall_accuracy"])
+        assert score.bounds in (None, tuple(overall["bounds"]["overall_accuracy"]))
+        if overall["stories"]:
+            assert score.estimate["interval"] == pytest.approx(overall["interval"]["overall_accuracy"])
+            by_dimension = figures.scores[AT][entrant.name][Kind.ALL].estimate["value"]
+            assert by_dimension == pytest.approx(overall["acc_context"])
+    assert figures.scores[OVERALL][HOSTILE][Kind.ALL].estimate["value"] is None
+
+
+def test_pages_files_command_and_api_say_the_same(world, client):
+    client.force_login(world.alice)
+    page = client.get(f"{world.base}/results/gold/").content.decode()
+    assert "No votes are kept with this version" in page
+    assert "Kendall" in page and "&lt;script&gt;" in page and "<script>alert" not in page
+    figures = figures_of(labelling_of(world.dataset))
+    value = figures.scores[OVERALL]["majority"][Kind.IMPORTED].estimate["value"]
+    table = client.get(f"{world.base}/results/gold/tables/by-kind.csv").content.decode()
+    [row] = [one for one in csv.DictReader(io.StringIO(table)) if one["Model"] == "majority"]
+    assert float(row["Labels of the record (%)"]) == pytest.approx(100 * value)
+    assert b"tab:gold-by-dimension" in client.get(f"{world.base}/results/gold/tables/by-dimension.tex").content
+    slug = world.dataset.project.slug
+    api = client.get(reverse("api:gold_kinds", args=[slug])).json()
+    assert api["cells"]["imported"] == figures.kinds[Kind.IMPORTED]
+    told = client.get(reverse("api:gold_kinds_table", args=[slug, "by-kind"])).json()
+    assert {one["model"]: one["imported"] for one in told["rows"]}["majority"] == pytest.approx(value)
+    out = io.StringIO()
+    call_command("gold_kinds", "--project", slug, "--json", stdout=out)
+    scores = json.loads(out.getvalue())["scores"]
+    assert [(one["model"], one["all"]) for one in scores] == [(one["model"], one["all"]) for one in told["rows"]]
+    for wrong, status in (("dimension=x", 404), ("version=99", 404), ("kind=x", 200)):
+        assert client.get(f"{world.base}/results/gold/?{wrong}").status_code == status
+
+
+def test_a_figure_opens_the_cells_behind_it(world, client):
+    client.force_login(world.alice)
+    opened = f"{world.base}/results/gold/cells/?kind=all&dimension=context&model=majority&show="
+    every = client.get(f"{opened}every").context["page"].paginator.count
+    wrong = client.get(f"{opened}wrong")
+    assert 0 < wrong.context["page"].paginator.count < every
+    row = wrong.context["rows"][0]
+    assert row.right is False and row.said != row.gold and row.dimension == "Context"
+    item = reverse("benchmark:run_item", args=[world.dataset.project.slug, row.run, row.item])
+    assert item in wrong.content.decode()
+    assert client.get(item).status_code == 200
+
+
+def test_a_version_from_before_says_what_it_lacks(world, client):
+    sample = DatasetSample.objects.filter(dataset=world.dataset).first()
+    sample.votes = {"bob": [[belief["labels"][key] for key in KEYS] for belief in sample.beliefs]}
+    sample.save(update_fields=["votes"])
+    client.force_login(world.alice)
+    page = client.get(f"{world.base}/results/gold/")
+    assert page.context["figures"].provenance.lacking == 1
+    assert "1 story was frozen before it was kept" in page.content.decode()
+
+
+def test_who_still_labels_a_story_waits(world, client):
+    story = world.dataset.project.stories.get(number=3)
+    Assignment.objects.create(story=story, annotator=world.bob, slot=1, overlap=3)
+    world.show_to(Audience.EVERYONE)
+    client.force_login(world.bob)
+    page = client.get(f"{world.base}/results/gold/").content.decode()
+    assert "you still have work to do" in page and "Kendall" not in page
+    assert client.get(f"{world.base}/results/gold/tables/by-kind.csv").status_code == 403
+    assert client.get(reverse("api:gold_kinds", args=[world.dataset.project.slug])).status_code == 403
+    cells = client.get(f"{world.base}/results/gold/cells/?kind=all&model=majority")
+    assert {row.story for row in cells.context["rows"]}.isdisjoint({3})
