@@ -20,6 +20,7 @@ from benchmark.models import Dataset, Form, Run
 from benchmark.services.comparisons import Comparison, compare, pair_of, unread, with_corrected
 from benchmark.services.conditions import FIELDS
 from benchmark.services.documents import Document, leaderboard_document
+from benchmark.services.doubtful_gold import DoubtfulGold, doubtful_gold
 from benchmark.services.entered_rows import rows_of
 from benchmark.services.gold_kind_cells import Labelling, labelled_versions, labelling_of
 from benchmark.services.gold_kinds import OVERALL, GoldFigures, figures_of
@@ -333,3 +334,35 @@ def _labelled(params: Mapping[str, str], access: ProjectAccess) -> tuple[Sequenc
         raise Http404(gettext_noop("No finished run labelled that version of the gold."))
     labelling = labelling_of(dataset) if dataset else None
     return datasets, labelling if labelling and labelling.entrants else None
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenDoubts:
+    """What an address asks of doubtful gold: that of a version, without stories that the reader has open work on;
+    `waiting` says why all of it waits for that work, empty where it does not."""
+
+    access: ProjectAccess
+    datasets: Sequence[Dataset]
+    labelling: Labelling
+    gold: DoubtfulGold
+    waiting: str
+
+    @property
+    def dataset(self) -> Dataset:
+        return self.labelling.dataset
+
+    @property
+    def query(self) -> str:
+        """The address of the choice."""
+        return urlencode({"version": self.dataset.version})
+
+
+def chosen_doubts(params: Mapping[str, str], access: ProjectAccess) -> ChosenDoubts | None:
+    """Return the doubtful gold that an address asks for; None where no finished run has labelled frozen gold. Raises
+    Http404."""
+    datasets, labelling = _labelled(params, access)
+    if labelling is None:
+        return None
+    closed = closed_to(access, dataset=labelling.dataset)
+    gold = doubtful_gold(labelling, closed=closed)
+    return ChosenDoubts(access, datasets, labelling, gold, waiting_for(access, gold.stories))

@@ -377,6 +377,7 @@ BY_NATURE = {
     ("benchmark/calibration/report.html", 'name="reason"'): "sets which judge was chosen, and why",
     ("annotation/accounts/invitation.html", "<form"): "an invitation is claimed by one update; a user name is unique",
     ("annotation/adjudication/_cell.html", "annotation:decide"): "a decision names the revision that it was made on",
+    ("benchmark/doubtful/_cell.html", "<form"): "the same look again is no other one",
     ("annotation/adjudication/alike.html", "<form"): "each cell names the revision that it is decided on",
     ("annotation/adjudication/flags.html", "flag-form"): "a flag is decided by one update",
     ("annotation/adjudication/majorities.html", "seen_until"): "accepts what is open; what was accepted is not",

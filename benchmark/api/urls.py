@@ -5,6 +5,7 @@ from django.urls import path
 from benchmark.api import (
     calibration,
     datasets,
+    doubtful_gold,
     gold_kinds,
     importing,
     items,
@@ -45,6 +46,7 @@ urlpatterns = [
     path(f"{PROJECT}leaderboard/tables/<slug:table>/", results.LeaderboardTable.as_view(), name="leaderboard_table"),
     path(f"{PROJECT}gold-kinds/", gold_kinds.GoldKinds.as_view(), name="gold_kinds"),
     path(f"{PROJECT}gold-kinds/tables/<slug:table>/", gold_kinds.GoldKindsTable.as_view(), name="gold_kinds_table"),
+    path(f"{PROJECT}doubtful-gold/", doubtful_gold.DoubtfulGold.as_view(), name="doubtful_gold"),
     path(f"{PROJECT}comparison/", results.ComparisonOfTwo.as_view(), name="comparison"),
     path(f"{PROJECT}comparison/tables/<slug:table>/", results.ComparisonTable.as_view(), name="comparison_table"),
 ]

@@ -8,6 +8,7 @@ from benchmark.models.preparation import RunPreparation
 from benchmark.models.prompts import StoredPromptSet
 from benchmark.models.report import SharedItem, SharedReport, StoryScores
 from benchmark.models.run import Entrant, Form, Run, RunItem, RunReport
+from benchmark.models.second_look import SecondLook
 from benchmark.models.visibility import Audience, ResultsVisibility
 from benchmark.models.watch import AnchorRepeat, AnchorWatch
 
@@ -29,6 +30,7 @@ __all__ = [
     "RunParcel",
     "RunPreparation",
     "RunReport",
+    "SecondLook",
     "SharedItem",
     "SharedReport",
     "StoredPromptSet",

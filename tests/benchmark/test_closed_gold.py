@@ -215,10 +215,12 @@ def queries(name: str, world: ResultsWorld) -> list[str]:
         parses = product(("stage1", "stage2"), ("official", "repaired"))
         category = world.dataset.samples.get(number=8).category
         return [people, *(f"a={first}&b={second}&stage={s}&reading={r}&category={category}" for s, r in parses)]
-    if name.startswith(("benchmark:leaderboard", "benchmark:differences")):
+    if name.startswith(("benchmark:leaderboard", "benchmark:differences", "benchmark:items_")):
         return ["", "runs=all&over=every", "reading=official&over=every&show=person", f"split=run:{world.alone.uid}"]
     if name in ("benchmark:run_results", "benchmark:run_report", "benchmark:shared_report"):
         return [f"confusion_model=1&dimension={PLANTED}&reading={one}" for one in ("official", "repaired")]
+    if name == "benchmark:gold_kinds_cells":
+        return ["kind=all&model=majority&show=every", f"kind=all&dimension={PLANTED}&model=majority&show=wrong"]
     return [""]
 
 
@@ -371,8 +373,10 @@ WALKED = {
     "TablesFilter",
     "AgreementFilter",
     "GoldFilter",
+    "GoldKindsFilter",
+    "DoubtfulGoldFilter",
 }
-ADMINS_ALONE = {"FilterForm", "GoldLogFilter", "LedgerFilter"}
+ADMINS_ALONE = {"BridgeFilter", "FilterForm", "GoldLogFilter", "LedgerFilter", "PanelFilter"}
 """Filters of pages that neither annotators nor experts open (tests/test_urlconf.py)."""
 
 

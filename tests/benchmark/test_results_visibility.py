@@ -78,14 +78,16 @@ NO_PARSE = {
     "share_leaderboard", "rename_run", "archive_run", "restore_run", "delete_run", "leaderboard", "share_across",
     "enter_row", "edit_row", "remove_row", "estimate_extension", "estimate_judging", "estimate_again", "read_again",
     "judge_test", "run_judges", "run_judges_table", "run_sweep", "run_sweep_table", "follow_up",
-    "import_answers", "align_runs", "grow_alignment",
+    "import_answers", "align_runs", "grow_alignment", "new_watch", "estimate_watch",
+    "doubtful", "doubtful_file", "second_look", "save_looks", "undo_looks", "doubtful_cell",
 }  # fmt: skip
-"""The admins' alone, or what changes data, and the leaderboard, which says why it shows nothing."""
+"""The admins' or experts' alone, or what changes data, and the leaderboard, which says why it shows nothing."""
 SPECIAL = {
     "comparison_table": {"table": "differences"},
     "comparison_plot": {"plot": "two-models"},
     "leaderboard_plot": {"plot": "leaderboard-stage2"},
     "across_table": {"table": "across"},
+    "gold_kinds_table": {"table": "by-kind"},
     "across_plot": {"plot": "across"},
 }
 

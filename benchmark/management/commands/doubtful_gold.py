@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from annotation.management.json_command import JsonCommand
+from benchmark.management.commands._files import content_of, written
+from benchmark.management.commands._labelled import labelling_named
+from benchmark.services.doubtful_gold import doubtful_gold
+from benchmark.services.doubtful_tables import doubtful_table
+from core.plain import Json
+
+NAME = "doubtful-gold"
+
+
+class Command(JsonCommand):
+    help = (
+        "Lists gold labels of a frozen version that good models of several families agree against, for experts to look "
+        "at again, the least credible first. With --output it writes the table (csv, json, tex)."
+    )
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--dataset", type=int, metavar="VERSION", help="the newest that models labelled without it")
+        parser.add_argument("--output", metavar="PATH", help="its ending says the format")
+
+    def work(self, **options) -> dict:
+        labelling = labelling_named(options["project"], options["dataset"])
+        gold = doubtful_gold(labelling)
+        table = doubtful_table(gold, labelling.dataset.schema)
+        result: Json = {
+            "version": labelling.dataset.version,
+            "families": gold.families,
+            "waiting": len(gold.waiting),
+            "looked_at": len(gold.looked_at),
+            "left_out": gold.left_out,
+            "cells": list(table.rows),
+        }
+        if not options["output"]:
+            return result
+        return result | written(options["output"], content_of(options["output"], NAME, {NAME: lambda: table}, None))
+
+    def say(self, result: dict) -> None:
+        self.stdout.write(
+            f"Version {result['version']}, {result['families']} families of models: {result['waiting']} cells to look "
+            f"at, {result['looked_at']} looked at, {result['left_out']} changed since they were frozen."
+        )
+        for cell in result["cells"]:
+            told = f" → {cell['label']}" if cell["label"] else ""
+            self.stdout.write(
+                f"{cell['place']}. story {cell['story']}, {cell['actor']}: {cell['belief']} – {cell['dimension']}, "
+                f"{cell['against']} of {cell['heard']} families: {cell['state']}{told}"
+            )
+        if "path" in result:
+            self.stdout.write(f"path: {result['path']}")

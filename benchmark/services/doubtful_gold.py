@@ -1,0 +1,179 @@
+"""The gold labels that good models agree against, as experts look at them again: what waits, and what they said."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from django.core.cache import cache
+
+from annotation.models import GoldLabel, Proposition
+from benchmark.domain.gold_kinds.doubt import Doubt, Doubts, doubts
+from benchmark.models import DatasetSample, Entrant, SecondLook
+from benchmark.services.calibrated_panels import family_of
+from benchmark.services.gold_kind_cells import Labelling, Material, material_of
+from benchmark.services.leaderboards import KEPT_SECONDS
+
+Key = tuple[int, str]
+"""(proposition id, dimension key)"""
+
+
+@dataclass(frozen=True, slots=True)
+class DoubtfulCell:
+    """A doubtful gold cell: `gold` is its label in the version and now, `proposed` the one that models of the
+    `families` give, of `heard` families; `credible` orders the cells. `row` counts propositions of the story from 1,
+    `label` is the id of its gold label, 0 of an imported one, and `revision` that label's. `look` is the newest that an
+    expert took and did not take back, in answer to this doubt or to an earlier one.
+    """
+
+    story: int
+    row: int
+    proposition: Proposition
+    dimension: str
+    gold: str
+    now: str
+    label: int
+    revision: int
+    method: str
+    proposed: str
+    families: tuple[str, ...]
+    heard: int
+    credible: float
+    look: SecondLook | None
+
+    @property
+    def id(self) -> str:
+        return f"{self.proposition.uid}-{self.dimension}"
+
+    @property
+    def changed(self) -> bool:
+        """Whether an expert's second look changed gold."""
+        return self.look is not None and self.now != self.gold and self.look.label == self.now
+
+    @property
+    def stands(self) -> bool:
+        """Whether an expert said that gold stands, and no model has said more since."""
+        return self.look is not None and self.now == self.gold and self._answered
+
+    @property
+    def _answered(self) -> bool:
+        return self.look is not None and self.look.answers(self.gold, self.proposed, self.families)
+
+    @property
+    def waits(self) -> bool:
+        return not (self.changed or self.stands)
+
+
+@dataclass(frozen=True, slots=True)
+class DoubtfulGold:
+    """The doubtful cells of a version, the least credible first. `left_out` counts those whose label or proposition
+    changed otherwise since it was frozen; `families` has the largest number of families heard in a dimension, and
+    `stories` the numbers of those that all models were asked about."""
+
+    cells: tuple[DoubtfulCell, ...]
+    left_out: int
+    families: int
+    stories: frozenset[int]
+
+    @property
+    def waiting(self) -> list[DoubtfulCell]:
+        return [cell for cell in self.cells if cell.waits]
+
+    @property
+    def looked_at(self) -> list[DoubtfulCell]:
+        """Those that an expert has looked at, the last look first."""
+        return sorted((cell for cell in self.cells if not cell.waits), key=lambda cell: -(cell.look.pk))  # type: ignore[union-attr]
+
+    def cell(self, proposition: int, dimension: str) -> DoubtfulCell | None:
+        return next(
+            (one for one in self.cells if (one.proposition.pk, one.dimension) == (proposition, dimension)), None
+        )
+
+
+def doubtful_gold(labelling: Labelling, *, closed: Collection[int] = ()) -> DoubtfulGold:
+    """Return the doubtful cells of a version, without those of the `closed` stories, with what experts said of each."""
+    material, found = material_of(labelling), doubts_of(labelling)
+    cells = material.cells
+    listed = [doubt for doubt in found.listed if cells.stories[cells.story[doubt.cell]] not in set(closed)]
+    opened = _Opened(labelling, {cells.stories[cells.story[doubt.cell]] for doubt in listed})
+    made = [opened.cell(material, doubt) for doubt in listed]
+    kept = tuple(one for one in made if one is not None and (one.now == one.gold or one.changed))
+    return DoubtfulGold(kept, len(made) - len(kept), max(found.families, default=0), frozenset(cells.stories))
+
+
+def doubts_of(labelling: Labelling) -> Doubts:
+    """Return the doubts of a version, kept for a while."""
+    families = families_of(labelling)
+    asked = hashlib.sha256(json.dumps(sorted(families.items())).encode()).hexdigest()
+    key = f"doubtful-gold:{labelling.digest}:{asked}"
+    found: Doubts | None = cache.get(key)
+    if found is None:
+        material = material_of(labelling)
+        found = doubts(material.cells, material.predicted, families)
+        cache.set(key, found, KEPT_SECONDS)
+    return found
+
+
+def families_of(labelling: Labelling) -> dict[str, str]:
+    """Return the family of each model by its name, the name itself where none can be told; baselines have none."""
+    models = {of.entrant: of.name for of in labelling.entrants if of.kind == "model" and of.entrant is not None}
+    rows = Entrant.objects.filter(pk__in=list(models)).select_related("endpoint")
+    return {models[row.pk]: family_of(row.endpoint) or models[row.pk] for row in rows}
+
+
+class _Opened:
+    """The present gold of the stories of a version, and the looks at it, in four statements."""
+
+    def __init__(self, labelling: Labelling, numbers: Iterable[int]) -> None:
+        rows = DatasetSample.objects.filter(dataset=labelling.dataset, number__in=set(numbers), story__isnull=False)
+        self.schema = labelling.dataset.schema
+        self.samples = {sample.number: sample for sample in rows.filter(story__in=_in_use(labelling))}
+        stories = {sample.story_id for sample in self.samples.values()}
+        live = Proposition.objects.live_gold().filter(table__story__in=stories)
+        self.tables: dict[int, list[Proposition]] = {}
+        for row in live.select_related("table__story").order_by("position"):
+            self.tables.setdefault(row.table.story_id, []).append(row)
+        propositions = [row.pk for table in self.tables.values() for row in table]
+        gold = GoldLabel.objects.filter(proposition__in=propositions).only(
+            "proposition_id", "dimension", "label", "revision"
+        )
+        self.gold = {(one.proposition_id, one.dimension): one for one in gold}
+        looks = SecondLook.objects.standing().filter(proposition__in=propositions).select_related("by")
+        self.looks: Mapping[Key, SecondLook] = {(one.proposition_id, one.dimension): one for one in looks}
+
+    def cell(self, material: Material, doubt: Doubt) -> DoubtfulCell | None:
+        """Return the cell of a doubt; None where its proposition is no longer as it was frozen."""
+        cells, at = material.cells, doubt.cell
+        number, row, dimension = cells.stories[cells.story[at]], int(cells.row[at]), int(cells.dimension[at])
+        proposition = self._proposition(number, row)
+        if proposition is None:
+            return None
+        key = self.schema.keys[dimension]
+        held = self.gold.get((proposition.pk, key))
+        return DoubtfulCell(
+            story=number, row=row + 1, proposition=proposition, dimension=key,
+            gold=material.told(dimension, int(cells.gold[at])), now=_label_now(proposition, key, held),
+            label=held.pk if held else 0, revision=held.revision if held else 0, method=str(cells.method[at]),
+            proposed=material.told(dimension, doubt.label), families=doubt.against, heard=doubt.heard,
+            credible=doubt.credible, look=self.looks.get((proposition.pk, key)),
+        )  # fmt: skip
+
+    def _proposition(self, number: int, row: int) -> Proposition | None:
+        """Return the proposition of a frozen row: where it stood, or else the first that says the same."""
+        sample = self.samples.get(number)
+        if sample is None:
+            return None
+        frozen, table = sample.beliefs[row], self.tables.get(sample.story_id or 0, [])
+        same = [one for one in table if (one.actor, one.belief) == (frozen["actor"], frozen["belief"])]
+        in_place = [one for one in table[row : row + 1] if one in same]
+        return next(iter([*in_place, *same]), None)
+
+
+def _in_use(labelling: Labelling):
+    return labelling.dataset.project.stories.in_use().order_by().values("pk")
+
+
+def _label_now(proposition: Proposition, dimension: str, held: GoldLabel | None) -> str:
+    return held.label if held else (proposition.imported_labels or {}).get(dimension, "")
