@@ -205,6 +205,8 @@ PAGES = {
     "benchmark:remove_row": ADMIN,
     "benchmark:differences": ADMIN,
     "benchmark:differences_table": ADMIN,
+    "benchmark:items_apart": ADMIN,
+    "benchmark:items_file": ADMIN,
     "benchmark:structure": ADMIN,
     "benchmark:structure_story": ADMIN,
     "benchmark:structure_table": ADMIN,

@@ -238,6 +238,20 @@ def test_heads_stand_over_their_numbers(world, admin):
     assert abs((left + right) - (number_left + number_right)) < 6  # twice the distance of the middles
 
 
+HEADS = """[...document.querySelectorAll('.plot-heads > span')].map(head => {
+  const words = document.createRange(); words.selectNodeContents(head)
+  const { left, right } = words.getBoundingClientRect()
+  return [left, right]
+})"""
+
+
+def test_heads_of_a_picture_stand_apart_however_long_they_are(world, admin):
+    admin.goto(f"{world.base}/results/")
+    admin.locator(".plot-heads > span").first.evaluate("head => { head.textContent = 'Discrimination' }")
+    (_, first_ends), (second_begins, _), *_ = admin.evaluate(HEADS)
+    assert first_ends <= second_begins
+
+
 def test_a_shared_report_with_long_names_fits_a_narrow_window(world, login, new_page, client):
     world.run.entrants.filter(name="majority").update(name="m" * 60)
     client.force_login(world.alice)

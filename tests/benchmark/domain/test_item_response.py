@@ -1,0 +1,80 @@
+"""Difficulty and discrimination of items: known truth, an oracle, and where nothing is fitted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from bench.item_response import simulated
+from benchmark.domain.item_response import _elsewhere, _posterior, fit_items
+
+pytestmark = pytest.mark.once
+
+
+@pytest.mark.parametrize(("answers", "least"), [(12, 0.9), (1, 0.84)])
+def test_intervals_hold_the_truth_where_models_and_stories_are_few(answers, least):
+    """6 models × 21 items, 25 data sets: 525 items; bench/item_response.py has the large form."""
+    rng = np.random.default_rng(7)
+    hard, apart = [], []
+    for turn in range(25):
+        scores, difficulty, discrimination = simulated(rng, 6, 21, answers)
+        fit = fit_items(scores, seed=turn)
+        for held, truth, ends in (
+            (hard, difficulty, fit.difficulty_interval),
+            (apart, discrimination, fit.discrimination_interval),
+        ):
+            held += list((ends[:, 0] <= truth) & (truth <= ends[:, 1]))
+    assert np.mean(hard) > least and np.mean(apart) > least
+
+
+def test_what_tells_models_apart_comes_first():
+    """Items 0 to 4 rise with ability, 5 to 9 do not, 10 to 14 fall."""
+    rng = np.random.default_rng(3)
+    ability = np.linspace(-1, 1, 12)
+    slopes = np.repeat([2.0, 0.0, -2.0, 1.0], [5, 5, 5, 25])
+    scores = rng.binomial(20, expit(ability[:, None] * slopes)) / 20
+    fit = fit_items(scores, seed=1)
+    rising, flat, falling = (fit.discrimination[at : at + 5] for at in (0, 5, 10))
+    assert rising.min() > flat.max() and flat.min() > falling.max()
+    assert fit.apart[:5].all() and fit.apart[10:15].all()
+    assert (fit.discrimination_interval[:5, 0] > 0).all() and (fit.discrimination_interval[10:15, 1] < 0).all()
+    assert fit.difficulty == pytest.approx(np.full(40, 0.5), abs=0.15)
+
+
+def test_it_is_the_mixed_model_of_statsmodels():
+    """The same model where statsmodels takes the data, right and wrong, one row an answer. It fits by variational
+    Bayes, so that means are near ours and not the same."""
+    from statsmodels.genmod.bayes_mixed_glm import BinomialBayesMixedGLM
+
+    rng = np.random.default_rng(11)
+    scores, _, _ = simulated(rng, 12, 20, 1)
+    ability = _elsewhere(scores, np.isfinite(scores))
+    ours, _ = _posterior(scores, np.isfinite(scores), ability)
+    x, item = ability.ravel(), np.tile(np.arange(20), 12)
+    intercepts = np.eye(20)[item]
+    effects = np.hstack([intercepts, intercepts * x[:, None]])
+    fixed = np.column_stack([np.ones_like(x), x])
+    model = BinomialBayesMixedGLM(scores.ravel(), fixed, effects, np.repeat([0, 1], 20), vcp_p=1, fe_p=10)
+    fitted = model.fit_vb()
+    theirs = fitted.fe_mean + fitted.vc_mean.reshape(2, 20).T
+    assert np.corrcoef(ours[:, 0], theirs[:, 0])[0, 1] > 0.97
+    assert np.corrcoef(ours[:, 1], theirs[:, 1])[0, 1] > 0.9
+    assert ours.mean(axis=0) == pytest.approx(theirs.mean(axis=0), abs=0.3)
+
+
+def test_nothing_is_fitted_of_few_models_items_or_models_that_are_alike():
+    rng = np.random.default_rng(1)
+    assert fit_items(rng.random((4, 30)), seed=1) is None
+    assert fit_items(rng.random((9, 4)), seed=1) is None
+    assert fit_items(np.tile(rng.random(30), (6, 1)), seed=1) is None
+
+
+def test_a_model_without_a_score_and_an_item_that_all_get_right_have_finite_figures():
+    scores = np.random.default_rng(2).random((6, 12)).round()
+    scores[0, 3], scores[:, 5] = np.nan, 1.0
+    fit = fit_items(scores, seed=1)
+    for found in (fit.difficulty, fit.discrimination, fit.difficulty_interval, fit.discrimination_interval):
+        assert np.isfinite(found).all()
+    assert fit.difficulty[5] < np.median(fit.difficulty)
+    assert fit.difficulty_interval[5, 0] > 0  # six right answers do not say that nobody can miss it
