@@ -451,6 +451,6 @@ def test_buttons_outside_of_forms_are_known():
     texts = {str(path.relative_to(TEMPLATES)): path.read_text("utf-8") for path in TEMPLATES.rglob("*.html")}
     outside = {name: FORM.sub("", text) for name, text in texts.items()}
     posting = {name: text for name, text in outside.items() if "hx-post" in text}
-    imported, answers = "annotation/corpus/_imported.html", "benchmark/answers/_preview.html"
+    imported, answers = "annotation/corpus/_imported.html", "benchmark/answers/_import.html"
     assert sorted(posting) == [imported, answers, "workers/endpoint.html"]
     assert 'hx-include="#import"' in posting[imported] and 'hx-include="#answers"' in posting[answers]

@@ -27,7 +27,6 @@ from benchmark.api.shapes.runs import RunDetailOut
 from benchmark.forms.answers import AnswersForm
 from benchmark.forms.launch import as_posted
 from benchmark.services.launching import suite_of_version
-from benchmark.services.made_elsewhere.importing import import_answers
 from benchmark.services.made_elsewhere.records import BadFile
 from benchmark.services.plans import RunRefused
 from core.api.bodies import read_body
@@ -81,10 +80,9 @@ class ImportedRuns(GenericAPIView):
 
         def make() -> str:
             try:
-                preview = _form(access.project, given).preview()
+                return _form(access.project, given).keep(by=request.user, now=timezone.now()).uid
             except BadFile as error:
                 raise CannotBeDone({"answers": [str(error)]}) from error
-            return import_answers(by=request.user, preview=preview, now=timezone.now()).uid
 
         return run_answer(run_access(request.user, slug, made(request, make)), status=201)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,12 @@ from django.forms.boundfield import BoundField
 from django.utils.datastructures import MultiValueDict
 
 from annotation.forms.corpus import FilesField
-from annotation.models import Project
+from annotation.models import Project, User
 from benchmark.forms.launch import RefusableForm, SampleFields
 from benchmark.forms.settings import setting_field
-from benchmark.services.made_elsewhere.importing import Preview, Said, importable, preview_of
+from benchmark.models import Run
+from benchmark.services.made_elsewhere import unread
+from benchmark.services.made_elsewhere.importing import Preview, Said, import_answers, importable, preview_of
 from benchmark.services.made_elsewhere.reading import FORMATS
 from benchmark.services.plans import MOST_REPETITIONS, MOST_TITLE, Plan
 from benchmark.services.prompt_sets import names_of
@@ -121,6 +124,19 @@ class AnswersForm(RefusableForm, SampleFields):
         chosen = self.cleaned_data
         ids = {setting.name: chosen[f"ids_{setting.name}"] for setting in self._own}
         return Said(chosen["model"].strip(), chosen["format"], chosen.get("step", ""), ids)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether a worker reads the files of a valid form."""
+        return sum(upload.size for upload in self.cleaned_data["files"]) > unread.AT_ONCE
+
+    def keep(self, *, by: User, now: datetime) -> Run:
+        """Keep the answers of a valid form as a run, which a worker reads where they are many. Raises BadFile,
+        RunRefused."""
+        if self.is_large:
+            files = [(upload, upload.name) for upload in self.cleaned_data["files"]]
+            return unread.import_unread(by=by, files=files, plan=self.plan(), said=self.said(), now=now)
+        return import_answers(by=by, preview=self.preview(), now=now)
 
     def preview(self) -> Preview:
         """Return what the import of a valid form's files would make. Raises BadFile, RunRefused."""

@@ -2,7 +2,7 @@
 
 from benchmark.models.dataset import Dataset, DatasetSample
 from benchmark.models.entered import EnteredKind, EnteredRow
-from benchmark.models.imported import RunParcel, UnmatchedReport
+from benchmark.models.imported import RunParcel, UnmatchedReport, UnreadParcel
 from benchmark.models.judge_test import JudgeTest, JudgeTestItem
 from benchmark.models.preparation import RunPreparation
 from benchmark.models.prompts import StoredPromptSet
@@ -36,4 +36,5 @@ __all__ = [
     "StoredPromptSet",
     "StoryScores",
     "UnmatchedReport",
+    "UnreadParcel",
 ]

@@ -30,3 +30,20 @@ class RunParcel(models.Model):
 
     def __str__(self) -> str:
         return f"{len(self.rows)} answers"
+
+
+class UnreadParcel(models.Model):
+    """A stretch of a file of answers that a worker has yet to read, the first of its run's files at `position` 0; the
+    stretches of a file stand in the order of their ids. They go with the transaction that keeps what was read of them
+    (benchmark/services/made_elsewhere/unread.py)."""
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="files_to_read")
+    position = models.PositiveSmallIntegerField()
+    name = models.CharField(max_length=255)
+    content = models.BinaryField()
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return self.name

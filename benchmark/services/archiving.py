@@ -25,6 +25,7 @@ from benchmark.models import (
     SharedReport,
     StoryScores,
     UnmatchedReport,
+    UnreadParcel,
 )
 from benchmark.services.plans import RunRefused
 from core.language import gettext_noop
@@ -140,7 +141,7 @@ def delete_run(*, by: User | None, run: Run, now: datetime) -> Deletion:
     StoryScores.objects.filter(run__in=beside).delete()
     RunReport.objects.filter(run__in=beside).delete()
     RunItem.objects.filter(entrant__run__in=beside).delete()
-    for left in (RunPreparation, RunParcel, UnmatchedReport):
+    for left in (RunPreparation, RunParcel, UnmatchedReport, UnreadParcel):
         left.objects.filter(run__in=beside).delete()
     for each in beside:
         each.deleted_at = now

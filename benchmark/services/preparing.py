@@ -20,8 +20,9 @@ from benchmark.models import DatasetSample, Entrant, Run, RunItem, RunPreparatio
 from benchmark.models.preparation import stretches_of
 from benchmark.services.asking import sample_asked
 from benchmark.services.entering import add_run_items
-from benchmark.services.made_elsewhere import taking
-from benchmark.services.plans import Plan, own_stages
+from benchmark.services.made_elsewhere import taking, unread
+from benchmark.services.made_elsewhere.records import BadFile
+from benchmark.services.plans import Plan, RunRefused, own_stages
 from benchmark.services.stored_plans import plan_of
 from benchmark.services.taken_over import nothing_to_judge
 from benchmark.suites.contract import BadQuestion
@@ -71,6 +72,8 @@ def prepare_run(job: Job, stopped: Callable[[], bool]) -> None:
     Raises DatabaseError; then it can be tried again."""
     run = Run.objects.select_related("project", "dataset", "judge", "source", "job", "original").get(job=job)
     try:
+        if run.imported and not stopped():
+            unread.read(run)
         while run.imported and not stopped():
             if not taking.take_next(run):
                 return
@@ -79,7 +82,7 @@ def prepare_run(job: Job, stopped: Callable[[], bool]) -> None:
             preparation = RunPreparation.objects.filter(run=run).first()
             if preparation is None or not _step(run, plan, preparation, writes):
                 return
-    except (SuiteFailed, BadQuestion) as error:
+    except (SuiteFailed, BadQuestion, BadFile, RunRefused) as error:
         _fail(run, str(error))
     except DatabaseError:
         raise
@@ -162,7 +165,7 @@ def _fail(run: Run, why: str) -> bool:
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """How far a run is that is preparing: items are there about the first `done` of its `of` samples, or of an
-    imported run for so many answers."""
+    imported run for so many answers; of one whose files are still to be read both are 0."""
 
     done: int
     of: int

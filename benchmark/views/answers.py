@@ -13,7 +13,7 @@ from annotation.access import project_access
 from annotation.models import Role
 from benchmark.forms.answers import AnswersForm
 from benchmark.services.launching import suite_of_version
-from benchmark.services.made_elsewhere.importing import Preview, import_answers
+from benchmark.services.made_elsewhere.importing import Preview
 from benchmark.services.made_elsewhere.records import BadFile
 from benchmark.services.plans import RunRefused
 from benchmark.views.launch import chosen, launches_of, newest_version, posted
@@ -39,7 +39,7 @@ def import_page(request: HttpRequest, slug: str) -> HttpResponse:
         try:
             if "keep" in request.POST:
                 return _to(request, slug, made_once(request, lambda: _kept(request, form)))
-            context |= _shown(form.preview())
+            context |= {"large": True} if form.is_large else _shown(form.preview())
         except BadFile as error:
             form.add_error("files", str(error))
         except RunRefused as error:
@@ -52,8 +52,9 @@ def import_page(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _kept(request: HttpRequest, form: AnswersForm) -> str:
-    run = import_answers(by=request.user, preview=form.preview(), now=timezone.now())
-    messages.success(request, gettext_noop("The answers are a run, marked as imported."))
+    run = form.keep(by=request.user, now=timezone.now())
+    if not form.is_large:
+        messages.success(request, gettext_noop("The answers are a run, marked as imported."))
     return run.uid
 
 

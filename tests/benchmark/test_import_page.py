@@ -14,8 +14,8 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from annotation.models import Scope
-from benchmark.models import Run, RunItem, RunParcel
-from benchmark.services.made_elsewhere import taking
+from benchmark.models import Run, RunItem, RunParcel, RunPreparation, UnmatchedReport, UnreadParcel
+from benchmark.services.made_elsewhere import taking, unread
 from benchmark.services.reports import scores_of
 from benchmark.services.run_actions import act_on
 from core.idempotency.requests import HEADER
@@ -305,3 +305,111 @@ def test_an_import_that_a_worker_takes_in_can_be_cancelled_and_made_again(admin,
     assert RunItem.objects.filter(entrant__run=again).count() == 12
     with pytest.raises(JobRefused, match="were imported"):
         act_on(Run.objects.select_related("job").get(pk=again.pk), "cancel")
+
+
+# --- large files
+# ------------------------------------------------------------------------------------------------------------------
+@pytest.fixture
+def large(monkeypatch):
+    """Every file is left to the workers, in rows of 100 bytes."""
+    monkeypatch.setattr(unread, "AT_ONCE", 0)
+    monkeypatch.setattr(unread, "_STRETCH", 100)
+
+
+class Killed(BaseException):
+    """As a process that ends between two statements."""
+
+
+def _killed(*args, **kwargs):
+    raise Killed
+
+
+def test_a_worker_reads_large_files_also_after_it_was_killed(admin, page, cast, large, monkeypatch):
+    content = {key: text for key, text in RIGHT.items() if key != "sum-3"} | {"who": "me"}
+    with monkeypatch.context() as patch:
+        patch.setattr(unread, "AT_ONCE", 1_000_000)
+        at_once = _left_to_workers(admin, page, title="")
+    told = written(admin.post(page, said(files=[upload(content)], model="acme/other"), headers={"HX-Request": "true"}))
+    assert "are read by a worker" in told and "data-import" in told and Run.objects.count() == 1
+    run = _left_to_workers(admin, page, model="acme/other", title="")
+    address = reverse("benchmark:run", args=[cast.project.slug, run.uid])
+    shown = written(admin.get(address))
+    assert run.job.state == "preparing" and "Reading <bdi>answers.json</bdi>" in shown and 'id="run-prepared"' in shown
+    assert UnreadParcel.objects.filter(run=run).count() > 1 and run.title == "Imported from answers.json"
+    assert admin.get(reverse("benchmark:runs", args=[cast.project.slug])).status_code == 200
+    for name in ("preview_of", "keep_what_was_read", "refuse_twice"):
+        with monkeypatch.context() as patch:
+            patch.setattr(unread, name, _killed)
+            with pytest.raises(Killed):
+                prepare_all(threading.Event())
+        assert not run.entrants.exists() and not RunParcel.objects.exists()
+    prepare_all(threading.Event())
+    run = Run.objects.select_related("job").get(pk=run.pk)
+    assert run.job.standing == at_once.job.standing and not UnreadParcel.objects.exists()
+    assert not RunParcel.objects.exists() and not RunPreparation.objects.exists()
+    assert _answers(run) == _answers(at_once) and run.params == at_once.params and run.stages == at_once.stages
+    same = ("file", "digest", "by", "format", "records", "unmatched", "double", "facts")
+    assert {name: run.imported[name] for name in same} == {name: at_once.imported[name] for name in same}
+    assert run.title == run.job.title == "acme/other: imported from answers.json"
+    assert UnmatchedReport.objects.get(run=run).missing == ["sum-3"]
+    assert "no sample is called &#x27;who&#x27;" in written(admin.get(address))
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"files": "{"}, "answers.json"),
+        ({"files": {"who": "me"}}, "answers.json: none of its 1 answers is to a sample"),
+        ({"model": ""}, "The file does not say which model answered; name the model."),
+    ],
+)
+def test_what_is_wrong_with_a_large_file_stands_on_the_page_of_its_run(admin, page, cast, large, changed, sentence):
+    files = {"files": [upload(changed["files"])]} if "files" in changed else {}
+    assert admin.post(page, said(keep="1") | changed | files).status_code == 302
+    run = Run.objects.select_related("job").get()
+    prepare_all(threading.Event())
+    run.job.refresh_from_db()
+    assert run.job.standing == "failed" and sentence in run.job.note
+    shown = written(admin.get(reverse("benchmark:run", args=[cast.project.slug, run.uid])))
+    assert sentence in shown and "job-retry" not in shown
+    assert not UnreadParcel.objects.exists() and not RunItem.objects.exists() and not run.entrants.exists()
+    for name in ("runs", "leaderboard"):
+        assert admin.get(reverse(f"benchmark:{name}", args=[cast.project.slug])).status_code == 200
+    assert admin.get(reverse("benchmark:run_made", args=[cast.project.slug, run.uid])).status_code == 200
+    assert admin.post(reverse("benchmark:delete_run", args=[cast.project.slug, run.uid])).status_code == 302
+    assert not Run.objects.exists()
+
+
+def test_a_large_file_is_a_run_once_and_cancelled_one_can_be_imported_again(admin, page, cast, large):
+    run = _left_to_workers(admin, page)
+    assert admin.post(reverse("benchmark:run_action", args=[cast.project.slug, run.uid, "cancel"])).status_code == 302
+    prepare_all(threading.Event())
+    assert not UnreadParcel.objects.exists() and not RunItem.objects.exists()
+    first, second = _left_to_workers(admin, page), _left_to_workers(admin, page)
+    prepare_all(threading.Event())
+    jobs = Job.objects.in_bulk([first.job_id, second.job_id])
+    ended, refused = sorted(jobs.values(), key=lambda job: job.standing == "failed")
+    assert ended.standing != "failed" and "are a run already" in refused.note
+    assert RunItem.objects.count() == 12
+
+
+def test_the_api_leaves_large_files_to_a_worker(cast, large):
+    api = _api(cast.alice)
+    made = api.post(RUNS, BODY, format="json")
+    told = made.json()
+    assert made.status_code == 201 and (told["state"], told["models"], told["preparing"]) == (
+        "preparing", [], {"done": 0, "of": 0},
+    )  # fmt: skip
+    prepare_all(threading.Event())
+    told = api.get(f"/api/v1/projects/minds/runs/{told['run']}/").json()
+    assert told["models"] == ["acme/large 2"] and told["left_out"]["unmatched"][0]["where"] == "answer 'who'"
+
+
+def test_what_is_known_to_be_wrong_without_reading_is_said_at_once(admin, page, large):
+    for changed, sentence in (
+        ({"dataset": "9"}, "Select a valid choice"),
+        ({"limit": "-1"}, "Only the first: It is -1"),
+    ):
+        part = written(admin.post(page, said(keep="1") | changed, headers={"HX-Request": "true"}))
+        assert sentence in part
+    assert not Run.objects.exists()

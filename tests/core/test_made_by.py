@@ -114,11 +114,20 @@ def test_everything_that_the_computing_code_imports_is_in_it():
     assert set(reached.values()) <= set(files(ROOT))
 
 
+READERS = {"inspect_ai", "openpyxl"}
+"""Libraries that read uploaded files; what they read is stored before anything is computed of it."""
+
+
 def test_every_library_that_the_computing_code_imports_is_in_it():
     found: set[str] = set()
     for name, path in _reached(_keepers() - {"benchmark.views.plots"} | {DRAWN_FROM}).items():
         if not name.startswith("workers"):  # which asks models and stores; Django does the same for rows
-            found |= {one.split(".")[0] for one in _imported(path)} - {"django", *PACKAGES, *sys.stdlib_module_names}
+            found |= {one.split(".")[0] for one in _imported(path)} - {
+                "django",
+                *READERS,
+                *PACKAGES,
+                *sys.stdlib_module_names,
+            }
     distributions = packages_distributions()
     assert {"numpy", "scipy", "matplotlib"} <= found
     assert {one.lower() for name in found for one in distributions.get(name, [name])} <= libraries()

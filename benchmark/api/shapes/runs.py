@@ -30,8 +30,8 @@ class ImportedOut(serializers.Serializer):
 class PreparedOut(serializers.Serializer):
     """How far a run is whose questions are still being made."""
 
-    done = serializers.IntegerField(help_text="Samples about which they are there.")
-    of = serializers.IntegerField(help_text="All its samples.")
+    done = serializers.IntegerField(help_text="Samples about which they are there; of an import, answers.")
+    of = serializers.IntegerField(help_text="All its samples, or answers; 0 while the files of an import are read.")
 
 
 class RunOut(serializers.Serializer):

@@ -237,59 +237,82 @@ def import_answers(*, by: User | None, preview: Preview, now: datetime) -> Run:
 
     Raises RunRefused where the project has a run of the same answers.
     """
-    plan, digest = preview.plan, preview.made.digest
-    project = plan.dataset.project
-    others = Run.objects.filter(project=project, dataset=plan.dataset, suite=plan.suite).select_related("job")
-    for other in others.exclude(job__state=JobState.FINISHED, preparation__isnull=False):  # those could not be taken in
-        same = other.imported and (other.imported["digest"], other.imported["model"]) == (digest, preview.model)
-        if same and other.params == draft_of(plan, preview.stories).params:
-            raise RunRefused(gettext_noop(f"The answers of this file are a run already: {other.title} ({other.uid})."))
-    rows = _rows(preview)
+    refuse_twice(preview)
+    rows = rows_of(preview)
     later = len(rows) > taking.AT_ONCE
+    run = draft_of(preview.plan, preview.stories)
+    describe(run, preview, by=by.username if by else "", now=now)
     with transaction.atomic():
-        run = _run(by, preview, now, preparing=later)
-        Entrant.objects.create(
-            run=run, endpoint=_endpoint(preview.model, by), position=0, name=preview.model,
-            spec={"name": preview.model, "provider": IMPORTED, "model": preview.model, "options": {}},
-        )  # fmt: skip
-        left_out = {name: preview.told[name] for name in ("unmatched", "double", "missing")}
-        UnmatchedReport.objects.create(run=run, **left_out)
+        begin(run, by, preparing=later)
+        keep_what_was_read(run, preview, by)
         if later:
             taking.take_later(run, rows)
         else:
             taking.take_all(run, rows, now)
-        details = {"file": preview.made.name, "model": preview.model, "answers": len(preview.matched.answers)}
-        audit.record(by=by, project=project, action="run.imported", target=run.uid, **details)
     return run
 
 
-def _run(by: User | None, preview: Preview, now: datetime, *, preparing: bool) -> Run:
+def refuse_twice(preview: Preview, *, but: int | None = None) -> None:
+    """Raise RunRefused where the project has a run of the same answers, other than the one with the id `but`."""
+    plan, made = preview.plan, (preview.made.digest, preview.model)
+    runs = Run.objects.filter(project=plan.dataset.project, dataset=plan.dataset, suite=plan.suite)
+    others = runs.exclude(job__state=JobState.CANCELLED).exclude(pk=but).select_related("job")
+    for other in others.exclude(job__state=JobState.FINISHED, preparation__isnull=False):  # those could not be taken in
+        same = other.imported and (other.imported["digest"], other.imported["model"]) == made
+        if same and other.params == draft_of(plan, preview.stories).params:
+            raise RunRefused(gettext_noop(f"The answers of this file are a run already: {other.title} ({other.uid})."))
+
+
+def describe(run: Run, preview: Preview, *, by: str, now: datetime) -> None:
+    """Say on a run that is not saved what was read: its steps, its name, and what is known of the making."""
     plan, made = preview.plan, preview.made
-    title = (plan.title or gettext_noop(f"{preview.model}: imported from {made.name}"))[:200]
-    run = draft_of(plan, preview.stories)
     run.stages = preview.steps
-    run.title, run.created_by = title, by
-    run.spec = {
+    run.title = (plan.title or gettext_noop(f"{preview.model}: imported from {made.name}"))[:200]
+    counts = {
+        "records": len(made.records), "unmatched": len(preview.matched.unmatched),
+        "double": len(preview.matched.double),
+    }  # fmt: skip
+    run.spec = spec_of(
+        plan, by=by, now=now, file=made.name, digest=made.digest, model=preview.model, **counts, **made.making
+    )
+
+
+def spec_of(plan: Plan, *, by: str, now: datetime, **making: Any) -> Json:
+    """Return what a run of imported answers states of itself; `making` is what is known of theirs."""
+    unsaid = {"format": "", "tool": "", "version": "", "facts": {}, "records": 0, "unmatched": 0, "double": 0}
+    return {
         "dataset": {"version": plan.dataset.version, "digest": plan.dataset.digest},
         "prompts": {},
         "examples": [],
         "judge": None,
-        "imported": {
-            "file": made.name, "digest": made.digest, "model": preview.model, "by": by.username if by else "",
-            "at": now.isoformat(), "records": len(made.records), "unmatched": len(preview.matched.unmatched),
-            "double": len(preview.matched.double), **made.making,
-        },
+        "imported": {**unsaid, "by": by, "at": now.isoformat(), **making},
         **versions(),
-    }  # fmt: skip
+    }
+
+
+def begin(run: Run, by: User | None, *, preparing: bool) -> None:
+    """Save a run with a job of its own, in the caller's transaction."""
+    run.created_by = by
     run.job = Job.objects.begin(
         preparing=preparing,
         handler=HANDLER,
-        title=title,
-        params={"project": plan.dataset.project.slug},
+        title=run.title,
+        params={"project": run.project.slug},
         created_by=by.username if by else "",
     )
     run.save()
-    return run
+
+
+def keep_what_was_read(run: Run, preview: Preview, by: User | None) -> None:
+    """Keep the model of a run, and what of its files is no part of it, in the caller's transaction."""
+    Entrant.objects.create(
+        run=run, endpoint=_endpoint(preview.model, by), position=0, name=preview.model,
+        spec={"name": preview.model, "provider": IMPORTED, "model": preview.model, "options": {}},
+    )  # fmt: skip
+    left_out = {name: preview.told[name] for name in ("unmatched", "double", "missing")}
+    UnmatchedReport.objects.create(run=run, **left_out)
+    details = {"file": preview.made.name, "model": preview.model, "answers": len(preview.matched.answers)}
+    audit.record(by=by, project=run.project, action="run.imported", target=run.uid, **details)
 
 
 def _endpoint(model: str, by: User | None) -> Endpoint:
@@ -304,7 +327,7 @@ def _endpoint(model: str, by: User | None) -> Endpoint:
     return endpoint
 
 
-def _rows(preview: Preview) -> list[AnswerRow]:
+def rows_of(preview: Preview) -> list[AnswerRow]:
     """Return each question of the run with its answer, or with the reason why there is none."""
     given = preview.matched.answers
     return [

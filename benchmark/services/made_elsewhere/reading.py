@@ -41,7 +41,6 @@ def read_all(files: Sequence[tuple[Path, str]], format: str = "") -> Made:
         )
     main = max(read, key=lambda made: len(made.records))
     records = [replace(record, where=f"{made.name}, {record.where}") for made in read for record in made.records]
-    listed = sorted((made.digest, made.name) for made in read)
     return _with_answers(
         replace(
             main,
@@ -50,9 +49,17 @@ def read_all(files: Sequence[tuple[Path, str]], format: str = "") -> Made:
             version=next((made.version for made in read if made.version), ""),
             facts=_joined(read),
             name=", ".join(made.name for made in read),
-            digest=hashlib.sha256("".join(f"{digest}  {name}\n" for digest, name in listed).encode()).hexdigest(),
+            digest=digest_of_all([(made.digest, made.name) for made in read]),
         )
     )
+
+
+def digest_of_all(files: Sequence[tuple[str, str]]) -> str:
+    """Return the SHA-256 of files together, each by its own and its name: of one its own, of several that of the list
+    of theirs."""
+    if len(files) == 1:
+        return files[0][0]
+    return hashlib.sha256("".join(f"{digest}  {name}\n" for digest, name in sorted(files)).encode()).hexdigest()
 
 
 def _joined(read: Sequence[Made]) -> dict[str, str]:

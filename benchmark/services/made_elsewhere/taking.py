@@ -15,7 +15,7 @@ from typing import NamedTuple
 from django.db import transaction
 from django.utils import timezone
 
-from benchmark.models import Entrant, Run, RunItem, RunParcel, RunPreparation
+from benchmark.models import Entrant, Run, RunItem, RunParcel, RunPreparation, UnreadParcel
 from benchmark.services.entering import add_work
 from core.bulk import insert_rows
 from core.language import gettext_noop
@@ -50,7 +50,7 @@ def take_later(run: Run, rows: Sequence[AnswerRow]) -> None:
     """Leave answers to the workers, in the caller's transaction."""
     parts = [rows[at : at + A_PART] for at in range(0, len(rows), A_PART)]
     RunParcel.objects.bulk_create([RunParcel(run=run, rows=part) for part in parts], batch_size=50)
-    RunPreparation.objects.create(run=run, samples=[], of=len(rows))
+    RunPreparation.objects.update_or_create(run=run, defaults={"samples": [], "of": len(rows)})
     WORKERS.notify()
 
 
@@ -65,7 +65,7 @@ def take_all(run: Run, rows: Sequence[AnswerRow], now: datetime) -> None:
 def take_next(run: Run) -> bool:
     """Take in the next part of a run's answers; returns whether there may be more. With the last one the run ends."""
     job = Job.objects.select_for_update().get(pk=run.job_id)
-    if job.state != JobState.PREPARING:
+    if job.state != JobState.PREPARING or UnreadParcel.objects.filter(run=run).exists():
         return False
     preparation = RunPreparation.objects.get(run=run)
     if part := RunParcel.objects.filter(run=run).first():
@@ -84,6 +84,7 @@ def take_back_answers(run: Run) -> None:
     does not come to its end nothing is kept, and its file can be imported again."""
     RunItem.objects.filter(entrant__run=run).delete()
     RunParcel.objects.filter(run=run).delete()
+    UnreadParcel.objects.filter(run=run).delete()
     take_back(run.job)
     RunPreparation.objects.filter(run=run).update(done=0, kept=0)
 

@@ -1,0 +1,123 @@
+"""Files of answers that are too large for a request: kept as they came, and read and matched by a worker.
+
+The run is there at once, and prepares. Its files lie in the database until the transaction that keeps what was read of
+them, which deletes them: so a process may be killed at any moment, and the next one reads them anew. What is wrong with
+them ends the run as failed, with the sentence that a preview would have said.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from datetime import datetime
+from pathlib import Path
+from typing import IO
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.models import User
+from benchmark.models import Run, RunPreparation, UnreadParcel
+from benchmark.services.made_elsewhere import taking
+from benchmark.services.made_elsewhere.importing import (
+    Preview,
+    Said,
+    begin,
+    describe,
+    keep_what_was_read,
+    preview_of,
+    refuse_twice,
+    rows_of,
+    spec_of,
+    steps_of_import,
+)
+from benchmark.services.made_elsewhere.reading import digest_of_all
+from benchmark.services.plan_checks import samples_of_import
+from benchmark.services.plans import Plan
+from benchmark.services.stored_plans import draft_of, plan_of
+from core.language import gettext_noop
+from workers.models import Job, JobState
+from workers.services.notify import WORKERS
+
+AT_ONCE = 500_000
+"""Bytes of files up to which the request that brings them reads them."""
+_STRETCH = 1_000_000
+"""Bytes of a file that lie in one row."""
+_UNREAD = "unread"
+"""What a run states, until its files are read, of how they are to be read."""
+
+
+def import_unread(
+    *, by: User | None, files: Sequence[tuple[IO[bytes], str]], plan: Plan, said: Said, now: datetime
+) -> Run:
+    """Return a run whose files, each with the name that it is called by, a worker reads, matches and takes in; `plan`
+    and `said` are as `preview_of` takes them. Raises RunRefused for what is known to be wrong without reading."""
+    checked = replace(plan, repetitions=plan.repetitions or 1)
+    run = draft_of(checked, samples_of_import(checked))
+    names = ", ".join(name for _, name in files)
+    run.title = (plan.title or gettext_noop(f"Imported from {names}"))[:200]
+    run.stages = steps_of_import(plan)
+    told = {"said": asdict(said), "repetitions": plan.repetitions, "title": plan.title}
+    with transaction.atomic():
+        run.spec = spec_of(plan, by=by.username if by else "", now=now, file=names, digest="", model=said.model)
+        begin(run, by, preparing=True)
+        listed = [(_keep(run, position, *file), file[1]) for position, file in enumerate(files)]
+        run.spec["imported"]["digest"] = digest_of_all(listed)
+        run.spec |= {_UNREAD: told}
+        run.save(update_fields=["spec"])
+        RunPreparation.objects.create(run=run, samples=[], of=0)
+    WORKERS.notify()
+    return run
+
+
+def _keep(run: Run, position: int, file: IO[bytes], name: str) -> str:
+    """Keep a file as it came; returns its SHA-256."""
+    digest = hashlib.sha256()
+    file.seek(0)
+    while content := file.read(_STRETCH):
+        digest.update(content)
+        UnreadParcel.objects.create(run=run, position=position, name=name[:255], content=content)
+    return digest.hexdigest()
+
+
+def read(run: Run) -> None:
+    """Read and match the files of a run where that is still to be done, and leave its answers to be taken in. Raises
+    BadFile, RunRefused."""
+    if not UnreadParcel.objects.filter(run=run).exists():
+        return
+    told = run.spec[_UNREAD]
+    plan = replace(plan_of(run), repetitions=told["repetitions"], title=told["title"])
+    with tempfile.TemporaryDirectory(prefix="credence-answers-") as folder:
+        preview = preview_of(_written(run, Path(folder)), plan, Said(**told["said"]))
+    refuse_twice(preview, but=run.pk)
+    _fill(run, preview)
+
+
+def _written(run: Run, folder: Path) -> list[tuple[Path, str]]:
+    """Write the files into a folder; a log is read by the ending of its name."""
+    names: dict[Path, str] = {}
+    for stretch in UnreadParcel.objects.filter(run=run).order_by("position", "pk").iterator(chunk_size=1):
+        path = folder / f"{stretch.position}{Path(stretch.name).suffix}"
+        names[path] = stretch.name
+        with path.open("ab") as target:
+            target.write(stretch.content)
+    return list(names.items())
+
+
+@transaction.atomic
+def _fill(run: Run, preview: Preview) -> None:
+    """Keep what was read, unless somebody has, or the run was cancelled meanwhile."""
+    job = Job.objects.select_for_update().get(pk=run.job_id)
+    if job.state != JobState.PREPARING or not UnreadParcel.objects.filter(run=run).exists():
+        return
+    asked = draft_of(preview.plan, preview.stories)
+    for field in ("params", "form", "level", "prompt_set"):
+        setattr(run, field, getattr(asked, field))
+    describe(run, preview, by=run.imported["by"], now=timezone.now())
+    run.save()
+    Job.objects.filter(pk=job.pk).update(title=run.title)
+    keep_what_was_read(run, preview, run.created_by)
+    taking.take_later(run, rows_of(preview))
+    UnreadParcel.objects.filter(run=run).delete()
