@@ -8,8 +8,6 @@ annotators and between cells, and shown suggestions are taken more often by the 
 
 from __future__ import annotations
 
-import argparse
-import os
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
@@ -23,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from annotation.domain.anchoring import Arm, DrawUnit, Votes, anchoring_report
 from annotation.domain.anchoring.randomisation import randomisation_p
+from bench.data_sets import data_sets_parser
 from core.statistics import ALPHA, holm
 
 STORIES = (5, 10, 21, 100)
@@ -82,11 +81,7 @@ def row(pool: ProcessPoolExecutor, data_sets: int, **world) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data-sets", type=int, default=1000, metavar="N")
-    parser.add_argument("--draws", type=int, default=999, metavar="N")
-    parser.add_argument("--processes", type=int, default=os.cpu_count(), metavar="N")
-    parser.add_argument("--stories", type=int, nargs="+", default=STORIES, metavar="N")
+    parser = data_sets_parser(__doc__.splitlines()[0], stories=STORIES)
     parser.add_argument("--shifts", type=float, nargs="+", default=SHIFTS, metavar="S")
     chosen = parser.parse_args()
     print("| drawn for | shift (points) | stories | announced % | in some dimension % | interval holds the shift % |")

@@ -9,8 +9,6 @@ often by half of that; and minutes fall by a quarter where there is an effect.""
 
 from __future__ import annotations
 
-import argparse
-import os
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -22,6 +20,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from annotation.domain.anchoring.tables import MEASURES, Tables, arm_p, tables_report
+from bench.data_sets import data_sets_parser
 from core.statistics import ALPHA, holm
 
 STORIES = (5, 6, 8, 10, 21, 100)
@@ -96,11 +95,7 @@ def row(pool: ProcessPoolExecutor, data_sets: int, **world) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data-sets", type=int, default=1000, metavar="N")
-    parser.add_argument("--draws", type=int, default=999, metavar="N")
-    parser.add_argument("--processes", type=int, default=os.cpu_count(), metavar="N")
-    parser.add_argument("--stories", type=int, nargs="+", default=STORIES, metavar="N")
+    parser = data_sets_parser(__doc__.splitlines()[0], stories=STORIES)
     parser.add_argument("--effects", type=float, nargs="+", default=EFFECTS, metavar="E")
     parser.add_argument("--blind", type=float, nargs="+", default=BLIND, metavar="S")
     chosen = parser.parse_args()

@@ -38,6 +38,8 @@ SUITES = {"opentom": 13_708, "fantom": 12_832}
 ORDINARY = ("import", "launch", "items", "work", "figures")
 MODELS = ("majority", "random", *SKILLS)
 CONTROLLED = ("add-controls", "work", "figures", "pages")
+SERVED = ("launch", "add-controls", "pages")
+"""Steps that ask for pages."""
 SHOWN = 12
 _FILE = re.compile(r"""(?:href|src|hx-get)=["']([^"'#]+)["']""")
 
@@ -106,6 +108,8 @@ def child(step: str, suite: str, data: Path) -> None:
     import django
 
     django.setup()
+    if step in SERVED:
+        from config import wsgi  # noqa: F401 what the server has loaded before it takes a request
     from django.conf import settings
 
     plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
@@ -355,6 +359,7 @@ def _addresses(suite: str) -> Iterator[str]:
         "across": [([], "")],
         "differences": [([], ""), ([], "?reading=official"), ([], "?over=every&page=2")],
         "structure": [([], "")],
+        "items_apart": [([], ""), ([], "?page=2")],
         "compare": [
             ([], ""),
             ([], pair),
@@ -364,6 +369,8 @@ def _addresses(suite: str) -> Iterator[str]:
         ],
         "compare_story": [([item.sample.number], pair)],
         "shared_reports": [([], "")],
+        "watches": [([], "")],
+        "new_watch": [(one, "")],
         "entered_rows": [([], "")],
         "enter_row": [([suite], "")],
         "import_answers": [([], "")],
@@ -430,9 +437,15 @@ ELSEWHERE = {
         "shared_items",
     ),
     *("shared_item", "shared_answer", "run_person", "run_person_story", "official_output"),
+    *("align_runs", "grow_alignment", "calibration", "calibration_rows", "calibration_table"),
+    *("calibration_panel", "calibration_bridge"),
+    *("gold_kinds", "gold_kinds_cells", "gold_kinds_table", "watch", "estimate_watch"),
+    *("run_judges", "run_judges_table", "run_sweep", "run_sweep_table"),
+    *("items_file", "doubtful", "doubtful_file", "doubtful_cell", "second_look", "save_looks", "undo_looks"),
 }
-"""Buttons, files and pictures that pages link, and what these suites do not have: people, judges, prompt sets, frozen
-gold, a folder of released code."""
+"""Buttons, files and pictures that pages link, and what these suites do not have: people, judges and their studies,
+prompt sets and sweeps over them, frozen gold, watches
+that were made, a folder of released code."""
 
 
 def _client():
