@@ -1,7 +1,7 @@
 """The whole way of a bare story in real Chromium against the product's own server, as `make serve` starts it, by
 keyboard: two experts write its belief table apart, one reconciles them, three people label it, an expert settles the
-rest, an admin freezes the gold. In the middle of writing, reconciling, labelling and settling the server is killed and
-started again; the export holds all."""
+rest, an admin freezes the gold. In the middle of each the server is killed and started again; the export holds all.
+What documentation says of how many keys a row and a cell take is counted on the way."""
 
 from __future__ import annotations
 
@@ -29,6 +29,20 @@ ROWS = [("world", "The key is in the drawer.")] + [
     for actor in ("Ines", "Tomas", "Helena", "Mr. Varga")
     for place in ("bag", "drawer")
 ]
+FROZEN = """
+import json
+from annotation.models import Project
+from benchmark.services.datasets import present_digest
+project = Project.objects.get()
+digest = present_digest(project)
+print(json.dumps([[one.version, one.digest == digest, one.samples.count()] for one in project.datasets.all()]))
+"""
+COUNT_KEYS = """addEventListener("keydown", ({ key, altKey, ctrlKey, target }) => {
+  const isLetter = key.length === 1 && !altKey && !ctrlKey && target.matches("input, textarea");
+  if (isLetter || ["Alt", "Control", "Shift"].includes(key)) return;
+  sessionStorage.keys = 1 + Number(sessionStorage.keys ?? 0);
+}, true)"""
+"""Counts what reaches the page: a key with its modifiers is one, and letters of words that are written are none."""
 MAJORITY, OPEN = {2, 6}, {4, 5, 8}
 PREPARATION = """
 import json
@@ -67,19 +81,23 @@ class Server:
 
     def start(self) -> None:
         self.process = self.forks.start("config.web", log=self.var / "web.log")
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
-                return
-            except OSError:
-                time.sleep(0.1)
-        raise AssertionError("the server did not start")
+        self._wait_until_it(listens=True)
 
     def kill(self) -> None:
         if self.process and self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
+            self._wait_until_it(listens=False)  # its workers are waited for by nobody, and hold the port till they end
+
+    def _wait_until_it(self, *, listens: bool) -> None:
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            with socket.socket() as probe:
+                probe.settimeout(1)
+                if (probe.connect_ex(("127.0.0.1", self.port)) == 0) == listens:
+                    return
+            time.sleep(0.1)
+        raise AssertionError("the server did not start" if listens else "the server did not end")
 
 
 @pytest.fixture
@@ -128,6 +146,7 @@ def visit(browser, server, cookies):
         context = browser.new_context(base_url=server.url, viewport={"width": 1280, "height": 800})
         context.set_default_timeout(1000 * PATIENCE)
         contexts.append(context)
+        context.add_init_script(COUNT_KEYS)
         page = context.new_page()
         if name != "ada":
             context.add_cookies([{"name": one, "value": value, "url": server.url} for one, value in cookies[name]])
@@ -160,6 +179,11 @@ def expected(row: int) -> dict[str, str]:
     }
 
 
+def keys_pressed(page) -> int:
+    """Return how many keys were pressed in this window since it was asked last."""
+    return page.evaluate("[Number(sessionStorage.keys ?? 0), delete sessionStorage.keys][0]")
+
+
 def open_by_keyboard(page, selector: str) -> None:
     link = page.locator(selector).first
     link.wait_for()
@@ -183,6 +207,7 @@ def write_table(page, server, rows: list[tuple[str, str]], *, killed_before: int
     page.goto("/p/minds/tables/")
     open_by_keyboard(page, "main a[href*='/draft/']")
     page.wait_for_selector("html[data-draft-ready]", state="attached")
+    keys_pressed(page)
     for at, (actor, belief) in enumerate(rows):
         if at == killed_before:
             server.kill()
@@ -194,6 +219,7 @@ def write_table(page, server, rows: list[tuple[str, str]], *, killed_before: int
         if killed_before is not None and at == killed_before + 2:
             page.wait_for_selector("#trouble:not([hidden])")
             server.start()
+    assert len(rows) <= keys_pressed(page) <= 2 * len(rows), "of a row: its actor's number, and Enter for the next"
     wait_saved(page)
     page.keyboard.press("Alt+h")
     page.wait_for_selector("#hand-in[open]")
@@ -208,6 +234,7 @@ def reconcile(page, server) -> None:
     page.keyboard.press("Enter")
     page.wait_for_selector("html[data-lanes-ready]", state="attached")
     assert page.inner_text("#count") == "3 of 9 rows to decide"
+    keys_pressed(page)
     page.keyboard.press("a")
     wait_saved(page)
     server.kill()
@@ -216,6 +243,7 @@ def reconcile(page, server) -> None:
     server.start()
     page.keyboard.press("b")
     wait_saved(page)
+    assert keys_pressed(page) == 3, "one a row to decide"
     page.keyboard.press("f")
     page.keyboard.press("Enter")
     page.wait_for_selector("text=Where the table of story 7 comes from")
@@ -225,6 +253,7 @@ def label(page, server, person: int) -> None:
     page.goto("/p/minds/work/")
     open_by_keyboard(page, "main a[href*='/p/minds/work/']")
     page.wait_for_selector("html[data-grid-ready]", state="attached")
+    keys_pressed(page)
     for row in range(len(ROWS)):
         if person == 1 and row == 4:
             server.kill()
@@ -234,6 +263,7 @@ def label(page, server, person: int) -> None:
             server.start()
     page.wait_for_selector("#finished:not([hidden])")
     wait_saved(page)
+    assert keys_pressed(page) == 7 * len(ROWS), "one a cell"
     assert page.inner_text("#progress-text") == f"{7 * len(ROWS)} / {7 * len(ROWS)}"
 
 
@@ -242,6 +272,7 @@ def adjudicate(page, server) -> None:
     open_by_keyboard(page, "main a[href*='/adjudication/story/']")
     page.wait_for_selector("[data-keys] .cell-current")
     content = DEFAULT_SCHEMA["content_type"]
+    keys_pressed(page)
     for left, row in zip(range(len(OPEN), 0, -1), sorted(OPEN), strict=True):
         assert page.text_content("#todo") == str(left)
         if left == 2:
@@ -252,13 +283,28 @@ def adjudicate(page, server) -> None:
             server.start()
         page.wait_for_selector(f"#todo >> text={left - 1}")
         wait_saved(page)
+        assert keys_pressed(page) <= 2, "of a cell: its label, and Enter for the next"
         page.keyboard.press("Enter")
 
 
-def freeze(page) -> None:
+def freeze(page, server) -> None:
+    """Freeze the gold; the server is killed as soon as it is asked to, and then there is no version or a whole one."""
+    page.goto("/p/minds/datasets/")
+    with page.expect_request("**/freeze/"):
+        open_by_keyboard(page, "main form[action$='/freeze/'] button")
+    server.kill()
+    server.start()
+    assert frozen(server) in ([], [[1, True, 1]])
     page.goto("/p/minds/datasets/")
     open_by_keyboard(page, "main form[action$='/freeze/'] button")
-    page.wait_for_selector("text=Version 1")
+    page.wait_for_selector("text=version 1")
+    page.wait_for_selector("tbody tr")
+    assert frozen(server) == [[1, True, 1]]
+
+
+def frozen(server) -> list[list]:
+    """Return of each version its number, whether its digest is that of the gold as it stands, and its samples."""
+    return json.loads(server.manage("shell", "-v", "0", "-c", FROZEN).splitlines()[-1])
 
 
 def test_a_bare_story_becomes_frozen_gold_by_keyboard_and_kills_lose_nothing(server, visit, tmp_path):
@@ -272,7 +318,7 @@ def test_a_bare_story_becomes_frozen_gold_by_keyboard_and_kills_lose_nothing(ser
     for person, name in enumerate(ANNOTATORS):
         label(visit(name), server, person)
     adjudicate(visit("eve"), server)
-    freeze(visit("ann"))
+    freeze(visit("ann"), server)
 
     gold = tmp_path / "gold.jsonl"
     server.manage("export_gold", "--project", "minds", "--format", "omnitom", "--output", str(gold))
