@@ -9,7 +9,9 @@ from pathlib import Path
 import polib
 import pytest
 from django.conf import settings
+from django.template import Context, Template
 from django.template.base import Lexer, TokenType
+from django.utils.translation import override
 
 from core.catalogues.extraction import Text, python_texts, script_texts, template_texts
 from core.catalogues.files import (
@@ -24,6 +26,7 @@ from core.catalogues.files import (
     translated,
 )
 from core.catalogues.ours import FRAME, own_apps
+from core.joints import clauses, listed, noted, seamed, sentences, told
 
 BASE = settings.BASE_DIR
 SHOWN = ("title", "aria-label", "placeholder", "alt", "data-confirm", "data-confirm-yes")
@@ -100,6 +103,272 @@ def test_every_word_of_a_template_is_translated():
 )
 def test_a_word_that_is_not_is_found(source, words):
     assert list(untranslated(source)) == words
+
+
+WRITTEN_OUT = re.compile(r"(?:^|\x00)\s*[,:;.](?=\s|$)")
+"""A sign after a value or an element that a template writes out, as English has it."""
+
+
+def written_out(source: str) -> Iterator[str]:
+    """Return the pieces of a template that have a sign between two parts, which every language has another of."""
+    bare, within = "", False
+    for token in Lexer(source).tokenize():
+        if token.token_type == TokenType.TEXT and not within:
+            bare += token.contents
+        elif token.token_type == TokenType.BLOCK:
+            name = token.contents.split()[0]
+            within = name == "blocktranslate" or (within and name != "endblocktranslate")
+            bare += "\x00"
+        elif token.token_type == TokenType.VAR and not within:
+            bare += "\x00"
+    bare = re.sub(r"<(script|style|code|kbd|pre)\b.*?</\1>", "", bare, flags=re.S)
+    for text in [value[1:-1] for _, value in ATTRIBUTE.findall(bare)] + TAG.split(bare):
+        if WRITTEN_OUT.search(text):
+            yield " ".join(text.replace("\x00", "…").split())
+
+
+def test_no_template_writes_out_what_stands_between_two_parts():
+    """`{% joint ":" %}`, `{{ "."|sign }}`, `{{ names|listed }}`: each language has its own sign, and its own space."""
+    found = {path: words for path, source in templates().items() if (words := list(written_out(source)))}
+    assert found == {}
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("<p>{{ name }}: {{ text }}</p>", ["…: …"]),
+        ("<p><bdi>{{ name }}</bdi>, {{ text }}</p>", [", …"]),
+        ("{% for one in all %}{{ one }}{% if more %}, {% endif %}{% endfor %}.", ["………, ……."]),
+        ('<p aria-label="{{ name }}; {{ text }}"></p>', ["…; …"]),
+        ('<p data-key="{{ name }}: {{ text }}">{{ host }}:{{ port }} {% joint "," %} {{ "."|sign }}</p>', []),
+        ("{% blocktranslate %}{{ name }}: text{% endblocktranslate %}", []),
+    ],
+)
+def test_a_sign_that_is_written_out_is_found(source, words):
+    assert list(written_out(source)) == words
+
+
+def test_parts_are_joined_as_each_language_does():
+    with override("en-gb"):
+        assert listed(["Ada", 2]) == "Ada, 2"
+        assert (told("Order", "minds"), noted("6 votes", "2 blind")) == ("Order: minds", "6 votes (2 blind)")
+        assert (sentences("One.", "", "Two."), clauses("a", "b")) == ("One. Two.", "a; b")
+    with override("zh-hans"):
+        assert listed(["艾达", 2]) == "艾达、2"
+        assert (told("阶", "几层"), noted("6 票", "2 票")) == ("阶：几层", "6 票（2 票）")
+        assert (sentences("一。", "", "二。"), clauses("甲", "乙")) == ("一。二。", "甲；乙")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "joined"),
+    [
+        ("没有", "数值", "没有数值"),
+        ("没有 ", "数值", "没有数值"),
+        ("全部", "1 个故事", "全部 1 个故事"),
+        ("tiny", "没有数值", "tiny 没有数值"),
+        ("完成。", " 共", "完成。共"),
+        ("tiny ", "（2）", "tiny（2）"),
+        ("tiny", "-v2", "tiny-v2"),
+        ("", " tiny", " tiny"),
+    ],
+)
+def test_what_is_put_into_a_chinese_sentence_has_a_space_where_latin_letters_meet_it(before, after, joined):
+    assert seamed(before, after) == joined
+
+
+def test_a_tag_between_two_parts_leaves_out_what_is_blank_after_it():
+    page = Template('{% load joints %}{{ a }}{% joint ":" %}\n  {{ b }}{{ "."|sign }}')
+    with override("en-gb"):
+        assert page.render(Context({"a": "A", "b": "B"})) == "A: B."
+    with override("zh-hans"):
+        assert page.render(Context({"a": "甲", "b": "乙"})) == "甲：乙。"
+
+
+HALF_WIDTH = re.compile(r"[\u3400-\u9fff”》] ?[,;:?!](?!\w)|[,;:?!(] ?[“《\u3400-\u9fff]|[\u3400-\u9fff] ?[()]")
+ARGUMENTS = re.compile(r"[^,]+(?:,[^,]+){1,2}")
+"""What `yesno` takes: words between commas."""
+
+
+def test_signs_between_chinese_words_are_full_width():
+    wrong = [
+        (text.one, word)
+        for path in BASE.glob("*/locale/zh_Hans/LC_MESSAGES/*.po")
+        for text, entry in entries(path).items()
+        for word in translated(entry)
+        if HALF_WIDTH.search(word) and not (ARGUMENTS.fullmatch(text.one) and ", " not in text.one)
+    ]
+    assert wrong == []
+
+
+TERMS = {
+    r"belief tables?": "信念表",
+    r"propositions?": "命题",
+    r"dimensions?": "维度",
+    r"label(?:s|led|ling)?": "标签|标注",
+    r"gold": "金标",
+    r"votes?": "票",
+    r"adjudicat\w+": "裁决",
+    r"drafts?": "草稿",
+    r"reconcil\w+": "合并",
+    r"runs?": "运行",
+    r"judges?": "评判",
+    r"(?:an?|the|this|each|every|another|no|further|other|more|several|lexical) judges?|judge’s": "评判者",
+    r"align(?:ed|ing|ment)?": "对齐",
+    r"suites?": "测试集",
+    r"samples?": "样本",
+    r"splits?": "划分",
+    r"intervals?": "区间",
+    r"calibrat\w+": "校准",
+    r"annotators?": "标注员",
+    r"experts?": "专家",
+    r"assignments?": "分配",
+    r"suggest\w*": "建议",
+    r"reports?": "报告",
+    r"leaderboards?": "排行榜",
+    r"cells?": "单元格",
+    r"stor(?:y|ies)": "故事",
+    r"actors?": "主体",
+}
+"""The Chinese of a term (docs/developers.md): one word for one thing on every page."""
+OTHER_WORDS = re.compile("标注者|裁定|协调|行为者|金标准|评审|评判模型|词元|套件|样例|人工标注员")
+"""Words that would be second ones for a term."""
+NOT_THE_TERM = {
+    r"splits?": (
+        "%(shown_cells)s open cell that you may decide, by dimension and split of votes.",
+        "Annotators flag a proposition with x",
+        "Split it",
+        "flag this proposition as wrong: split",
+        "split the proposition at the caret",
+        "Put the caret where the proposition is to be split.",
+        "There is nothing to split at the caret.",
+        "Variance: of single scores",
+    ),
+    r"calibrat\w+": ("A name of letters, digits, hyphens and underscores is expected for the split",),
+    r"judges?": (
+        "Does the story bear the proposition out?",
+        "As ALL, with the beliefs in free words",
+        "Judges beliefs in free words.",
+        "what judges beliefs in free words",
+    ),
+    r"runs?": (
+        "Holm's correction runs over all rows",
+        "Over the stories that were judged of all of these models; Holm's correction runs",
+        "Try again; if it happens again, tell the person who runs this site",
+        "What was saved before is kept.",
+    ),
+    r"samples?": ("the sample corpus",),
+    r"stor(?:y|ies)": ("a list of distinct tables as [key, story, model, category]",),
+    r"actors?": ("at most {most} rows as [actor, belief]",),
+}
+"""Texts in which the English word is not the term, or the Chinese sentence needs none: by term, how they begin."""
+NOT_WORDS = re.compile(r"%\(\w+\)[sd]|\{[^{}]*\}|<code>.*?</code>|<[^>]*>")
+
+
+def other_words() -> Iterator[tuple[str, str]]:
+    """Return each text that has a term without its Chinese word, with the term, and each that has a second word."""
+    for path in sorted(BASE.glob("*/locale/zh_Hans/LC_MESSAGES/*.po")):
+        for text, entry in entries(path).items():
+            chinese, english = " ".join(translated(entry)), NOT_WORDS.sub(" ", text.one)
+            for term, word in TERMS.items():
+                if re.search(rf"\b(?:{term})\b", english, re.I) and not re.search(word, chinese):
+                    yield text.one, term
+            if found := OTHER_WORDS.search(chinese):
+                yield text.one, found[0]
+
+
+def test_a_term_has_one_chinese_word():
+    found = list(other_words())
+    wrong = [one for one in found if not one[0].startswith(NOT_THE_TERM.get(one[1], ()))]
+    assert wrong == []
+    assert {
+        (term, start)
+        for term, starts in NOT_THE_TERM.items()
+        for start in starts
+        if not any(text.startswith(start) and of == term for text, of in found)
+    } == set(), "these are exceptions no longer"
+
+
+MANY = re.compile(
+    r"(?<!of )(?:%\(\w+\)s|\{\w+(?::[^}]*)?\}) (?:more |aligned |rarer )?"
+    r"(?:stories|cells|votes|rows|tables|answers|questions|models|propositions|suggestions|annotators|places|parses|runs)\b"
+)
+"""A number and the noun that it counts, as English has it for several."""
+WITHOUT_ONE = (
+    "<bdi>%(judge)s</bdi> beside people in <bdi>%(study)s</bdi>: %(rows)s rows.",
+    "%(models)s models",
+    "%(rate)s answers a minute",
+    "%(rows)s rows",
+    "%(unsettled)s cells have no settled label yet; they are exported empty.",
+    "A table of story {number} has more than {most} rows; nobody could align it.",
+    "All %(cells)s cells of this story are labelled and saved. You can still change them. <a cl",
+    "Asked again at the start, it agreed with its first answers on %(mean)s (%(answers)s storie",
+    "Asked in %(passes)s passes about %(rows)s rows, the judge says something else of %(share)s",
+    "Between 1 and {most_alike} cells are decided at once, and {cells} were given.",
+    "Beyond category, structure {verdict} answers: 10 points more of {label} come with {value} ",
+    "Drawn at random; at the start asked until there are {least} answers to compare.",
+    "Every story needs %(overlap)s annotators. The rule gives each story to those who have the ",
+    "Gold from blind votes rests on %(votes_a_cell)s votes a cell, at least %(fewest_votes)s.",
+    "Linear mixed model of {observations} {counted} about {stories} stories with both scores; c",
+    "No correlation over {few} models: {models}.",
+    "Of %(rows)s propositions of which both have a verdict, %(share)s (%(interval)s) have the s",
+    "Rank: with missing answers at their worst, among all rows of that ranking, baselines too; ",
+    "Ranks do not change: Kendall’s τ {tau}, {count} models.",
+    "Story {number} has {rows} rows; expected at most {max_rows}.",
+    "Story {story} has its {overlap} annotators already, without {annotator}.",
+    "Tables that people and the judge have: %(tables)s, of %(stories)s stories, with %(rows)s r",
+    "The run has answers about {clusters} stories; {stories} were asked for.",
+    "The run has more than {most} answers, which takes too long for a page; the command does it",
+    "The table has {filled} rows by now, not {rows}: look at it again before you hand it in.",
+    "The table would have {live} rows; expected at most {max_rows}.",
+    "The table would have {rows} rows; expected at most {max_propositions}.",
+    "Up to {most} questions of a model are about stories without a structure; they are left out",
+    "Up to {most} questions of a model have no figure by definition; they are left out.",
+    "Up to {most} stories of a model have no question; they are left out.",
+    "all {all} rows decided",
+    "at most {most} rows as [actor, belief]",
+    "cells with all their votes, {stories} stories; {how}",
+    "for each {unit} and annotator: {count:,} votes",
+    "it is not noticed within %(horizon)s stories in nine of ten cases: choose more anchors or ",
+    "{cells} cells",
+    "{changed} of the {cells} cells changed meanwhile; nothing was decided.",
+    "{changed} parses changed, and {stay} as before: {failed}",
+    "{controls} runs under its controls were",
+    "{count} runs judge its answers anew: {named}. Delete these first, or archive this one.",
+    "{count} runs under its controls are",
+    "{failed} answers stay",
+    "{fewest} stories a category; expected at least 1.",
+    "{first} and {second} were compared on the {n} stories{part} for which both have a score, i",
+    "{head} answers",
+    "{kind}: {count} cells.",
+    "{missing} of its {of} questions has no answer",
+    "{missing} of its {of} questions have no answer",
+    "{models} models as random effect",
+    "{name}: none of its {count} answers is to a sample of {dataset}. {upper}{where} {why}{exam",
+    "{name}: {cells} places.",
+    "{n} aligned stories",
+    "{n} answers",
+    "{runs} runs of this launch were",
+    "{settle} rows settled",
+    "{withheld} stories",
+)
+"""Texts in one form, by how they begin: those of a limit, of a number that is never 1 or has a text of its own for 1,
+of a word that is no number, and those that are not told in both forms yet. None is added for a new text."""
+
+
+def counted_in_one_form() -> list[str]:
+    """Return the texts that count something and have no form for one."""
+    return sorted(
+        text.one
+        for path in BASE.glob("*/locale/zh_Hans/LC_MESSAGES/*.po")
+        for text in entries(path)
+        if not text.several and MANY.search(text.one)
+    )
+
+
+def test_a_number_with_its_noun_has_both_forms():
+    found = counted_in_one_form()
+    assert [text for text in found if not text.startswith(WITHOUT_ONE)] == []
+    assert [start for start in WITHOUT_ONE if not any(text.startswith(start) for text in found)] == [], "no longer"
 
 
 def test_every_catalogue_is_whole_and_has_nothing_else():
