@@ -1,0 +1,245 @@
+"""The protocol by which a judge is calibrated, by keyboard in real Chromium: the tables of three scripted models are
+drawn, aligned by two people, and decided by an expert where they differ; two scripted judges judge them; one is chosen,
+with a reason; and the leaderboard is read without its error."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from benchmark.models import Run
+from benchmark.services.run_actions import launched_with
+from judge.models import Alignment, AlignmentStudy, AlignmentTask, SettledAlignment
+from tests.benchmark.protocol import JUDGES, MODELS, Protocol, finished, truth_of
+from tests.judge.alignment_world import answer_all
+
+pytestmark = [pytest.mark.browser, pytest.mark.once, pytest.mark.django_db(transaction=True)]
+STORIES, ROWS = 5, 6
+REASON = "It agrees with people more often, and the difference is tested."
+FOCUSED = "(selector) => document.activeElement.matches(selector) && !document.activeElement.closest('.topbar')"
+
+
+class Keys:
+    """A person at the keyboard; `pressed` counts."""
+
+    def __init__(self, page, looks=lambda name: None) -> None:
+        self.page, self.pressed, self.looks = page, 0, looks
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+            self.pressed += 1
+
+    def reach(self, selector: str) -> None:
+        """Go on by Tab until what the selector names has the focus."""
+        for _ in range(150):
+            if self.page.evaluate(FOCUSED, selector):
+                return
+            self.press("Tab")
+        raise AssertionError(f"Tab never reaches {selector}")
+
+    def fill(self, selector: str, text: str) -> None:
+        self.reach(selector)
+        self.press("Control+a")
+        self.page.keyboard.type(text)
+
+    def follow(self, selector: str, address: str) -> None:
+        """Open a link or press a button, and wait for the page at that address."""
+        self.reach(selector)
+        self.press("Enter")
+        self.page.wait_for_url(address)
+        self.page.wait_for_load_state()
+
+
+def row_at(page) -> str:
+    return page.evaluate("document.querySelector('[data-active]')?.dataset.row ?? ''")
+
+
+def is_open(page, row: str) -> bool:
+    return page.evaluate("(row) => document.querySelector(`[data-row=${row}]`).dataset.answer === 'open'", row)
+
+
+def answer_row(keys: Keys, row: str, wanted: str | None) -> None:
+    """Accept the proposal where it is right, else press the digit of the row that says the same, else no match."""
+    if not wanted:
+        return keys.press("x")
+    if keys.page.inner_text(f"[data-row={row}] .align-state").lower() == f"{wanted}?":
+        return keys.press("Enter")
+    digit = keys.page.inner_text(f"[data-row={wanted}] .align-key")
+    if digit:
+        return keys.press(digit)
+    keys.press("l", "ArrowRight")
+    while row_at(keys.page) != wanted:
+        keys.press("ArrowDown")
+    return keys.press("l")
+
+
+def align_table(keys: Keys, protocol: Protocol, *, errs: bool) -> None:
+    """Align the table that is open and hand it in. Who `errs` misses the first match that is not worded alike."""
+    page = keys.page
+    page.wait_for_selector("html[data-align-ready]", state="attached")
+    uid = page.url.rstrip("/").rpartition("/")[2]
+    truth = truth_of(protocol, AlignmentTask.objects.get(alignments__uid=uid))
+    keys.press("a")
+    while (row := row_at(page))[:1] == "p" and is_open(page, row):
+        keys.press("x") if errs and row in truth else answer_row(keys, row, truth.get(row))
+        errs = errs and row not in truth
+    keys.looks("align")
+    keys.press("r", "f")
+    page.wait_for_selector("dialog#finish[open]")
+    keys.press("Enter")
+    page.wait_for_url(lambda url: uid not in url)
+
+
+def make_study(keys: Keys, run: Run, people, tables: int) -> AlignmentStudy:
+    """From the run's page: who aligns, how many tables; what would be drawn is counted first."""
+    page = keys.page
+    page.goto(reverse("benchmark:run", args=[run.project.slug, run.uid]))
+    keys.looks("run")
+    keys.reach("details.menu > summary")
+    keys.press("Enter")
+    keys.follow("a[href*='runs/align/']", "**/runs/align/**")
+    keys.fill("[name=total]", str(tables))
+    for person in people:
+        keys.reach(f"[name=annotators][value='{person.pk}']")
+        keys.press("Space")
+    keys.looks("new-study")
+    keys.reach("main form .button:not(.button-primary)")
+    keys.press("Enter")
+    page.wait_for_selector("#strata-title")
+    keys.looks("counted")
+    keys.reach("button[name=make]")
+    keys.press("Enter")
+    page.wait_for_selector("#agreement-title")
+    keys.looks("study-new")
+    return AlignmentStudy.objects.get()
+
+
+def decide(keys: Keys, study: AlignmentStudy, protocol: Protocol) -> None:
+    """An expert opens the study from the list and decides one table after the other."""
+    page = keys.page
+    page.goto(reverse("judge:studies", args=[study.project.slug]))
+    keys.looks("studies")
+    keys.follow(f"main a[href$='{study.uid}/']", f"**/{study.uid}/")
+    keys.looks("study-open-rows")
+    keys.follow("#open-title ~ ul a", f"**/{study.uid}/*/")
+    while page.url.rstrip("/").rpartition("/")[2] != study.uid:
+        page.wait_for_selector("html[data-align-ready]", state="attached")
+        here = page.url
+        truth = truth_of(protocol, AlignmentTask.objects.get(uid=here.rstrip("/").rpartition("/")[2]))
+        keys.looks("decide")
+        row = row_at(page)
+        answer_row(keys, row, truth.get(row) or next((p for p, g in truth.items() if g == row), None))
+        keys.press("f")
+        page.wait_for_selector("dialog#finish[open]")
+        page.keyboard.type("Both say the same in other words.")
+        keys.press("Enter")
+        page.wait_for_url(lambda url, here=here: url != here)
+    keys.looks("study-settled")
+
+
+def judge_anew(keys: Keys, run: Run) -> None:
+    """Both judges read the answers that are there, in one launch; a worker does the calls."""
+    page = keys.page
+    page.goto(reverse("benchmark:run", args=[run.project.slug, run.uid]))
+    keys.reach("details.menu > summary")
+    keys.press("Enter")
+    keys.follow("a[href$='/judge/']", "**/judge/")
+    first, *others = JUDGES
+    keys.reach("[name=judge]")
+    page.keyboard.type(first)
+    assert page.input_value("[name=judge]") == first
+    for name in others:
+        keys.reach(f"[name=judges][value={name}]")
+        keys.press("Space")
+    keys.looks("judge-anew")
+    keys.reach("aside button.button-primary")
+    keys.press("Enter")
+    page.wait_for_url(lambda url: not url.endswith("/judge/"))
+    launched = Run.objects.get(uid=page.url.rstrip("/").rpartition("/")[2])
+    for one in launched_with(launched):
+        assert not finished(one).job.has_failed
+
+
+def choose(keys: Keys, study: AlignmentStudy, name: str) -> None:
+    """From the study to the report of its judges: another one is looked at, and the better one kept with a reason."""
+    page = keys.page
+    page.goto(reverse("judge:study", args=[study.project.slug, study.uid]))
+    keys.follow("a[href*='/calibration/']", "**/calibration/**")
+    keys.looks("calibration")
+    keys.reach("select[name=judge]")
+    page.keyboard.type(name)
+    keys.reach("form[method=get] button")
+    keys.press("Enter")
+    page.wait_for_url("**judge=*")
+    page.wait_for_load_state()
+    keys.reach("#reason")
+    keys.press("Control+a")
+    page.keyboard.type(REASON)
+    keys.reach("form[method=post] #reason ~ * button, form.form .button-row button")
+    keys.press("Enter")
+    page.wait_for_selector("#chosen")
+    keys.looks("chosen")
+
+
+def read_leaderboard(keys: Keys) -> str:
+    """Return what the ranking of the chosen judge's judgements says, and open the report that its correction rests
+    on."""
+    page = keys.page
+    page.goto(reverse("benchmark:leaderboard", args=["minds"]))
+    keys.looks("leaderboard-any")
+    judge = "select[name^=judge]"
+    keys.reach(judge)
+    page.keyboard.type("sharp")
+    page.wait_for_url("**judge*=*sharp*")
+    page.wait_for_load_state()
+    keys.looks("leaderboard")
+    told = page.inner_text("main")
+    keys.follow("main a[href*='/calibration/']", "**/calibration/**")
+    return told
+
+
+def walk(
+    protocol: Protocol, cast, run: Run, person, *, by_keys=None
+) -> tuple[AlignmentStudy, dict[str, tuple[int, int]], str]:
+    """Walk the protocol; return the study, by name the keys and the rows of both tables that each person aligned by
+    keyboard, and what the leaderboard says. `person(user)` gives their keys. The first `by_keys` tables of each person
+    are aligned on the page, all of them where it is None, and the others as the page would save them."""
+    admin = person(cast.alice)
+    study = make_study(admin, run, [cast.bob, cast.bea], len(protocol.records) * len(MODELS))
+    effort = {}
+    for user, err_every in ((cast.bob, 0), (cast.bea, 3)):
+        keys = person(user)
+        keys.page.goto(reverse("judge:studies", args=["minds"]))
+        keys.looks("own-tables")
+        keys.follow("main a.button-primary, a.button-primary", "**/tables/**")
+        keys.pressed, rows, number = 0, 0, 0
+        while "/tables/" in keys.page.url and (by_keys is None or number < by_keys):
+            own = Alignment.objects.get(uid=keys.page.url.rstrip("/").rpartition("/")[2])
+            rows += own.task.size
+            align_table(keys, protocol, errs=bool(err_every) and number % err_every == 0)
+            number += 1
+        effort[user.username] = keys.pressed, rows
+        for own in Alignment.objects.waiting().filter(annotator=user).select_related("task__study"):
+            answer_all(own, **truth_of(protocol, own.task))
+    decide(person(cast.esi), study, protocol)
+    judge_anew(admin, run)
+    choose(admin, study, "sharp")
+    return study, effort, read_leaderboard(admin)
+
+
+def test_a_judge_is_calibrated_chosen_and_corrected_by_keyboard(new_page, login, cast, monkeypatch):
+    def person(user) -> Keys:
+        page = new_page()
+        login(page, user)
+        return Keys(page)
+
+    protocol = Protocol(STORIES, ROWS)
+    run = protocol.run(cast, monkeypatch)
+    study, effort, told = walk(protocol, cast, run, person, by_keys=1)
+    assert set(effort) == {"bob", "bea"} and all(0 < keys < rows for keys, rows in effort.values())
+    assert not SettledAlignment.objects.filter(open_rows__gt=0).exists()
+    assert study.tasks.filter(settled__isnull=False).count() == study.tasks.count()
+    study.refresh_from_db()
+    assert (study.judge_name, study.judge_reason) == ("sharp", REASON) and study.judge_chosen_by == cast.alice
+    assert "Corrected" in told and all(name in told for name in MODELS)
