@@ -166,7 +166,7 @@ def test_the_difference_tells_in_words_how_gold_was_made(alice, cast, make_story
         "1 cell: imported before, decided by an expert now.",
         "4 new votes, in 1 story.",
         "1 new decision by an expert, in 1 story.",
-        '<dt>Moved to another split</dt><dd>1: 1 <span class="muted">(no split → calibration)</span></dd>',
+        '<dt>Moved to another split</dt><dd>1: 1<span class="muted"> (no split → calibration)</span></dd>',
     ):
         assert sentence in told, sentence
     assert "Changed labels by dimension" not in told and "bob" not in told and "esi" not in told
