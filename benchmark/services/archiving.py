@@ -16,6 +16,7 @@ from django.db.models import Q
 from annotation.models import User
 from annotation.services import audit
 from benchmark.models import (
+    AnchorWatch,
     Run,
     RunItem,
     RunParcel,
@@ -122,15 +123,15 @@ def deletion_of(run: Run) -> Deletion:
         answered=items.filter(call__isnull=False).count(),
         models=run.entrants.count(),
         reports=list((reports | SharedReport.objects.filter(run__in=beside)).defer("metrics")),
-        refused=_working(run, "deleted") or _resting(run),
+        refused=_working(run, "deleted") or _watching(beside) or _resting(run),
     )
 
 
 @transaction.atomic
 def delete_run(*, by: User | None, run: Run, now: datetime) -> Deletion:
     """Delete a run's items and figures, and the run from every page, its controls too. Its calls stay in the ledger,
-    its job in the list of work, and frozen reports as they are. Raises RunRefused while it works, where other runs
-    judge its answers anew, and where it was deleted before."""
+    its job in the list of work, and frozen reports as they are. Raises RunRefused while it works, where a watch
+    rests on it, where other runs judge its answers anew, and where it was deleted before."""
     _locked_job(run)
     list(Job.objects.select_for_update().filter(run__original=run).order_by("pk"))
     locked_run(run)
@@ -173,6 +174,18 @@ def _working(run: Run, done: str) -> str:
             )
             return gettext_noop(f"{what} is {member.job.standing}: let it end or cancel it before it is {done}.")
     return ""
+
+
+def _watching(beside: list[Run]) -> str:
+    """Name the watches that ask what one of these runs asked, judge its answers, or have it as a repeat: each repeat is
+    compared with the first ones, and the chart goes on from one to the next."""
+    repeats = Q(repeats__run__in=beside) | Q(repeats__run__source__in=beside)
+    watches = AnchorWatch.objects.filter(Q(run__in=beside) | repeats).distinct()
+    names = [f"“{watch.asked.name}”" for watch in watches.select_related("asked")[:4]]
+    if len(names) > 1:
+        named = ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
+        return gettext_noop(f"The watches of {named} rest on this run; archive it instead.")
+    return gettext_noop(f"The watch of {names[0]} rests on this run; archive it instead.") if names else ""
 
 
 def _resting(run: Run) -> str:

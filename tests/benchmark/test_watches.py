@@ -19,11 +19,13 @@ from benchmark.models import AnchorRepeat, AnchorWatch, Run
 from benchmark.services.anchor_charts import DRIFT, IDENTITY, MISSED, NOT_BEGUN, OTHERWISE, UNANSWERED, read_watch
 from benchmark.services.anchor_plans import WatchPlan, estimate_of_repeat, watchable_of
 from benchmark.services.anchors import ask_due, note_concerns, start_watch, stop_watch
+from benchmark.services.archiving import archive_run, delete_run
 from benchmark.services.plans import RunRefused
 from benchmark.tasks import ask_anchors
 from config.celery import app, due_tasks
 from tests.benchmark.evaluation import endpoint, worked_off
 from tests.benchmark.results_world import results_world
+from tests.benchmark.test_run_commands import refused
 from workers.models import Call, Endpoint
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -154,6 +156,34 @@ def test_a_judge_is_watched_by_its_verdicts_on_the_same_tables(world):
     assert first.source == run and first.entrants.get().endpoint.name == "omniscient"
     repeated(watch)
     assert kinds(watch) == []
+
+
+def test_a_run_that_a_watch_rests_on_is_archived_and_not_deleted(world, labelled):
+    watch = started(world, labelled)
+    why = "The watch of “watched” rests on this run; archive it instead."
+    client = Client()
+    client.force_login(world.alice)
+    for run in (labelled, watch.repeats.first().run, repeated(watch).run):
+        address = f"{world.base}/runs/{run.uid}/delete/"
+        assert why in client.get(address).content.decode()
+        assert client.post(address)["Location"] == address and why in client.get(address).content.decode()
+        assert refused("runs", "delete", run.uid, "--yes") == why
+    assert archive_run(by=None, run=labelled, now=timezone.now()) and repeated(watch).run
+    start_watch(by=None, plan=plan_of(labelled), now=timezone.now())
+    with pytest.raises(RunRefused, match="The watches of “watched”, “watched” rest on this run"):
+        delete_run(by=None, run=labelled, now=timezone.now())
+    assert delete_run(by=None, run=world.run, now=timezone.now()).items
+
+
+def test_a_run_whose_tables_a_watched_judge_judges_stays(world):
+    write_script([])
+    judge = endpoint("words", options={"script": SCRIPT})
+    run = world.another("omniscient", stages=("extract",), judge=None)
+    judged = world.another("omniscient", stages=("judge",), judge=judge, source=run)
+    watch = WatchPlan(judged, watchable_of(judged)[0], stories=9, drop=0.2)
+    start_watch(by=None, plan=watch, now=timezone.now())
+    with pytest.raises(RunRefused, match="The watch of “words” rests on this run"):
+        delete_run(by=None, run=run, now=timezone.now())
 
 
 def test_pages_command_and_api_are_for_admins(world, labelled):
