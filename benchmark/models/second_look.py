@@ -5,20 +5,12 @@ from datetime import datetime
 from django.conf import settings
 from django.db import models
 
-from annotation.models import Project, Proposition, User
+from annotation.models import Proposition
 
 
 class SecondLookQuerySet(models.QuerySet):
     def standing(self) -> SecondLookQuerySet:
         return self.filter(withdrawn_at=None)
-
-    def in_project(self, project: Project) -> SecondLookQuerySet:
-        return self.filter(proposition__table__story__project=project)
-
-    def last_of(self, by: User, project: Project) -> SecondLook | None:
-        """Return the look that this expert took last in a project and has not taken back."""
-        rows = self.standing().in_project(project).filter(by=by).select_related("proposition__table__story")
-        return rows.order_by("-pk").first()
 
     # --- transitions ---
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
@@ -19,9 +18,6 @@ MOST_DAYS, MOST_ANCHORS, FEWEST_ANCHORS = 365, 200, 5
 
 
 class AnchorWatchQuerySet(models.QuerySet):
-    def going_on(self) -> AnchorWatchQuerySet:
-        return self.filter(due_at__isnull=False)
-
     def due(self, now: datetime) -> AnchorWatchQuerySet:
         """Those of which a repeat is to begin, the longest waiting first."""
         return self.filter(due_at__lte=now).order_by("due_at", "pk")
@@ -96,10 +92,6 @@ class AnchorWatch(OpaqueModel):
         """Return when the repeat after that of `due` is to begin, and how many between them have passed already."""
         passed = max(0, (now - due) // timedelta(days=self.every))
         return due + (passed + 1) * timedelta(days=self.every), passed
-
-    def budget_of(self, repeats: int) -> Decimal | None:
-        """Return what so many repeats may cost together, in US dollars; None without a cap."""
-        return None if self.budget is None else self.budget * repeats
 
 
 class AnchorRepeatQuerySet(models.QuerySet):
