@@ -220,7 +220,7 @@ class _Work:
         self._open, self._left = progress.totals().open, progress.cells_left()
         self._cast: defaultdict[int, dict[int, int]] = defaultdict(dict)
         counts = AnnotatorCounts.objects.filter(story__project=project)
-        for person, story, cells in counts.values_list("annotator_id", "story_id", gettext_noop("cells")):
+        for person, story, cells in counts.values_list("annotator_id", "story_id", "cells"):
             if spent := sheet.spent.get((person, Activity.LABELLING, story)):
                 self._cast[person][story] = min(cells, spent.acts)  # other votes came in a file, which took no time
         self._drafts: defaultdict[int, dict[int, bool]] = defaultdict(dict)
