@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
+from django.conf import settings
 from django.core.management import call_command
 from django.urls import reverse
 
@@ -44,6 +46,16 @@ def test_every_route_is_described(described):
 
     routes = {str(one.pattern) for one in urlpatterns if one.name not in {"docs", "schema", "nothing"}}
     assert len(routes) == len(described["paths"])
+
+
+def test_every_route_has_a_place_in_the_documentation():
+    from config.api import urlpatterns
+
+    page = (settings.BASE_DIR / "docs" / "api.md").read_text("utf-8")
+    told = {part for row in re.findall(r"^\| (`.*?`) \|", page, re.M) for part in re.split(r"[/`?]", row)}
+    routes = {str(one.pattern).removeprefix("v1/") for one in urlpatterns if str(one.pattern).startswith("v1/")}
+    parts = {part for route in routes for part in re.sub(r"<[^>]*>", "", route).split("/") if part}
+    assert len(parts) > 20 and parts - told == {"schema"}
 
 
 def test_only_uids_and_slugs_name_things(described):
