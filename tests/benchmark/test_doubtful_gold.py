@@ -14,10 +14,12 @@ from django.utils import timezone
 from annotation.models import Assignment, GoldEvent, GoldLabel, Vote
 from annotation.services import claims
 from annotation.services.adjudication import AdjudicationRefused, adjudicate
+from annotation.services.archive_import import import_archive
 from benchmark.models import SecondLook
 from benchmark.services.doubtful_gold import doubtful_gold
 from benchmark.services.gold_kind_cells import labelling_of
 from benchmark.services.second_looks import REASON, look_again, take_back
+from tests.annotation.test_archive import packed
 from tests.benchmark.doubtful_world import AT, KEY, MODELS, PLANTED, doubtful_world, other_label
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
@@ -193,3 +195,12 @@ def test_who_may_look(world, client):
     assert "you still have work to do" in page and first.proposition.belief not in page
     assert client.get(f"{base}doubtful-gold.csv").status_code == 403
     assert client.get(reverse("api:doubtful_gold", args=[world.project.slug])).status_code == 403
+
+
+def test_an_archive_has_the_decision_of_a_second_look_and_not_the_look(world):
+    cell = doubts(world).cells[0]
+    look(world, world.esi, cell, cell.proposed)
+    import_archive(by=None, source=packed(world.project), slug="copy", now=timezone.now())
+    [event] = GoldEvent.objects.filter(proposition__table__story__project__slug="copy", reason=REASON)
+    assert (event.after, event.after_method) == (cell.proposed, "adjudicated")
+    assert str(event.by) == "copy:esi" and SecondLook.objects.count() == 1
