@@ -379,7 +379,8 @@ const commands = {
 const KEYS = {
   ArrowUp: () => step(-1), ArrowDown: () => step(1), k: () => step(-1), j: () => step(1), ArrowLeft: () => across("p"), ArrowRight: () => across("g"),
   n: onward, Enter: () => accept(), " ": () => accept(), x: () => say("none"), 0: () => say("none"), u: () => say("unclear"), o: () => say(""),
-  Backspace: () => say(""), l: mark, a: acceptEqual, r: rest, f: finish, "?": commands.help,
+  Backspace: () => say(""), l: mark, r: rest, f: finish, "?": commands.help,
+  ...(!deciding && { a: acceptEqual }), // nothing is proposed to an expert
 };
 function onKey(event) {
   const { key, code, target, shiftKey } = event;

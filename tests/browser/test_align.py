@@ -81,6 +81,7 @@ def test_a_table_is_aligned_with_fewer_than_sixty_keys(page, login, cast, made):
     gold, predictions = alignment.task.gold, alignment.task.predictions
     wanted = {(actor, paraphrased(belief) or belief): at for at, (actor, belief) in enumerate(gold, 1)}
     same = {f"p{at}": f"g{wanted[tuple(row)]}" for at, row in enumerate(predictions, 1)}
+    assert "accept all proposed rows" in page.text_content("#help")
     keys = press(page, "a")
     while (row := active(page))[0] == "p" and page.locator(f"[data-row={row}][data-answer=open]").count():
         proposal = page.inner_text(f"[data-row={row}] .align-state").removesuffix("?")
@@ -152,6 +153,13 @@ def test_an_expert_decides_what_has_no_majority(page, login, cast, made, assert_
     assert active(page) == "p2" and page.inner_text("#count") == f"3 of {2 * ROWS} open"
     assert {"1 × G2", "1 × G3"} == set(page.inner_text("[data-row=p2] .align-votes").split("; "))
     assert not {"Bob", "Bea"} & set(page.inner_text("main").split())
+    # nothing is proposed here, so that neither a button nor a key accepts it
+    assert "accept all proposed rows" not in page.text_content("#help") and not page.query_selector(
+        "[data-command=exact]"
+    )
+    told = page.inner_text("#announce")
+    press(page, "a")
+    assert page.inner_text("#announce") == told and active(page) == "p2"
     page.locator("[data-row=p2]").drag_to(page.locator("[data-row=g2]"))
     page.focus("[data-row=g3]")
     press(page, "x", "f")
