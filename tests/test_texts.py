@@ -105,8 +105,9 @@ def test_a_word_that_is_not_is_found(source, words):
     assert list(untranslated(source)) == words
 
 
-WRITTEN_OUT = re.compile(r"(?:^|\x00)\s*[,:;.](?=\s|$)")
-"""A sign after a value or an element that a template writes out, as English has it."""
+WRITTEN_OUT = re.compile(r"(?:^|[\x00\x01])\s*[,:;.](?=[\s\x01]|$)")
+"""A sign after a value, a tag or an element that a template writes out, as English has it."""
+SIGN_ALONE = re.compile(r"""translate (["'])\s*[,:;.()]\s*\1""")
 
 
 def written_out(source: str) -> Iterator[str]:
@@ -118,13 +119,15 @@ def written_out(source: str) -> Iterator[str]:
         elif token.token_type == TokenType.BLOCK:
             name = token.contents.split()[0]
             within = name == "blocktranslate" or (within and name != "endblocktranslate")
-            bare += "\x00"
+            bare += "\x01"
+            if SIGN_ALONE.match(token.contents):
+                yield token.contents
         elif token.token_type == TokenType.VAR and not within:
             bare += "\x00"
     bare = re.sub(r"<(script|style|code|kbd|pre)\b.*?</\1>", "", bare, flags=re.S)
     for text in [value[1:-1] for _, value in ATTRIBUTE.findall(bare)] + TAG.split(bare):
         if WRITTEN_OUT.search(text):
-            yield " ".join(text.replace("\x00", "…").split())
+            yield " ".join(re.sub("[\x00\x01]", "…", text).split())
 
 
 def test_no_template_writes_out_what_stands_between_two_parts():
@@ -139,6 +142,8 @@ def test_no_template_writes_out_what_stands_between_two_parts():
         ("<p>{{ name }}: {{ text }}</p>", ["…: …"]),
         ("<p><bdi>{{ name }}</bdi>, {{ text }}</p>", [", …"]),
         ("{% for one in all %}{{ one }}{% if more %}, {% endif %}{% endfor %}.", ["………, ……."]),
+        ("{% for one in all %}<bdi>{{ one }}</bdi>{% if more %};{% endif %}{% endfor %}", ["…;……"]),
+        ('<p>{{ name }}{% translate ": " %}{{ text }}{% translate "Name:" %}</p>', ['translate ": "']),
         ('<p aria-label="{{ name }}; {{ text }}"></p>', ["…; …"]),
         ('<p data-key="{{ name }}: {{ text }}">{{ host }}:{{ port }} {% joint "," %} {{ "."|sign }}</p>', []),
         ("{% blocktranslate %}{{ name }}: text{% endblocktranslate %}", []),
