@@ -444,8 +444,7 @@ ELSEWHERE = {
     *("items_file", "doubtful", "doubtful_file", "doubtful_cell", "second_look", "save_looks", "undo_looks"),
 }
 """Buttons, files and pictures that pages link, and what these suites do not have: people, judges and their studies,
-prompt sets and sweeps over them, frozen gold, watches
-that were made, a folder of released code."""
+prompt sets and sweeps over them, frozen gold, watches that were made, a folder of released code."""
 
 
 def _client():

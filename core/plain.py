@@ -47,6 +47,6 @@ def _says_itself(kind: type) -> bool:
 
 @cache
 def _shown(kind: type) -> list[tuple[str, bool]] | None:
-    """The names of a dataclass's fields, and whether JSON has them also where they are None; None
-    of another type."""
+    """Return the names of a dataclass's fields, and whether JSON has each also where it is None; None for another
+    type."""
     return [(field.name, "plain" not in field.metadata) for field in fields(kind)] if is_dataclass(kind) else None

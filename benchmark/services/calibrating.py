@@ -90,8 +90,8 @@ class StudyJudge:
 @dataclass(frozen=True, slots=True)
 class CorrectedModel:
     """One model's corrected scores, by metric over stories, and F1 over categories; its F1 as the judge `alone` gives
-    it; half the width that its F1 will
-    have with `more` further aligned stories, and how many stories in all make it ±`NARROW`."""
+    it; `further`, half the width that its F1 will have with `more` further aligned stories, and `narrow`, how many
+    stories in all make it ±`NARROW`."""
 
     model: str
     scores: dict[Metric, Corrected]

@@ -81,9 +81,8 @@ Estimate = Mapping[str, Any]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One row of a chart of dots. `first`, `second` and `third` are estimates as fractions, the second a hollow mark,
-    the third a square; `bounds`
-    (low, high) is a band, `out` the share that is missing, `n` says in words what the row rests on. `aside` stands in
-    the last column."""
+    the third a square; `bounds` (low, high) is a band, `out` the share that is missing, `n` says in words what the row
+    rests on. `aside` stands in the last column."""
 
     label: str
     first: Estimate | None = None
