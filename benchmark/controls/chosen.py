@@ -37,6 +37,11 @@ def senseless(controllable: Controllable | None, name: str) -> Mapping[str, str]
     return declared if "" in declared or control.applies(controllable) else {"": control.without}
 
 
+def refused(controllable: Controllable | None, name: str, method: str) -> str:
+    """Return why a control makes no sense where questions are asked by a method, as a sentence; empty where it does."""
+    return controllable.refused.get(name, {}).get(method, "") if controllable else ""
+
+
 def outdated(settings: Mapping[str, Any]) -> str:
     """Return why samples of a run with these settings cannot be made again as they were asked, as a sentence; empty
     where they can."""

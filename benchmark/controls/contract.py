@@ -38,7 +38,8 @@ class Controllable:
     places from 0, with gold to match; None where a suite has none. Where the story is a list of sentences,
     `relined(sample, sentences, origins)` tells it in others, of which each has the place that it had before, None of a
     new one. `senseless` says by control at which steps of the suite it makes no sense, and why, as a whole sentence;
-    under an empty step for all of them.
+    under an empty step for all of them. `refused` says by control by which methods of the suite nothing is asked under
+    it, and why, as a whole sentence.
     """
 
     story: str
@@ -50,6 +51,7 @@ class Controllable:
     reordered: Callable[[Sample, Sequence[int]], Sample] | None = None
     relined: Callable[[Sample, Sequence[str], Sequence[int | None]], Sample] | None = None
     senseless: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    refused: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

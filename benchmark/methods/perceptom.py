@@ -19,6 +19,10 @@ from core.language import gettext_noop
 from workers.providers.contract import Message
 
 PERCEIVE = "perceive"
+NOTHING_PERCEIVED = gettext_noop(
+    "It asks about what people perceive of the text, and of a text that is left out nobody perceives anything."
+)
+"""Why the methods here are not asked by where the story is left out, as `Controllable.refused` has it."""
 _BETWEEN = re.compile(r"(?<=[.!?])\s+|\n+")
 
 

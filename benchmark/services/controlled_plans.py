@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from benchmark.controls.chosen import CONTROLS, controls_of, senseless
+from benchmark.controls.chosen import CONTROLS, controls_of, refused, senseless
 from benchmark.models import DatasetSample, Run
 from benchmark.services.asking import sample_asked
+from benchmark.services.method_plans import method_of, methods_of
 from benchmark.services.plans import MOST_TITLE, Plan, RunRefused, own_stages, part_of
 from benchmark.services.stored_plans import draft_of
 from benchmark.suites.contract import Suite
@@ -34,26 +35,28 @@ class UnderControl:
 def check_controls(plan: Plan) -> None:
     """Raise RunRefused for a control that there is not, or that makes no sense for anything of the plan."""
     for name in plan.controls:
-        if name not in CONTROLS:
-            offered = ", ".join(control.name for control in controls_of(plan.definition.controls)) or "none"
-            raise RunRefused(
-                gettext_noop(f"There is no control {name!r}; {plan.definition.title} has: {offered}."), "controls"
-            )
-        if why := senseless(plan.definition.controls, name).get(""):
-            raise RunRefused(
-                gettext_noop(f"{plan.definition.title} has no control “{CONTROLS[name].title}”: {_within(why)}"),
-                "controls",
-            )
-        if not _stages_under(plan, name):
-            raise RunRefused(
-                (
-                    gettext_noop(
-                        f"Under the control “{CONTROLS[name].title}” nothing is left to be asked. "
-                        f"{' '.join(_notes(plan, name))}"
-                    )
-                ),
-                "controls",
-            )
+        if why := _no_control(plan, name):
+            raise RunRefused(why, "controls")
+
+
+def _no_control(plan: Plan, name: str) -> str:
+    """Return why the plan cannot be asked under a control; empty where it can."""
+    suite = plan.definition
+    if name not in CONTROLS:
+        offered = ", ".join(control.name for control in controls_of(suite.controls)) or "none"
+        return gettext_noop(f"There is no control {name!r}; {suite.title} has: {offered}.")
+    if why := senseless(suite.controls, name).get(""):
+        return gettext_noop(f"{suite.title} has no control “{CONTROLS[name].title}”: {_within(why)}")
+    if why := refused(suite.controls, name, method_of(plan)):
+        method = methods_of(suite)[method_of(plan)]
+        return gettext_noop(
+            f"{suite.title} has no control “{CONTROLS[name].title}” with the method {method}: {_within(why)}"
+        )
+    if not _stages_under(plan, name):
+        return gettext_noop(
+            f"Under the control “{CONTROLS[name].title}” nothing is left to be asked. {' '.join(_notes(plan, name))}"
+        )
+    return ""
 
 
 def under_controls(plan: Plan, samples: Sequence[DatasetSample]) -> Iterator[UnderControl]:

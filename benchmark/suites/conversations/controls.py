@@ -9,6 +9,7 @@ from dataclasses import replace
 from benchmark.controls.contract import Controllable, Spellings
 from benchmark.controls.places import texts_at
 from benchmark.controls.spellings import single_names, spelled
+from benchmark.methods.perceptom import NOTHING_PERCEIVED, PERCEPTOM
 from benchmark.suites.asked import Sample
 
 _SPEAKER = re.compile(r"^(\w[\w’',& -]*):", re.MULTILINE)
@@ -45,4 +46,5 @@ CONTROLS = Controllable(
     texts=TEXTS,
     named=people_of,
     reordered=_reordered,
+    refused={"storyless": {PERCEPTOM.name: NOTHING_PERCEIVED}},
 )  # fmt: skip

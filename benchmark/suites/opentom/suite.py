@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from benchmark.controls.contract import Controllable
+from benchmark.methods.perceptom import NOTHING_PERCEIVED, PERCEPTOM
 from benchmark.methods.program import method_setting
 from benchmark.suites.asked import ItemContext
 from benchmark.suites.contract import AnswerIds, ItemView, Option, Sample, Setting, Suite
@@ -126,6 +127,7 @@ CONTROLS = Controllable(
         "gold.object", "gold.mover", "gold.observer",
     ),
     named=lambda sample: [(sample.gold["mover"],), (sample.gold["observer"],)],
+    refused={"storyless": {PERCEPTOM.name: NOTHING_PERCEIVED}},
 )  # fmt: skip
 SUITE = Suite(
     name="opentom",

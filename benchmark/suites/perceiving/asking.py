@@ -30,6 +30,8 @@ PRECURSORS = Setting(
     True,
     help=gettext_noop("Besides the questions, ask who perceives what, and for beliefs from the true perceptions."),
 )
+BY_PERCEPTION = (PERCEPTOM.name, ORACLE_PERCEPTION.name)
+"""The methods that ask about what people perceive alone."""
 UNREADABLE = "holds no array of {kind}s and perceivers"
 _GIVEN = "These are the {kind}s of a {story} in their order, each with the people who perceive it:"
 _by_method = program_of(METHODS, ANSWER)

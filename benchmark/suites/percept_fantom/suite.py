@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from benchmark.methods.contract import Put, Scene
-from benchmark.methods.perceptom import PERCEIVE
+from benchmark.methods.perceptom import NOTHING_PERCEIVED, PERCEIVE
 from benchmark.methods.program import method_setting, wording_digest
 from benchmark.suites.asked import ItemContext
 from benchmark.suites.contract import AnswerIds, ItemView, Option, Sample, Suite
@@ -20,6 +20,7 @@ from benchmark.suites.perceiving import baselines as perceiving
 from benchmark.suites.perceiving.asking import (
     ANSWER,
     BELIEF,
+    BY_PERCEPTION,
     METHODS,
     PERCEPTIONS,
     PRECURSORS,
@@ -113,6 +114,9 @@ CONTROLS = replace(
         "storyless": dict.fromkeys(
             (PERCEPTIONS, BELIEF), gettext_noop("Without the conversation there is nothing to be heard.")
         )
+    },
+    refused={
+        "storyless": dict.fromkeys(BY_PERCEPTION, NOTHING_PERCEIVED),
     },
 )
 

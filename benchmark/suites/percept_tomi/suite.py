@@ -7,12 +7,14 @@ from itertools import chain
 
 from benchmark.controls.contract import Controllable
 from benchmark.methods.contract import Put, Scene
+from benchmark.methods.perceptom import NOTHING_PERCEIVED, ORACLE_PERCEPTION
 from benchmark.methods.program import method_setting, wording_digest
 from benchmark.suites.asked import ItemContext
 from benchmark.suites.contract import AnswerIds, ItemView, Option, Sample, Suite
 from benchmark.suites.perceiving.asking import (
     ANSWER,
     BELIEF,
+    BY_PERCEPTION,
     METHODS,
     PERCEPTIONS,
     PRECURSORS,
@@ -145,6 +147,14 @@ CONTROLS = Controllable(
             (PERCEPTIONS, BELIEF), gettext_noop("Without its sentences there is nothing to be perceived.")
         ),
         "distracted": {PERCEPTIONS: gettext_noop("Who perceives the sentence that is added is not annotated.")},
+    },
+    refused={
+        "storyless": dict.fromkeys(BY_PERCEPTION, NOTHING_PERCEIVED),
+        "distracted": {
+            ORACLE_PERCEPTION.name: gettext_noop(
+                "The data do not say who perceives the sentence that is added, so that nobody would be shown it."
+            )
+        },
     },
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmark.controls.chosen import CONTROLS, controls_of, senseless
+from benchmark.controls.chosen import CONTROLS, controls_of, refused, senseless
 from benchmark.suites.registry import suites
 
 SUITES = [suite for suite in suites().values() if suite.controls]
@@ -28,3 +28,14 @@ def test_names_are_replaced_in_gold_too(suite):
     places = suite.controls.texts
     assert len(places) == len(set(places)) and {place.partition(".")[0] for place in places} <= {"content", "gold"}
     assert places[0] == f"content.{suite.controls.story}"  # names of the story are found first
+
+
+@pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.name)
+def test_methods_that_ask_what_people_perceive_have_no_control_that_leaves_nothing_to_perceive(suite):
+    methods = {name for name, _ in suite.method.choices} if suite.method else set()
+    for name, whys in suite.controls.refused.items():
+        assert name in CONTROLS and set(whys) <= methods
+        assert all(why[0].isupper() and why.endswith(".") for why in whys.values())
+    for method in methods & {"perceptom", "oracle-perception"}:
+        assert refused(suite.controls, "storyless", method)
+    assert not refused(suite.controls, "storyless", "plain") and not refused(None, "storyless", "plain")

@@ -13,7 +13,8 @@ from benchmark.models import Run, RunItem
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.estimates import estimate
 from benchmark.services.imports import import_benchmark
-from benchmark.services.plans import Plan
+from benchmark.services.plan_checks import check
+from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.reports import report_of
 from benchmark.services.runs import start_run
 from benchmark.suites.perceiving.baselines import PERCEIVE
@@ -108,3 +109,23 @@ def test_a_run_without_the_precursors_has_questions_alone(cast, copy):
     groups = report_of(run).entrants[0].groups
     assert groups["percept-tomi"] and not groups.get("percept-tomi-perception")
     assert Run.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("method", "control", "why"),
+    [
+        ("perceptom", "storyless", "with the method PercepToM: it asks about what people perceive"),
+        ("oracle-perception", "storyless", "with the method PercepToM with the true perceptions: it asks about what"),
+        ("oracle-perception", "distracted", "the data do not say who perceives the sentence that is added"),
+    ],
+)
+def test_a_control_that_shows_nothing_else_by_a_method_is_refused_with_the_reason(copy, method, control, why):
+    with pytest.raises(RunRefused, match=why) as refusal:
+        check(replace(planned(copy, "tracker", method=method), controls=[control]))
+    assert refusal.value.field == "controls"
+
+
+def test_a_control_that_changes_what_a_method_shows_is_asked_by_it(copy):
+    plan = planned(copy, "tracker")
+    for method, control in (("plain", "storyless"), ("perceptom", "distracted"), ("oracle-perception", "renamed")):
+        assert check(replace(plan, options={**plan.options, "method": method}, controls=[control]))
