@@ -23,6 +23,8 @@ NOTHING_PERCEIVED = gettext_noop(
     "It asks about what people perceive of the text, and of a text that is left out nobody perceives anything."
 )
 """Why the methods here are not asked by where the story is left out, as `Controllable.refused` has it."""
+INVALID = "invalid perception inference response"
+"""What the released code takes for the answer to a question that perceptions which it cannot read left unasked."""
 _BETWEEN = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
@@ -61,11 +63,7 @@ def perceptions_in(answer: str) -> Perceived:
     """Return what a model said of who perceives what. Raises NothingToAsk where it cannot be read."""
     perceptions = perceptions_of(answer)
     if perceptions is None:
-        raise NothingToAsk(
-            gettext_noop(
-                "The answer on who perceives what is not an array of objects, so that the question could not be asked."
-            )
-        )
+        raise NothingToAsk(gettext_noop("was not asked for, as who perceives what cannot be read"), INVALID)
     return perceptions
 
 

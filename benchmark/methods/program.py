@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from benchmark.methods.contract import Method, NothingToAsk, Put
-from benchmark.suites.asked import Question, Step
+from benchmark.methods.contract import Earlier, Method, NothingToAsk, Put
+from benchmark.suites.asked import Parsed, Question, Step
 from benchmark.suites.settings import Setting
 from workers.providers.contract import Request
 
@@ -51,27 +51,44 @@ def method_named(methods: Sequence[Method], settings: Mapping[str, Any]) -> Meth
 
 
 def request_by(
-    method: Method, question: Question, put: Put, task: Mapping[str, Any], *, tokens: int = 0
-) -> Request | str:
-    """Return the request of a question at its step, or why nothing is to be asked. `task` says the same as data;
-    `tokens` of the answer, those of the run where it is 0."""
-    own = {step.key for step in method.steps}
+    method: Method, question: Question, put: Put, task: Mapping[str, Any], *, tokens: int = 0, unasked: str = ""
+) -> Request:
+    """Return the request of a question at its step. `task` says the same as data; `tokens` of the answer, those of the
+    run where it is 0.
+
+    Where the model's earlier answers leave nothing to ask, nothing is sent: the answer is known to be `unasked`, or
+    what the method's released code has in its place.
+    """
+    own, known = {step.key for step in method.steps}, None
     try:
         if question.step in own and method.ask is not None:
             messages = method.ask(question.step, put, question.answers)
-        else:
-            lacking = own - question.answers.keys()
-            # a baseline computes its answer and has no earlier one
-            messages = put.messages(put.question) if lacking else method.answer(put, question.answers)
+        elif own <= question.answers.keys():
+            messages = method.answer(put, question.answers)
+        else:  # a baseline computes its answer and has no earlier one
+            messages = put.messages(put.question)
     except NothingToAsk as error:
-        return str(error)
+        messages, known = put.messages(f"(Nothing is asked. The answer {error}.)"), unasked or error.answer
     return Request(
         messages=tuple(messages),
         max_tokens=tokens or question.settings["max_tokens"],
         temperature=0.0,
         seed=question.settings["seed"],
         task=task,
+        known=known,
     )
+
+
+def parsed_by(method: Method, put: Put, earlier: Earlier, parsed: Parsed) -> Parsed:
+    """Return what was read of the answer to a question that a method put after earlier answers; where these left
+    nothing to ask, nothing can be read in the repaired parse, which says so."""
+    if not method.steps or not {step.key for step in method.steps} <= earlier.keys():
+        return parsed
+    try:
+        method.answer(put, earlier)
+    except NothingToAsk as error:
+        return replace(parsed, repaired={}, repaired_score=None, unusable=str(error))
+    return parsed
 
 
 def wording_digest(methods: Sequence[Method]) -> str:

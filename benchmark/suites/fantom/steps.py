@@ -5,7 +5,7 @@ from __future__ import annotations
 from benchmark.methods.cot import COT
 from benchmark.methods.perceptom import PERCEIVE, PERCEPTOM, all_perceived
 from benchmark.methods.plain import PLAIN
-from benchmark.methods.program import method_named, program_of, request_by, steps_with
+from benchmark.methods.program import method_named, parsed_by, program_of, request_by, steps_with
 from benchmark.methods.s2a import S2A
 from benchmark.methods.self_ask import SELF_ASK
 from benchmark.methods.simtom import SIMTOM
@@ -43,15 +43,17 @@ def parse(question: Question, answer: str) -> Parsed:
     is."""
     if question.step != ANSWER:
         return Parsed(None, {"text": answer}, None, None)
-    text = after_marker(answer_in(method_named(METHODS, question.settings), answer))
+    method = method_named(METHODS, question.settings)
+    text = after_marker(answer_in(method, answer))
     official, repaired = parses_of(question.sample, text, embedder_named(question.settings[EMBEDDER]))
-    return Parsed(
+    parsed = Parsed(
         official=official,
         repaired=repaired or {},
         score=score_of(official),
         repaired_score=None if repaired is None else score_of(repaired),
         unusable="" if repaired is not None else unread(question.sample),
     )
+    return parsed_by(method, put_of(question.sample), question.answers, parsed)
 
 
 def expected(question: Question) -> str:

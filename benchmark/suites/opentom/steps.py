@@ -11,7 +11,7 @@ from benchmark.methods.cot import COT
 from benchmark.methods.in_session import FIRST, in_session
 from benchmark.methods.perceptom import PERCEIVE, PERCEPTOM, all_perceived
 from benchmark.methods.plain import PLAIN
-from benchmark.methods.program import method_named, program_of, request_by, steps_with, wording_digest
+from benchmark.methods.program import method_named, parsed_by, program_of, request_by, steps_with, wording_digest
 from benchmark.methods.s2a import S2A
 from benchmark.methods.self_ask import SELF_ASK
 from benchmark.methods.simtom import SIMTOM
@@ -133,9 +133,13 @@ def parse(question: Question, answer: str) -> Parsed:
     is."""
     if question.step != ANSWER:
         return Parsed(None, {"text": answer}, None, None)
-    sample = question.sample
+    method = method_named(METHODS, question.settings)
+    parsed = _parsed_label(question.sample, method.read(answer.strip()))
+    return parsed_by(method, put_of(question.sample), question.answers, parsed)
+
+
+def _parsed_label(sample: Sample, text: str) -> Parsed:
     kind, places = sample.content["kind"], (sample.gold["places"][0], sample.gold["places"][1])
-    text = method_named(METHODS, question.settings).read(answer.strip())
     official, repaired = predicted_label(kind, text, places), label_of(kind, text, places)
     gold, right = sample.gold["label"], right_label(sample)
     counted = official != UNREAD and gold is not None

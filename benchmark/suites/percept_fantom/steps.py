@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmark.methods.contract import Method, Put, Scene
 from benchmark.methods.perceptom import PERCEIVE, asked_perceptions
-from benchmark.methods.program import method_named, request_by
+from benchmark.methods.program import method_named, parsed_by, request_by
 from benchmark.suites.contract import Parsed, Question, Sample
 from benchmark.suites.conversations.asking import answer_in, put_of, right_answer
 from benchmark.suites.conversations.baselines import TELL, task_of
@@ -84,7 +84,9 @@ def parse(question: Question, answer: str) -> Parsed:
     if question.step == BELIEF:
         return parsed_answer(question.sample, answer)
     if question.step == ANSWER:
-        return parsed_answer(question.sample, answer_in(method_named(METHODS, question.settings), answer))
+        method = _method(question)
+        parsed = parsed_answer(question.sample, answer_in(method, answer))
+        return parsed_by(method, annotated_put(question.sample), question.answers, parsed)
     return Parsed(None, {"text": answer}, None, None)
 
 

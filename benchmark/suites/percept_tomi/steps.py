@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from benchmark.methods.contract import Put, Scene
 from benchmark.methods.perceptom import PERCEIVE, asked_perceptions
-from benchmark.methods.program import method_named, request_by
+from benchmark.methods.program import method_named, parsed_by, request_by
 from benchmark.suites.contract import Parsed, Question, Sample, Setting
 from benchmark.suites.perceiving.asking import (
     ANSWER,
@@ -24,7 +24,7 @@ from benchmark.suites.perceiving.baselines import PERCEIVE as TELL_PERCEIVERS
 from benchmark.suites.perceiving.baselines import array_of, mostly_perceived
 from benchmark.suites.percept_tomi import baselines
 from benchmark.suites.percept_tomi.perceived import official_shares, repaired_scenes, repaired_shares
-from benchmark.suites.percept_tomi.places import named_place, official_right
+from benchmark.suites.percept_tomi.places import NO_OUTPUT, named_place, official_right
 from core.language import gettext_noop
 from core.plain import Json
 from workers.providers.contract import Request
@@ -74,7 +74,7 @@ def request(question: Question) -> Request | str:
         given = {"perceivers": question.sample.gold["perceivers"]}
         return one_call(question, put, given_perceptions(put), _place_task(question) | given)
     task = _place_task(question) if question.step == ANSWER else {"kind": question.step}
-    return request_by(method_named(METHODS, question.settings), question, put, task)
+    return request_by(method_named(METHODS, question.settings), question, put, task, unasked=NO_OUTPUT)
 
 
 def _scenes_task(question: Question) -> Json:
@@ -116,7 +116,9 @@ def parse(question: Question, answer: str) -> Parsed:
     if question.step == BELIEF:
         return _parsed_place(question.sample, answer.strip())
     if question.step == ANSWER:
-        return _parsed_place(question.sample, method_named(METHODS, question.settings).read(answer.strip()))
+        method = method_named(METHODS, question.settings)
+        parsed = _parsed_place(question.sample, method.read(answer.strip()))
+        return parsed_by(method, put_of(question.sample), question.answers, parsed)
     return Parsed(None, {"text": answer}, None, None)
 
 

@@ -11,7 +11,7 @@ from benchmark.methods.contract import Put, Scene
 from benchmark.methods.cot import COT
 from benchmark.methods.in_session import FIRST, in_session
 from benchmark.methods.perceptions import array_in, perceived_by, perceptions_of
-from benchmark.methods.perceptom import ORACLE_PERCEPTION, PERCEIVE, PERCEPTOM
+from benchmark.methods.perceptom import INVALID, ORACLE_PERCEPTION, PERCEIVE, PERCEPTOM
 from benchmark.methods.plain import PLAIN
 from benchmark.methods.program import method_named, method_setting, program_of, request_by, steps_with, wording_digest
 from benchmark.methods.reasoning import final_answer
@@ -128,7 +128,8 @@ def test_perceptom_shows_what_the_person_perceived(method):
 )
 def test_perceptions_that_cannot_be_read_leave_nothing_to_ask(answer):
     assert perceptions_of(answer) is None
-    assert "is not an array of objects" in asked(PERCEPTOM, **{PERCEIVE: answer})
+    request = asked(PERCEPTOM, **{PERCEIVE: answer})
+    assert request.known == INVALID and text_of(request).startswith("(Nothing is asked. The answer was not asked for")
 
 
 def test_an_array_ends_where_its_first_object_list_ends():

@@ -215,3 +215,25 @@ def test_perceptom_asks_over_http(cast, copy, folder):
                 assert float(metrics(run, name, "percept-fantom")[parse]["overall"]["all"]) == value
                 assert float(metrics(run, name, "percept-fantom-true")[parse]["overall"]["all"]) == 1.0
         assert wrong("omniscient", "answer") == {"1-0-0/belief0/choice", "1-1-0/belief0/choice"}
+
+
+@pytest.mark.once
+def test_perceptions_that_cannot_be_read_leave_questions_unasked_which_are_officially_wrong(
+    cast, copy, folder, monkeypatch
+):
+    samples = load(folder).samples
+    say = answering(samples, right)
+    monkeypatch.setitem(FUNCTIONS, "seeing", lambda body: "Tom did." if "Tom" in str(body["messages"]) else say(body))
+    seeing = make_endpoint("seeing", model="seeing", options={"function": "seeing"})
+    run = worked_off(cast, copy, [seeing], method="perceptom", precursors=False)
+    unasked = RunItem.objects.filter(unusable="was not asked for, as who perceives what cannot be read")
+    assert {item.sample.group for item in unasked} == {"2-0-0"}
+    assert {item.call.answer for item in unasked} == {"invalid perception inference response"}
+    # the released code finds nobody in a list whose right answer is nobody, and takes every other answer for wrong
+    assert not any(item.official["right"] for item in unasked if item.sample.gold["right"])
+    for group, sets in (("percept-fantom", 1.0), ("percept-fantom-true", 0.0)):
+        of_group = metrics(run, "seeing", group)
+        assert float(of_group["official"]["overall"]["all"]) == sets
+    # the one set of true belief is the unasked one: official wrong, repaired anything
+    whole = metrics(run, "seeing", "percept-fantom-true")["repaired"]["overall"]
+    assert (whole["stories"], whole["unusable"], whole["bounds"]["all"]) == (0, 1, [0.0, 1.0])

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from benchmark.models import Run, RunItem
-from benchmark.services.documents import document_of, tables_of
+from benchmark.services.documents import by_group, document_of, tables_of
 from benchmark.services.estimates import estimate
 from benchmark.services.imports import import_benchmark
 from benchmark.services.plan_checks import check
@@ -129,3 +129,40 @@ def test_a_control_that_changes_what_a_method_shows_is_asked_by_it(copy):
     plan = planned(copy, "tracker")
     for method, control in (("plain", "storyless"), ("perceptom", "distracted"), ("oracle-perception", "renamed")):
         assert check(replace(plan, options={**plan.options, "method": method}, controls=[control]))
+
+
+UNASKED = "was not asked for, as who perceives what cannot be read"
+
+
+def seeing(body) -> str:
+    """A model that finds every place, and says who perceives what in prose where the mover is Bo."""
+    task = body["task"]
+    told = {baseline.task: baseline.answer for baseline in BASELINES if baseline.name == "tracker"}
+    kind = PERCEIVE if task["kind"] in (PERCEIVE, "perceive") else task["kind"]
+    return "Everybody." if kind == PERCEIVE and "Bo" in task["names"] else told[kind](body)
+
+
+def test_perceptions_that_cannot_be_read_are_an_unusable_answer_of_the_model(cast, copy, monkeypatch):
+    monkeypatch.setitem(FUNCTIONS, "seeing", seeing)
+    plan = planned(copy, method="perceptom", precursors=False)
+    run = work_off(
+        start_run(
+            by=cast.alice,
+            plan=replace(plan, endpoints=[make_endpoint("seeing", model="seeing", options={"function": "seeing"})]),
+            now=timezone.now(),
+        )
+    )
+    # the 8 questions on Bo of the 16 are not asked: nothing is sent or paid for them
+    unasked = RunItem.objects.filter(entrant__run=run, unusable=UNASKED)
+    assert unasked.count() == 8 and {item.item.state for item in unasked} == {"unusable"}
+    for call in (item.call for item in unasked):
+        assert (call.answer, call.answered_by, call.cost, call.attempts.count()) == ("no output", "rule", 0, 0)
+    metrics = report_of(run).entrants[0].groups["percept-tomi"]
+    official, repaired = metrics["official"]["overall"], metrics["repaired"]["overall"]
+    # official: 8 of 8 right, 8 left out; repaired: right between 8 of 16 and 16 of 16
+    assert (float(official["accuracy"]), official["n"], official["unusable"]) == (1.0, 8, 8)
+    assert repaired["bounds"]["accuracy"] == [0.5, 1.0] and repaired["unusable_reasons"] == {UNASKED: 8}
+    (entrant,) = by_group(document_of(run))["percept-tomi"]
+    for parse in ("official", "repaired"):
+        ranking = entrant.ranking[parse]
+        assert (ranking["rank"], ranking["value"], ranking["missing"], ranking["lost"]) == (1, 0.5, 8, 0)
