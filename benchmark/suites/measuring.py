@@ -182,10 +182,7 @@ def measured_samples(
     Official figures are None as soon as one sample has none. Analyses are the score by facet and that of single
     repetitions.
     """
-    measured: list[tuple[Sample, SampleResult]] = []
-    for sample in entered.samples:
-        if outcomes := counted_outcomes(entered.outcomes.get(sample.key, ()), group):
-            measured.append((sample, score(sample, outcomes)))
+    measured = _results(entered, group, score)
     if not measured:
         return None
     seed = int(entered.settings.get("seed", 1))
@@ -215,6 +212,25 @@ def measured_samples(
     analyses = _analyses(group, entered, measured, official is not None, score)
     chance = _chance(measured, by_chance or group.chance)
     return replace(result, metrics=replace(result.metrics, analyses=analyses, reason=reason, chance=chance))
+
+
+def _results(entered: Entered, group: MetricGroup, score: Scoring) -> SampleResults:
+    """The result of each sample that has an outcome at the steps of a group."""
+    return [
+        (sample, score(sample, outcomes))
+        for sample in entered.samples
+        if (outcomes := counted_outcomes(entered.outcomes.get(sample.key, ()), group))
+    ]
+
+
+def facets_of(
+    entered: Entered, group: MetricGroup, score: Scoring, share: str, parse: Parse
+) -> dict[str, Mapping[str, BoundedEstimate]]:
+    """Return {facet: {value: estimate}} of a share of a group that is not its score, of a parse that has figures, as
+    `measured_samples` has them of the score."""
+    by_share, seed = replace(group, score=share), int(entered.settings.get("seed", 1))
+    scores = [(sample, _scored(sample, result, parse)) for sample, result in _results(entered, group, score)]
+    return {name: _facet(scores, name, by_share, seed) for name in group.facets}
 
 
 def _chance(measured: SampleResults, by_chance: ChanceOf | None) -> Chance | None:

@@ -9,6 +9,7 @@ from benchmark.domain.drawn import ModelRow
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.domain.tables.table import Cells
+from benchmark.suites.perceiving.shares import ACCURACY, RECALL
 from benchmark.suites.published import Published
 from benchmark.suites.showing.entrants import row_of
 from benchmark.suites.showing.missing import told_of
@@ -21,7 +22,9 @@ SCENARIOS_SECTION = Section(gettext_noop("True and false belief"), ("scenarios",
 CORRELATIONS_SECTION = Section(
     gettext_noop("Do models that perceive better answer better?"), (), ("correlations",), paper=True
 )
-NAMES = (gettext_noop("Perception"), gettext_noop("Perception to belief"), gettext_noop("Questions"))
+NAMES = (gettext_noop("Perception accuracy"), gettext_noop("Perception to belief"), gettext_noop("Questions"))
+"""The names of the tasks by what the paper prints of each."""
+_RECALL = gettext_noop("Perception recall")
 _SHORT_NAMES = ("Perc.", gettext_noop("P to B"), "Quest.")
 _CORRELATIONS = gettext_noop(
     "Pearson’s r over the models with figures of all three tasks, baselines left out; brackets: 95 % interval by "
@@ -58,33 +61,59 @@ def published(tasks: Tasks, rankings: Mapping[tuple[str, str], tuple[str, str]])
     )
 
 
+def perceived_by(parse: str) -> str:
+    """Return the share that a parse tells perception by: officially the paper's accuracy, of what a model wrote, else
+    the recall, as leaving something out costs nothing in the accuracy."""
+    return ACCURACY if parse == "official" else RECALL
+
+
+def _told(tasks: Tasks, parse: str) -> Tasks:
+    """The names of the tasks, that of perception by the share that the parse tells it by."""
+    perception, *_ = tasks
+    return tasks if perceived_by(parse) == ACCURACY else {**tasks, perception: _RECALL}
+
+
+def _column(tasks: Tasks, task: str, scenario: str, parse: str) -> str:
+    """The key of a column: no figure of the paper has a place in that of the recall."""
+    recall = _told(tasks, parse)[task] == _RECALL
+    return f"{task} recall {scenario}" if recall else f"{task} {scenario}"
+
+
 def complete(entrants: Entrants, tasks: Tasks) -> list[Metrics]:
     """Return what the models come to that have all tasks; baselines are no models."""
     return [metrics for entrant, metrics in entrants if entrant.kind == "model" and metrics.keys() == tasks.keys()]
 
 
-def scenarios_table(entrants: Entrants, tasks: Tasks, group: str, parse: str, *notes: str) -> Table:
-    """Return the table of tasks by scenario; `group` is the metric group whose places models have in it."""
+def scenarios_table(
+    entrants: Entrants, tasks: Tasks, group: str, parse: str, *notes: str, lead: Sequence[str] = ()
+) -> Table:
+    """Return the table of tasks by scenario; `group` is the metric group whose places models have in it, `lead` what is
+    to be read first."""
     columns = [Column(key="model", header=gettext_noop("Model"))]
     for scenario in SCENARIOS:
         columns += [
-            estimated(f"{task} {scenario}", header, group=scenario.capitalize(), digits=1)
-            for task, header in tasks.items()
+            estimated(_column(tasks, task, scenario, parse), header, group=scenario.capitalize(), digits=1)
+            for task, header in _told(tasks, parse).items()
         ]
-    rows = [row_of(entrant, group, _cells(metrics)) for entrant, metrics in entrants]
-    lead = told_of(columns, [entrant for entrant, _ in entrants], group)
+    rows = [row_of(entrant, group, _cells(metrics, tasks, parse)) for entrant, metrics in entrants]
+    told = told_of(columns, [entrant for entrant, _ in entrants], group)
     title = gettext_noop(f"Perception, belief from perception and questions by scenario, {parse} parse (%)")
-    return Table(title=title, columns=columns, rows=rows, lead=lead, notes=[*notes])
+    return Table(title=title, columns=columns, rows=rows, lead=[*told, *lead], notes=[*notes])
 
 
-def _cells(metrics: Metrics) -> Cells:
+def _cells(metrics: Metrics, tasks: Tasks, parse: str) -> Cells:
     return {
         key: value
         for task, scenarios in metrics.items()
         for scenario in SCENARIOS
         if scenario in scenarios
-        for key, value in estimate(f"{task} {scenario}", scenarios[scenario]).items()
+        for key, value in estimate(_column(tasks, task, scenario, parse), scenarios[scenario]).items()
     }
+
+
+def without_figure(model: str, name: str, reason: str) -> str:
+    """Return that a model has no figure of the task of this name, for a `reason` in a sentence."""
+    return gettext_noop(f"{model} has no figure here of {name}. {reason}")
 
 
 def correlations_table(models: Sequence[Metrics], tasks: Tasks, parse: str) -> Table:
@@ -96,8 +125,9 @@ def correlations_table(models: Sequence[Metrics], tasks: Tasks, parse: str) -> T
         Column(key="p", header="p", kind="number", digits=3),
     ]
     perception, belief, questions = tasks
+    names = _told(tasks, parse)
     rows: list[Cells] = [
-        {"scenario": scenario.capitalize(), "pair": gettext_noop(f"{tasks[first]} and {tasks[second].lower()}")}
+        {"scenario": scenario.capitalize(), "pair": gettext_noop(f"{names[first]} and {names[second].lower()}")}
         | _correlation(models, scenario, first, second)
         for scenario in SCENARIOS
         for first, second in ((perception, questions), (belief, questions), (perception, belief))
@@ -126,24 +156,24 @@ def plot() -> Plot:
 def drawn(entrants: Entrants, tasks: Tasks, parse: str, over: str) -> Cells:
     """Return the arguments of the picture of tasks by scenario, with intervals `over` what is resampled, in the
     plural."""
-    rows = [ModelRow(entrant.model, _parts(metrics, tasks)) for entrant, metrics in entrants]
+    rows = [ModelRow(entrant.model, _parts(metrics, _told(tasks, parse))) for entrant, metrics in entrants]
     named = {"score": gettext_noop("Share"), "part": gettext_noop("task and scenario"), "short": _SHORT, "over": over}
     return {"positional": [rows], "parse": parse, **named}
 
 
-def parts_of(tasks: Tasks) -> dict[tuple[str, str], str]:
+def parts_of(tasks: Tasks, parse: str) -> dict[tuple[str, str], str]:
     """Return the parts of the picture of tasks by scenario that have the figures of the table's columns."""
     return {
-        ("scenarios", f"{task} {scenario}"): f"{name}, {scenario}"
+        ("scenarios", _column(tasks, task, scenario, parse)): f"{name}, {scenario}"
         for scenario in SCENARIOS
-        for task, name in tasks.items()
+        for task, name in _told(tasks, parse).items()
     }
 
 
 _SHORT = {
     f"{name}, {scenario}": f"{short} {scenario.split()[0]}"
     for scenario in SCENARIOS
-    for name, short in zip(NAMES, _SHORT_NAMES, strict=True)
+    for name, short in zip((*NAMES, _RECALL), (*_SHORT_NAMES, _SHORT_NAMES[0]), strict=True)
 }
 
 

@@ -17,7 +17,7 @@ from benchmark.suites.measuring import SampleResult, measured_samples, undefined
 from benchmark.suites.perceiving import shares as perceived
 from benchmark.suites.perceiving.asking import ANSWER, BELIEF, PERCEPTIONS
 from benchmark.suites.perceiving.groups import perceiving_group
-from benchmark.suites.perceiving.tables import tasks_of
+from benchmark.suites.perceiving.tables import perceived_by, tasks_of
 from benchmark.suites.percept_fantom.analyses import perceptions_of, questions_of
 from benchmark.suites.percept_fantom.samples import SCENARIO_NAMES
 from benchmark.suites.percept_fantom.steps import STEPS
@@ -197,7 +197,7 @@ def _analyses(entered: Entered, parse: Parse) -> Analyses:
         perceptions = [read for read in reads_of(entered, PERCEIVING, parse) if read.sample.key in firsts]
         if parse == "official":  # what cannot be read is left out
             perceptions = [read for read in perceptions if read.parse]
-        tasks[PERCEPTIONS] = perceptions_of(perceptions, perceived.RECALL, seed)
+        tasks[PERCEPTIONS] = perceptions_of(perceptions, perceived_by(parse), seed)
     questions = questions_of(reads, wholes, parse, seed)
     return Analyses(questions.scenarios, questions.orders, questions.reasons, tasks)
 

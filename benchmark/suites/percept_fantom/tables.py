@@ -34,11 +34,20 @@ PUBLISHED = of_three.published(
         (ANSWER, gettext_noop("true belief")): (TRUE_BELIEF.key, ALL),
     },
 )
+_PERCEPTION = {
+    "official": gettext_noop(
+        "Perception accuracy, as the paper has it: of the utterances that a model wrote, the share with the right "
+        "perceivers, over sets."
+    ),
+    "repaired": gettext_noop(
+        "Perception recall: of the utterances of a conversation, the share with the right perceivers, over sets. The "
+        "paper has the accuracy, in which leaving an utterance out costs nothing: it stands in the official table."
+    ),
+}
 _SCENARIOS = gettext_noop(
-    "Perception: the share of utterances with the right perceivers (recall), over sets; perception to belief: "
-    "set:ALL of the questions asked with the true perceivers; questions: set:ALL as the method puts them. A set is "
-    "right where all its choices, lists and yes or no questions are; of true belief count sets all of whose "
-    "questions are. Brackets: 95 % intervals over conversations."
+    "Perception to belief: set:ALL of the questions asked with the true perceivers; questions: set:ALL as the method "
+    "puts them. A set is right where all its choices, lists and yes or no questions are; of true belief count sets all "
+    "of whose questions are. Brackets: 95 % intervals over conversations."
 )
 _ALL = gettext_noop(
     "ALL: share of sets whose questions are all right. Brackets: 95 % intervals over conversations. By chance 50 % "
@@ -81,7 +90,15 @@ def tables(results: ParseResults) -> dict[str, ShownTable]:
         return {}
     entrants, groups = _three(analysed), (QUESTIONS.key,)
     shown_tables = {
-        "scenarios": partial(of_three.scenarios_table, entrants, TASKS, QUESTIONS.key, parse, _SCENARIOS),
+        "scenarios": partial(
+            of_three.scenarios_table,
+            entrants,
+            TASKS,
+            QUESTIONS.key,
+            parse,
+            _PERCEPTION[parse],
+            _SCENARIOS,
+        ),
         INACCESSIBLE: partial(_scenario, INACCESSIBLE, analysed, parse),
         ACCESSIBLE: partial(_scenario, ACCESSIBLE, analysed, parse),
         "orders": partial(_orders, analysed, parse),
@@ -99,7 +116,7 @@ def pictures(results: ParseResults) -> dict[str, ShownPicture]:
     if not analysed:
         return {}
     drawn = partial(of_three.drawn, _three(analysed), TASKS, results.parse, "conversations")
-    parts = of_three.parts_of(TASKS)
+    parts = of_three.parts_of(TASKS, results.parse)
     return {
         "scenarios": ShownPicture(
             gettext_noop("Three tasks by scenario"), of_three.plot, drawn, (QUESTIONS.key,), parts=parts

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from benchmark.suites.asked import Parse
 from benchmark.suites.contract import Entered, Measured, Outcome, Sample
-from benchmark.suites.measuring import measured_samples
+from benchmark.suites.measuring import facets_of, measured_samples, with_analyses
 from benchmark.suites.perceiving.asking import ANSWER, BELIEF, PERCEPTIONS
 from benchmark.suites.perceiving.groups import perceiving_group
-from benchmark.suites.perceiving.shares import SHARES
+from benchmark.suites.perceiving.shares import ACCURACY, SHARES
 from benchmark.suites.percept_tomi.steps import STEPS
 from benchmark.suites.right_or_wrong import accuracy_group, scored_by
 from benchmark.suites.shares_of_answers import scored_shares
@@ -62,11 +62,16 @@ GROUPS = (QUESTIONS, PERCEIVING, INFERRING)
 
 
 def measure(entered: Entered) -> dict[str, Measured | None]:
-    """Return the figures of the three groups, None of one whose step was not asked."""
-    right = scored_by(_right)
+    """Return the figures of the three groups, None of one whose step was not asked; among the analyses of perceptions
+    are the accuracies by facet, under ACCURACY."""
+    right, perceived = scored_by(_right), scored_shares(SHARES)
     return {
         QUESTIONS.key: measured_samples(entered, QUESTIONS, right),
-        PERCEIVING.key: measured_samples(entered, PERCEIVING, scored_shares(SHARES)),
+        PERCEIVING.key: with_analyses(
+            measured_samples(entered, PERCEIVING, perceived),
+            ACCURACY,
+            lambda parse: facets_of(entered, PERCEIVING, perceived, ACCURACY, parse),
+        ),
         INFERRING.key: measured_samples(entered, INFERRING, right),
     }
 

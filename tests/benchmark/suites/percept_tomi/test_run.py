@@ -9,8 +9,10 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from benchmark.domain.entered import PaperRow
 from benchmark.models import Run, RunItem
 from benchmark.services.documents import by_group, document_of, tables_of
+from benchmark.services.entered_rows import with_entered
 from benchmark.services.estimates import estimate
 from benchmark.services.imports import import_benchmark
 from benchmark.services.plan_checks import check
@@ -22,6 +24,7 @@ from benchmark.suites.percept_tomi.baselines import BASELINES
 from benchmark.suites.registry import suite_named
 from tests.benchmark.settled import make_endpoint, work_off
 from tests.benchmark.suites.percept_tomi import own
+from workers.models import Item
 from workers.providers.scripted.backend import FUNCTIONS
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
@@ -99,7 +102,45 @@ def test_five_models_have_correlations_with_intervals(cast, copy, monkeypatch):
     for row in correlations.rows:
         assert row["n"] == 5 and row["interval"][0] < row["r"] < row["interval"][1] and 0 < row["p"] < 1, row
     first = made["scenarios-repaired"]().rows[0]
-    assert first["percept-tomi true belief"] == first["percept-tomi-perception false belief"] == 1.0
+    assert first["percept-tomi true belief"] == first["percept-tomi-perception recall false belief"] == 1.0
+    assert_perception_is_told_as_each_parse_counts(made)
+
+
+def assert_perception_is_told_as_each_parse_counts(made):
+    """The last of the models writes the first three of the seven sentences of a story, one of which is scored, of four:
+    what it wrote is right (accuracy 1 / 1), but not all of the story is there (recall 1 / 4)."""
+    published = PaperRow(
+        name="Claude 3 Haiku", kind="published", source="Jung et al. 2024, table 5",
+        metrics={"percept-tomi-perception.true belief": "87.4", "percept-tomi.true belief": "73.0"},
+    )  # fmt: skip
+    column = "percept-tomi-perception{} true belief"
+    for parse, key, header in (
+        ("official", column.format(""), "Perception accuracy"),
+        ("repaired", column.format(" recall"), "Perception recall"),
+    ):
+        table = with_entered(made[f"scenarios-{parse}"], "scenarios", [published], suite_named("percept-tomi"))
+        assert {one.key: one.header for one in table.columns}[key] == header
+        (worst,) = [row for row in table.rows if row["model"] == "model-4"]
+        assert worst[key] == (1.0 if parse == "official" else 0.25)
+        [entered] = table.entered
+        # the paper's accuracy stands beside an accuracy, and beside no recall
+        assert entered.cells.get(column.format("")) == ("0.874" if parse == "official" else None)
+        assert entered.cells["percept-tomi true belief"] == "0.730"
+        assert made[f"correlations-{parse}"]().rows[0]["pair"] == f"{header} and questions"
+
+
+def test_a_task_without_official_figures_is_told_with_the_reason(cast, copy, monkeypatch):
+    monkeypatch.setitem(FUNCTIONS, "right", answering(0))
+    plan = replace(planned(copy), endpoints=[make_endpoint("right", model="right", options={"function": "right"})])
+    run = work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))
+    lost = RunItem.objects.filter(stage="perceptions").first()
+    Item.objects.filter(run_item=lost).update(state="failed")
+    RunItem.objects.filter(pk=lost.pk).update(call=None, official=None, repaired=None, score=None, repaired_score=None)
+    made = tables_of(document_of(run))
+    official, repaired = (made[f"scenarios-{parse}"]() for parse in ("official", "repaired"))
+    told = "right has no figure here of perception inference. Sample 1: its only question has no answer."
+    assert told in official.lead and not any("no figure here" in sentence for sentence in repaired.lead)
+    assert official.rows[0].get("percept-tomi-perception true belief") is None
 
 
 def test_a_run_without_the_precursors_has_questions_alone(cast, copy):
