@@ -4,7 +4,7 @@ known, as it is."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from benchmark.domain.estimating import MetricRow, StoryScore, overall_row
@@ -53,6 +53,12 @@ def estimate_of_row(row: MetricRow, share: str) -> BoundedEstimate:
     bounds = row.bounds[share]
     apart = bounds if bounds and bounds[0] != bounds[1] else None
     return BoundedEstimate(row.values[share], row.stories, interval, reason=why or None, bounds=apart)
+
+
+def without_value(estimate: BoundedEstimate, reason: str) -> BoundedEstimate:
+    """Return what is left of an estimate that is not to be told, for a `reason`: on how many it rests, and its
+    bounds."""
+    return replace(estimate, value=None, interval=None, reason=reason)
 
 
 def with_bounds(estimate: Estimate, bounds: list[float] | None = None) -> BoundedEstimate:

@@ -3,7 +3,7 @@ a method, single questions, and how well it infers who hears what."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmark.suites.asked import Parse
@@ -24,7 +24,7 @@ from benchmark.suites.percept_fantom.steps import STEPS
 from benchmark.suites.right_or_wrong import accuracy_group, said_right, scored_by
 from benchmark.suites.set_measuring import measured_sets, sets_group
 from benchmark.suites.shares_of_answers import scored_shares
-from benchmark.suites.unit_estimates import BoundedEstimate
+from benchmark.suites.unit_estimates import BoundedEstimate, without_value
 from core.language import gettext_noop
 
 ALL = "all"
@@ -132,23 +132,34 @@ GIVEN_TRUE = _sets_group(
 GROUPS = (FALSE_BELIEF, TRUE_BELIEF, QUESTIONS, PERCEIVING, GIVEN_FALSE, GIVEN_TRUE)
 TASKS = tasks_of(PERCEPTIONS, BELIEF, ANSWER)
 """The three tasks of the paper, by step."""
+NOUNS = {PERCEPTIONS: PERCEIVING.noun, BELIEF: GIVEN_FALSE.noun}
+"""What the first two of them are called."""
 
 
 def measure(entered: Entered) -> dict[str, Measured | None]:
     """Return the figures of each group, None of one whose step was not asked; the figures of the paper's tables are
     among the analyses of single questions, under ANALYSES."""
-    return {
-        FALSE_BELIEF.key: measured_sets(entered, FALSE_BELIEF, _rights, of_all=True),
-        TRUE_BELIEF.key: measured_sets(entered, TRUE_BELIEF, _rights, of_all=True),
-        QUESTIONS.key: with_analyses(
-            measured_samples(entered, QUESTIONS, scored_by(said_right)),
-            ANALYSES,
-            lambda parse: _analyses(entered, parse),
-        ),
-        PERCEIVING.key: measured_samples(entered, PERCEIVING, _Perceiving(entered)),
-        GIVEN_FALSE.key: measured_sets(entered, GIVEN_FALSE, _rights, of_all=True),
-        GIVEN_TRUE.key: measured_sets(entered, GIVEN_TRUE, _rights, of_all=True),
+    measured = {
+        group.key: measured_sets(entered, group, _rights, of_all=True)
+        for group in (FALSE_BELIEF, TRUE_BELIEF, GIVEN_FALSE, GIVEN_TRUE)
     }
+    measured[PERCEIVING.key] = measured_samples(entered, PERCEIVING, _Perceiving(entered))
+    measured[QUESTIONS.key] = with_analyses(
+        measured_samples(entered, QUESTIONS, scored_by(said_right)),
+        ANALYSES,
+        lambda parse: _analyses(entered, parse, _withheld(measured) if parse == "official" else {}),
+    )
+    return {group.key: measured[group.key] for group in GROUPS}
+
+
+def _withheld(measured: Mapping[str, Measured | None]) -> dict[str, str]:
+    """Return why the ranking of a task has no official figure, by task; those that have one are not among them."""
+    groups = {PERCEPTIONS: (PERCEIVING,), BELIEF: (GIVEN_FALSE, GIVEN_TRUE)}
+    reasons = {
+        task: [of.metrics.reason for group in of_task if (of := measured[group.key]) and of.metrics.reason]
+        for task, of_task in groups.items()
+    }
+    return {task: of_task[0] for task, of_task in reasons.items() if of_task}
 
 
 _rights = scored_by(said_right, ALL)
@@ -180,12 +191,13 @@ def _firsts(entered: Entered) -> dict[str, str]:
 @dataclass(frozen=True, slots=True)
 class Analyses(Questions):
     """The figures of questions, and by task and scenario the estimates of the paper's first table, without tasks that
-    were not asked."""
+    were not asked; `withheld` says by task why its estimates have bounds alone."""
 
     tasks: dict[str, dict[str, BoundedEstimate]]
+    withheld: dict[str, str]
 
 
-def _analyses(entered: Entered, parse: Parse) -> Analyses:
+def _analyses(entered: Entered, parse: Parse, withheld: dict[str, str]) -> Analyses:
     seed = int(entered.settings.get("seed", 1))
     reads = reads_of(entered, QUESTIONS, parse)
     wholes = entered.resources.derived(WHOLES, wholes_of)
@@ -195,11 +207,11 @@ def _analyses(entered: Entered, parse: Parse) -> Analyses:
     firsts = set(_firsts(entered).values())
     if firsts:
         perceptions = [read for read in reads_of(entered, PERCEIVING, parse) if read.sample.key in firsts]
-        if parse == "official":  # what cannot be read is left out
-            perceptions = [read for read in perceptions if read.parse]
         tasks[PERCEPTIONS] = perceptions_of(perceptions, perceived_by(parse), seed)
+    for task, reason in withheld.items():
+        tasks[task] = {name: without_value(estimate, reason) for name, estimate in tasks[task].items()}
     questions = questions_of(reads, wholes, parse, seed)
-    return Analyses(questions.scenarios, questions.orders, questions.reasons, tasks)
+    return Analyses(questions.scenarios, questions.orders, questions.reasons, tasks, withheld)
 
 
 def _sets(reads: Sequence[Read], wholes: Wholes, seed: int) -> dict[str, BoundedEstimate]:

@@ -3,7 +3,7 @@ consist of."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,7 @@ from benchmark.suites.conversations.rows import ACCESSIBLE, ANSWERABILITY, CHOIC
 from benchmark.suites.conversations.tables import incomplete_told, reasons_table, table_of
 from benchmark.suites.perceiving import tables as of_three
 from benchmark.suites.perceiving.asking import ANSWER
-from benchmark.suites.percept_fantom.measure import ALL, ANALYSES, FALSE_BELIEF, QUESTIONS, TASKS, TRUE_BELIEF
+from benchmark.suites.percept_fantom.measure import ALL, ANALYSES, FALSE_BELIEF, NOUNS, QUESTIONS, TASKS, TRUE_BELIEF
 from benchmark.suites.percept_fantom.samples import SCENARIO_NAMES
 from benchmark.suites.showing.entrants import analyses_of
 from benchmark.suites.shown import EntrantResults, ParseResults, Section, ShownPicture, ShownTable
@@ -98,6 +98,7 @@ def tables(results: ParseResults) -> dict[str, ShownTable]:
             parse,
             _PERCEPTION[parse],
             _SCENARIOS,
+            lead=[*_without_figures(analysed)],
         ),
         INACCESSIBLE: partial(_scenario, INACCESSIBLE, analysed, parse),
         ACCESSIBLE: partial(_scenario, ACCESSIBLE, analysed, parse),
@@ -131,6 +132,14 @@ def _analysed(results: ParseResults) -> Analysed:
         for entrant in results.analysed.get(QUESTIONS.key, ())
         if (analyses := analyses_of(entrant, results.parse).get(ANALYSES))
     ]
+
+
+def _without_figures(analysed: Analysed) -> Iterator[str]:
+    """Models with a task that has no figure of this parse, and why."""
+    for entrant, analyses in analysed:
+        for task, title in NOUNS.items():
+            if reason := analyses.get("withheld", {}).get(task):
+                yield of_three.without_figure(entrant.model, title, reason)
 
 
 def _three(analysed: Analysed) -> list[tuple[EntrantResults, of_three.Metrics]]:

@@ -27,6 +27,7 @@ from tests.benchmark.planning import planned
 from tests.benchmark.settled import make_endpoint, work_off, written
 from tests.benchmark.suites.percept_fantom import own
 from tests.servers import ModelServer
+from workers.models import Item
 from workers.providers.scripted.backend import FUNCTIONS
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -194,6 +195,42 @@ def test_five_models_have_correlations(cast, copy, folder, monkeypatch):
     # all that models wrote is right: the paper's accuracy is 1 of each, and goes together with nothing
     official = {(row["scenario"], row["pair"]): row for row in tables["correlations-official"]().rows}
     assert official["False belief", "Perception accuracy and questions"]["r"] is None
+
+
+def test_a_missing_answer_of_a_precursor_leaves_bounds_and_no_official_figure(cast, copy, folder, monkeypatch):
+    monkeypatch.setitem(FUNCTIONS, "oracle", answering(load(folder).samples, right))
+    oracle = make_endpoint("oracle", model="oracle", options={"function": "oracle"})
+    run = worked_off(cast, copy, [oracle])
+    for stage in ("perceptions", "belief"):
+        lost = RunItem.objects.filter(stage=stage, sample__group="1-0-0")
+        Item.objects.filter(run_item__in=lost).update(state="failed")
+        lost.update(call=None, official=None, repaired=None, score=None, repaired_score=None)
+    made = tables_of(document_of(run))
+    for parse in ("official", "repaired"):
+        table = made[f"scenarios-{parse}"]()
+        (row,) = table.rows
+        # false belief has two sets: one right, one lost; the value of what is there alone is the repaired parse's
+        for task in (PERCEPTION[parse], "belief"):
+            column = f"{task} false belief"
+            assert (row[column], row[f"{column} bounds"]) == (None if parse == "official" else 1.0, [0.5, 1.0])
+            assert row[f"{column} n"] == 1
+        assert row["answer false belief"] == 1.0 and f"{PERCEPTION[parse]} true belief" in row.cells
+        told = [sentence for sentence in table.lead if sentence.startswith("oracle has no figure here of")]
+        assert len(told) == (2 if parse == "official" else 0), table.lead
+    refused = metrics(run, "oracle", "percept-fantom-perception")
+    assert refused["official"] is None and refused["reason"] in made["scenarios-official"]().lead[0]
+
+
+def test_perceptions_that_cannot_be_read_are_officially_left_out_with_bounds(cast, copy, folder, monkeypatch):
+    say = answering(load(folder).samples, right)
+    monkeypatch.setitem(
+        FUNCTIONS, "vague", lambda body: "All do." if "Tom" in str(body["task"].get("names", ())) else say(body)
+    )
+    run = worked_off(cast, copy, [make_endpoint("vague", model="vague", options={"function": "vague"})])
+    (row,) = tables_of(document_of(run))["scenarios-official"]().rows
+    # of the two sets with a true belief (1-1-0 and 2-0-0) one is left out, which could have had any accuracy
+    assert (row["perceptions true belief"], row["perceptions true belief bounds"]) == (1.0, [0.5, 1.0])
+    assert (row["perceptions false belief"], row["perceptions false belief bounds"]) == (1.0, None)
 
 
 def rules(samples, answer) -> list[dict[str, str]]:
