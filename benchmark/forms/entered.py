@@ -61,11 +61,11 @@ class EntryForm(forms.Form):
         return [self[name] for name in self.fields if not name.startswith(FIGURE)]
 
     @property
-    def metrics(self) -> Iterator[tuple[str, list[forms.BoundField]]]:
-        """Yield the fields of figures by heading."""
+    def metrics(self) -> Iterator[tuple[str, bool, list[forms.BoundField]]]:
+        """Yield the fields of figures by heading, and whether they are differences, in points."""
         ordered = sorted(self.suite.enterable, key=lambda metric: self._headings.index(metric.heading))
-        for heading, metrics in groupby(ordered, key=lambda metric: metric.heading):
-            yield heading, [self[f"{FIGURE}{metric.key}"] for metric in metrics]
+        for (heading, points), metrics in groupby(ordered, key=lambda metric: (metric.heading, metric.difference)):
+            yield heading, points, [self[f"{FIGURE}{metric.key}"] for metric in metrics]
 
     @property
     def _headings(self) -> list[str]:

@@ -25,6 +25,7 @@ from benchmark.suites.story_scores import PARSES
 from core.language import gettext_noop
 
 PER_CENT = re.compile(r"\d{1,3}(\.\d{1,6})?", re.ASCII)
+POINTS = re.compile(rf"[+-]?{PER_CENT.pattern}", re.ASCII)
 
 
 class EntryRefused(ValueError):
@@ -38,7 +39,8 @@ class EntryRefused(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """The content of a row; `figures` are texts of per cent by the keys of the suite's figures, empty ones left out."""
+    """The content of a row; `metrics` are texts of per cent, of differences in points, by the keys of the suite's
+    figures, empty ones left out."""
 
     name: str
     kind: str
@@ -54,19 +56,29 @@ def problems_of(suite: Suite, entry: Entry) -> Iterator[EntryRefused]:
         yield EntryRefused(
             gettext_noop(f"{entry.kind!r} is not a kind of row; expected {' or '.join(EnteredKind.values)}."), "kind"
         )
-    titles = {metric.key: f"{metric.heading}: {metric.title}" for metric in suite.enterable}
+    enterable = {metric.key: metric for metric in suite.enterable}
     metrics = _metrics(entry)
     for key, text in metrics.items():
-        if key not in titles:
+        if key not in enterable:
             yield EntryRefused(
-                gettext_noop(f"{suite.title} has no figure {key!r}; there are: {', '.join(titles)}."), ""
+                gettext_noop(f"{suite.title} has no figure {key!r}; there are: {', '.join(enterable)}."), ""
             )
-        elif not PER_CENT.fullmatch(text) or Decimal(text) > 100:
-            yield EntryRefused(
-                gettext_noop(f"{titles[key]} is {text!r}; expected per cent, from 0 to 100, such as 87.5."), key
-            )
+        elif why := _figure_problem(enterable[key], text):
+            yield EntryRefused(why, key)
     if not metrics:
         yield EntryRefused(gettext_noop("No figure is given; expected at least one."), "")
+
+
+def _figure_problem(metric: Published, text: str) -> str:
+    """Return why a text is not the figure; empty where it is."""
+    title = f"{metric.heading}: {metric.title}"
+    if metric.difference:
+        if POINTS.fullmatch(text) and abs(Decimal(text)) <= 100:
+            return ""
+        return gettext_noop(f"{title} is {text!r}; expected percentage points, from -100 to 100, such as -3.5.")
+    if PER_CENT.fullmatch(text) and Decimal(text) <= 100:
+        return ""
+    return gettext_noop(f"{title} is {text!r}; expected per cent, from 0 to 100, such as 87.5.")
 
 
 def checked(suite: Suite, entry: Entry) -> Entry:
@@ -81,7 +93,8 @@ def _text(text: str) -> str:
 
 
 def _metrics(entry: Entry) -> dict[str, str]:
-    return {key: text.strip() for key, text in entry.metrics.items() if text.strip()}
+    """Texts as they were typed, a minus of print as a hyphen."""
+    return {key: text.strip().replace("−", "-") for key, text in entry.metrics.items() if text.strip()}
 
 
 def _text_problems(field: str, text: str) -> Iterator[EntryRefused]:

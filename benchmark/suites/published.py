@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A figure that a user may enter, in per cent.
+    """A figure that a user may enter, in per cent, of a `difference` of two in percentage points.
 
     `key` names it within its suite, `title` is what forms call it under `heading`. `places` are the tables that have
     it, by their names without the parse (of a metric group its key), each with the key of its column there (of a
@@ -22,6 +22,7 @@ class Published:
     places: Mapping[str, str]
     header: str = ""
     group: str = ""
+    difference: bool = False
 
 
 def of_groups(groups: Sequence[tuple[str, str, Mapping[str, str]]], own: Sequence[Published]) -> list[Published]:

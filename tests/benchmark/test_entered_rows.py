@@ -8,6 +8,7 @@ from importlib import import_module
 from xml.etree import ElementTree
 
 import pytest
+from django.urls import reverse
 
 from annotation.models import AuditEvent
 from benchmark.domain import plots
@@ -73,6 +74,18 @@ def test_what_is_wrong_is_said_in_one_sentence_with_its_field(change, field, sen
     with pytest.raises(EntryRefused) as caught:
         checked(suite_named("omnitom"), replace(HUMAN, **change))
     assert caught.value.field == field and sentence in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("typed", "kept"), [("-3.5", "-3.5"), ("+71.1", "+71.1"), ("−33.3", "-33.3"), ("100", "100")])
+def test_a_difference_is_entered_in_points_with_its_sign(typed, kept):
+    entry = replace(HUMAN, kind="published", metrics={"gap.Loc c (S)": typed})
+    assert checked(suite_named("opentom"), entry).metrics == {"gap.Loc c (S)": kept}
+    for wrong in ("-100.1", "--1", "1-", "- 1", "x"):
+        with pytest.raises(EntryRefused, match="expected percentage points, from -100 to 100") as caught:
+            checked(suite_named("opentom"), replace(entry, metrics={"gap.Loc c (S)": wrong}))
+        assert caught.value.field == "gap.Loc c (S)"
+    with pytest.raises(EntryRefused, match="expected per cent, from 0 to 100"):
+        checked(suite_named("opentom"), replace(entry, metrics={"unread.Loc c (S)": "-3.5"}))
 
 
 def _table() -> Table:
@@ -210,6 +223,25 @@ def test_pictures_of_a_suite_itself_show_them_too(tmp_path, db):
         assert sorted(reference.values.values()) == [0.41, 0.825] and reference.values.keys() <= drawn
         told = ElementTree.fromstring(picture.draw(format="svg"))[1].text
         assert "Human 82.5" in told and "Human 41.0" in told
+
+
+def test_tables_of_opentom_have_what_the_paper_prints_of_gap_and_of_unread_and_unfaithful_answers(tmp_path, client):
+    cast, run = controlled_world(tmp_path)
+    figures = {
+        "gap.Loc c (S)": ("-3.5", "gap", "Coarse location, second order", "-0.035"),
+        "unread.MHop (F)": ("58.2", "unread", "Multi-hop, first order", "0.582"),
+        "unfaithful.first": ("80.2", "unfaithful", "first of_all", "0.802"),
+    }
+    entry = replace(HUMAN, kind="published", metrics={key: typed for key, (typed, *_) in figures.items()})
+    row = add_row(by=None, project=run.project, suite=suite_named("opentom"), entry=entry)
+    made = tables_of(document_of(run))
+    for parse in ("official", "repaired"):
+        for _, table, column, share in figures.values():
+            [entered] = made[f"{table}-{parse}"]().entered
+            assert entered.cells == {"model": "Human", column: share}
+    client.force_login(cast.alice)
+    page = client.get(reverse("benchmark:edit_row", args=[run.project.slug, row.uid])).content.decode()
+    assert 'value="-3.5"' in page and "(table 4), points" in " ".join(page.split())
 
 
 @pytest.mark.parametrize("folder", ["percept_tomi", "percept_fantom"])

@@ -40,6 +40,7 @@ _BATCHES = (
     + _WORST
 )
 NARRATIVES_A_SAMPLE = 50
+_ATTITUDE = "Attitude"
 _GAP = gettext_noop(
     "Macro F1 on the mover’s view less that on the observer’s, each with the narrator’s questions, as the released "
     "code counts; below zero the observer’s view is the easier one."
@@ -66,7 +67,7 @@ _UNFAITHFUL = gettext_noop(
 
 
 def _published() -> tuple[Published, ...]:
-    """Return the figures of the paper's tables 2 and A7."""
+    """Return the figures of the paper's tables 2, 4, A7, A8 and A9."""
     genres = [
         Published(f"f1.{short}", genre, gettext_noop("Macro F1 (table 2)"), {"batches": f"{genre} f1", "genres": genre})
         for genre, short in GENRES.items()
@@ -82,7 +83,36 @@ def _published() -> tuple[Published, ...]:
         if genre.startswith("Multi-hop")
         for name in ("fullness", "accessibility")
     ]
-    return (*genres, *kinds)
+    gaps = [
+        Published(
+            f"gap.{short}",
+            genre,
+            gettext_noop("Mover’s view less observer’s (table 4)"),
+            {"gap": genre},
+            difference=True,
+        )
+        for genre, short in GENRES.items()
+        if genre != _ATTITUDE
+    ]
+    corrupted = [
+        Published(
+            f"unread.{short}",
+            genre,
+            gettext_noop("Unread answers, the paper’s corruption rate (table A8)"),
+            {"batches": f"{genre} corrupted", "unread": genre},
+        )
+        for genre, short in GENRES.items()
+    ]
+    unfaithful = [
+        Published(
+            f"unfaithful.{order}",
+            gettext_noop(f"{order.capitalize()} order"),
+            gettext_noop("Unfaithful rate, of all pairs (table A9)"),
+            {"unfaithful": f"{order} of_all"},
+        )
+        for order in ("first", "second")
+    ]
+    return (*genres, *kinds, *gaps, *corrupted, *unfaithful)
 
 
 PUBLISHED = _published()
