@@ -28,7 +28,7 @@ NAMES = {
     "SIT", "SST", "UOT", "MatchCount", "Repr", "CType", "overall", "Django", "Python",
     "Redis", "Celery", "SQLite", "PostgreSQL", "GitHub", "Markdown", "Enter", "Esc", "Tab", "Ctrl", "Alt",
     "Shift", "Space", "English", "alpha", "kappa", "min", "max", "true", "false", "null", "zip", "make",
-    "worker", "Retry-After", "chat", "completions", "sampled",
+    "MIT", "BY-NC", "LICENSE", "worker", "Retry-After", "chat", "completions", "sampled",
 }  # fmt: skip
 """What is written alike in every language: of products, data sets, formats, authors of measures, keys, signs."""
 PSEUDONYM = re.compile(r"\b(?:Annotator|Expert) \d+")

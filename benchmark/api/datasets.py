@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.db.models import Count
 from drf_spectacular.utils import extend_schema
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
@@ -13,10 +12,11 @@ from annotation.api.description import answers
 from annotation.models import Role
 from benchmark.access import dataset_of
 from benchmark.api.description import SLUG, VERSION
-from benchmark.api.shapes.datasets import DatasetDetailOut, DatasetOut
+from benchmark.api.shapes.datasets import BenchmarkOut, DatasetDetailOut, DatasetOut
 from benchmark.models import Dataset
+from benchmark.services.dataset_contents import samples_by
 from benchmark.suites.contract import Suite
-from benchmark.suites.registry import suites_of
+from benchmark.suites.registry import suites, suites_of
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
 from core.plain import Json
@@ -37,6 +37,22 @@ class Datasets(Listing):
         return self.page(rows.counting_runs().order_by("-version"), DatasetOut)
 
 
+class Benchmarks(GenericAPIView):
+    @extend_schema(
+        operation_id="benchmarks_list",
+        tags=["runs"],
+        parameters=[SLUG],
+        responses=answers(BenchmarkOut(many=True), 400, 403),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """Benchmarks whose copies become datasets: where users get one, which files are read, under which terms.
+        Experts and admins."""
+        project_access(request.user, slug, role=Role.EXPERT)
+        read_query(request, Strict)
+        importable = [suite for suite in suites().values() if suite.load]
+        return Response(BenchmarkOut(importable, many=True).data)
+
+
 class OneDataset(GenericAPIView):
     @extend_schema(
         operation_id="datasets_read",
@@ -49,15 +65,10 @@ class OneDataset(GenericAPIView):
         admins."""
         dataset = dataset_of(project_access(request.user, slug, role=Role.EXPERT), version)
         dataset.runs_count = dataset.runs.originals().count()
-        dataset.splits, dataset.categories = (_counted(dataset, name) for name in ("split", "category"))
+        dataset.splits, dataset.categories = (samples_by(dataset, name) for name in ("split", "category"))
         able = suites_of(dataset.suite, dataset.schema)
         dataset.suites, dataset.asked = [suite.name for suite in able], _asked(able[0]) if able else None
         return Response(DatasetDetailOut(dataset).data)
-
-
-def _counted(dataset: Dataset, name: str) -> dict[str, int]:
-    rows = dataset.samples.exclude(**{name: ""}).order_by(name).values_list(name)
-    return dict(rows.annotate(Count("pk")))
 
 
 def _asked(suite: Suite) -> Json:

@@ -21,6 +21,7 @@ CALIBRATION = f"{PROJECT}alignment/<uid:study>/calibration/"
 RUN = f"{PROJECT}runs/<uid:run>/"
 
 urlpatterns = [
+    path(f"{PROJECT}benchmarks/", datasets.Benchmarks.as_view(), name="benchmarks"),
     path(f"{PROJECT}datasets/", datasets.Datasets.as_view(), name="datasets"),
     path(f"{PROJECT}datasets/<int:version>/", datasets.OneDataset.as_view(), name="dataset"),
     path(f"{PROJECT}runs/", launching.LaunchableRuns.as_view(), name="runs"),

@@ -35,7 +35,8 @@ class Dataset(OpaqueModel):
 
     `suite` names the suite that an imported copy is of, empty where the version is the project's own gold; `origin`
     then says where it came from: {"title", "licence", "files": {name: digest}, "options", "unchecked": what could not
-    be held against the release, in a sentence}.
+    be held against the release, in a sentence, "problems": what is odd in it, [{"file", "line", "message"}]}; versions
+    from before problems were kept lack these.
 
     `digest` is the SHA-256 of everything that its stories hold, with the versions of schema and rules: equal gold that
     was made in the same way is one version. `methods` counts cells by how they were settled ("imported" where the

@@ -8,6 +8,7 @@ import logging
 import shutil
 import tempfile
 import zipfile
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -53,6 +54,29 @@ class Copy:
     options: Mapping[str, Any]
     digests: Sequence[str]
     digest: str
+
+    @property
+    def told(self) -> Json:
+        """The copy in numbers, before it is kept as after: {title, digest, files, licence, unchecked, problems} as
+        they are kept, and how many samples, clusters and sets it has, samples also by split and category."""
+        samples = self.imported.samples
+        return {
+            "title": self.imported.title,
+            "digest": self.digest,
+            "files": dict(self.imported.files),
+            "unchecked": self.imported.unchecked,
+            "samples": len(samples),
+            "clusters": len({sample.cluster for sample in samples}),
+            "sets": len({sample.group for sample in samples if sample.group}),
+            "by_split": dict(sorted(Counter(sample.split for sample in samples if sample.split).items())),
+            "by_category": dict(sorted(Counter(sample.category for sample in samples).items())),
+            "problems": [dict(problem) for problem in self.imported.problems],
+            "licence": storable(self.imported.licence),
+        }
+
+    def kept_in(self, project: Project) -> Dataset | None:
+        """Return the version that has these samples already."""
+        return Dataset.objects.filter(project=project, digest=self.digest).first()
 
 
 def copy_of(suite: Suite, path: Path, options: Mapping[str, Any]) -> Copy:
@@ -104,9 +128,14 @@ def import_archive(
 ) -> tuple[Dataset, bool]:
     """`import_benchmark` from a zip of the folder, which may hold it as its only folder, or from the archive that the
     suite takes as it is. Raises BadImport."""
+    return keep_copy(by=by, project=project, copy=copy_in_archive(suite, file, options), note=note)
+
+
+def copy_in_archive(suite: Suite, file: BinaryIO, options: Mapping[str, Any]) -> Copy:
+    """`copy_of` what `import_archive` takes; nothing is kept. Raises BadImport."""
     with tempfile.TemporaryDirectory(prefix="credence-import-") as temporary:
         folder = _taken_as_it_is(suite, file, Path(temporary)) or _unpacked(file, Path(temporary))
-        return import_benchmark(by=by, project=project, suite=suite, folder=folder, options=options, note=note)
+        return copy_of(suite, folder, options)
 
 
 def checked(settings: Sequence[Setting], options: Mapping[str, Any]) -> Json:
@@ -125,7 +154,7 @@ def keep_copy(*, by: User | None, project: Project, copy: Copy, note: str = "") 
     """(the dataset of these samples, whether it is a new one)."""
     suite, imported, digest_of_all = copy.suite, copy.imported, copy.digest
     Project.objects.select_for_update().get(pk=project.pk)  # two at once would take one number
-    if existing := Dataset.objects.filter(project=project, digest=digest_of_all).first():
+    if existing := copy.kept_in(project):
         return existing, False
     newest = Dataset.objects.filter(project=project).aggregate(newest=Max("version"))["newest"] or 0
     dataset = Dataset.objects.create(
@@ -146,6 +175,7 @@ def keep_copy(*, by: User | None, project: Project, copy: Copy, note: str = "") 
             "files": dict(imported.files),
             "options": dict(copy.options),
             "unchecked": imported.unchecked,
+            "problems": [_plain(problem) for problem in imported.problems],
         },
     )
     rows = zip(imported.samples, copy.digests, strict=True)

@@ -27,6 +27,7 @@ from benchmark.suites.asked import (
     Sample,
     Step,
 )
+from benchmark.suites.copies import CopySource
 from benchmark.suites.item_filters import Rows
 from benchmark.suites.judged import Judge
 from benchmark.suites.people import LabelsOf, Person, PersonMeasured
@@ -199,17 +200,17 @@ class Suite:
 
     What it is about: `story` names the text of `Sample.content` that a sample is about, empty where no other suite has
     it. `load(path, **options)` reads a user's copy of the benchmark, a folder or its one file, with `load_options`, and
-    raises BadImport; `archive` names the one, if there is, that its authors give out and `load` takes; `told_by` are
-    sets of fields, any of which tells a file of such a copy, columns where `told_in_sheet`; without `load` the suite
-    works on a project's frozen gold, and `unfit(resources)` says what is wrong with gold that it cannot ask about, as
-    the end of a sentence about it, empty where it can. `schema` is the label schema of the gold that it
-    measures, None for any, and `labelled_by(schema)` the suite for gold of another one, under a name and with metric
-    groups of its own (`named_by`), so that no table holds figures of two schemas against each other; `family` is then
-    the name of the suite that made it. `noun` is what a sample is called, one and many, `cluster` what is resampled
-    whole. `people` is the group in which annotators and experts stand beside models, empty for none;
-    `people_measured(person)` scores one of them, None for who labelled nothing that counts. `labels(sample,
-    schema, parses)` says of each repaired parse of that group's scored step which label it gives each cell of the gold:
-    {place of the proposition: label of each dimension, "" without one}.
+    raises BadImport; `source` says where users get it and which files are read; `archive` names the one, if there is,
+    that its authors give out and `load` takes; `told_by` are sets of fields, any of which tells a file of such a copy,
+    columns where `told_in_sheet`; without `load` the suite works on a project's frozen gold, and `unfit(resources)`
+    says what is wrong with gold that it cannot ask about, as the end of a sentence about it, empty where it can.
+    `schema` is the label schema of the gold that it measures, None for any, and `labelled_by(schema)` the suite for
+    gold of another one, under a name and with metric groups of its own (`named_by`), so that no table holds figures of
+    two schemas against each other; `family` is then the name of the suite that made it. `noun` is what a sample is
+    called, one and many, `cluster` what is resampled whole. `people` is the group in which annotators and experts stand
+    beside models, empty for none; `people_measured(person)` scores one of them, None for who labelled nothing that
+    counts. `labels(sample, schema, parses)` says of each repaired parse of that group's scored step which label it
+    gives each cell of the gold: {place of the proposition: label of each dimension, "" without one}.
 
     How it is asked: `program(settings)` names the steps that a run with these settings goes through, in order; without
     it they are chosen at the launch. There are `settings` of its own, `repetitions` and `max_tokens` to begin with,
@@ -252,6 +253,7 @@ class Suite:
     story: str = ""
     load: Callable[..., Imported] | None = None
     load_options: tuple[Setting, ...] = ()
+    source: CopySource | None = None
     archive: str = ""
     told_by: tuple[frozenset[str], ...] = ()
     told_in_sheet: bool = False

@@ -30,6 +30,7 @@ urlpatterns = [
     path("datasets/present/", datasets.present, name="dataset_present"),
     path("datasets/stale/", datasets.stale_runs, name="stale_runs"),
     path("datasets/audience/", datasets.audience, name="audience"),
+    path("datasets/<int:version>/", datasets.dataset, name="dataset"),
     path("datasets/<int:old>/<int:new>/", datasets.difference, name="dataset_difference"),
     path("prompts/", prompts.prompt_sets, name="prompt_sets"),
     path("prompts/<slug:name>/", prompts.prompt_set, name="prompt_set"),

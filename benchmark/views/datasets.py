@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from django.contrib import messages
@@ -17,13 +17,16 @@ from benchmark.forms.datasets import AudienceForm, CopyForm, FreezeForm
 from benchmark.models import Audience, Dataset, Run
 from benchmark.services import dataset_differences
 from benchmark.services import datasets as service
+from benchmark.services.dataset_contents import contents_of
 from benchmark.services.dataset_differences import Cells, Difference
-from benchmark.services.imports import import_archive
+from benchmark.services.imports import copy_in_archive, import_archive
 from benchmark.services.visibility import set_audience
 from benchmark.suites.contract import BadImport, Suite
-from benchmark.suites.registry import suites
+from benchmark.suites.registry import suite_of_gold, suites
 from core.idempotency.forms import made_once
 from core.language import gettext_noop
+from core.plain import Json
+from core.views.contexts import Context
 
 METHODS = {
     "unanimous": "unanimous", "majority": "majority", "adjudicated": "adjudicated", "imported": "imported",
@@ -119,14 +122,18 @@ def audience(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 def import_copy(request: HttpRequest, slug: str, suite: str) -> HttpResponse:
-    """A user's copy of a benchmark, uploaded as a zip of its folder."""
+    """A user's copy of a benchmark, uploaded as a zip of its folder. With "check" in the request nothing is kept: it is
+    said what would be; a press with htmx gets this part of the page alone, and keeps the chosen file."""
     access = project_access(request.user, slug, role=Role.ADMIN)
     chosen = suites().get(suite)
     if chosen is None or chosen.load is None:
         raise Http404(gettext_noop("There is no such benchmark to be imported."))
     form = CopyForm(request.POST or None, request.FILES or None, suite=chosen)
+    context: Context = {"form": form, "suite": chosen}
     if request.method == "POST" and form.is_valid():
         try:
+            if "check" in request.POST:
+                return _checked(request, access, chosen, form)
             version = int(made_once(request, lambda: _import(request, access, chosen, form)))
         except BadImport as error:
             form.add_error(None, str(error))
@@ -134,13 +141,61 @@ def import_copy(request: HttpRequest, slug: str, suite: str) -> HttpResponse:
             messages.success(request, gettext_noop(f"{chosen.title} is version {version}."))
             if unchecked := dataset_of(access, version).origin.get("unchecked"):
                 messages.warning(request, unchecked)
-            return redirect("benchmark:datasets", slug)
-    return render(request, "benchmark/datasets/import.html", access.context | {"form": form, "suite": chosen})
+            return redirect("benchmark:dataset", slug, version)
+    return _import_page(request, access.context | context)
+
+
+def _checked(request: HttpRequest, access: ProjectAccess, suite: Suite, form: CopyForm) -> HttpResponse:
+    """Say what a copy holds and which version has it already. Raises BadImport."""
+    copy = copy_in_archive(suite, form.cleaned_data["file"], form.options)
+    told = _about(copy.told, suite) | {"same": copy.kept_in(access.project)}
+    return _import_page(request, access.context | {"form": form, "suite": suite, "told": told})
+
+
+def _import_page(request: HttpRequest, context: Context) -> HttpResponse:
+    part = "check" in request.POST and request.htmx
+    return render(request, f"benchmark/datasets/{'_check' if part else 'import'}.html", context)
 
 
 def _import(request: HttpRequest, access: ProjectAccess, suite: Suite, form: CopyForm) -> str:
     fields = {"options": form.options, "note": form.cleaned_data["note"], "file": form.cleaned_data["file"]}
     return str(import_archive(by=request.user, project=access.project, suite=suite, **fields)[0].version)
+
+
+@require_GET
+def dataset(request: HttpRequest, slug: str, version: int) -> HttpResponse:
+    """One version: what it holds, where it came from, and what is odd in it."""
+    access = project_access(request.user, slug, role=Role.EXPERT)
+    shown = dataset_of(access, version)
+    suite = suites().get(shown.suite)
+    context = {
+        "dataset": shown,
+        "suite": suite,
+        "told": _about(contents_of(shown), suite),
+        "options": dict(_options(shown, suite)),
+        "runs": shown.runs.originals().count(),
+    }
+    return render(request, "benchmark/datasets/dataset.html", access.context | context)
+
+
+def _about(told: Json, suite: Suite | None) -> Context:
+    """What a copy or a version holds, as the page shows it: of many problems the first."""
+    problems = told["problems"]
+    nouns = (suite.noun[1], suite.cluster[1]) if suite else suite_of_gold().noun[1:] * 2
+    return told | {
+        "problems": None if problems is None else problems[:MOST_CHANGES],
+        "problems_count": len(problems or ()),
+        "nouns": nouns,
+        "category_noun": suite.category_noun if suite else suite_of_gold().category_noun,
+    }
+
+
+def _options(shown: Dataset, suite: Suite | None) -> Iterator[tuple[str, str]]:
+    """Say how a copy was read: (what is chosen, the choice)."""
+    chosen = shown.origin.get("options", {})
+    for setting in suite.load_options if suite else ():
+        if setting.name in chosen:
+            yield setting.label, setting.in_words(chosen[setting.name])
 
 
 @require_GET

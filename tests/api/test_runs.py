@@ -60,6 +60,15 @@ def test_versions_are_for_experts_and_admins(world, api, base, read):
     assert told(api(world.esi).get(f"{base}datasets/9/"), 404)
 
 
+def test_what_a_copy_of_a_benchmark_is_made_of_is_told_before_there_is_one(world, api, base, read):
+    assert "role expert" in told(api(world.bob).get(f"{base}benchmarks/"), 403)
+    needed = {row["suite"]: row["source"] for row in read(world.esi, "benchmarks/")}
+    assert "omnitom" not in needed and needed["opentom"]["folder"] == "data/opentom_data"
+    assert "CC BY-NC 4.0" in needed["opentom"]["licence"] and len(needed["opentom"]["files"]) == 10
+    files = {file["name"]: file["optional"] for file in needed["fantom"]["files"]}
+    assert files == {"fantom.tar.gz": False, "LICENSE": True, "flattened_fantom.csv": True}
+
+
 def test_runs_are_for_those_whom_the_project_shows_results(world, api, base, read):
     for path in ("runs/", f"runs/{world.run.uid}/"):
         assert "shows results of models to admins only" in told(api(world.bob).get(f"{base}{path}"), 403)

@@ -33,6 +33,7 @@ from benchmark.services.reports import report_of
 from benchmark.services.runs import start_run
 from benchmark.suites import registry
 from benchmark.suites.contract import BadImport, Imported, Sample, Setting
+from benchmark.suites.copies import CopyFile, CopySource
 from benchmark.suites.item_filters import Filter, Rows
 from benchmark.suites.released import Parser
 from benchmark.suites.settings import OF_EVERY_RUN
@@ -134,9 +135,48 @@ def test_its_copy_is_kept_by_the_command_which_says_what_is_in_it(tiny, cast, tm
     assert kept == dry | {"dataset": dataset.version} == {
         "project": cast.project.slug, "suite": "tiny", "dataset": 1, "digest": dataset.digest, "samples": 3,
         "files": dataset.origin["files"], "unchecked": "", "by_category": {"large": 1, "small": 2},
-        "problems": [problem],
+        "title": "Sums", "clusters": 2, "sets": 0, "by_split": {}, "licence": "", "terms": "", "problems": [problem],
     }  # fmt: skip
+    assert dataset.origin["problems"] == [problem]
     assert told() == kept and Dataset.objects.count() == 1
+
+
+def test_the_page_checks_a_copy_without_keeping_it(tiny, admin, cast, monkeypatch):
+    problem = {"file": "sums.txt", "line": 2, "message": "The sum is large."}
+    licence = "Free to add."
+    odd = replace(
+        SUITE,
+        load=lambda path, most: replace(SUITE.load(path, most=most), problems=[problem], licence=licence),
+        source=CopySource(
+            "its author",
+            "https://sums.example",
+            "Add freely.",
+            "Sums are counted.",
+            (CopyFile("sums.txt", "the sums"),),
+        ),
+    )
+    monkeypatch.setitem(registry._suites, "tiny", odd)
+    address = reverse("benchmark:import_copy", args=[cast.project.slug, "tiny"])
+    needed = written(admin.get(address))
+    for text in ("https://sums.example", "Add freely.", "Sums are counted.", "sums.txt", "the sums"):
+        assert text in needed
+    page = admin.post(
+        address, {"file": zipped(sums="1 2\n8 9"), "set_most": "99", "check": "1"}, HTTP_HX_REQUEST="true"
+    )
+    checked = written(page)
+    assert "<html" not in page.content.decode() and not Dataset.objects.exists()
+    for text in ("2 sums", "The sum is large.", licence, "Nothing is kept before you press Import."):
+        assert text in checked
+    refused = admin.post(address, {"file": zipped(sums="1"), "set_most": "99", "check": "1"}, HTTP_HX_REQUEST="true")
+    assert "expected two whole numbers" in written(refused)
+    kept = admin.post(address, {"file": zipped(sums="1 2\n8 9"), "set_most": "99"})
+    dataset = Dataset.objects.get()
+    assert kept["Location"] == reverse("benchmark:dataset", args=[cast.project.slug, dataset.version])
+    shown = written(admin.get(kept["Location"]))
+    for text in ("2 sums", "The sum is large.", licence, dataset.digest, "Largest number 99", "https://sums.example"):
+        assert text in shown
+    again = admin.post(address, {"file": zipped(sums="1 2\n8 9"), "set_most": "99", "check": "1"})
+    assert "These samples are version 1 already" in written(again)
 
 
 def test_several_files_are_one_copy(tiny, cast, tmp_path):

@@ -34,6 +34,31 @@ class DatasetOut(serializers.ModelSerializer):
     title = serializers.CharField(allow_blank=True, help_text="What an imported copy is of.")
 
 
+class CopyFileOut(serializers.Serializer):
+    name = serializers.CharField()
+    holds = serializers.CharField()
+    optional = serializers.BooleanField(help_text="Whether it may be missing.")
+
+
+class CopySourceOut(serializers.Serializer):
+    """Where users get a copy of a benchmark, and what of it is read."""
+
+    publisher = serializers.CharField()
+    address = serializers.CharField()
+    folder = serializers.CharField(allow_blank=True, help_text="The folder there that has the files.")
+    licence = serializers.CharField(help_text="The terms of use, in our own words.")
+    checked = serializers.CharField(help_text="What a copy is held against.")
+    files = CopyFileOut(many=True)
+
+
+class BenchmarkOut(serializers.Serializer):
+    """A benchmark whose copies become datasets."""
+
+    suite = serializers.CharField(source="name")
+    title = serializers.CharField()
+    source = CopySourceOut(allow_null=True)
+
+
 class StepOut(serializers.Serializer):
     key = serializers.CharField()
     label = serializers.CharField()
@@ -59,7 +84,9 @@ class AskedOut(serializers.Serializer):
 
 
 class DatasetDetailOut(DatasetOut):
-    origin = serializers.SerializerMethodField(help_text="Title, licence, files with their digests, options.")
+    origin = serializers.SerializerMethodField(
+        help_text="Title, licence, files with their digests, options, and the problems of a copy."
+    )
     splits = serializers.DictField(child=serializers.IntegerField(), help_text="Samples by split.")
     categories = serializers.DictField(child=serializers.IntegerField(), help_text="Samples by category.")
     suites = serializers.ListField(

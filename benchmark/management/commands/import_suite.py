@@ -1,23 +1,34 @@
 from __future__ import annotations
 
-from collections import Counter
+import argparse
 from collections.abc import Mapping
 from pathlib import Path
+
+from django.core.management.base import DjangoHelpFormatter
 
 from annotation.management.json_command import JsonCommand
 from benchmark.management.commands._options import options_given
 from benchmark.services.imports import Copy, copy_of, keep_copy, together
+from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named, suites
 
 MOST_SAID = 10
 """The number of problems of a copy that are printed."""
+APART = ("files", "problems", "unchecked", "licence", "terms")
+"""What is printed in a way of its own, or not at all."""
+
+
+class _WithLines(DjangoHelpFormatter, argparse.RawDescriptionHelpFormatter):
+    """Keeps the lines of what stands below the options."""
 
 
 class Command(JsonCommand):
     help = "Keeps your copy of a benchmark as a dataset of a project, for runs; the same samples are the same version."
 
     def add_arguments(self, parser) -> None:
-        importable = [name for name, suite in suites().items() if suite.load]
+        importable = {name: suite for name, suite in suites().items() if suite.load}
+        parser.formatter_class = _WithLines
+        parser.epilog = "\n\n".join(_needed(suite) for suite in importable.values() if suite.source)
         parser.add_argument("suite", choices=importable)
         parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="the benchmark's folder, or its files")
         parser.add_argument("--project", required=True, metavar="SLUG")
@@ -35,10 +46,11 @@ class Command(JsonCommand):
     def say(self, result: dict) -> None:
         problems = result["problems"]
         for name, value in result.items():
-            if name not in ("files", "problems", "unchecked"):
+            if name not in APART:
                 self.say_of(name, value)
         for name, digest in result["files"].items():
             self.stdout.write(f"{name}: {digest}")
+        self.stdout.write(f"licence: {result['terms'] or 'not known'}")
         self.stdout.write(f"problems: {len(problems) or 'none'}")
         for problem in problems[:MOST_SAID]:
             self.stdout.write(f"  {_sentence(problem)}")
@@ -57,6 +69,12 @@ class Command(JsonCommand):
         return {"project": project.slug, "suite": suite.name, "dataset": version, **_told(copy)}
 
 
+def _needed(suite: Suite) -> str:
+    """What a copy of a suite is made of, below its name."""
+    lines = suite.source.lines if suite.source else []
+    return "\n".join([f"{suite.name}:", *(f"  {line}" for line in lines)])
+
+
 def _sentence(problem: Mapping[str, str | int]) -> str:
     """A problem with its place; a line of 0 is none."""
     line = f", line {problem['line']:,}" if problem["line"] else ""
@@ -64,12 +82,5 @@ def _sentence(problem: Mapping[str, str | int]) -> str:
 
 
 def _told(copy: Copy) -> dict:
-    samples = copy.imported.samples
-    return {
-        "digest": copy.digest,
-        "files": dict(copy.imported.files),
-        "unchecked": copy.imported.unchecked,
-        "samples": len(samples),
-        "by_category": dict(sorted(Counter(sample.category for sample in samples).items())),
-        "problems": [dict(problem) for problem in copy.imported.problems],
-    }
+    source = copy.suite.source
+    return {**copy.told, "terms": source.licence if source else ""}

@@ -10,6 +10,7 @@ from benchmark.suites.asked import Sample
 from benchmark.suites.conversations.data import Fantom
 from benchmark.suites.conversations.question_types import NO_BELIEF, type_of
 from benchmark.suites.conversations.rows import CHOICE, DISTANCE, YES_NO, QuestionSet, Row
+from core.language import gettext_noop
 
 Problem = Mapping[str, str | int]
 
@@ -81,7 +82,7 @@ def row_of(sample: Sample) -> Row:
 def without_licence(name: str, licence: str) -> Iterator[Problem]:
     """Say it where a copy came without its licence."""
     if not licence:
-        message = (
+        message = gettext_noop(
             "No LICENSE lies beside the file, and the copy is kept without one. FANToM’s data are for evaluation only."
         )
         yield {"file": name, "line": 0, "message": message}
@@ -93,14 +94,14 @@ def oddities(copy: Fantom) -> Iterator[Problem]:
         place: Problem = {"file": copy.name, "line": copy.lines.get(question_set.set_id, 0)}
         names = names_of(question_set)
         for part, whole in ((a, b) for a in names for b in names if a != b and a.lower() in b.lower()):
-            message = (
+            message = gettext_noop(
                 f"Set {question_set.set_id}: the name {part} is part of {whole}; the official parse takes one "
                 f"for the other."
             )
             yield {**place, "message": message}
         for row in question_set.rows:
             if row.kind == CHOICE and not people_of(row, names):
-                message = (
+                message = gettext_noop(
                     f"Set {question_set.set_id}: “{row.question[:80]}” asks about the belief of nobody who is in "
                     f"the conversation."
                 )

@@ -15,6 +15,8 @@ from pathlib import Path
 
 from benchmark.suites.conversations.records import BadFantom
 from benchmark.suites.conversations.rows import CHOICE, Row, Sets
+from benchmark.suites.copies import CopyFile, CopySource
+from core.language import gettext_noop
 
 ARCHIVE, FILE, FLATTENED = "fantom.tar.gz", "fantom_v1.json", "flattened_fantom.csv"
 DIGESTS = {
@@ -22,6 +24,29 @@ DIGESTS = {
     FLATTENED: "c57c5a09fefdec92e3e7bf2f78cbb9c786ca4b8a4d5184d2979ef1c16f28b49e",
 }
 """The SHA-256 of released files, as 64 hexadecimal digits, line ends of the second as they were released."""
+SOURCE = CopySource(
+    publisher=gettext_noop("the repository of its authors"),
+    address="https://github.com/skywalker023/fantom",
+    licence=gettext_noop(
+        "The code is under MIT. The data have no licence of their own: their authors give them out for evaluation only."
+    ),
+    checked=gettext_noop(
+        "Sets, parts and questions of each kind are counted. The digest of the archive is checked; that of the JSON "
+        "file alone is not known, so use the archive if you can."
+    ),
+    files=(
+        CopyFile(
+            ARCHIVE,
+            gettext_noop("the archive that the loader of the repository fetches, as it is; or the JSON file inside it"),
+        ),
+        CopyFile("LICENSE", gettext_noop("the licence of the repository"), optional=True),
+        CopyFile(
+            FLATTENED,
+            gettext_noop("a list of all questions, of the repository chanijung/PercepToM: each is held against it"),
+            optional=True,
+        ),
+    ),
+)
 MOST_UNPACKED = 500 * 1024 * 1024
 _CHOOSE = "\n\nChoose an answer from above:"
 
@@ -41,7 +66,7 @@ class Source:
         """Say that nobody can tell whether the file is the released one; empty where it is."""
         if self.released:
             return ""
-        return (
+        return gettext_noop(
             f"The digest of {self.name} as it was released is not known, so a changed text or answer in it is not "
             f"noticed: import {ARCHIVE}, whose digest is checked."
         )

@@ -11,7 +11,7 @@ from benchmark.suites.conversations.controls import CONTROLS
 from benchmark.suites.conversations.item_page import item_of
 from benchmark.suites.conversations.question_types import SHORT_TYPES
 from benchmark.suites.conversations.read_lines import answer_lines
-from benchmark.suites.conversations.sources import ARCHIVE
+from benchmark.suites.conversations.sources import ARCHIVE, SOURCE
 from benchmark.suites.fantom.embedding import EMBEDDERS, MINILM, TOY, embedder_named
 from benchmark.suites.fantom.measure import GROUPS, measure
 from benchmark.suites.fantom.samples import FULL, SHORT, load
@@ -100,6 +100,7 @@ SUITE = Suite(
     ),
     load=load,
     told_by=(frozenset({"set_id", "short_context", "full_context"}),),
+    source=SOURCE,
     archive=ARCHIVE,
     load_options=(CONVERSATION,),
     noun=("question", "questions"),

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from benchmark.suites.copies import CopyFile, CopySource
 from benchmark.suites.opentom.kinds import FILES, LABELS, QuestionFile, question_kind
 from benchmark.suites.opentom.records import BadOpenToM, LongNarrativeRecord, NarrativeRecord, QuestionRecord
 from core.incoming.misfit import Misfit, kind_of
 from core.incoming.shapes import Open
 from core.incoming.text import NotJson, json_of
+from core.language import gettext_noop
 from core.plain import Json
 
 S = TypeVar("S", bound=Open)
@@ -31,6 +33,33 @@ DIGESTS: Mapping[str, str] = {
     "attitude.json": "8c1d0cdd68d60ea6534700ae3d67436fb9a5b6c9cfab84c0d70185c9222e4047",
 }
 """The SHA-256 of the released files, as 64 hexadecimal digits, line ends as they were released."""
+
+
+_HOLDS: Mapping[str, str] = {
+    "location_cg_fo": gettext_noop("coarse questions about places, first order"),
+    "location_cg_so": gettext_noop("coarse questions about places, second order"),
+    "location_fg_fo_new": gettext_noop("fine questions about places, first order"),
+    "location_fg_so_new": gettext_noop("fine questions about places, second order"),
+    "multihop_fo": gettext_noop("questions about fullness and accessibility, first order"),
+    "multihop_so": gettext_noop("questions about fullness and accessibility, second order"),
+    "attitude": gettext_noop("questions about the observer’s attitude"),
+}
+SOURCE = CopySource(
+    publisher=gettext_noop("the repository of its authors"),
+    address="https://github.com/seacowx/OpenToM",
+    folder="data/opentom_data",
+    licence=gettext_noop(
+        "CC BY-NC 4.0: share and adapt it with attribution, not commercially. Its authors ask not to paste questions "
+        "into services that train on what they are sent."
+    ),
+    checked=gettext_noop("Narratives and questions are counted, and the SHA-256 of all nine files is checked."),
+    files=(
+        CopyFile(NARRATIVES, gettext_noop("the 596 narratives")),
+        CopyFile(LONG_NARRATIVES, gettext_noop("the long form of 100 of them")),
+        *(CopyFile(f"{file.name}.json", _HOLDS[file.name]) for file in FILES),
+        CopyFile("LICENSE", gettext_noop("the licence, at the top of the repository")),
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from benchmark.methods.perceptom import NOTHING_PERCEIVED, PERCEPTOM
 from benchmark.methods.program import method_setting
 from benchmark.suites.asked import ItemContext
 from benchmark.suites.contract import AnswerIds, ItemView, Option, Sample, Setting, Suite
+from benchmark.suites.opentom.data import SOURCE
 from benchmark.suites.opentom.genres import GENRES
 from benchmark.suites.opentom.kinds import COARSE, FINE, LABELS, NEITHER, PARTS, UNREAD
 from benchmark.suites.opentom.measure import GROUP, measure
@@ -143,6 +144,7 @@ SUITE = Suite(
     options=(Option(PART.name, COARSE, gettext_noop(f"the questions about places: {COARSE} or {FINE}"), PARTS),),
     answer_ids=AnswerIds(ids_of, (PART,)),
     load=load,
+    source=SOURCE,
     told_by=(frozenset({"plot", "plot_info", "narrative"}),),
     load_options=(NARRATIVES,),
     noun=("question", "questions"),

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmark.suites.copies import CopyFile, CopySource
 from benchmark.suites.tombench.metrics import gold_letter
 from benchmark.suites.tombench.options import clean_options
 from benchmark.suites.tombench.records import FIELDS, BadToMBench, Record, read_record
 from benchmark.suites.tombench.released import unlike_released
+from core.language import gettext_noop
 
 LANGUAGES = tuple(FIELDS)
 
@@ -47,6 +49,24 @@ FILES: Mapping[str, Expected] = {
     "Unexpected Outcome Test": Expected(300, 209),
 }
 """The title of each file's content, by its name without `.jsonl`, which is also the name of the task."""
+
+
+SOURCE = CopySource(
+    publisher=gettext_noop("the repository of its authors"),
+    address="https://github.com/zhchen18/ToMBench",
+    folder="data",
+    licence=gettext_noop(
+        "MIT: use and change it freely where its notice is kept. Its authors mean it for evaluation only."
+    ),
+    checked=gettext_noop(
+        "Items, stories and items with two options of each file are counted, and every line is held against the "
+        "released one. Other files with the ending .jsonl are refused."
+    ),
+    files=(
+        CopyFile("*.jsonl", gettext_noop("the 20 files of questions, one for each task")),
+        CopyFile("LICENSE", gettext_noop("the licence, at the top of the repository")),
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from benchmark.suites.reported import Reported, Sections
 from benchmark.suites.shown import Section
 from benchmark.suites.side_by_side import ReadLine
 from benchmark.suites.tombench.baselines import BASELINES
+from benchmark.suites.tombench.data import SOURCE
 from benchmark.suites.tombench.measure import GROUP, measure
 from benchmark.suites.tombench.prompting import COT, DIRECT, PROMPT_SET, prompt_digest
 from benchmark.suites.tombench.released_ids import NAMES, UNSAID, ids_of
@@ -157,6 +158,7 @@ SUITE = Suite(
     expected=expected,
     story="story",
     load=load,
+    source=SOURCE,
     told_by=(frozenset({"STORY", "QUESTION"}), frozenset({"故事", "问题"})),
     load_options=(LANGUAGES,),
     noun=("question", "questions"),
