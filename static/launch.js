@@ -16,8 +16,8 @@ for (const tools of document.querySelectorAll("[data-model-tools]")) {
     for (const row of rows) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
     count();
   };
-  const tick = (checked) => {
-    const changed = rows.filter((row) => !row.hidden && boxOf(row).checked !== checked).map(boxOf);
+  const tick = (checked, those = rows.filter((row) => !row.hidden)) => {
+    const changed = those.map(boxOf).filter((box) => box.checked !== checked);
     for (const box of changed) box.checked = checked;
     count();
     changed[0]?.dispatchEvent(new Event("change", { bubbles: true })); // one estimate, whatever their number
@@ -28,6 +28,9 @@ for (const tools of document.querySelectorAll("[data-model-tools]")) {
   search.addEventListener("keydown", (event) => { if (event.key === "Enter") event.preventDefault(); });
   tools.querySelector("[data-tick=all]").addEventListener("click", () => tick(true));
   tools.querySelector("[data-tick=none]").addEventListener("click", () => tick(false));
+  tools.querySelector("[data-tick=baselines]")?.addEventListener("click", () => {
+    tick(true, rows.filter((row) => row.hasAttribute("data-baseline")));
+  });
   tools.parentElement.addEventListener("change", count);
   tools.hidden = false;
   filter();

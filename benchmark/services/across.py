@@ -27,6 +27,7 @@ from benchmark.services.suite_rankings import AcrossModel, Place, RankedModel, S
 from benchmark.services.variance import IDENTITY
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.registry import group_suite, ordered_suites, suite_named
+from benchmark.suites.showing.levels import levels_of
 from benchmark.suites.shown import EntrantResults
 from core.language import gettext_noop
 from core.plain import Json
@@ -64,8 +65,7 @@ def _rankings(runs: list[Run], reports: Mapping[int, RunFigures]) -> Iterator[Su
     for group in groups:
         absent = {absence.model: absence.told for absence in leaderboard.absent if absence.stage == group.key}
         if leaderboard.entrants[group.key] or absent:
-            chance = _by_chance(group.key, leaderboard.chosen, [reports[run.pk] for run in runs])
-            yield _ranking(group, dataset, form, leaderboard, list(absent.values()), chance)
+            yield _ranking(group, dataset, form, leaderboard, list(absent.values()))
 
 
 def _fullest(selections: Sequence[Selection], reports: Sequence[RunFigures], groups: Sequence[str]) -> str | None:
@@ -91,15 +91,10 @@ def _of(metrics: Mapping[str, Any] | None) -> int:
     return int(overall.get("stories", 0)) + int(overall.get("unusable", 0))
 
 
-def _by_chance(group: str, chosen: Selection | None, reports: Sequence[RunFigures]) -> Json | None:
-    """Return what a group's score is expected to be by chance over the selection, as the report of a run of these very
-    samples has it."""
-    for report in reports:
-        if chosen and chosen.stories == {*report.numbers}:
-            for row in report.entrants:
-                if chance := (row.groups.get(group) or {}).get("chance"):
-                    return {**chance, "interval": None, "exact": True}
-    return None
+def _by_chance(entrants: Sequence[EntrantResults]) -> Json | None:
+    """Return what the score of a ranking is expected to be by chance, as a run of these very samples has it."""
+    chance = (levels_of(entrants) or {}).get("chance")
+    return {**chance, "interval": None, "exact": True} if chance else None
 
 
 def _ranking(
@@ -108,7 +103,6 @@ def _ranking(
     form: str,
     leaderboard: Leaderboard,
     absent: Sequence[Absent],
-    exact: Mapping[str, Any] | None,
 ) -> SuiteRanking:
     entrants = leaderboard.entrants[group.key]
     rows = dict(zip((entrant.key for entrant in entrants), leaderboard_rows(entrants, group.key), strict=True))
@@ -118,7 +112,7 @@ def _ranking(
         if entrant.kind == "model":
             models.setdefault(key_of(entrant), entrant)
     guessing = next((entrant for entrant in newest if _guesses(entrant)), None)
-    chance = exact or (rows[guessing.key].repaired if guessing else None)
+    chance = _by_chance(entrants) or (rows[guessing.key].repaired if guessing else None)
     chosen, conditions = leaderboard.chosen, leaderboard.rankings[group.key].chosen
     return SuiteRanking(
         stage=group.key,

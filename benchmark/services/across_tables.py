@@ -15,6 +15,7 @@ from benchmark.services.across import pairs_across
 from benchmark.services.plot_data import Arguments, Picture, plots
 from benchmark.services.suite_rankings import AcrossModel, Place, SuiteRanking, models_across
 from benchmark.suites.registry import group_suite, suite_named
+from benchmark.suites.showing.levels import CHANCE_ROW
 from core.language import gettext_noop
 from core.statistics import FEWEST
 
@@ -29,7 +30,6 @@ RANK_NOTE = gettext_noop(
     "Rank: with missing answers at their worst, among all rows of that ranking, baselines too; its brackets, from "
     f"{RANKS_FROM} rows on: 95 % bootstrap intervals."
 )
-CHANCE_ROW = gettext_noop("Chance level")
 CHANCE_NOTE = gettext_noop(
     f"{CHANCE_ROW}: what answers drawn among all that may be answered are expected to come to, computed from each "
     "sample; where that is not defined, what the baseline “random” came to on the same questions, with its interval "

@@ -178,9 +178,11 @@ def _own_metrics(entrant: RunEntrant) -> Json:
     """Return the figures that the run's report has of the entrant."""
     metrics = entrant.metrics
     own = {"own": metrics["own"]} if "own" in metrics else {}
+    levels = {name: metrics.get(name) for name in ("chance", "majority")}
     return (
         {name: metrics[name] for name in PARSES}
         | own
+        | {"levels": levels}
         | ({} if metrics["official"] else {"reason": metrics.get("reason", "")})
     )
 
@@ -260,6 +262,7 @@ def _part(entrant: RunEntrant, columns: Mapping[str, Any], stage: str, selection
     if not metrics["official"]:
         why = lacking(columns_of(columns, "official"), selection.stories)
         metrics["reason"] = why if columns["official"] else entrant.metrics.get("reason", why)
+    metrics["levels"] = None  # they are of the samples of a run
     return metrics | ({"own": _parses(columns["own"], stage, selection, seed)} if "own" in columns else {})
 
 

@@ -12,6 +12,7 @@ from benchmark.domain.tables import Absent
 from benchmark.services.documents import Document, absent_from, by_group
 from benchmark.services.plot_data import leaderboard_rows
 from benchmark.suites.registry import group_named
+from benchmark.suites.showing.levels import ROWS, levels_of
 from benchmark.suites.shown import EntrantResults
 
 
@@ -39,13 +40,16 @@ class RankedEntrant:
 
 @dataclass(frozen=True, slots=True)
 class RankedGroup:
-    """The ranking of a metric group, over all samples, with who is absent from it."""
+    """The ranking of a metric group, over all samples, with who is absent from it, and what its score is by chance and
+    for the answer that is right most often: {value, n}, None where that is not defined or may not be known."""
 
     key: str
     title: str
     score: str
     entrants: Sequence[RankedEntrant]
     absent: Sequence[Absent]
+    chance: Mapping[str, float] | None
+    majority: Mapping[str, float] | None
 
 
 def groups_of(document: Document) -> list[RankedGroup]:
@@ -57,6 +61,7 @@ def groups_of(document: Document) -> list[RankedGroup]:
             group_named(stage).score_title,
             _entrants(entrants, stage),
             absent_from(document, stage),
+            **{name: (levels_of(entrants) or {}).get(name) for name in ROWS},
         )
         for stage, entrants in by_group(document).items()
     ]

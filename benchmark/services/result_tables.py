@@ -14,6 +14,7 @@ from benchmark.suites.registry import group_named, group_suite, nouns_of_group, 
 from benchmark.suites.showing.corrected import corrected_columns, corrected_leads, corrected_notes, corrected_values
 from benchmark.suites.showing.entrants import by_category, measured, parses_in, row_of, short_names_of, unjudged
 from benchmark.suites.showing.judges import COLUMN, NOTE, notes_of, tests_of
+from benchmark.suites.showing.levels import level_notes, level_rows
 from benchmark.suites.showing.missing import leads, left_out, missing_of, unlike_missing
 from benchmark.suites.showing.ranking import ranked_by, ranked_within, with_settings
 from benchmark.suites.shown import EntrantResults
@@ -58,7 +59,7 @@ def stage_table(entrants: Sequence[EntrantResults], stage: str) -> Table:
         title=group.title,
         columns=_stage_columns(entrants, stage),
         rows=rows,
-        totals=below,
+        totals=[*below, *level_rows(entrants, stage)],
         lead=[*leads(entrants, stage), *corrected_leads(entrants)],
         notes=_notes(entrants, stage),
         ranking=ranked_by(entrants),
@@ -183,7 +184,7 @@ def _notes(entrants: Sequence[EntrantResults], stage: str) -> list[str]:
     group = group_named(stage)
     parse = PARSE_NOTE.format(officially=OFFICIALLY[group.unread], units=units_of_group(stage))
     notes = [RANK_NOTE, GROUP_NOTE, parse]
-    notes += group.notes
+    notes += [*group.notes, *level_notes(entrants)]
     if group.judged:
         notes += [UNJUDGED_NOTE] if any(unjudged(entrant) for entrant in entrants) else []
         notes += corrected_notes(entrants)

@@ -98,12 +98,17 @@ def rows_of(stages: EntrantsByGroup, stories: int) -> list[Absence]:
 
 
 def whole_stages(stages: EntrantsByGroup) -> dict[str, list[EntrantResults]]:
-    """Return the rows that tell of no story: without `TELLING` ones, and without corrected scores, which rest on few
-    stories."""
+    """Return the rows that tell of no story: without `TELLING` ones and the levels that follow from gold, and without
+    corrected scores, which rest on few stories."""
     return {
-        stage: [replace(entrant, corrected=None) for entrant in entrants if entrant.kind not in TELLING]
+        stage: [_telling_of_none(entrant) for entrant in entrants if entrant.kind not in TELLING]
         for stage, entrants in stages.items()
     }
+
+
+def _telling_of_none(entrant: EntrantResults) -> EntrantResults:
+    parses = {name: value for name, value in entrant.parses.items() if name != "levels"}
+    return replace(entrant, corrected=None, parses=parses)
 
 
 def whole_comparison(comparison: Comparison, closed: Numbers) -> Comparison:

@@ -255,8 +255,8 @@ class Parses:
 
 
 @dataclass(frozen=True, slots=True)
-class Chance:
-    """The mean of what `n` samples come to by chance."""
+class Level:
+    """The mean of what `n` samples come to without a model."""
 
     value: float
     n: int
@@ -272,18 +272,19 @@ Analyses = Mapping[str, Analysis | None]
 @dataclass(frozen=True, slots=True)
 class Metrics:
     """The result of a metric group; `answered` counts the answers that official scoring takes, of those `asked`, and
-    without an official parse there is a `reason`. `chance` is what the score is expected to be by chance, None where
-    that is not defined."""
+    without an official parse there is a `reason`. `chance` is what the score is expected to be by chance, `majority`
+    what it is for the answer that is right most often; None where that is not defined."""
 
     parses: Parses
     answered: int
     asked: int
     analyses: Analyses = field(default_factory=dict)
     reason: str = ""
-    chance: Chance | None = None
+    chance: Level | None = None
+    majority: Level | None = None
 
     def as_json(self) -> Json:
-        """{official, repaired, answered, asked, analyses[, reason][, chance: {value, n}]}."""
+        """{official, repaired, answered, asked, analyses[, reason][, chance: {value, n}][, majority: {value, n}]}."""
         return {
             **self.parses.as_json(),
             "answered": self.answered,
@@ -291,6 +292,7 @@ class Metrics:
             "analyses": plain(self.analyses),
             **({"reason": self.reason} if self.reason else {}),
             **({"chance": plain(self.chance)} if self.chance else {}),
+            **({"majority": plain(self.majority)} if self.majority else {}),
         }
 
 

@@ -42,6 +42,7 @@ _TRIES = {
     "labels": "say which labels an answer to {place} gives",
     "score": "score these answers",
     "groups.chance": "say how likely an answer to {place} is right by chance",
+    "groups.majority": "say what the answer that is right most often comes to for {place}",
     "groups.counts": "say whether {place} counts",
     "answer_ids.named": "say what these answers are to",
     "parsers.parse": "parse this text",

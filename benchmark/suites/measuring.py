@@ -11,8 +11,8 @@ from statistics import fmean, mean, stdev
 
 from benchmark.domain.averaging import StoryAverages, StoryMetrics, averages
 from benchmark.domain.estimating import ReportedStory, StoryReport, StoryScore, overall_row, report
-from benchmark.suites.asked import Analyses, Analysis, BySample, Chance, Columns, Metrics, Parse, Parses
-from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
+from benchmark.suites.asked import Analyses, Analysis, BySample, Columns, Level, Metrics, Parse, Parses
+from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Resources, Sample
 from benchmark.suites.reasons import OPEN
 from benchmark.suites.registry import group_named, units_of_group
 from benchmark.suites.story_scores import (
@@ -169,15 +169,30 @@ Scoring = Callable[[Sample, Sequence[Outcome]], SampleResult]
 SampleResults = Sequence[tuple[Sample, SampleResult]]
 
 
-ChanceOf = Callable[[Sample], float | None]
-"""The probability that a sample is right by chance, as `MetricGroup.chance` has it."""
+LevelOf = Callable[[Sample], float | None]
+"""What a sample comes to without a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """What a sample comes to `by_chance`, and what `by_majority`, as the metric group has it or a set of samples under
+    its first one; None where that is never defined."""
+
+    by_chance: LevelOf | None = None
+    by_majority: LevelOf | None = None
+
+
+def levels_of(group: MetricGroup, resources: Resources) -> Levels:
+    """Return the levels of the single samples of a group."""
+    majority = group.majority
+    return Levels(group.chance, majority and (lambda sample: majority(sample, resources)))
 
 
 def measured_samples(
-    entered: Entered, group: MetricGroup, score: Scoring, by_chance: ChanceOf | None = None
+    entered: Entered, group: MetricGroup, score: Scoring, levels: Levels | None = None
 ) -> Measured | None:
     """The figures of a group from a score of each sample that has an outcome at its steps; None without such a sample.
-    `by_chance` is that of the group, or of what its samples stand for.
+    `levels` are those of the group, or of what its samples stand for.
 
     Official figures are None as soon as one sample has none. Analyses are the score by facet and that of single
     repetitions.
@@ -210,8 +225,9 @@ def measured_samples(
     left_out = [sample.number for sample, result in measured if result.left_out(group.score)]
     result = with_columns(official, categories, repaired, group.key, clusters, left_out)
     analyses = _analyses(group, entered, measured, official is not None, score)
-    chance = _chance(measured, by_chance or group.chance)
-    return replace(result, metrics=replace(result.metrics, analyses=analyses, reason=reason, chance=chance))
+    metrics = replace(result.metrics, analyses=analyses, reason=reason)
+    counted = [sample for sample, result in measured if result.repaired.defined]
+    return replace(result, metrics=with_levels(metrics, counted, levels or levels_of(group, entered.resources)))
 
 
 def _results(entered: Entered, group: MetricGroup, score: Scoring) -> SampleResults:
@@ -233,11 +249,16 @@ def facets_of(
     return {name: _facet(scores, name, by_share, seed) for name in group.facets}
 
 
-def _chance(measured: SampleResults, by_chance: ChanceOf | None) -> Chance | None:
-    """The mean of what samples with a figure come to by chance, None where that is not defined of one of them."""
-    values = [by_chance(sample) for sample, result in measured if result.repaired.defined] if by_chance else []
+def with_levels(metrics: Metrics, samples: Sequence[Sample], levels: Levels) -> Metrics:
+    """Return the metrics with what the samples that they are of come to without a model."""
+    return replace(metrics, chance=_level(samples, levels.by_chance), majority=_level(samples, levels.by_majority))
+
+
+def _level(samples: Sequence[Sample], level_of: LevelOf | None) -> Level | None:
+    """The mean over the samples, None where there are none or one of them has no level."""
+    values = [level_of(sample) for sample in samples] if level_of else []
     values_there = [value for value in values if value is not None]
-    return Chance(fmean(values_there), len(values_there)) if values and len(values_there) == len(values) else None
+    return Level(fmean(values_there), len(values_there)) if values and len(values_there) == len(values) else None
 
 
 def _category(group: MetricGroup, sample: Sample) -> str:

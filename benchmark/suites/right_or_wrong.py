@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 
 from benchmark.domain.estimating import StoryScore
-from benchmark.suites.asked import Outcome, Parse, Sample
+from benchmark.suites.asked import Outcome, Parse, Resources, Sample
 from benchmark.suites.contract import WRONG, MetricGroup, Unread
 from benchmark.suites.measuring import SampleResult
 from benchmark.suites.reasons import questions_unanswered
@@ -32,9 +32,11 @@ def accuracy_group(
     mean_of: str = "types",
     unread: Unread = WRONG,
     chance: Callable[[Sample], float | None] | None = None,
+    majority: Callable[[Sample, Resources], float | None] | None = None,
 ) -> MetricGroup:
     """Return the metric group of the questions of a step by accuracy, with the mean over categories, which `mean_of`
-    names in the plural; `unread`, `facet_values` and `chance` as `MetricGroup` has them."""
+    names in the plural; `unread`, `facet_values`, `chance` and `majority` as `MetricGroup` has
+    them."""
     return MetricGroup(
         key=key,
         title=title,
@@ -52,6 +54,7 @@ def accuracy_group(
         notes=notes,
         unread=unread,
         chance=chance,
+        majority=majority,
     )
 
 

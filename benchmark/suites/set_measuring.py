@@ -7,11 +7,14 @@ from dataclasses import replace
 from math import prod
 
 from benchmark.domain.estimating import StoryScore
-from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
+from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Resources, Sample
 from benchmark.suites.measuring import (
+    LevelOf,
+    Levels,
     SampleResult,
     Scoring,
     counted_outcomes,
+    levels_of,
     measured_samples,
     undefined,
     with_analyses,
@@ -39,9 +42,11 @@ def sets_group(
     counts: Callable[[Sample], bool] = every,
     noun: str = "answering",
     chance: Callable[[Sample], float | None] | None = None,
+    majority: Callable[[Sample, Resources], float | None] | None = None,
 ) -> MetricGroup:
     """Return the metric group of sets that are right as a whole, by their only share; `counts`, a function of a module,
-    says which samples of a set count, `chance` how likely one of them is right by chance."""
+    says which samples of a set count, `chance` how likely one of them is right by chance, `majority` whether the answer
+    is that is right most often."""
     return MetricGroup(
         key=key,
         title=title,
@@ -58,6 +63,7 @@ def sets_group(
         unit=("set", "sets"),
         counts=counts,
         chance=chance,
+        majority=majority,
     )
 
 
@@ -90,15 +96,21 @@ def measured_sets(
         turns = {outcome.repetition for outcome in outcomes}
         return _least([score(sample, _at(whole, group, sample, turns)) for sample in members[first.key]])
 
-    def by_chance(first: Sample) -> float | None:
-        """All samples of the set right, each drawn by itself."""
-        each = [group.chance(sample) if group.chance else None for sample in members[first.key]]
-        shares = [share for share in each if share is not None]
-        return prod(shares) if len(shares) == len(each) else None
+    def of_set(level_of: LevelOf) -> LevelOf:
+        """All samples of the set right, each by itself."""
 
+        def level(first: Sample) -> float | None:
+            each = [level_of(sample) for sample in members[first.key]]
+            shares = [share for share in each if share is not None]
+            return prod(shares) if len(shares) == len(each) else None
+
+        return level
+
+    single = levels_of(group, entered.resources)
+    levels = Levels(*(level and of_set(level) for level in (single.by_chance, single.by_majority)))
     counted = whole if of_all and members else replace(whole, samples=[first for first, *_ in members.values()])
     incomplete = len(of_run) - len(members)
-    return with_analyses(measured_samples(counted, group, scored, by_chance), INCOMPLETE, lambda parse: incomplete)
+    return with_analyses(measured_samples(counted, group, scored, levels), INCOMPLETE, lambda parse: incomplete)
 
 
 def _with_unchanged(entered: Entered) -> Entered:

@@ -63,9 +63,11 @@ class EntrantResults(NamedEntrant):
     """An entrant in a ranking, which tables and pictures are made of.
 
     `parses` are its figures over the stories of the ranking by parse, None without any, with a `reason` where there is
-    no official parse; by parse too are `ranking`, a model of `inference.leaderboard` with `against`, None where it is
-    not ranked, `group`, its letters, and `no_letters`, why the ranking has none. On a leaderboard of figures that rest
-    on a judge, `corrected` are its scores without the judge's error, None for who may not know them.
+    no official parse, and the `levels` of these stories, what chance and the majority come to, None where its run is
+    about more; who may not know them, and reports from before, have no `levels`; by parse too are `ranking`, a model of
+    `inference.leaderboard` with `against`, None where it is not ranked, `group`, its letters, and `no_letters`, why the
+    ranking has none. On a leaderboard of figures that rest on a judge, `corrected` are its scores without the judge's
+    error, None for who may not know them.
     """
 
     parses: Mapping[str, Any]

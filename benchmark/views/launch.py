@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from django import forms
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -38,6 +39,7 @@ def launch(request: HttpRequest, slug: str) -> HttpResponse:
             return redirect("benchmark:run", slug, uid)
     context = {"form": form, "first": newest, "models": endpoint_choices(form, suite), "suite": suite}
     context["launches"] = launches_of(access.project)
+    context["baselines"] = baselines_of(context["models"])
     return render(request, "benchmark/launch/launch.html", access.context | context)
 
 
@@ -86,6 +88,11 @@ def endpoint_choices(form: forms.Form, suite: Suite) -> list[dict]:
         ways += ["batch"] if endpoint.batches else []
         rows.append(row | {"told": ", ".join([able_told(stages, unable), *ways]).replace("every step, free", "free")})
     return rows
+
+
+def baselines_of(models: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the names of the baselines among the rows of `endpoint_choices`."""
+    return [row["endpoint"].name for row in models if not row["endpoint"].about.reads_prompts]
 
 
 def able_told(able: Sequence[str], unable: Sequence[str]) -> str:

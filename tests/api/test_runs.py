@@ -60,6 +60,14 @@ def test_versions_are_for_experts_and_admins(world, api, base, read):
     assert told(api(world.esi).get(f"{base}datasets/9/"), 404)
 
 
+def test_a_report_has_what_chance_and_the_majority_come_to(world, read):
+    groups = {group["key"]: group for group in read(world.alice, f"runs/{world.run.uid}/report/")["groups"]}
+    assert groups["stage1"]["chance"] is None and groups["stage1"]["majority"] is None
+    by_model = {entrant["model"]: entrant for entrant in groups["stage2"]["entrants"]}
+    assert groups["stage2"]["majority"] == {"value": by_model["majority"]["repaired"]["value"], "n": STORIES}
+    assert 0 < groups["stage2"]["chance"]["value"] < groups["stage2"]["majority"]["value"]
+
+
 def test_what_a_copy_of_a_benchmark_is_made_of_is_told_before_there_is_one(world, api, base, read):
     assert "role expert" in told(api(world.bob).get(f"{base}benchmarks/"), 403)
     needed = {row["suite"]: row["source"] for row in read(world.esi, "benchmarks/")}

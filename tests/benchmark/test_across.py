@@ -114,24 +114,21 @@ def test_open_work_takes_the_chance_level_away_and_of_few_stories_everything(tin
     assert many.places and many.chance is None and "you still have work to do" in many.no_chance
 
 
-def report_of(numbers: range, counted: int, **more) -> SimpleNamespace:
+def report_of(numbers: range, counted: int) -> SimpleNamespace:
     overall = {"stories": counted - 1, "unusable": 1}
-    groups = {"tiny": {"repaired": {"overall": overall}, **more}, "other": None}
+    groups = {"tiny": {"repaired": {"overall": overall}}, "other": None}
     return SimpleNamespace(numbers=[*numbers], entrants=[EntrantFigures(id=1, name="m", kind="model", groups=groups)])
 
 
 def test_a_run_of_many_samples_of_which_little_counts_does_not_displace_a_fuller_one():
     # 20 questions of one kind, all that nine sets have; 12 questions that are thirty sets' own
-    reports = [report_of(range(20), 9), report_of(range(12), 30, chance={"value": 0.125, "n": 30})]
+    reports = [report_of(range(20), 9), report_of(range(12), 30)]
     selections = [Selection(f"run:{len(one.numbers)}", "", frozenset(one.numbers)) for one in reports]
     assert across._fullest(selections, reports, ["tiny", "other"]) == "run:12"
     assert across._fullest(selections, [report_of(range(20), 30), reports[1]], ["tiny"]) == "run:20", (
         "the larger of equal ones"
     )
     assert across._fullest([], [], ["tiny"]) is None
-    exact = across._by_chance("tiny", selections[1], reports)
-    assert exact == {"value": 0.125, "n": 30, "interval": None, "exact": True}
-    assert across._by_chance("tiny", selections[0], reports) is None, "that run has none"
 
 
 def test_the_page_says_whose_chance_level_is_a_baselines_and_which_runs_count(tiny):
@@ -351,13 +348,15 @@ def test_a_command_says_writes_and_freezes_it(world, tmp_path):
 
 # --- gold, and nothing yet
 # ---------------------------------------------------------------------------------------------------
-def test_chance_is_what_the_random_baseline_comes_to(tmp_path):
+def test_chance_is_exact_where_labels_are_chosen_and_lacks_where_nothing_is(tmp_path):
     world = results_world(tmp_path)
     stage1, stage2 = rankings_across(world.dataset.project)
     assert (stage1.title, stage2.title) == ("OmniToM, F1 of extraction", "OmniToM, Accuracy of labelling")
     entrants = leaderboard_of(world.dataset, world.run.form, "").entrants["stage2"]
-    [random] = [entrant for entrant in entrants if entrant.name == across.CHANCE]
-    assert stage2.chance == score_of(random, "repaired", "stage2") and stage2.chance["value"] > 0
+    by_name = {entrant.name: score_of(entrant, "repaired", "stage2") for entrant in entrants}
+    assert stage2.chance["exact"] and stage2.chance["value"] == pytest.approx(by_name[across.CHANCE]["value"], abs=0.05)
+    low, high = by_name[across.CHANCE]["interval"]
+    assert low < stage2.chance["value"] < high
     assert stage1.chance is None and stage1.no_chance == NO_CHANCE
     assert [model.name for model in models_across([stage1, stage2])] == [HOSTILE], "baselines are no models"
 

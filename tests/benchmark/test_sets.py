@@ -68,6 +68,14 @@ def sets_of(answers: dict[str, list[float | str]], asked=None, **how):
     return plain(measured.metrics), plain(measured.by_sample)
 
 
+def test_a_set_is_right_by_majority_where_each_of_its_samples_is(monkeypatch):
+    # a: both right; b: the third is not; the mean of 1 and 0
+    monkeypatch.setattr(
+        f"{__name__}.GROUP", replace(GROUP, majority=lambda sample, resources: float(sample.key != "b2"))
+    )
+    assert sets_of({"a": [1.0, 1.0], "b": [1.0, 0.0, 1.0]})[0]["majority"] == {"value": 0.5, "n": 2}
+
+
 def test_a_set_is_right_by_chance_where_each_of_its_samples_is(monkeypatch):
     # a set of two and one of three, each sample right with 1/2: (1/4 + 1/8) / 2
     group = replace(GROUP, chance=lambda sample: 0.5)

@@ -76,6 +76,13 @@ class AbsentOut(serializers.Serializer):
     why = serializers.CharField()
 
 
+class LevelOut(serializers.Serializer):
+    """A score that follows from gold alone, over `n` samples."""
+
+    value = serializers.FloatField(help_text="A fraction.")
+    n = serializers.IntegerField()
+
+
 class GroupOut(serializers.Serializer):
     """The ranking of one metric group."""
 
@@ -84,6 +91,8 @@ class GroupOut(serializers.Serializer):
     score = serializers.CharField(help_text="What its score is called.")
     entrants = RankedOut(many=True)
     absent = AbsentOut(many=True, help_text="Models that the ranking does not have.")
+    chance = LevelOut(allow_null=True, help_text="The score to be expected of answers drawn by chance.")
+    majority = LevelOut(allow_null=True, help_text="The score of the answer that is right most often.")
 
 
 class ParagraphOut(serializers.Serializer):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from benchmark.suites.contract import Question, Sample
+from benchmark.suites.contract import Question, Resources, Sample
 from benchmark.suites.conversations.rows import CHOICE, DISTANCE, LIST, YES, YES_NO
 from core.plain import Json
 from workers.providers.baseline.baseline import Baseline, generator, seeded
@@ -14,6 +14,8 @@ from workers.providers.contract import Body
 TELL = "fantom"
 """The kind of task: {"key", "form" (the kind of question), "choices" (what may be answered, of a list each name),
 "majority" (the answer that is right most often of its kind and topic)}."""
+MAJORITY = "fantom majority"
+"""The name under which `majority_answers` are derived."""
 UNKNOWING = "I do not know."
 """The answer where nothing is to choose from."""
 
@@ -21,7 +23,7 @@ UNKNOWING = "I do not know."
 def task_of(question: Question) -> Json:
     """Return the question as data."""
     sample = question.sample
-    majority = question.resources.derived("fantom majority", majority_answers)
+    majority = question.resources.derived(MAJORITY, majority_answers)
     return {
         "kind": TELL,
         "key": sample.key,
@@ -49,6 +51,24 @@ def majority_answers(samples: Sequence[Sample]) -> dict[str, str]:
     for sample in samples:
         counts.setdefault(sample.category, Counter()).update(_votes(sample))
     return {name: max(sorted(answers), key=answers.__getitem__) for name, answers in sorted(counts.items())}
+
+
+def by_majority(sample: Sample, resources: Resources) -> float | None:
+    """Return whether the answer that is right most often of its type is right; None of one in free words, of which
+    there is none."""
+    kind, right = sample.content["kind"], sample.gold["right"]
+    answer = _majority(sample, resources.derived(MAJORITY, majority_answers)[sample.category])
+    if kind == CHOICE:
+        return float(answer == f"({'ab'[sample.gold['key']]})")
+    if kind == YES_NO:
+        return float((answer == "yes") == (right[0] == YES))
+    return float(_names_right(sample, answer)) if kind == LIST else None
+
+
+def _names_right(sample: Sample, answer: str) -> bool:
+    """Whether everybody, or nobody, is right: who knows is named, and nobody who does not."""
+    named = set() if answer == "Nobody" else {*sample.content["names"]}
+    return {*sample.gold["right"]} <= named and named.isdisjoint(sample.gold["wrong"])
 
 
 def _votes(sample: Sample) -> dict[str, int]:

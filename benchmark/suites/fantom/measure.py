@@ -11,6 +11,7 @@ from statistics import fmean
 from benchmark.domain.estimating import StoryScore
 from benchmark.suites.asked import Parse
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
+from benchmark.suites.conversations.baselines import by_majority
 from benchmark.suites.conversations.by_chance import by_chance
 from benchmark.suites.conversations.question_types import FACET_VALUES
 from benchmark.suites.conversations.rows import ACCESSIBLE, DISTANCE, FACT, INACCESSIBLE
@@ -64,6 +65,7 @@ def _sets_group(key: str, title: str, score: str, note: str, counts: Callable[[S
         notes=notes,
         counts=counts,
         chance=by_chance,
+        majority=by_majority,
     )
 
 
@@ -107,6 +109,7 @@ QUESTIONS = accuracy_group(
     facets={"scenario": gettext_noop("Scenario"), "order": gettext_noop("Order of belief")},
     facet_values=FACET_VALUES,
     chance=by_chance,
+    majority=by_majority,
     notes=(gettext_noop("By chance 50 % of choices and of yes or no questions are right."), _RESAMPLED),
 )
 FACTS = MetricGroup(

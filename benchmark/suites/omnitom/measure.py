@@ -13,7 +13,7 @@ from benchmark.domain.averaging import StoryAverages
 from benchmark.domain.estimating import StoryReport
 from benchmark.suites.asked import Analyses, Analysis, BySample, Parses
 from benchmark.suites.contract import Entered, Measured
-from benchmark.suites.measuring import over_repetitions, with_columns
+from benchmark.suites.measuring import Levels, over_repetitions, with_columns, with_levels
 from benchmark.suites.omnitom.analyses import (
     Stage1Analyses,
     Stage2Analyses,
@@ -23,7 +23,8 @@ from benchmark.suites.omnitom.analyses import (
 )
 from benchmark.suites.omnitom.collecting import METRICS, Results, results_of
 from benchmark.suites.omnitom.counted_rows import unread
-from benchmark.suites.omnitom.labels import scheme_of
+from benchmark.suites.omnitom.labels import ALL_DIMENSIONS, scheme_of
+from benchmark.suites.omnitom.levels import by_chance, by_majority
 from benchmark.suites.omnitom.metrics import stage1_metrics, stage2_metrics
 from benchmark.suites.omnitom.repaired import stage1_report, stage2_report
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
@@ -42,11 +43,27 @@ def measure(entered: Entered) -> dict[str, Measured | None]:
     seed = int(entered.settings.get("seed", 1))
     turns = sorted({outcome.repetition for outcomes in entered.outcomes.values() for outcome in outcomes})
     if len(turns) < 2:
-        return measured(results_of(entered), seed)
+        return _with_levels(measured(results_of(entered), seed), entered)
     each = [measured(results_of(_turn(entered, turn)), seed) for turn in turns]
     by_stage = {group: [metrics for repetition in each if (metrics := repetition[group])] for group in METRICS.values()}
     scheme = scheme_of(entered.resources.schema)
-    return {group: over_repetitions(of, scheme.group(group), seed) if of else None for group, of in by_stage.items()}
+    result = {group: over_repetitions(of, scheme.group(group), seed) if of else None for group, of in by_stage.items()}
+    return _with_levels(result, entered)
+
+
+def _with_levels(result: dict[str, Measured | None], entered: Entered) -> dict[str, Measured | None]:
+    """Return the result with what labels come to that no model chose, over the stories that have a gold label."""
+    labelling, scheme = result["stage2"], scheme_of(entered.resources.schema)
+    if labelling is None or (columns := labelling.by_sample.repaired) is None:
+        return result
+    there = {
+        number
+        for number, value in zip(columns.stories, columns.values[ALL_DIMENSIONS], strict=True)
+        if value is not None
+    }
+    samples = [sample for sample in entered.samples if sample.number in there]
+    levels = Levels(partial(by_chance, scheme), lambda sample: by_majority(scheme, sample, entered.resources))
+    return result | {"stage2": replace(labelling, metrics=with_levels(labelling.metrics, samples, levels))}
 
 
 def _turn(entered: Entered, turn: int) -> Entered:

@@ -36,6 +36,8 @@ from core.plain import Json
 from workers.providers.contract import Request
 
 EXTRACT, JUDGE, FOLLOW_UP, LABEL = "extract", FIRST, "follow", "label"
+LABEL_COUNTS = "label counts"
+"""The name under which `count_labels` are derived."""
 JUDGED_AT = (JUDGE, *PASSES)
 """The steps at which the judge is asked about whole tables, one to a pass."""
 STEPS = (
@@ -203,7 +205,7 @@ def _how(question: Question) -> Json:
 
 
 def _label_counts(question: Question) -> Mapping[str, Mapping[str, int]]:
-    return question.resources.derived(gettext_noop("label counts"), count_labels)
+    return question.resources.derived(LABEL_COUNTS, count_labels)
 
 
 def count_labels(samples: Sequence[Sample]) -> dict[str, dict[str, int]]:

@@ -17,6 +17,7 @@ from benchmark.suites.omnitom.item_pages import item
 from benchmark.suites.omnitom.judging import JUDGED
 from benchmark.suites.omnitom.keys import Keys
 from benchmark.suites.omnitom.labels import ALL_DIMENSIONS, OMNITOM_SCHEME, SCHEMA, Scheme, scheme_of
+from benchmark.suites.omnitom.levels import by_chance, by_majority
 from benchmark.suites.omnitom.measure import measure
 from benchmark.suites.omnitom.methods import judge_sees, methods
 from benchmark.suites.omnitom.metrics import STAGE1_SHARES
@@ -86,6 +87,8 @@ def _labelling(scheme: Scheme) -> MetricGroup:
         scored=LABEL,
         measured_in={share: {"dimension": key} for key, share in shares.items()},
         tells=STRUCTURE,
+        chance=partial(by_chance, scheme),
+        majority=partial(by_majority, scheme),
     )
 
 

@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from benchmark.suites.asked import Parse
-from benchmark.suites.contract import LEFT_OUT, Entered, Measured, Outcome, Sample
+from benchmark.suites.contract import LEFT_OUT, Entered, Measured, Outcome, Resources, Sample
 from benchmark.suites.measuring import counted_outcomes, measured_samples, with_analyses
 from benchmark.suites.opentom.faithfulness import Answer, Unfaithful, unfaithful_rates
 from benchmark.suites.opentom.genres import GENRES
@@ -21,7 +21,7 @@ from benchmark.suites.opentom.macro_intervals import (
     macro_mean,
 )
 from benchmark.suites.opentom.released_metrics import LabelledAnswer, genres, metrics
-from benchmark.suites.opentom.steps import ANSWER, STEPS, right_label
+from benchmark.suites.opentom.steps import ANSWER, MAJORITY, STEPS, majority_key, majority_labels, right_label
 from benchmark.suites.right_or_wrong import accuracy_group, scored_by
 from benchmark.suites.unit_estimates import BoundedEstimate, Unit, unit_estimate
 from core.language import gettext_noop
@@ -31,6 +31,12 @@ def by_chance(sample: Sample) -> float:
     """Return how likely one of the answers that there are, drawn with each as likely, is the right one."""
     labels = range(1, 3) if sample.content["kind"] == FINE else LABELS[sample.content["kind"]].values()
     return float(right_label(sample) in labels) / len(labels)
+
+
+def by_majority(sample: Sample, resources: Resources) -> float:
+    """Return whether the label that is right most often in questions of its kind and genre is right."""
+    labels = resources.derived(MAJORITY, majority_labels)
+    return float(right_label(sample) == labels[majority_key(sample)])
 
 
 GROUP = accuracy_group(
@@ -48,6 +54,7 @@ GROUP = accuracy_group(
     ),
     unread=LEFT_OUT,
     chance=by_chance,
+    majority=by_majority,
 )
 
 

@@ -34,6 +34,8 @@ METHODS = (*ALONE, JOINT)
 STEPS = steps_with(METHODS, Step(ANSWER, "Answering", task=TELL))
 PROGRAM = program_of(METHODS, ANSWER)
 NOTHING_READ = "says none of the answers"
+MAJORITY = "opentom majority"
+"""The name under which `majority_labels` are derived."""
 _HOW = {
     COARSE: "Answer Yes or No",
     FINE: "Answer with the place",
@@ -100,7 +102,7 @@ def _task(question: Question, sample: Sample) -> Json:
 
 
 def _majority_answer(question: Question, sample: Sample) -> str:
-    labels = question.resources.derived("opentom majority", majority_labels)
+    labels = question.resources.derived(MAJORITY, majority_labels)
     label = labels[majority_key(sample)]
     if sample.content["kind"] == FINE:
         return str(sample.gold["places"][label - 1])

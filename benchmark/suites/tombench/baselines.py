@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmark.suites.tombench.steps import CHOOSE
+from benchmark.suites.tombench.steps import CHOOSE, commonest
 from workers.providers.baseline.baseline import Baseline, generator, seeded
 from workers.providers.contract import Body
 
@@ -24,9 +24,8 @@ def majority_letter(body: Body) -> str:
     """Answer with the shown option whose original letter is right most often; of equally frequent ones the first in the
     alphabet."""
     task = body["task"]
-    places = range(len(task["letters"]))
-    best = min(places, key=lambda at: (-task["counts"].get(task["originals"][at], 0), task["originals"][at]))
-    return f"[[{task['letters'][best]}]]"
+    best = commonest(task["originals"], task["counts"])
+    return f"[[{task['letters'][task['originals'].index(best)]}]]"
 
 
 BASELINES = (

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 
 from benchmark.domain.estimating import StoryScore
 from benchmark.suites.asked import Parse
-from benchmark.suites.contract import ANSWERS, GUESSED, Entered, Measured, MetricGroup, Outcome, Sample
+from benchmark.suites.contract import ANSWERS, GUESSED, Entered, Measured, MetricGroup, Outcome, Resources, Sample
 from benchmark.suites.measuring import SampleResult, measured_samples
 from benchmark.suites.reasons import tries_unanswered
 from benchmark.suites.story_scores import PARSES
 from benchmark.suites.tombench.metrics import VotedItem as Voted
 from benchmark.suites.tombench.metrics import is_correct, is_correct_officially, majority_vote
-from benchmark.suites.tombench.steps import ANSWER, NO_OPTION
+from benchmark.suites.tombench.samples import item_of
+from benchmark.suites.tombench.steps import ANSWER, LETTERS, NO_OPTION, commonest, count_letters
 from core.language import gettext_noop
 
 ACCURACY = "accuracy"
@@ -23,6 +24,13 @@ def by_chance(sample: Sample) -> float:
     """Return how likely the majority of tries, each a draw among the options, is right: all options are as likely to
     win it."""
     return 1 / len(sample.content["options"])
+
+
+def by_majority(sample: Sample, resources: Resources) -> float:
+    """Return whether the option is right whose letter is right most often in all questions."""
+    item = item_of(sample)
+    letters = "ABCD"[: len(item.options)]
+    return float(commonest(letters, resources.derived(LETTERS, count_letters)) == item.gold)
 
 
 GROUP = MetricGroup(
@@ -48,6 +56,7 @@ GROUP = MetricGroup(
     tells=ANSWERS,
     unread=GUESSED,
     chance=by_chance,
+    majority=by_majority,
 )
 
 

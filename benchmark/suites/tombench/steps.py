@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from benchmark.suites.contract import Parsed, Question, Sample, Step
 from benchmark.suites.tombench.parsing import parse_official, parse_repaired
@@ -17,6 +17,8 @@ CHOOSE = "choose"
 """The kind of task: {"key", "letters" (those shown), "originals" (the letter of each in the data), "counts" {letter:
 how often it is right}}."""
 NO_OPTION = "names no option"
+LETTERS = "letters"
+"""The name under which `count_letters` is derived."""
 STEPS = (Step(ANSWER, "Answering", task=CHOOSE),)
 
 
@@ -34,7 +36,7 @@ def request(question: Question) -> Request:
             "key": item.key,
             "letters": list(displayed.letters),
             "originals": list(displayed.originals),
-            "counts": question.resources.derived("letters", count_letters),
+            "counts": question.resources.derived(LETTERS, count_letters),
         },
     )
 
@@ -42,6 +44,12 @@ def request(question: Question) -> Request:
 def count_letters(samples: Sequence[Sample]) -> dict[str, int]:
     """Return how often each letter is right in all items: what the majority letter goes by."""
     return dict(sorted(Counter(item_of(sample).gold for sample in samples).items()))
+
+
+def commonest(letters: Sequence[str], counts: Mapping[str, int]) -> str:
+    """Return the one of these original letters that is right most often; of equally frequent ones the first in the
+    alphabet."""
+    return min(letters, key=lambda letter: (-counts.get(letter, 0), letter))
 
 
 def parse(question: Question, answer: str) -> Parsed:

@@ -175,6 +175,11 @@ def test_baselines_answer_without_a_model(run):
         _metrics(run, name, "fantom-questions")["repaired"]["overall"]["accuracy"] for name in ("random", "majority")
     ]
     assert all(0.2 < rate < 0.9 for rate in rates)
+    for group in ("fantom", "fantom-control"):  # what follows from gold alone is what the baseline came to
+        measured = _metrics(run, "majority", group)
+        overall = measured["repaired"]["overall"]
+        assert measured["majority"] == {"value": overall["all"], "n": overall["stories"]}
+    assert "majority" not in _metrics(run, "majority", "fantom-questions"), "there is none in free words"
 
 
 def test_tables_name_the_embedder_and_pages_show_the_answer(run, client, cast):

@@ -16,6 +16,8 @@ from benchmark.models import Dataset, Run, RunItem
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import report_of
+from benchmark.services.result_tables import stage_table
+from benchmark.suites.showing.levels import LEVELS_NOTE, NO_BASELINE
 from tests.benchmark.settled import make_endpoint, work_off, written
 from tests.benchmark.suites.opentom.small import PLACES, small, truths
 from workers.providers.scripted.backend import FUNCTIONS
@@ -185,6 +187,12 @@ def test_the_command_imports_long_narratives_and_runs_the_baselines(cast, copy_o
     )  # fmt: skip
     scores = json.loads(out.getvalue())["scores"]
     assert scores["random"]["repaired"]["opentom"]["overall"]["accuracy"] > 0
+    [table] = [stage_table(entrants, "opentom") for entrants in document_of(Run.objects.get()).stages.values()]
+    majority = scores["majority"]["repaired"]["opentom"]["overall"]["accuracy"]
+    chance, most = table.totals
+    assert (most["model"], most["repaired_accuracy"], most["stories"]) == ("Majority baseline", majority, 46)
+    assert chance["model"] == "Chance level" and 1 / 3 < chance["repaired_accuracy"] < 1 / 2 and chance["stories"] == 46
+    assert LEVELS_NOTE in table.notes and NO_BASELINE not in table.notes
     said = {
         item.sample.content["kind"]: item.call.answer
         for item in RunItem.objects.filter(entrant__name="majority", sample__gold__type="multihop-fo")

@@ -1,0 +1,55 @@
+"""Rows of a ranking that no model made: what answers drawn by chance come to, and what the answer does that is right
+most often."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from benchmark.suites.registry import group_named
+from benchmark.suites.shown import EntrantResults
+from core.language import gettext_noop
+
+CHANCE_ROW, MAJORITY_ROW = gettext_noop("Chance level"), gettext_noop("Majority baseline")
+ROWS = {"chance": CHANCE_ROW, "majority": MAJORITY_ROW}
+LEVELS_NOTE = gettext_noop(
+    "Chance level: what answers drawn among all that may be answered are expected to come to. Majority baseline: what "
+    "the answer comes to that is right most often. Both follow from the gold of these samples, without a run."
+)
+NO_LEVEL = {
+    "chance": gettext_noop("No chance level: not every answer is drawn from a closed set."),
+    "majority": gettext_noop(
+        "No majority baseline: not every sample has an answer that gold shows to be the commonest."
+    ),
+}
+OF_NO_RUN = gettext_noop("No chance level and no majority baseline: no run is about exactly these samples.")
+NO_BASELINE = gettext_noop("No baseline was run beside these models.")
+
+Levels = Mapping[str, Mapping[str, Any] | None]
+"""{"chance", "majority"}: {value, n} or None."""
+
+
+def levels_of(entrants: Iterable[EntrantResults]) -> Levels | None:
+    """Return the levels of a ranking, which are alike for all whose run is about its samples; None where nobody's is,
+    and where the reader may not know them."""
+    return next((levels for entrant in entrants if (levels := entrant.parses.get("levels"))), None)
+
+
+def level_rows(entrants: Sequence[EntrantResults], stage: str) -> list[dict[str, Any]]:
+    """Return a row for each level that there is, with its score and how many samples it is of."""
+    levels, score = levels_of(entrants) or {}, group_named(stage).score
+    return [
+        {"model": ROWS[name], f"repaired_{score}": level["value"], "stories": level["n"]}
+        for name in ROWS
+        if (level := levels.get(name))
+    ]
+
+
+def level_notes(entrants: Sequence[EntrantResults]) -> list[str]:
+    """Say what the rows are, why there is none, and that no baseline was run where that holds."""
+    levels = levels_of(entrants)
+    if levels is None:
+        return [OF_NO_RUN] if any("levels" in entrant.parses for entrant in entrants) else []
+    notes = [LEVELS_NOTE] if any(levels.values()) else []
+    notes += [why for name, why in NO_LEVEL.items() if not levels.get(name)]
+    return notes + ([] if any(entrant.kind == "baseline" for entrant in entrants) else [NO_BASELINE])
