@@ -7,7 +7,8 @@ import csv
 import io
 import json
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from html import unescape
 
 import pytest
@@ -196,17 +197,18 @@ def test_who_has_no_official_reading_is_named_in_what_is_official(world):
 
 @dataclass(frozen=True)
 class Row:
-    """What is withheld by: the kind of an entrant, and its corrected scores."""
+    """What is withheld by: the kind of an entrant, its corrected scores, and what follows from gold."""
 
     kind: str
     corrected: None = None
+    parses: Mapping[str, object] = field(default_factory=lambda: {"levels": {}})
 
 
 def test_rows_of_people_that_wait_are_named():
     stages = {"stage1": [], "stage2": [Row("person"), Row("model")]}
     document = Document(kind="run", stages=stages, absent={}, numbers=[1, 2, 3, 4, 5, 6])
     held = whole_document(document, {1, 2, 9})
-    assert [one.kind for one in held.stages["stage2"]] == ["model"]
+    assert [(one.kind, one.parses) for one in held.stages["stage2"]] == [("model", {})]
     assert held.absent["stage2"] == [Absent("People", "withheld: you still have work to do on 2 of these stories")]
     without = whole_document(replace(document, stages={"stage1": [], "stage2": [Row("model")]}), {1})
     assert without.absent == {}
@@ -215,9 +217,8 @@ def test_rows_of_people_that_wait_are_named():
 def test_the_ranking_and_what_is_to_be_read_first_stand_in_csv(world):
     found = leaderboard_of(world.dataset, Form.TEXT, None)
     lines = lines_of(to_csv(tables_of(leaderboard_document("Leaderboard", found.entrants))["stage2"]()))
-    assert len(lines) == 3 and {one["Ranked by"].split(";")[0] for one in lines} == {
-        "worst case (missing answers at their worst)"
-    }
+    assert [one["Model"] for one in lines[3:]] == ["Chance level", "Majority baseline"]
+    assert {one["Ranked by"].split(";")[0] for one in lines} == {"worst case (missing answers at their worst)"}
     assert {"asked with omnitom-1, level 3" in one["Ranked by"] for one in lines} == {True}
     assert {one["Read first"].split(" of the")[0] for one in lines} == {"Missing answers differ: 0.0 to 100.0 %"}
     assert HOSTILE in lines[0]["Read first"]

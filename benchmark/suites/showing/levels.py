@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from benchmark.suites.registry import group_named
+from benchmark.suites.showing.entrants import models_of
 from benchmark.suites.shown import EntrantResults
 from core.language import gettext_noop
 
@@ -30,9 +31,9 @@ Levels = Mapping[str, Mapping[str, Any] | None]
 
 
 def levels_of(entrants: Iterable[EntrantResults]) -> Levels | None:
-    """Return the levels of a ranking, which are alike for all whose run is about its samples; None where nobody's is,
-    and where the reader may not know them."""
-    return next((levels for entrant in entrants if (levels := entrant.parses.get("levels"))), None)
+    """Return the levels of a ranking, which are alike for all models whose run is about its samples; None where no
+    model's is, and where the reader may not know them."""
+    return next((levels for entrant in models_of(entrants) if (levels := entrant.parses.get("levels"))), None)
 
 
 def level_rows(entrants: Sequence[EntrantResults], stage: str) -> list[dict[str, Any]]:
@@ -49,7 +50,7 @@ def level_notes(entrants: Sequence[EntrantResults]) -> list[str]:
     """Say what the rows are, why there is none, and that no baseline was run where that holds."""
     levels = levels_of(entrants)
     if levels is None:
-        return [OF_NO_RUN] if any("levels" in entrant.parses for entrant in entrants) else []
+        return [OF_NO_RUN] if any("levels" in entrant.parses for entrant in models_of(entrants)) else []
     notes = [LEVELS_NOTE] if any(levels.values()) else []
     notes += [why for name, why in NO_LEVEL.items() if not levels.get(name)]
     return notes + ([] if any(entrant.kind == "baseline" for entrant in entrants) else [NO_BASELINE])
