@@ -15,6 +15,7 @@ from benchmark.models import Entrant, Run, RunItem, SharedItem
 from benchmark.services import item_detail
 from benchmark.services import items as service
 from benchmark.services.item_rows import asks_for_rows, heading_of_rows, rows_of_items
+from benchmark.services.story_questions import questions_of_story
 from benchmark.suites.registry import suite_named
 from core.language import gettext_noop
 from core.views.contexts import Context
@@ -132,6 +133,7 @@ def _item_context(item: RunItem | SharedItem, call: Call | None, closed: frozens
         "asked": item_detail.asked_of(call, item_detail.texts_of(item.entrant.run, closed)),
         "answer": item_detail.shortened(call.answer) if call and call.answer else None,
         "shown": item_detail.parses_shown(item, closed),
+        "story_questions": questions_of_story(item, closed),
         "control": CONTROLS.get(item.entrant.run.control),
         "changes": item_detail.changes_shown(item),
         "stage": suite.step(item.stage),

@@ -23,6 +23,7 @@ from benchmark.services.plans import RunRefused
 from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import report_of
 from benchmark.services.shared_reports import freeze_run
+from benchmark.services.story_questions import questions_of_story
 from benchmark.suites.contract import Question
 from benchmark.suites.conversations.baselines import TELL
 from benchmark.suites.conversations.rows import CHOICE, DISTANCE, INACCESSIBLE
@@ -211,6 +212,40 @@ def test_tables_name_the_embedder_and_pages_show_the_answer(run, client, cast):
     item = RunItem.objects.get(entrant__name="knows-all", sample__key="1-0-0/belief0/dist")
     shown = written(client.get(reverse("benchmark:run_item", args=[cast.project.slug, run.uid, item.pk])))
     assert "cosine with the right text" in shown and "The pears in my garden are ripe." in shown and "wrong" in shown
+
+
+def test_an_item_has_all_questions_about_its_conversation_with_their_verdicts(run, client, cast):
+    client.force_login(cast.alice)
+    item = RunItem.objects.get(entrant__name="knows-all", sample__key="1-0-0/belief0/choice")
+    page = client.get(reverse("benchmark:run_item", args=[cast.project.slug, run.uid, item.pk]))
+    questions = page.context["story_questions"]
+    told = run.dataset.samples.filter(content__conversation=item.sample.content["conversation"])
+    rows = {row.item: row for row in questions.rows}
+    assert questions.noun == "conversation" and len(rows) == told.count() > 10
+    assert [row.item for row in questions.rows if row.here] == [item.pk]
+    assert {RunItem.objects.get(pk=row.item).sample.group for row in rows.values() if row.beside} == {"1-0-0"}
+    scores = dict(RunItem.objects.filter(pk__in=rows).values_list("pk", "repaired_score"))
+    marked = {pk: row.repaired for pk, row in rows.items() if row.repaired in ("right", "wrong")}
+    assert marked == {pk: "right" if scores[pk] else "wrong" for pk in marked} and {*marked.values()} == {
+        "right",
+        "wrong",
+    }
+    assert dict(questions.counts)["wrong"] == [*marked.values()].count("wrong")
+    assert page.content.decode().count("The pears in my garden are ripe.") < len(rows), "the conversation stands once"
+
+
+def test_an_answer_that_was_not_read_and_a_closed_question_are_told_in_the_table(run):
+    item = RunItem.objects.select_related("entrant__run", "sample").get(
+        entrant__name="knows-all", sample__key="1-0-0/belief0/choice"
+    )
+    whole = questions_of_story(item)
+    other = next(row for row in whole.rows if not row.here)
+    RunItem.objects.filter(pk=other.item).update(unusable="names no option", repaired={"said": None, "right": False})
+    unread = next(row for row in questions_of_story(item).rows if row.item == other.item)
+    assert unread.repaired == "unread"
+    number = RunItem.objects.get(pk=other.item).sample.number
+    closed = questions_of_story(item, frozenset({number}))
+    assert {row.item for row in whole.rows} - {row.item for row in closed.rows} == {other.item}
 
 
 def test_two_models_are_compared_by_sets_and_a_set_leads_to_its_questions(run, client, cast):

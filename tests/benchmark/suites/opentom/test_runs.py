@@ -144,6 +144,8 @@ def _pages_show_them(run, cast, client):
         )
     }
     assert item.sample.content["story"][:30] in pages["run_item"] and "the observer’s view" in pages["run_item"]
+    assert "All questions about this narrative" in pages["run_item"]
+    assert pages["run_item"].count("/items/") >= 22, "each of the other questions about it leads to its page"
     assert "230 questions" in pages["run"] and "simtom" in pages["run_made"]
     assert "Taking the perspective" in pages["run_items"] and "00000001" not in pages["leaderboard"]
     assert "Questions were asked by the method SimToM" in pages["run_report"]

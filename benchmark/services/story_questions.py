@@ -1,0 +1,120 @@
+"""All questions about the story of an item, by the same model at the same step, each with its verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
+from itertools import islice
+
+from benchmark.models import DatasetSample, RunItem, SharedItem
+from benchmark.services.asking import DatasetResources, sample_asked, settings_of
+from benchmark.services.evaluating import answers_of
+from benchmark.suites.contract import BadQuestion, ItemView, Question, Suite
+from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.registry import suite_named
+from benchmark.suites.side_by_side import ReadLine
+from core.language import gettext_noop
+
+MOST = 300
+"""Questions of one story that a page shows."""
+LONGEST = 200
+"""Characters of gold and of a raw answer in the table."""
+RIGHT, WRONG, UNREAD, NONE = "right", "wrong", "unread", gettext_noop("no answer")
+
+
+@dataclass(frozen=True, slots=True)
+class StoryQuestion:
+    """A question with its `gold`, the raw `answer`, None without one, and what each parse says of it: a verdict, or
+    what it reads where the score knows more than right and wrong. `here` is the item of the page, `beside` says that it
+    is of the same set."""
+
+    item: int
+    here: bool
+    beside: bool
+    category: str
+    question: str
+    gold: str
+    answer: str | None
+    official: str
+    repaired: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoryQuestions:
+    """The questions in the order of the dataset, what their story is called, and how many verdicts of the repaired
+    parse there are of each kind; `left` questions more are not shown."""
+
+    noun: str
+    rows: Sequence[StoryQuestion]
+    left: int
+
+    @property
+    def counts(self) -> list[tuple[str, int]]:
+        verdicts = [row.repaired for row in self.rows]
+        return [(word, count) for word in (RIGHT, WRONG, UNREAD, NONE) if (count := verdicts.count(word))]
+
+
+def questions_of_story(item: RunItem | SharedItem, closed: Set[int] = frozenset()) -> StoryQuestions | None:
+    """Return the questions about the text that the item's is about, without those `closed` to the reader; None where
+    it is the only one, and at a step whose answers are not read question by question."""
+    suite = suite_named(item.entrant.run.suite)
+    if suite.load is None or len(items := list(_items_of_story(item, suite, closed))) < 2:
+        return None
+    try:
+        rows = list(_rows(item, items[:MOST], suite))
+    except (SuiteFailed, BadQuestion):  # the log has it
+        return None
+    return StoryQuestions(suite.cluster[0], rows, max(0, len(items) - MOST)) if len(rows) > 1 else None
+
+
+def _items_of_story(item: RunItem | SharedItem, suite: Suite, closed: Set[int]) -> Iterator[RunItem | SharedItem]:
+    """Yield the items of the same cluster whose text is the same: a conversation has parts."""
+    alike = item.among().filter(entrant=item.entrant_id, stage=item.stage, repetition=item.repetition)
+    alike = alike.without(closed).filter(sample__cluster=item.sample.cluster)
+    text = _text_of(suite, item.sample)
+    for other in alike.select_related("sample", "call", "entrant__run__dataset").order_by("sample__number"):
+        if _text_of(suite, other.sample) == text:
+            yield other
+
+
+def _text_of(suite: Suite, sample: DatasetSample) -> object:
+    """What all questions of one story have in common; nothing where the suite does not say what that is."""
+    name = suite.controls.story if suite.controls else suite.story
+    return sample.content.get(name) if name else None
+
+
+def _rows(item: RunItem | SharedItem, items: Sequence[RunItem | SharedItem], suite: Suite) -> Iterator[StoryQuestion]:
+    run, answers = item.entrant.run, answers_of(items)
+    settings, resources = settings_of(run), DatasetResources(run.dataset)
+    for other in items:
+        question = Question(
+            sample_asked(run, other.sample), other.stage, settings, resources, answers[other.pk], other.repetition
+        )
+        answer = other.call.answer if other.call else None
+        view = ItemView(question, answer, other.official, other.repaired, other.unusable)
+        lines = list(islice(suite.lines(view), 2))
+        if len(lines) == 1:
+            yield _row(item, other, answer, lines[0])
+
+
+def _row(item: RunItem | SharedItem, other: RunItem | SharedItem, answer: str | None, line: ReadLine) -> StoryQuestion:
+    group = item.sample.group
+    return StoryQuestion(
+        item=other.pk,
+        here=other.pk == item.pk,
+        beside=bool(group) and other.sample.group == group,
+        category=other.sample.category,
+        question=line.about,
+        gold=_shortened(line.gold or ""),
+        answer=None if answer is None else _shortened(answer),
+        official=NONE if answer is None else _verdict(line.officially_right, line.official or "–"),
+        repaired=NONE if answer is None else _verdict(line.right, line.repaired or UNREAD),
+    )
+
+
+def _verdict(right: bool | None, otherwise: str) -> str:
+    return otherwise if right is None else RIGHT if right else WRONG
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST].rstrip()} …"
