@@ -15,9 +15,10 @@ from annotation.models import Role, User
 from core.language import gettext_noop
 from judge.models import Alignment, AlignmentStudy, AlignmentTask
 from judge.models.alignment_study import AlignmentStudyQuerySet
+from judge.services.refused import Refused
+from judge.services.settling import check_independence
 
 WAITS = gettext_noop("You still have work to do on this story yourself; finish it first.")
-_OWN = gettext_noop("This table waits: you aligned it yourself and have not handed it in.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +69,13 @@ def study_of(user: User, slug: str, uid: str, *, role: Role = Role.EXPERT) -> St
 
 
 def table_of(access: StudyAccess, uid: str) -> AlignmentTask:
-    """Return a table of a study for whoever decides its open rows. Raises PermissionDenied for who still aligns it, or
+    """Return a table of a study for whoever decides its open rows. Raises PermissionDenied for who aligned it, or
     still has work on its story."""
-    user = access.project.user
     task = get_object_or_404(AlignmentTask.objects.hidden().select_related("study"), study=access.study, uid=uid)
-    if Alignment.objects.active().filter(task=task, annotator=user, state="open").exists():
-        raise PermissionDenied(_(_OWN))
+    try:
+        check_independence(by=access.project.user, task=task)
+    except Refused as error:
+        raise PermissionDenied(str(error)) from error
     check_open(access.project, task)
     return task
 

@@ -1,8 +1,8 @@
-"""The study of alignment of the sample project: tables of its run that two invented experts held against gold, so that
-a judge is calibrated.
+"""The study of alignment of the sample project: tables of its run that two invented people, an expert and an annotator,
+held against gold, so that a judge is calibrated; the other expert aligns nothing and may decide where they differ.
 
 What both tables say alike they link. Whether rows that only come near each other say the same is drawn for them, so
-that a judge is not always right, and each expert errs there by a draw of their own, so that the two differ now and
+that a judge is not always right, and each person errs there by a draw of their own, so that the two differ now and
 then. The last tables are left to align.
 """
 
@@ -23,10 +23,10 @@ from judge.services.aligning import Change, hand_in, save_changes
 from judge.services.studies import Plan, make_study
 
 NAME = gettext_noop("Baselines and scripted models beside gold")
-PEOPLE = ("dalia", "esi")
+PEOPLE = ("ada", "dalia")
 TABLES, LEFT = 24, 2
 NEAR_SAME, ERRS = 0.6, 0.15
-"""The share of near rows that say the same, and of those about which an expert errs."""
+"""The share of near rows that say the same, and of those about which a person errs."""
 
 
 def add_alignment(project: Project, run: Run, now: datetime) -> AlignmentStudy:

@@ -24,16 +24,30 @@ class StudyProgressOut(serializers.Serializer):
     free = serializers.IntegerField(help_text="Alignments that nobody has been given.")
 
 
+class OpenTablesOut(serializers.Serializer):
+    tables = serializers.ListField(
+        source="uids", child=serializers.CharField(), help_text="uids of tables that you may decide."
+    )
+    own = serializers.IntegerField(help_text="Tables that you aligned yourself, and so may not decide.")
+    busy = serializers.IntegerField(help_text="Tables on whose stories you still have work.")
+    deciders = serializers.ListField(child=serializers.CharField(), help_text="Who may decide your own.")
+    stuck = serializers.IntegerField(help_text="Tables of your own that no member may decide.")
+
+
 class StudyDetailOut(StudyOut):
     class Meta(StudyOut.Meta):
-        fields = (*StudyOut.Meta.fields, "progress", "agreement")
+        fields = (*StudyOut.Meta.fields, "progress", "open", "agreement")
         read_only_fields = fields
 
     progress = serializers.SerializerMethodField()
+    open = serializers.SerializerMethodField(help_text="Tables with open rows, as far as you may decide them.")
     agreement = serializers.SerializerMethodField(help_text="How far people agree, with intervals over stories.")
 
     def get_progress(self, study: AlignmentStudy) -> StudyProgressOut:
         return StudyProgressOut(self.context["progress"]).data
+
+    def get_open(self, study: AlignmentStudy) -> OpenTablesOut:
+        return OpenTablesOut(self.context["open"]).data
 
     def get_agreement(self, study: AlignmentStudy) -> serializers.DictField:
         return self.context["agreement"]

@@ -7,7 +7,7 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import project_access
+from annotation.access import open_work, project_access
 from annotation.api.description import SLUG, answers
 from annotation.forms.votes import UID
 from annotation.models import Role
@@ -18,6 +18,7 @@ from judge.access import aligns_still, study_of, visible_studies
 from judge.api.shapes import AlignedTableOut, StudyDetailOut, StudyOut
 from judge.services.alignment_export import document_of_table, tables_of
 from judge.services.alignment_report import agreement_report, progress_of
+from judge.services.deciding import open_tables
 
 STUDY = place("study", "uid of the study.", {"type": "string", "pattern": UID})
 
@@ -46,9 +47,11 @@ class OneStudy(GenericAPIView):
     )
     def get(self, request: Request, slug: str, study: str) -> Response:
         """A study, how far it is and how far its people agree. Experts and admins, as far as the study is for them."""
-        one = study_of(request.user, slug, study).study
+        access = study_of(request.user, slug, study)
+        one = access.study
         read_query(request, Strict)
-        figures = {"progress": progress_of(one), "agreement": agreement_report(one).as_dict()}
+        waiting = open_tables(one, request.user, but=open_work(access.project))
+        figures = {"progress": progress_of(one), "open": waiting, "agreement": agreement_report(one).as_dict()}
         return Response(StudyDetailOut(one, context=figures).data)
 
 

@@ -10,6 +10,7 @@ from django.db.models import Prefetch, QuerySet
 from judge.domain.alignment import both_sides
 from judge.models import Alignment, AlignmentStudy, AlignmentTask
 from judge.services.alignment_report import agreement_report, progress_of
+from judge.services.deciding import deciders_of_each
 
 COLUMNS = (
     "table", "story", "category", "model", "probability", "row", "actor", "belief", "by", "answer", "match_count",
@@ -43,7 +44,8 @@ def link_rows(study: AlignmentStudy, *, named: bool) -> Iterator[list[Any]]:
 
 
 def document_of(study: AlignmentStudy, *, named: bool) -> dict[str, Any]:
-    """Return a study with its tables, answers and figures as plain data; whose tables they are only where `named`."""
+    """Return a study with its tables, answers and figures as plain data, and who may decide the tables with open rows;
+    whose tables they are only where `named`."""
     progress = progress_of(study)
     return {
         "study": study.uid,
@@ -54,6 +56,15 @@ def document_of(study: AlignmentStudy, *, named: bool) -> dict[str, Any]:
         "closed": study.closed_at is not None,
         "progress": {name: getattr(progress, name) for name in progress.__slots__},
         "agreement": agreement_report(study).as_dict(),
+        "open": [
+            {
+                "table": one.task.uid,
+                "story": one.task.number,
+                "open_rows": one.open_rows,
+                "may_decide": [user.username for user in people],
+            }
+            for one, people in deciders_of_each(study)
+        ],
         "tables": [document_of_table(study, task, named=named) for task in tables_of(study)],
     }
 

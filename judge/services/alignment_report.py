@@ -42,7 +42,7 @@ class StudyProgress:
         if self.free:
             return _("Some tables lack people: give them out.")
         if self.open_rows:
-            return _("Rows without a majority wait for an expert.")
+            return _("Rows without a majority wait for an expert who did not align them.")
         return _("People align.")
 
 

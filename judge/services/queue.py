@@ -1,14 +1,12 @@
-"""A person's own tables to align, and the open rows that an expert decides next."""
+"""A person's own tables to align."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable
-from datetime import datetime
 
-from annotation.models import Claim, Project, User
-from annotation.services.claims import renew
-from judge.models import Alignment, AlignmentStudy, AlignmentTask, SettledAlignment
+from annotation.models import Project, User
+from judge.models import Alignment
 
 
 def alignments_of(project: Project, person: User) -> list[Alignment]:
@@ -63,30 +61,3 @@ def next_alignment(project: Project, person: User, *, after: str = "", but: Coll
     place = {uid: at for at, uid in enumerate(order)}
     later = [one for uid, one in waiting if after in place and place[uid] > place[after]]
     return (later or [one for uid, one in waiting if uid != after] or [None])[0]
-
-
-def taken_by_others(project: Project, person: User, now: datetime) -> dict[int, str]:
-    """Return by story which other expert decides there now: nobody decides the same story twice."""
-    return {one.story_id: one.expert.shown_name for one in Claim.objects.of_others(person, project, now)}
-
-
-def take_story(*, by: User, task: AlignmentTask, now: datetime) -> str:
-    """Claim the story of a table for the expert who decides its rows; return the name of another expert who has it
-    already, empty where it is free or the table's story is none of the project's."""
-    if task.story_id is None:
-        return ""
-    taken = renew(by=by, stories=[task.story_id], now=now)
-    return taken[task.story_id].expert.shown_name if task.story_id in taken else ""
-
-
-def open_tables(study: AlignmentStudy, *, but: Collection[int] = ()) -> list[SettledAlignment]:
-    """Return the tables of a study with open rows, most of them first; none of stories `but`."""
-    rows = SettledAlignment.objects.waiting().filter(task__study=study).select_related("task")
-    rows = rows.only("open_rows", "task__uid", "task__number", "task__story", "task__study")
-    rows = rows.order_by("-open_rows", "task__number", "task__uid")
-    return [one for one in rows if one.task.story_id not in but]
-
-
-def next_open(study: AlignmentStudy, *, after: AlignmentTask, but: Collection[int] = ()) -> AlignmentTask | None:
-    """Return another table with open rows, None where there is none."""
-    return next((one.task for one in open_tables(study, but=but) if one.task_id != after.pk), None)

@@ -11,10 +11,14 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from annotation.models import User
+from core.language import gettext_noop
 from judge.domain.alignment import RowAnswer, changed, misfit
 from judge.domain.settling import SettledRow, decided, settle, standing
-from judge.models import AlignmentTask, SettledAlignment, SettledEvent
+from judge.models import Alignment, AlignmentState, AlignmentTask, SettledAlignment, SettledEvent
 from judge.services.refused import Refused
+
+_STILL = gettext_noop("This table waits: you aligned it yourself and have not handed it in.")
+_OWN = gettext_noop("You aligned this table yourself; another expert or an admin must decide it.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,8 @@ def decide(
     reason: str = "",
 ) -> SettledAlignment:
     """Take an expert's answers about rows of a settled table; they stand from now on. A link to a row takes the rows
-    along whose links it changes. Raises Refused, also where somebody else was quicker."""
+    along whose links it changes. Raises Refused, also where somebody else was quicker, and to who aligned the table."""
+    check_independence(by=by, task=task)
     task = AlignmentTask.objects.select_for_update(of=("self",)).select_related("study").get(pk=task.pk)
     settled = SettledAlignment.objects.filter(task=task).first()
     if settled is None:
@@ -62,6 +67,14 @@ def decide(
             raise Refused(sentence)
     after = decided(before, answers, rows, [decision.row for decision in decisions])
     return _write(task, after, by=by, now=now, reason=reason)
+
+
+def check_independence(*, by: User, task: AlignmentTask) -> None:
+    """Raise Refused where `by` aligns the table, or has said something of it, even if it was taken away since."""
+    own = Alignment.objects.kept_from_deciding().filter(task=task, annotator=by)
+    states = set(own.values_list("state", flat=True))
+    if states:
+        raise Refused(_(_STILL if AlignmentState.OPEN in states else _OWN))
 
 
 def unsettle(*, task: AlignmentTask) -> None:

@@ -20,7 +20,7 @@ from judge.domain.alignment import RowAnswer, Verdict, both_sides, stored
 from judge.domain.settling import Method, standing
 from judge.forms.alignments import RowDecisionsIn
 from judge.models import AlignmentTask, SettledAlignment
-from judge.services.queue import next_open, take_story, taken_by_others
+from judge.services.deciding import next_open, take_story, taken_by_others
 from judge.services.refused import Refused
 from judge.services.settling import decide
 from judge.views.rows import rows_of
@@ -102,7 +102,7 @@ def save_decisions(request: HttpRequest, slug: str, uid: str, table: str) -> Jso
             decisions=[entry.decision for entry in posted.decisions],
         )  # fmt: skip
         others = taken_by_others(access.project.project, request.user, now)
-        following = next_open(access.study, after=task, but={*open_work(access.project), *others})
+        following = next_open(access.study, request.user, after=task, but={*open_work(access.project), *others})
         place = [slug, access.study.uid]
         address = (
             reverse("judge:decide", args=[*place, following.uid]) if following else reverse("judge:study", args=place)

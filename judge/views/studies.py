@@ -30,7 +30,8 @@ from judge.services.alignment_report import (
     progress_of,
     progress_of_each,
 )
-from judge.services.queue import alignments_of, next_alignment, open_tables, taken_by_others
+from judge.services.deciding import open_tables, taken_by_others
+from judge.services.queue import alignments_of, next_alignment
 from judge.services.refused import Refused
 from judge.services.studies import close_study
 
@@ -67,7 +68,7 @@ def study(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     report, pairs = agreement_with_pairs(one)
     members = User.objects.filter(memberships__project=access.project.project).order_by("display_name", "username")
     taken = taken_by_others(access.project.project, request.user, timezone.now())
-    waiting = open_tables(one, but=open_work(access.project))
+    waiting = open_tables(one, request.user, but=open_work(access.project))
     people = people_of(one)
     context = {
         "progress": progress_of(one),
@@ -78,7 +79,8 @@ def study(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         "pairs": pairs,
         "people": people,
         "members": members,
-        "open_tables": [(table, taken.get(table.task.story_id, "")) for table in waiting],
+        "waiting": waiting,
+        "open_tables": [(table, taken.get(table.task.story_id, "")) for table in waiting.tables],
         "aligns_still": aligns_still(access),
     }
     return render(request, "judge/study.html", access.context | context)

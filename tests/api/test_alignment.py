@@ -45,6 +45,16 @@ def test_studies_are_read_as_their_pages_show_them(cast, api, client):
         answer_all(own)
     whole, told = client.get(download).json(), alice.get(address(study)).json()
     assert (told["progress"], told["agreement"]) == (whole["progress"], whole["agreement"])
+    assert told["open"] == {
+        "tables": [],
+        "own": told["progress"]["open_tables"],
+        "busy": 0,
+        "deciders": ["Esi"],
+        "stuck": 0,
+    }
+    assert [one["may_decide"] for one in whole["open"]] == [["esi"]] * told["open"]["own"] and told["open"]["own"]
+    seen_by_esi = api(cast.esi).get(address(study)).json()["open"]
+    assert sorted(seen_by_esi["tables"]) == sorted(one["table"] for one in whole["open"]) and not seen_by_esi["own"]
     with CaptureQueriesContext(connection) as few:
         first = alice.get(address(study, "tables/") + "?page_size=1").json()["results"]
     with CaptureQueriesContext(connection) as many:

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.models import Assignment, Claim, Membership, Role, Story
+from annotation.models import Assignment, Claim, Membership, Role, Story, User
 from judge.models import Alignment, AlignmentStudy, SettledAlignment
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, results_world
 from tests.judge.alignment_world import answer_all
@@ -139,6 +139,13 @@ def test_changes_are_posted_and_refused(world, study, client):
     assert undo == {"action": "k1", "rows": [{"row": "p1", "answer": {"links": [], "verdict": ""}}]}
 
 
+def _other_expert(study) -> User:
+    """One who aligned nothing of the study."""
+    other = User.objects.create_user("dora", password="x")
+    Membership.objects.create(project=study.project, user=other, role=Role.EXPERT)
+    return other
+
+
 def test_an_expert_decides_and_an_admin_downloads(world, study, client):
     Membership.objects.filter(user=world.bob).update(role=Role.EXPERT)
     task = study.tasks.filter(source="omniscient").first()
@@ -146,7 +153,7 @@ def test_an_expert_decides_and_an_admin_downloads(world, study, client):
         answer_all(Alignment.objects.select_related("task__study").get(task=task, annotator=person), p1=links)
     settled = SettledAlignment.objects.get(task=task)
     place = [study.project.slug, study.uid]
-    client.force_login(world.esi)
+    client.force_login(_other_expert(study))
     page = client.get(reverse("judge:decide", args=[*place, task.uid]))
     votes = page.context["settings"]["votes"]
     assert {row: set(told.split("; ")) for row, told in votes.items()} == {
@@ -194,7 +201,7 @@ def test_two_experts_do_not_decide_on_the_same_story(world, study, client):
     place = [study.project.slug, study.uid, task.uid]
     client.force_login(world.alice)
     assert client.get(reverse("judge:decide", args=place)).context["editable"]
-    client.force_login(world.esi)
+    client.force_login(_other_expert(study))
     page = client.get(reverse("judge:decide", args=place))
     assert "decides on this story now" in page.content.decode() and not page.context["editable"]
     assert "decides there now" in client.get(reverse("judge:study", args=place[:2])).content.decode()

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone, translation
 
 from annotation.domain.effort import Activity
-from annotation.models import AppendOnly
+from annotation.models import AppendOnly, Membership
 from annotation.services.effort import effort_of
 from judge.domain.alignment import RowAnswer
 from judge.models import Alignment, AlignmentEvent, AlignmentStudy, AlignmentTask, SettledAlignment, SettledEvent
@@ -30,10 +30,11 @@ from judge.services.alignment_report import (
     progress_of,
     progress_of_each,
 )
+from judge.services.deciding import open_tables
 from judge.services.queue import alignments_of
 from judge.services.refused import Refused
 from judge.services.settled_tables import settled_tables
-from judge.services.settling import Decision, decide
+from judge.services.settling import Decision, check_independence, decide
 from judge.services.studies import close_study, grow_study
 from tests.judge.alignment_world import MODELS, NOW, answer_all, load, new_study, say
 
@@ -163,6 +164,42 @@ def test_the_last_to_hand_in_settles_and_an_expert_decides(cast, study):
     assert table.probability == 0.25  # one of the four stories is settled, the first that was drawn
     with pytest.raises(Refused, match="expert has decided"):
         take_back(alignment=of(task, cast.bob), now=NOW)
+
+
+def test_nobody_decides_a_table_that_they_aligned(cast, client):
+    """Also where it was taken away since, and in no list; who may is named, and what nobody may is said."""
+    study = new_study(cast, [cast.esi, cast.bea])
+    [task, other] = tasks(study)
+    for one in (task, other):
+        answer_all(of(one, cast.esi), p1="g1", p2="g2")
+        answer_all(of(one, cast.bea), p1="g1", p2="none")
+    decision = [Decision("p2", RowAnswer(("g2",)))]
+    with pytest.raises(Refused, match="You aligned this table yourself"):
+        decide(by=cast.esi, task=task, revision=1, decisions=decision, now=NOW)
+    client.force_login(cast.esi)
+    place = ["minds", study.uid]
+    assert client.get(reverse("judge:decide", args=[*place, task.uid])).status_code == 403
+    page = client.get(reverse("judge:study", args=place))
+    assert page.context["open_tables"] == [] and page.context["waiting"].own == 2
+    assert "2 tables are not listed: you aligned them yourself. Who did not align them may decide: Alice." in " ".join(
+        page.content.decode().split()
+    )
+    assert len(open_tables(study, cast.alice).tables) == 2 and open_tables(study, cast.alice).own == 0
+    of(task, cast.bea).release()  # said something before
+    with pytest.raises(Refused, match="You aligned this table yourself"):
+        check_independence(by=cast.bea, task=task)
+    Membership.objects.filter(user=cast.alice).delete()
+    assert (open_tables(study, cast.esi).stuck, open_tables(study, cast.esi).deciders) == (2, ())
+    assert decide(by=cast.alice, task=task, revision=1, decisions=decision, now=NOW).open_rows == 0
+
+
+def test_who_was_given_a_table_and_said_nothing_of_it_may_decide_it(cast):
+    study = new_study(cast, [cast.esi, cast.bea])
+    task = tasks(study)[0]
+    with pytest.raises(Refused, match="have not handed it in"):
+        check_independence(by=cast.esi, task=task)
+    release(by=cast.alice, study=study, person=cast.esi, now=NOW)
+    check_independence(by=cast.esi, task=task)
 
 
 def test_a_table_is_taken_back_until_an_expert_decides(cast, study):
