@@ -9,6 +9,8 @@
   alone, of PPI++ with its normal interval, corrected as the product does it, and of people alone
 - designs: strata aligned with unlike probabilities, categories whose judge errs unlike, few stories of which all are
   aligned, a better and a useless judge
+- seldom: a judge that is nearly or quite right, but fails on one whole story in so many, where it finds nothing or
+  matches all; also where it only says nothing of them, which is told from finding nothing
 - differences: two models on the same stories, alike or 8 points apart; how often a test of 5 % tells them apart
 - warning: how often calibration of three models is said not to be poolable where the judge errs alike on all, and where
   it errs otherwise on one
@@ -22,13 +24,14 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from core.statistics import SHARE, linear_interval
 from judge.domain.calibration.corrected import (
     Averaging,
     Corrected,
@@ -60,7 +63,8 @@ print(json.dumps(out))
 @dataclass(frozen=True, slots=True)
 class World:
     """Stories, how many are aligned, and how the judge is: its specificity may be higher by `tilt` in each next
-    category. `uneven`: half of the aligned stories are of two of the seven categories."""
+    category. `uneven`: half of the aligned stories are of two of the seven categories. On a share of `failing` stories
+    it finds nothing, matches all or says nothing."""
 
     stories: int = 895
     aligned: int = 120
@@ -68,6 +72,8 @@ class World:
     specificity: float = 0.62
     tilt: float = 0.0
     uneven: bool = False
+    failing: float = 0.0
+    failure: str = "finds nothing"
 
 
 def ease(rng: np.random.Generator, stories: int) -> np.ndarray:
@@ -81,12 +87,15 @@ def judged(rng: np.random.Generator, world: World, chance: np.ndarray | None = N
     specificity = np.clip(world.specificity + world.tilt * (category - 3), 0, 1)
     human = rng.binomial(ROWS, chance)
     said = rng.binomial(human, world.sensitivity) + rng.binomial(ROWS - human, 1 - specificity)
+    fails = rng.random(world.stories) < world.failing if world.failing else np.zeros(world.stories, bool)
+    said[fails] = ROWS if world.failure == "matches all" else 0
+    left = ROWS * fails * (world.failure == "says nothing")
     drawn = probabilities(world, int(rng.integers(1 << 30)))
     return [
         JudgedStory(
             str(at),
             CATEGORIES[category[at]],
-            Matches(ROWS, int(said[at]), ROWS, int(said[at])),
+            Matches(ROWS, int(said[at]), ROWS, int(said[at]), int(left[at]), int(left[at])),
             Matches(ROWS, int(human[at]), ROWS, int(human[at])) if str(at) in drawn else None,
             drawn.get(str(at)),
         )
@@ -174,13 +183,59 @@ def designs(repetitions: int) -> Iterator[str]:
         yield f"| {name} | " + " | ".join([*cells, half([one.human_interval for one in by_story])]) + " |"
 
 
+SELDOM = (
+    ("right on all rows, finds nothing in 5 % of stories", 1.0, 0.05, "finds nothing"),
+    ("98 %, finds nothing in 5 %", 0.98, 0.05, "finds nothing"),
+    ("90 %, finds nothing in 5 %", 0.9, 0.05, "finds nothing"),
+    ("98 %, finds nothing in 10 %", 0.98, 0.1, "finds nothing"),
+    ("98 %, matches all in 5 %", 0.98, 0.05, "matches all"),
+    ("98 %, says nothing in 5 %", 0.98, 0.05, "says nothing"),
+    ("98 %, never fails", 0.98, 0.0, ""),
+)
+"""A judge by name: the share of rows that it is right on, the share of whole stories on which it fails, and how."""
+
+
+def seldom(repetitions: int) -> Iterator[str]:
+    sizes = (6, 10, 20, 40)
+    yield "| judge right on … of rows | " + " | ".join(f"{size} aligned" for size in sizes) + " |"
+    yield "|---|" + "---|" * len(sizes)
+    for name, right, failing, failure in SELDOM:
+        cells = []
+        for aligned in sizes:
+            rng = np.random.default_rng((7, aligned))
+            world = World(300, aligned, right, right, failing=failing, failure=failure)
+            found = [corrected(judged(rng, world), Metric.F1) for _ in range(repetitions)]
+            ends = [each.interval for each in found]
+            alone = holds([spread_alone(each) for each in found], MEAN)
+            cells.append(f"{half(ends)}, {holds(ends, MEAN)} ({alone})")
+        yield f"| {name} | " + " | ".join(cells) + " |"
+
+
+def spread_alone(found: Corrected) -> tuple[float, float]:
+    """The interval that knows only what the aligned stories show."""
+    moves = np.array([sum(each) for each in found.moves.values()])
+    ends, _ = linear_interval(
+        found.value, moves, count=found.aligned, most=found.aligned - 2, scale=SHARE, unit="stories"
+    )
+    return ends[0], ends[1]
+
+
+GOOD = World(200, sensitivity=0.98, specificity=0.98)
+RIVALS = (
+    ("errs alike on both", World(200), World(200)),
+    ("favours the second", World(200), World(200, specificity=0.32)),
+    ("right on 98 %, finds nothing in 5 % of stories of the second", GOOD, replace(GOOD, failing=0.05)),
+)
+"""How the judge is on the first of two models and on the second."""
+
+
 def differences(repetitions: int) -> Iterator[str]:
     yield "| aligned stories of 200 | judge | alike: told apart | 8 points apart: told apart | interval holds it |"
     yield "|---|---|---|---|---|"
     for aligned in (10, 20, 40, 120):
-        for favour in (0.0, 0.3):
+        for name, first, other in RIVALS:
             rng = np.random.default_rng((3, aligned))
-            worlds = World(200, aligned), World(200, aligned, specificity=0.62 - favour)
+            worlds = replace(first, aligned=aligned), replace(other, aligned=aligned)
             alike, apart = [], []
             for _ in range(repetitions):
                 chance = ease(rng, 200)
@@ -189,7 +244,6 @@ def differences(repetitions: int) -> Iterator[str]:
                 worse = chance * (MEAN - 0.08) / MEAN
                 apart.append(difference(*(_scored(one) for one in (judged(rng, worlds[0], worse), second))))
             told = [share([one.p < 0.05 for one in each]) for each in (alike, apart)]
-            name = "favours the second" if favour else "errs alike on both"
             yield f"| {aligned} | {name} | {told[0]} | {told[1]} | {holds([one.interval for one in apart], -0.08)} |"
 
 
@@ -269,7 +323,14 @@ def oracle(python: str, repetitions: int) -> Iterator[str]:
     yield f"our intervals are {widths.mean():.3f} times as wide ({widths.min():.3f} to {widths.max():.3f})"
 
 
-PARTS = {"scores": scores, "designs": designs, "differences": differences, "warning": warning, "drift": drift}
+PARTS = {
+    "scores": scores,
+    "designs": designs,
+    "seldom": seldom,
+    "differences": differences,
+    "warning": warning,
+    "drift": drift,
+}
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ class Correction:
     """One model's scores by metric without the error of the judge `judge` of that `version`, by the study with the uid
     `study`; or the `reason` why there are none.
 
-    The judge said nothing of `unjudged` rows, which count as unmatched; `unseen` is the share of the stories that are
+    The judge said nothing of `unjudged` rows, which are in no score; `unseen` is the share of the stories that are
     of categories of which people aligned none. People aligned `aligned` of the `judged` stories, as good as `effective`
     aligned without a judge. `differing` is the p value of the judge's error being as large for all models of the run,
     `warns` whether it is shown not to be.

@@ -57,7 +57,7 @@ def report_document(report: CalibrationReport) -> Json:
 
 
 def _score(score: Any) -> dict[str, Any]:
-    return {name: value for name, value in asdict(score).items() if name != "moves"}
+    return {name: value for name, value in asdict(score).items() if name not in ("moves", "certain")}
 
 
 def panel_document(report: PanelReport) -> Json:
@@ -88,5 +88,6 @@ def bridge_document(report: BridgeReport) -> Json:
         "tables": report.tables,
         "judged_by_one": report.only,
         "reordered": report.bridge.reordered,
+        "compared": report.bridge.compared,
         **asdict(report.bridge),
     }

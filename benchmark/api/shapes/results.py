@@ -32,7 +32,7 @@ class CorrectionOut(serializers.Serializer):
     aligned = serializers.IntegerField(help_text="Stories that people aligned.")
     judged = serializers.IntegerField(help_text="Stories that the judge judged and that could be drawn.")
     unjudged = serializers.IntegerField(
-        allow_null=True, help_text="Rows without a verdict of the judge, which count as unmatched."
+        allow_null=True, help_text="Rows without a verdict of the judge, which are in no score of the judge."
     )
     unseen = serializers.FloatField(
         allow_null=True, help_text="Share of the judged stories that are of categories of which people aligned none."

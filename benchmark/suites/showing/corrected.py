@@ -28,8 +28,8 @@ BESIDE = {
 }
 """What scores do not rest on: rows of which the judge said nothing, and stories of which people aligned no like."""
 BESIDE_NOTE = gettext_noop(
-    "Rows not judged count as unmatched in the judge's scores. Stories of categories of which people aligned none rest "
-    "on the judge's error elsewhere."
+    "Rows not judged are in no score of the judge. Stories of categories of which people aligned none rest on the "
+    "judge's error elsewhere."
 )
 
 NONE = gettext_noop("No model has a score corrected for the judge's error: {reasons}.")

@@ -7,12 +7,17 @@ Wretman 1992, "Model Assisted Survey Sampling", chapter 6):
     corrected = mean over all stories of λ · judged + weighted mean over aligned stories of (human − λ · judged)
 
 Each aligned story has the weight of its share in the mean over the probability with which it was drawn. The corrected
-score is right whatever the judge's error is, as long as the aligned stories are a random sample; λ, between 0 (people
-alone) and 1, is what makes the spread smallest, so that a better judge makes it narrower and a bad one does no harm.
+score is right on average whatever the judge's error is, as long as the aligned stories are a random sample; λ, between
+0 (people alone) and 1, is what makes the spread smallest, so that a better judge makes it narrower and a bad one does
+no harm. A story of which the judge said nothing stands for the mean of those that it judged, whether it is aligned or
+not.
 
 The standard error comes from how far each story moves the score, that of aligned stories with n − 2 degrees of
 freedom as λ is estimated from them: with these the interval covers from five aligned stories on, where the normal
-interval of the paper does not (docs/statistics.md).
+interval of the paper does not (docs/statistics.md). It knows errors of a kind that the aligned stories show. Of those
+that they do not, such as a judge that seldom finds nothing in a whole story, the rule of three says how many stories
+may have them: the interval reaches as far as the score would go were so many, those that the judge puts furthest from
+its mean, really like the others.
 """
 
 from __future__ import annotations
@@ -40,18 +45,20 @@ from core.statistics import (
     t_quantile,
     unseen_share,
 )
+from judge.domain.calibration.unseen import reach, reaching, unseen_p
 
 UNIT = "aligned stories"
 NOT_ALIGNED = gettext_noop("no story was aligned")
 NO_STORIES = gettext_noop("no story was judged")
+NO_VERDICT = gettext_noop("the judge has no verdict on any story")
 _NO_SPREAD = 1e-9
 """Standard errors below it are those of rounding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """How many rows of both tables of a story are matched; of the `open` ones nobody could tell, they are among the
-    rows and not among the matched."""
+    """How many rows of both tables of a story are matched; of the `open` ones people could not tell, or the judge has
+    no verdict: they are among the rows and not among the matched, and in no figure."""
 
     predicted: int
     matched_predicted: int
@@ -132,11 +139,12 @@ class Averaging(StrEnum):
 
 @dataclass(frozen=True)
 class Corrected:
-    """A corrected score with its interval. `judged` is what the judge alone gives, `human` what the aligned stories
-    alone do, with its interval, `bounds` where the corrected score lies whatever the rows are that people could not
-    tell, `spanned` the interval over both. `effective` is how many aligned stories people alone would need for as
-    narrow an interval; `unseen` the share of the score's weight in strata of which no story was aligned. `moves` is how
-    far each story moves the score: (story, by being judged, by being aligned)."""
+    """A corrected score with its interval. `judged` is what the judge alone gives of the stories that it has verdicts
+    on, all but `unjudged` of them, `human` what the aligned stories alone do, with its interval, `bounds` where the
+    corrected score lies whatever the rows are that people could not tell, `spanned` the interval over both. `effective`
+    is how many aligned stories people alone would need for as narrow an interval; `unseen` the share of the score's
+    weight in strata of which no story was aligned. `moves` is how far each story moves the score: (story, by being
+    judged, by being aligned); nobody can err on the `certain` ones."""
 
     value: float | None
     interval: tuple[float, float] | None
@@ -151,7 +159,14 @@ class Corrected:
     effective: float | None = None
     unseen: float = 0.0
     reason: str = ""
+    unjudged: int = 0
     moves: Mapping[str, tuple[float, float]] = field(default_factory=dict, repr=False)
+    certain: frozenset[str] = field(default=frozenset(), repr=False)
+
+    @property
+    def pulls(self) -> dict[str, float]:
+        """How far each story on which the judge can err moves the score by being judged."""
+        return {story: judged for story, (judged, _) in self.moves.items() if story not in self.certain}
 
     @property
     def error(self) -> float | None:
@@ -247,40 +262,49 @@ class _Mean:
     ) -> None:
         share = _shares(stories, metric, averaging)
         self._stories, self._share = stories, np.array([share(one) for one in stories])
-        self._judged = np.array([figure(one.judged, metric) for one in stories])
         self._open = np.array([not one.certain for one in stories])
         self._groups = [one.category if averaging == Averaging.CATEGORIES else "" for one in stories]
+        self._told = np.array([one.certain or one.judged.told(metric) for one in stories])
+        said = _Said(stories, self._share * (self._told & self._open), self._groups, metric)
+        self._judged = np.array([0.0 if one.certain else said.of(one) for one in stories])
         aligned = [one for one in [*stories, *others] if one.human and not one.certain]
         # a table of which people could tell nothing tells nothing of the judge: it is in the bounds alone
         self._sample = [one for one in aligned if one.human and one.human.told(metric)]
         self._weights = _normed(np.array([share(one) / (one.probability or 1.0) for one in self._sample]))
-        self._said = np.array([figure(one.judged, metric) for one in self._sample])
+        self._said = np.array([said.of(one) for one in self._sample])
         self._true = np.array([figure(one.human, metric) for one in self._sample if one.human])
         self._aligned = len({one.story for one in self._sample})
 
     def corrected(self, tuning: float | None) -> Corrected:
-        judged = float(self._share @ self._judged)
+        judged, unjudged = self._alone(), int((~self._told).sum())
         if self._open.any() and not self._aligned:
-            return Corrected(None, None, len(self._stories), 0, 0.0, judged, unseen=1.0, reason=NOT_ALIGNED)
+            return Corrected(
+                None, None, len(self._stories), 0, 0.0, judged, unseen=1.0, reason=NOT_ALIGNED, unjudged=unjudged
+            )
         chosen = self._tuned() if tuning is None else tuning
         moves, alone = self._moves(chosen), self._moves(0.0)
         value, human = self._value(chosen), self._value(0.0)
-        interval, why = self._interval(value, moves)
-        error, other = (linear_error(_all_moves(each)) for each in (moves, alone))
-        return Corrected(
+        found = Corrected(
             _within(value),
-            interval,
+            None,
             len(self._stories),
             self._aligned,
             chosen,
             judged,
             human,
             self._interval(human, alone)[0],
-            effective=self._aligned * (other / error) ** 2 if error > _NO_SPREAD and interval else None,
             unseen=self._unseen(),
-            reason=why,
+            unjudged=unjudged,
             moves=moves,
+            certain=frozenset(one.story for one in self._stories if one.certain),
         )
+        return _with_interval(found, self._interval(value, moves), linear_error(_all_moves(alone)))
+
+    def _alone(self) -> float | None:
+        """What the judge alone gives, of the stories on which it has verdicts; None where it has none."""
+        share = self._share * self._told
+        told = bool((self._told & self._open).any() or not self._open.any())
+        return float(share @ self._judged / share.sum()) if told and share.sum() else None
 
     def _residual(self, tuning: float) -> float:
         return float(self._weights @ (self._true - tuning * self._said)) if self._aligned else 0.0
@@ -312,13 +336,14 @@ class _Mean:
         return moves
 
     def _tuned(self) -> float:
-        """The λ with the smallest spread: moves are linear in it, u + λ · v, so that it is −Σuv / Σv²."""
-        if self._aligned < FEWEST:
-            return 1.0
+        """The λ with the smallest spread: moves are linear in it, u + λ · v, so that it is −Σuv / Σv². 0, people alone,
+        where the judge says the same of all stories, or nothing."""
         none, whole = (_all_moves(self._moves(tuning)) for tuning in (0.0, 1.0))
         slope = whole - none
         square = float(slope @ slope)
-        return float(np.clip(-(none @ slope) / square, 0, 1)) if square > 0 else 1.0
+        if square <= _NO_SPREAD**2:
+            return 0.0
+        return 1.0 if self._aligned < FEWEST else float(np.clip(-(none @ slope) / square, 0, 1))
 
     def _interval(
         self, value: float, moves: Mapping[str, tuple[float, float]]
@@ -335,6 +360,46 @@ class _Mean:
                 if one.category not in seen and not one.certain
             )
         )
+
+
+class _Said:
+    """What the judge gives of a story, and of one on which it has no verdict the mean of those on which it has some:
+    of the same group, else of all."""
+
+    def __init__(self, stories: Sequence[JudgedStory], weights: Floats, groups: Sequence[str], metric: Metric) -> None:
+        self._metric, self._by_category = metric, any(groups)
+        figures = np.array([figure(one.judged, metric) for one in stories])
+        total = float(weights.sum())
+        self._mean = float(weights @ figures) / total if total else 0.0
+        sums: Counter[str] = Counter()
+        shares: Counter[str] = Counter()
+        for group, weight, value in zip(groups, weights.tolist(), figures.tolist(), strict=True):
+            sums[group] += weight * value
+            shares[group] += weight
+        self._means = {group: sums[group] / share for group, share in shares.items() if share}
+
+    def of(self, one: JudgedStory) -> float:
+        if one.judged.told(self._metric):
+            return figure(one.judged, self._metric)
+        return self._means.get(one.category if self._by_category else "", self._mean)
+
+
+def _with_interval(found: Corrected, ends: Ends, alone: float) -> Corrected:
+    """Return the score with the interval that its spread and errors that were not seen leave it, and with what it is
+    worth, `alone` being the standard error of people alone."""
+    interval, why = ends
+    if interval is None or found.value is None:
+        return replace(found, interval=interval, reason=why)
+    wide = reaching(interval, found.value, reach(found.pulls, found.aligned), (0.0, 1.0))
+    worth = None
+    if found.error and found.error > _NO_SPREAD:
+        narrower = alone / found.error * (interval[1] - interval[0]) / (wide[1] - wide[0])
+        worth = found.aligned * narrower**2
+    return replace(found, interval=wide, effective=worth, reason=why)
+
+
+Ends = tuple[tuple[float, float] | None, str]
+"""An interval, or why there is none."""
 
 
 def _interval(
@@ -385,22 +450,21 @@ def _pooled_f1(stories: Sequence[JudgedStory], tuning: float | None, others: Seq
 
     def score(part: Sequence[JudgedStory], of: Sequence[JudgedStory]) -> Corrected:
         both, alone = at(part, of, tuning), at(part, of, 0.0)
-        spread = both.error is not None and both.error > _NO_SPREAD and both.interval
-        narrower = (alone.error / both.error) ** 2 if spread and alone.error and both.error else None
-        return replace(
-            both,
-            human=alone.value,
-            human_interval=alone.interval,
-            effective=narrower and both.aligned * narrower,
-        )
+        if both.value is None:
+            return replace(both, human=alone.value, human_interval=alone.interval)
+        kept = replace(both, human=alone.value, human_interval=alone.interval)
+        return _with_interval(kept, (both.interval, both.reason), alone.error or 0.0)
 
     return _with_bounds(stories, others, score)
 
 
 def _harmonic_of(precision: Corrected, recall: Corrected) -> Corrected:
-    judged, stories = _harmonic(precision.judged or 0.0, recall.judged or 0.0), precision.stories
+    sides, stories = (precision.judged, recall.judged), precision.stories
+    judged = None if None in sides else _harmonic(precision.judged or 0.0, recall.judged or 0.0)
+    unjudged = max(precision.unjudged, recall.unjudged)
     if precision.value is None or recall.value is None:
-        return Corrected(None, None, stories, 0, 0.0, judged, unseen=1.0, reason=precision.reason or recall.reason)
+        why = precision.reason or recall.reason
+        return Corrected(None, None, stories, 0, 0.0, judged, unseen=1.0, reason=why, unjudged=unjudged)
     p, r = precision.value, recall.value
     value, total = _harmonic(p, r), max(p + r, 1e-12)
     by_p, by_r = 2 * (r / total) ** 2, 2 * (p / total) ** 2
@@ -411,8 +475,9 @@ def _harmonic_of(precision: Corrected, recall: Corrected) -> Corrected:
     interval, why = _interval(value, moves, precision.aligned)
     tuning, unseen = (precision.tuning + recall.tuning) / 2, max(precision.unseen, recall.unseen)
     return Corrected(
-        value, interval, stories, precision.aligned, tuning, judged, unseen=unseen, reason=why, moves=moves
-    )
+        value, interval, stories, precision.aligned, tuning, judged, unseen=unseen, reason=why, unjudged=unjudged,
+        moves=moves, certain=precision.certain,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -446,7 +511,9 @@ def difference(first: Corrected, second: Corrected) -> CorrectedDifference:
     if not ends:
         return CorrectedDifference(value, None, None, len(stories), aligned, why)
     p = linear_p(value, moves, count=aligned, most=most, scale=DIFFERENCE)
-    return CorrectedDifference(value, (ends[0], ends[1]), p, len(stories), aligned)
+    pulls = {one: first.pulls.get(one, 0.0) - second.pulls.get(one, 0.0) for one in {*first.pulls, *second.pulls}}
+    wide = reaching((ends[0], ends[1]), value, reach(pulls, aligned), (-1.0, 1.0))
+    return CorrectedDifference(value, wide, max(p, unseen_p(value, pulls, aligned)), len(stories), aligned)
 
 
 def foreseen(score: Corrected, aligned: int) -> float | None:
@@ -456,12 +523,14 @@ def foreseen(score: Corrected, aligned: int) -> float | None:
         return None
     if _alike(score.moves):
         return unseen_share(aligned) / 2
+    down, up = reach(score.pulls, aligned)
     moves = np.array(list(score.moves.values()))
     judged, own = moves[:, 0], moves[:, 1]
     n = score.aligned
     per_story = float((own**2).sum()) * (n - 2)  # their factor n / (n − 2) is that of n stories
     square = max(float((judged**2 + 2 * judged * own).sum()) + per_story / (aligned - 2), 0.0)
-    return float(t_quantile((1 + LEVEL) / 2, np.array([float(aligned - 2)]))[0] * np.sqrt(square))
+    half = float(t_quantile((1 + LEVEL) / 2, np.array([float(aligned - 2)]))[0] * np.sqrt(square))
+    return (max(half, down) + max(half, up)) / 2
 
 
 def needed(score: Corrected, half_width: float, most: int) -> int | None:

@@ -33,7 +33,7 @@ class Differing:
 def differing(models: Mapping[str, Sequence[JudgedStory]], metric: Metric = Metric.F1) -> Differing:
     """Return whether the judge's error on scores by `metric` differs by model."""
     aligned = {
-        name: [one for one in stories if one.human and one.human.told(metric)]
+        name: [one for one in stories if one.human and one.human.told(metric) and one.judged.told(metric)]
         for name, stories in sorted(models.items())
     }
     errors = {name: mean_error(stories, metric) for name, stories in aligned.items()}

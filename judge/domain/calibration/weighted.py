@@ -11,7 +11,7 @@ import numpy as np
 from core.statistics import DIFFERENCE, SHARE, Floats, Scale, linear_interval, linear_p
 from judge.domain.calibration.agreement import UNIT as JUDGED_UNIT
 from judge.domain.calibration.agreement import Figure
-from judge.domain.calibration.corrected import UNIT, JudgedStory, Metric, figure
+from judge.domain.calibration.corrected import NO_VERDICT, UNIT, JudgedStory, Metric, figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,20 +59,23 @@ def contrast(first: Mean, second: Mean, *, unit: str = UNIT) -> tuple[Figure, fl
 
 
 def mean_judged(stories: Sequence[JudgedStory], metric: Metric) -> Mean:
-    """Return the mean of what the judge alone gives, over all judged stories. Its interval knows nothing of the judge's
-    error."""
+    """Return the mean of what the judge alone gives, over the stories on which it has verdicts. Its interval knows
+    nothing of the judge's error."""
+    told = [one for one in stories if one.certain or one.judged.told(metric)]
+    if all(one.certain for one in told) and len(told) < len(stories):
+        return Mean(Figure(None, 0, reason=NO_VERDICT), {})
     return weighted_mean(
-        [figure(one.judged, metric) for one in stories],
-        [1.0] * len(stories),
-        [one.story for one in stories],
+        [0.0 if one.certain else figure(one.judged, metric) for one in told],
+        [1.0] * len(told),
+        [one.story for one in told],
         scale=SHARE,
         unit=JUDGED_UNIT,
     )
 
 
 def mean_error(stories: Sequence[JudgedStory], metric: Metric) -> Mean:
-    """Return how far the judge's scores are above those of people, over the stories that these aligned."""
-    aligned = [(one, one.human) for one in stories if one.human and one.human.told(metric)]
+    """Return how far the judge's scores are above those of people, over the stories of which both tell something."""
+    aligned = [(one, one.human) for one in stories if one.human and one.human.told(metric) and one.judged.told(metric)]
     return weighted_mean(
         [figure(one.judged, metric) - figure(human, metric) for one, human in aligned],
         [1 / (one.probability or 1.0) for one, _ in aligned],
