@@ -4,26 +4,25 @@ between two versions of a judge."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchmark.models import Entrant, Run
 from benchmark.services.alignment_tables import places_of_models
 from benchmark.services.calibrating import JudgeBrief, StudyJudge, calibrated, kept_of
+from judge.domain.calibration.bridges import Bridge, bridge
 from judge.domain.calibration.corrected import Metric
 from judge.domain.calibration.panels import (
-    Bridge,
     Panel,
     SelfPreference,
     Skill,
-    bridge,
     no_preference,
     panel,
     self_preference,
     skill,
 )
 from judge.models import AlignmentStudy
-from judge.services.calibrating import versions_of_rows, versions_of_stories
+from judge.services.calibrating import judged_twice
 from workers.models import Endpoint
 
 _WORD = re.compile(r"[a-z]+")
@@ -152,9 +151,8 @@ def bridge_report(study: AlignmentStudy, old: StudyJudge, new: StudyJudge, metri
     """Return what changes from the old judge to the new one, over all tables that both judged, aligned or not."""
     both = [unit for unit in study.units if unit.key in old.judged and unit.key in new.judged]
     only = len(set(old.judged) ^ set(new.judged))
-    stories: Mapping = versions_of_stories(both, old.judged, new.judged)
-    rows = versions_of_rows(both, old.judged, new.judged)
-    return BridgeReport(old.brief, new.brief, bridge(stories, rows, metric), len(both), only)
+    models = judged_twice(both, old.judged, new.judged)
+    return BridgeReport(old.brief, new.brief, bridge(models, metric), len(both), only)
 
 
 def kept_bridge(study: AlignmentStudy, old: JudgeBrief, new: JudgeBrief) -> BridgeReport:

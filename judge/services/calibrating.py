@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from core.language import gettext_noop
 from judge.domain.alignment import place_of
+from judge.domain.calibration.bridges import JudgedTwice, Pair
 from judge.domain.calibration.corrected import JudgedStory, Matches
 from judge.domain.calibration.rows import MatchCount, Row, Side, Table, Unknown, count_of, count_read, matched
 from judge.domain.contrast import WORLD
@@ -103,49 +104,35 @@ def people_counts(settled: SettledTable) -> tuple[list[MatchCount], list[MatchCo
 
 
 def _story(unit: Unit, judgement: StoryJudgement, settled: SettledTable | None) -> JudgedStory:
-    """What a row has no count of counts as unmatched, as official scoring has it; what people could not tell is
-    open."""
-    said = (judgement.predicted, judgement.gold)
-    judged = Matches(len(said[0]), _matched(said[0]), len(said[1]), _matched(said[1]))
-    human = _human(settled) if settled else None
+    """What the judge gave no count of, and what people could not tell, is open."""
+    judged = _matches([count_of(row) for row in judgement.predicted], [count_of(row) for row in judgement.gold])
+    human = _matches(*people_counts(settled)) if settled else None
     return JudgedStory(unit.story, unit.stratum[1], judged, human, settled.probability if settled else None)
 
 
-def versions_of_stories(
+def judged_twice(
     units: Sequence[Unit], old: Mapping[str, StoryJudgement], new: Mapping[str, StoryJudgement]
-) -> dict[str, list[tuple[JudgedStory, JudgedStory]]]:
-    """Return by model each table as the old and the new version of a judge judged it; both have all the units."""
-    found: dict[str, list[tuple[JudgedStory, JudgedStory]]] = {}
+) -> dict[str, list[JudgedTwice]]:
+    """Return by model each table as the old and the new version of a judge judged it; both have all the units. Tables
+    whose rows differ are left out."""
+    found: dict[str, list[JudgedTwice]] = {}
     for unit in units:
-        pair = _story(unit, old[unit.key], None), _story(unit, new[unit.key], None)
-        found.setdefault(unit.stratum[0], []).append(pair)
+        before, after = old[unit.key], new[unit.key]
+        found.setdefault(unit.stratum[0], [])
+        if [len(before.predicted), len(before.gold)] == [len(after.predicted), len(after.gold)]:
+            sides = [_pairs(before.predicted, after.predicted), _pairs(before.gold, after.gold)]
+            found[unit.stratum[0]].append(JudgedTwice(unit.story, unit.stratum[1], *sides))
     return found
 
 
-def versions_of_rows(
-    units: Sequence[Unit], old: Mapping[str, StoryJudgement], new: Mapping[str, StoryJudgement]
-) -> list[tuple[str, list[tuple[MatchCount, MatchCount]]]]:
-    """Return of each table its story and what both versions said of each row; tables whose rows differ are left
-    out."""
-    return [
-        (unit.story, [(count_of(before), count_of(after)) for before, after in zip(*rows, strict=True)])
-        for unit in units
-        for rows in [(old[unit.key].rows, new[unit.key].rows)]
-        if len(rows[0]) == len(rows[1])
-    ]
+def _pairs(old: Sequence[RowJudgement], new: Sequence[RowJudgement]) -> tuple[Pair, ...]:
+    return tuple((count_of(before), count_of(after)) for before, after in zip(old, new, strict=True))
 
 
-def _matched(rows: Sequence[RowJudgement]) -> int:
-    return sum(bool(row.matched) for row in rows)
-
-
-def _human(settled: SettledTable) -> Matches:
-    figures = []
-    for counts in people_counts(settled):
-        known = [count for count in counts if not isinstance(count, Unknown)]
-        figures += [len(counts), sum(count > 0 for count in known), len(counts) - len(known)]
-    predicted, matched, open_predicted, gold, matched_gold, open_gold = figures
-    return Matches(predicted, matched, gold, matched_gold, open_predicted, open_gold)
+def _matches(predicted: Sequence[MatchCount], gold: Sequence[MatchCount]) -> Matches:
+    sides = [[matched(count) for count in counts] for counts in (predicted, gold)]
+    (found, open_), (found_gold, open_gold) = ((side.count(True), side.count(None)) for side in sides)
+    return Matches(len(predicted), found, len(gold), found_gold, open_, open_gold)
 
 
 @dataclass(frozen=True, slots=True)

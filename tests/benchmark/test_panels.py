@@ -90,6 +90,9 @@ def test_a_judge_that_says_nothing_has_no_skill_to_show(world, study):  # noqa: 
     client.force_login(world.alice)
     page = client.get(f"{world.base}/calibration/{study.uid}/panel/").content.decode()
     assert page.count("no row has its verdict and people’s") == 1
+    page = client.get(f"{world.base}/calibration/{study.uid}/bridge/").content.decode()
+    assert "Cannot be told." in page and "The order stays." not in page and "0.00%" not in page
+    assert "There is no proposition of which both have a verdict." in page
 
 
 def test_a_model_of_several_runs_is_of_its_family_in_each(world, study):  # noqa: F811

@@ -62,9 +62,12 @@ class BridgeOut(serializers.Serializer):
     new = JudgeVersionOut()
     tables = serializers.IntegerField(help_text="Tables that both judged.")
     judged_by_one = serializers.IntegerField(help_text="Tables that one of the two judged.")
-    reordered = serializers.BooleanField(help_text="Whether models change places.")
+    reordered = serializers.BooleanField(
+        allow_null=True, help_text="Whether models change places; null: cannot be told."
+    )
+    compared = serializers.IntegerField(help_text="Models with a score by both.")
     models = serializers.ListField(child=serializers.DictField(), help_text="Scores of every model by both.")
-    rows = serializers.IntegerField(help_text="Rows that both judged.")
+    rows = serializers.IntegerField(help_text="Rows on which both have a verdict.")
     same = serializers.DictField(help_text="The share of them with the same verdict, with its interval.")
     gained = serializers.IntegerField(help_text="Rows that only the new one matches.")
     lost = serializers.IntegerField(help_text="Rows that only the old one matches.")

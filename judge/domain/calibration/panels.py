@@ -1,5 +1,5 @@
 """Several judges together: their majority, weighted by what calibration knows of each, without a model's own family;
-whether a judge favours its own; and what a new version of a judge changes."""
+and whether a judge favours its own."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.language import gettext_noop
-from core.statistics import SHARE, holm
-from judge.domain.calibration.agreement import NOTHING, UNIT, Agreement, Figure, agreement
+from judge.domain.calibration.agreement import NOTHING, Agreement, Figure, agreement
 from judge.domain.calibration.corrected import JudgedStory, Metric
 from judge.domain.calibration.rows import MatchCount, Table, Unknown, matched
-from judge.domain.calibration.weighted import contrast, mean_error, mean_judged, weighted_mean
+from judge.domain.calibration.weighted import contrast, mean_error
 
 _CAP = 0.5
 """Observations added to each cell that a rate is of, so that a judge never wrong so far is not taken to be certain."""
@@ -187,78 +186,3 @@ def self_preference(
         return SelfPreference(own.figure, others.figure, Figure(None, 0, reason=NO_FAMILY), None)
     preference, p = contrast(own, others)
     return SelfPreference(own.figure, others.figure, preference, p)
-
-
-@dataclass(frozen=True, slots=True)
-class Bridged:
-    """One model's score by the old and the new version of a judge on the same stories, the new less the old, its p
-    value after Holm's correction over models, and the place of the model by either."""
-
-    model: str
-    old: Figure
-    new: Figure
-    change: Figure
-    p: float | None
-    places: tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Bridge:
-    """What a new version of a judge changes: every model's score, how many `rows` both judged, the share that has the
-    same verdict, and how many rows went from unmatched to matched (`gained`) and back (`lost`)."""
-
-    models: list[Bridged]
-    rows: int
-    same: Figure
-    gained: int
-    lost: int
-
-    @property
-    def reordered(self) -> bool:
-        return any(old != new for one in self.models for old, new in [one.places])
-
-
-Versions = tuple[JudgedStory, JudgedStory]
-
-
-def bridge(
-    models: Mapping[str, Sequence[Versions]],
-    rows: Sequence[tuple[str, Sequence[tuple[MatchCount, MatchCount]]]],
-    metric: Metric = Metric.F1,
-) -> Bridge:
-    """Return what changes between two versions of a judge: `models` has each story as the old and the new one judged
-    it, `rows` the verdicts on its rows as (story, [(old, new), …])."""
-    scores = {
-        name: tuple(mean_judged([pair[at] for pair in pairs], metric) for at in range(2))
-        for name, pairs in models.items()
-    }
-    changes = {name: contrast(new, old, unit=UNIT) for name, (old, new) in scores.items()}
-    adjusted = dict(zip(changes, holm([p for _, p in changes.values()]), strict=True))
-    places = [_places({name: of[at].figure for name, of in scores.items()}) for at in range(2)]
-    bridged = [
-        Bridged(name, old.figure, new.figure, changes[name][0], adjusted[name], (places[0][name], places[1][name]))
-        for name, (old, new) in scores.items()
-    ]
-    known = [
-        (story, matched(old), matched(new))
-        for story, counts in rows
-        for old, new in counts
-        if matched(old) is not None and matched(new) is not None
-    ]
-    same = weighted_mean(
-        [float(old == new) for _, old, new in known],
-        [1.0] * len(known),
-        [story for story, *_ in known],
-        scale=SHARE,
-        unit=UNIT,
-    )
-    gained, lost = (sum(new is to and old is not to for _, old, new in known) for to in (True, False))
-    return Bridge(bridged, len(known), same.figure, gained, lost)
-
-
-def _places(scores: Mapping[str, Figure]) -> dict[str, int]:
-    """The place of each model, from 1 on; equal scores share one."""
-    return {
-        name: 1 + sum((other.value or 0.0) > (one.value or 0.0) + 1e-12 for other in scores.values())
-        for name, one in scores.items()
-    }

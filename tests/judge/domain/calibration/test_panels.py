@@ -1,12 +1,11 @@
-"""Panels of judges, favour for one's own family, and a bridge between two versions."""
+"""Panels of judges, and favour for one's own family."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from judge.domain.calibration.corrected import JudgedStory, Matches
-from judge.domain.calibration.panels import Skill, bridge, majority, panel, self_preference, skill, weighted
+from judge.domain.calibration.panels import Skill, majority, panel, self_preference, skill, weighted
 from judge.domain.calibration.rows import Unknown
 from tests.judge.domain.calibration.worlds import judged_stories, row, table
 
@@ -93,22 +92,3 @@ def test_self_preference_is_an_estimate_with_an_interval():
     assert found.own.value - found.others.value == pytest.approx(found.preference.value)
     nobody = self_preference(models, "meta", {})
     assert nobody.preference.value is None and nobody.preference.reason
-
-
-def versions(story, old, new):
-    return tuple(JudgedStory(story, "c", Matches(10, said, 10, said)) for said in (old, new))
-
-
-def test_a_bridge_says_what_the_new_version_does_to_every_score():
-    models = {
-        "a": [versions(f"s{at}", 5 + at % 2, 6 + at % 2 + (at % 4 > 1) * 2) for at in range(12)],
-        "b": [versions(f"s{at}", 6 + at % 3 % 2, 6 + at % 3 % 2) for at in range(12)],
-    }
-    rows = [(f"s{at}", [(1, 1), (0, 1), (2, 0 if at else 1), (0, MISSING)]) for at in range(12)]
-    found = bridge(models, rows)
-    a, b = found.models
-    assert (a.old.value, a.new.value) == pytest.approx((0.55, 0.75)) and a.change.value == pytest.approx(0.2)
-    assert b.change.value == 0 and b.p == 1 and a.p < 0.001
-    assert (a.places, b.places) == ((2, 1), (1, 2)) and found.reordered
-    # three rows of each of 12 stories have both verdicts: 1 + one (a 2 that became 1) of 36 keep it
-    assert found.rows == 36 and found.same.value == pytest.approx(13 / 36) and (found.gained, found.lost) == (12, 11)

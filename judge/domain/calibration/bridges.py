@@ -1,0 +1,140 @@
+"""What a new version of a judge changes, on the rows of which both versions have a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from core.language import gettext_noop
+from core.statistics import SHARE, holm
+from judge.domain.calibration.agreement import UNIT, Figure
+from judge.domain.calibration.corrected import JudgedStory, Matches, Metric
+from judge.domain.calibration.rows import MatchCount, matched
+from judge.domain.calibration.weighted import Mean, contrast, mean_judged, weighted_mean
+
+NOTHING_IN_COMMON = gettext_noop("no story has rows of either table of which both have a verdict")
+Pair = tuple[MatchCount, MatchCount]
+"""What the old and the new version say of one row."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedTwice:
+    """One model's table of one story with what both versions say of each row of either table."""
+
+    story: str
+    category: str
+    predicted: tuple[Pair, ...]
+    gold: tuple[Pair, ...]
+
+    @property
+    def rows(self) -> tuple[Pair, ...]:
+        return self.predicted + self.gold
+
+    def by(self, at: int) -> JudgedStory:
+        """Return the story as the old version judged it (0), or the new one (1): what either has no verdict on is
+        open."""
+        sides = [[_common(pair)[at] for pair in pairs] for pairs in (self.predicted, self.gold)]
+        (found, open_), (found_gold, open_gold) = ((side.count(True), side.count(None)) for side in sides)
+        said = Matches(len(self.predicted), found, len(self.gold), found_gold, open_, open_gold)
+        return JudgedStory(self.story, self.category, said)
+
+    def silent(self, at: int) -> int:
+        """Return how many rows that version has no verdict on."""
+        return sum(matched(pair[at]) is None for pair in self.rows)
+
+
+def _common(pair: Pair) -> tuple[bool | None, bool | None]:
+    """Both verdicts, None where either lacks one."""
+    old, new = (matched(count) for count in pair)
+    return (old, new) if old is not None and new is not None else (None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Bridged:
+    """One model's score by the old and the new version of a judge on the same rows, the new less the old, its p value
+    after Holm's correction over models, and the place of the model by either, None where it has no score. `silent` is
+    on how many of its `rows` the old and the new version have no verdict: these are left out."""
+
+    model: str
+    old: Figure
+    new: Figure
+    change: Figure
+    p: float | None
+    places: tuple[int | None, int | None]
+    rows: int
+    silent: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Bridge:
+    """What a new version of a judge changes: every model's score, how many `rows` have a verdict of both, the share
+    that has the same one, and how many rows went from unmatched to matched (`gained`) and back (`lost`)."""
+
+    models: list[Bridged]
+    rows: int
+    same: Figure
+    gained: int
+    lost: int
+
+    @property
+    def compared(self) -> int:
+        """How many models have a score by both."""
+        return sum(one.change.value is not None for one in self.models)
+
+    @property
+    def reordered(self) -> bool | None:
+        """Whether the order of the models changes; None where that cannot be told, as some have no score or there is
+        one model only."""
+        if self.compared < max(2, len(self.models)):
+            return None
+        return any(old != new for one in self.models for old, new in [one.places])
+
+
+def bridge(models: Mapping[str, Sequence[JudgedTwice]], metric: Metric = Metric.F1) -> Bridge:
+    """Return what changes between two versions of a judge on the tables of each model that both judged."""
+    scores = {name: _scores(tables, metric) for name, tables in models.items()}
+    changes = {name: contrast(new, old, unit=UNIT) for name, (old, new) in scores.items()}
+    adjusted = dict(zip(changes, holm([p for _, p in changes.values()]), strict=True))
+    places = [_places({name: of[at].figure for name, of in scores.items()}) for at in range(2)]
+    bridged = [
+        Bridged(
+            name,
+            old.figure,
+            new.figure,
+            changes[name][0],
+            adjusted[name],
+            (places[0].get(name), places[1].get(name)),
+            sum(len(table.rows) for table in models[name]),
+            (sum(table.silent(0) for table in models[name]), sum(table.silent(1) for table in models[name])),
+        )
+        for name, (old, new) in scores.items()
+    ]
+    return _with_verdicts(bridged, [table for tables in models.values() for table in tables])
+
+
+def _scores(tables: Sequence[JudgedTwice], metric: Metric) -> tuple[Mean, Mean]:
+    old, new = (mean_judged([table.by(at) for table in tables], metric) for at in range(2))
+    if old.figure.value is None:
+        nothing = Mean(Figure(None, 0, reason=NOTHING_IN_COMMON), {})
+        return nothing, nothing
+    return old, new
+
+
+def _with_verdicts(models: list[Bridged], tables: Sequence[JudgedTwice]) -> Bridge:
+    pairs = [(table.story, *_common(pair)) for table in tables for pair in table.rows]
+    known = [(story, old, new) for story, old, new in pairs if old is not None]
+    same = weighted_mean(
+        [float(old == new) for _, old, new in known],
+        [1.0] * len(known),
+        [story for story, *_ in known],
+        scale=SHARE,
+        unit=UNIT,
+    )
+    gained, lost = (sum(new is to and old is not to for _, old, new in known) for to in (True, False))
+    return Bridge(models, len(known), same.figure, gained, lost)
+
+
+def _places(scores: Mapping[str, Figure]) -> dict[str, int]:
+    """The place of each model with a score, from 1 on; equal scores share one."""
+    known = {name: one.value for name, one in scores.items() if one.value is not None}
+    return {name: 1 + sum(other > value + 1e-12 for other in known.values()) for name, value in known.items()}
