@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -8,30 +10,58 @@ from annotation.models import Project
 from benchmark.models.run import Entrant, ParsedAnswer, Run, RunItemQuerySet
 from core.ids import OpaqueModel
 
+REPLACED_KEPT = timedelta(minutes=10)
+"""How long scores are kept after others took their place: who read the report before that still reads its scores."""
+
+
+class StoryScoresQuerySet(models.QuerySet["StoryScores"]):
+    def current(self) -> StoryScoresQuerySet:
+        """Those that belong to the report of their run as it is kept now."""
+        return self.filter(replaced_at=None)
+
+    def outlived(self, now: datetime) -> StoryScoresQuerySet:
+        """Those that were replaced so long ago that nobody reads them any more."""
+        return self.filter(replaced_at__lt=now - REPLACED_KEPT)
+
+    # --- transitions ---
+
+    def replace(self, now: datetime) -> int:
+        """Mark current scores as replaced; returns how many."""
+        return self.current().update(replaced_at=now)
+
 
 class StoryScores(models.Model):
     """The figures of one entrant, or of one person, story by story: what comparisons and selections of stories start
     from.
 
-    `figures` is as `suites/story_scores.py` makes it. The rows of a run are replaced together with its `RunReport`.
+    `metrics` is as `suites/story_scores.py` makes it, and never changes: a report that is computed anew gets new rows,
+    whose ids stand in its `RunReport`, and those before them are marked with when they were replaced.
     """
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="story_scores")
     entrant = models.ForeignKey(Entrant, models.CASCADE, null=True, related_name="story_scores")
     person = models.CharField(max_length=160, blank=True)
     metrics = models.JSONField()
+    replaced_at = models.DateTimeField(null=True, blank=True)
+
+    objects = StoryScoresQuerySet.as_manager()
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["run", "entrant"], name="one_story_scores_an_entrant"),
             models.UniqueConstraint(
-                fields=["run", "person"], condition=~Q(person=""), name="one_story_scores_a_person"
+                fields=["run", "entrant"], condition=Q(replaced_at=None), name="one_story_scores_an_entrant"
+            ),
+            models.UniqueConstraint(
+                fields=["run", "person"],
+                condition=Q(replaced_at=None) & ~Q(person=""),
+                name="one_story_scores_a_person",
             ),
             models.CheckConstraint(
                 condition=Q(entrant__isnull=False, person="") | (Q(entrant__isnull=True) & ~Q(person="")),
                 name="story_scores_of_one",
             ),
         ]
+        indexes = [models.Index(fields=["replaced_at"], condition=~Q(replaced_at=None), name="replaced_story_scores")]
 
 
 class SharedReport(OpaqueModel):

@@ -176,7 +176,7 @@ def _states_of(runs: Sequence[Run]) -> _States:
     scores: dict[int, list[int]] = {}
     if not settled_studies:
         return _States({}, scores)
-    for run, pk in StoryScores.objects.filter(run__in=runs).order_by("pk").values_list("run", "pk"):
+    for run, pk in StoryScores.objects.current().filter(run__in=runs).order_by("pk").values_list("run", "pk"):
         scores.setdefault(run, []).append(pk)
     return _States(settled_studies, scores)
 

@@ -74,11 +74,10 @@ def settings_of(run: Run, stage: str, *, reads: bool) -> dict[str, str]:
 
 def entrants_of(runs: Sequence[Run], reports: Mapping[int, RunFigures], stage: str) -> list[RunEntrant]:
     """Return each entrant and person with figures of the stage, in the order of the runs. A judged stage has none of
-    runs whose suite cannot say what their judge is: what is known of it decides what is ranked together."""
+    runs whose suite cannot say what their judge is: what is known of it decides what is ranked together. Nor are there
+    any of a run that was deleted while its report was computed."""
     if group_named(stage).judged:
         runs = [run for run in runs if not version_failure(run)]
-    rows = StoryScores.objects.filter(run__in=runs).values_list("run_id", "entrant_id", "person", "pk")
-    scores = {(run, entrant, person): pk for run, entrant, person, pk in rows}
     entrants = []
     tests = summaries_of(runs) if group_named(stage).judged else {}
     for run in runs:
@@ -86,7 +85,7 @@ def entrants_of(runs: Sequence[Run], reports: Mapping[int, RunFigures], stage: s
         people = people_of(reports[run.pk].entrants)
         for row in reports[run.pk].entrants:
             metrics = row.groups.get(stage)
-            if metrics is None:  # kept before the suite had the group
+            if metrics is None or row.story_scores is None:  # kept before the suite had the group
                 continue
             person = "" if row.id else row.name
             reads = row.kind == "model"
@@ -107,7 +106,7 @@ def entrants_of(runs: Sequence[Run], reports: Mapping[int, RunFigures], stage: s
                 conditions=dict.fromkeys(FIELDS) if person else conditions_of(run, stage, reads=reads),
                 metrics=metrics,
                 numbers=reports[run.pk].numbers,
-                scores=scores[run.pk, row.id, person],
+                scores=row.story_scores,
             ))  # fmt: skip
     return entrants
 

@@ -23,7 +23,7 @@ Scores = tuple[dict[tuple[int, int], int], Any]
 
 def scores_of_runs(runs: Sequence[Run]) -> Scores:
     """Return the ids of the scores by (run id, endpoint id), and what reads them by id."""
-    rows = StoryScores.objects.filter(run__in=runs, entrant__isnull=False)
+    rows = StoryScores.objects.current().filter(run__in=runs, entrant__isnull=False)
     keys = {(run, endpoint): pk for run, endpoint, pk in rows.values_list("run_id", "entrant__endpoint_id", "pk")}
     return keys, lambda: dict(StoryScores.objects.filter(pk__in=keys.values()).values_list("pk", "metrics"))
 

@@ -48,7 +48,7 @@ class LabelledStory:
 
 
 def stories_of(run: Run, person: Person) -> list[LabelledStory]:
-    scores = StoryScores.objects.get(run=run, entrant=None, person=person.name)
+    scores = StoryScores.objects.current().get(run=run, entrant=None, person=person.name)
     columns = columns_of(scores.metrics[suite_named(run.suite).people], "repaired")
     rows = zip(columns.stories, columns.categories, strict=True)
     return [

@@ -43,11 +43,17 @@ def reports_of(runs: Sequence[Run]) -> dict[int, RunFigures]:
     stored = {row.run_id: row for row in RunReport.objects.filter(run__in=runs)}
     reports = {}
     for run in runs:
-        row = stored.get(run.pk)
-        valid = {"places": scored[run.pk], "version": made_by()}
-        current = row is not None and {name: row.metrics.get(name) for name in valid} == valid
-        reports[run.pk] = RunFigures.from_json(row.metrics) if current else _computed(run, scored[run.pk])
+        kept = _current(stored.get(run.pk), scored[run.pk])
+        reports[run.pk] = kept or _computed(run, scored[run.pk])
     return reports
+
+
+def _current(row: RunReport | None, places: list[int]) -> RunFigures | None:
+    """Return the figures that are kept, None where they are out of date."""
+    valid = {"places": places, "version": made_by()}
+    if row is None or {name: row.metrics.get(name) for name in valid} != valid:
+        return None
+    return RunFigures.from_json(row.metrics)
 
 
 class _Scored(NamedTuple):
@@ -68,24 +74,37 @@ def _computed(run: Run, scored: list[int]) -> RunFigures:
         places=scored,
         version="" if any(row.figures.failed for row in rows) else made_by(),
     )
-    _keep(run, figures, rows)
-    return figures
+    return _keep(run, figures, rows)
 
 
-def _keep(run: Run, figures: RunFigures, rows: Sequence[_Scored]) -> None:
-    """Store the figures; of a run that somebody deletes meanwhile nothing is kept."""
+def _keep(run: Run, figures: RunFigures, rows: Sequence[_Scored]) -> RunFigures:
+    """Store the figures and return them as they are kept: where somebody else has kept those of the same answers
+    meanwhile, theirs. Of a run that somebody deletes meanwhile nothing is kept.
+
+    Reports have one writer at a time, which holds the run's row. Readers hold nothing: a report names its scores, which
+    outlive it by REPLACED_KEPT."""
+    now = timezone.now()
+    with transaction.atomic():
+        if Run.objects.select_for_update().filter(pk=run.pk).first() is None:
+            return figures
+        if kept := _current(RunReport.objects.filter(run=run).first(), list(figures.places)):
+            return kept
+        run.story_scores.replace(now)
+        kept = replace(figures, entrants=_with_scores(run, rows))
+        values = {"scored": kept.scored, "metrics": kept.as_json(), "computed_at": now}
+        RunReport.objects.update_or_create(run=run, defaults=values)
+        StoryScores.objects.outlived(now).delete()
+    return kept
+
+
+def _with_scores(run: Run, rows: Sequence[_Scored]) -> list[EntrantFigures]:
+    """Store what each has story by story, and return the figures with the ids of that."""
     by_story = [
         StoryScores(run=run, entrant_id=row.id, person="" if row.id else row.name, metrics=scores)
         for row, scores in rows
     ]
-    with transaction.atomic():
-        # two who open the page at once would both insert
-        if Run.objects.select_for_update().filter(pk=run.pk).first() is None:
-            return
-        values = {"scored": figures.scored, "metrics": figures.as_json(), "computed_at": timezone.now()}
-        RunReport.objects.update_or_create(run=run, defaults=values)
-        StoryScores.objects.filter(run=run).delete()
-        StoryScores.objects.bulk_create(by_story, batch_size=1)  # one is megabytes as text
+    made = StoryScores.objects.bulk_create(by_story, batch_size=1)  # one is megabytes as text
+    return [replace(row.figures, story_scores=scores.pk) for row, scores in zip(rows, made, strict=True)]
 
 
 def _answers(run: Run) -> list[Answered]:

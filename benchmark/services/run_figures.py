@@ -28,10 +28,11 @@ class EntrantFigures:
     role: str = ""
     number: int | None = None
     failed: str = ""
+    story_scores: int | None = field(default=None, compare=False)
 
     def as_json(self) -> Json:
         """Return what is kept: the groups by key beside what else it says."""
-        told = {"id": self.id, "name": self.name, "kind": self.kind, **self.groups}
+        told = {"id": self.id, "name": self.name, "kind": self.kind, "story_scores": self.story_scores, **self.groups}
         person = {"role": self.role, "number": self.number} if self.id is None else {}
         return told | person | ({"failed": self.failed} if self.failed else {})
 

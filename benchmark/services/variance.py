@@ -140,7 +140,7 @@ def _twin(entrant: Entrant, run: Run) -> Entrant | None:
 
 def _kept(stage: str, entrants: Sequence[Entrant], prompts_by_run: Mapping[int, str]) -> Split:
     """Return the split over samples with all scores, computed once for the same figures."""
-    metrics = StoryScores.objects.filter(entrant__in=entrants).order_by("pk").values_list("pk", flat=True)
+    metrics = StoryScores.objects.current().filter(entrant__in=entrants).order_by("pk").values_list("pk", flat=True)
     facts = [
         made_by(),
         stage,
