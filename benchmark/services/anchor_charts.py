@@ -2,8 +2,9 @@
 
 The agreement of a story is that of two bags of things said, 2 |A ∩ B| / (|A| + |B|): of a judge the verdict of every
 row (matched, not matched, cannot tell), of an extraction its rows, of any other answer every value of its repaired
-parse by its place. An answer that came and cannot be used says nothing, so that it agrees with nothing but its like; an
-answer that did not come is no agreement, and is counted.
+parse by its place. An answer that came and cannot be used is no agreement with a first one that could be; where the
+first one could not be, or neither says anything, there is nothing to agree with, and no value. Such answers are
+counted, and so are those that did not come.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ from workers.services.planning import BY_RULE
 from workers.services.progress import Progress, progress_of_all
 
 KEPT_SECONDS = 30 * 24 * 3600
-DRIFT, IDENTITY, OTHERWISE, UNANSWERED, NOT_BEGUN, MISSED = (
-    "drift", "identity", "otherwise", "unanswered", "not begun", "missed",
+DRIFT, IDENTITY, OTHERWISE, UNANSWERED, UNUSABLE, NOT_BEGUN, MISSED = (
+    "drift", "identity", "otherwise", "unanswered", "unusable", "not begun", "missed",
 )  # fmt: skip
 """The kinds of what is noticed."""
 Said = Counter[tuple[Any, ...]]
@@ -45,7 +46,8 @@ Said = Counter[tuple[Any, ...]]
 @dataclass(frozen=True, slots=True)
 class Repeated:
     """One repeat: its run with the state and money of its work, the agreement of each story that it answered with the
-    first verdicts, how many of `asked` questions have no answer, and what the provider said that answered.
+    first verdicts, how many of `asked` questions have no answer and how many one that cannot be used, and what the
+    provider said that answered.
 
     `otherwise` says that the endpoint's settings are no longer those of the first one. `watched` is the chart after
     each story, empty for the first repeats, which the chart is made from.
@@ -56,6 +58,7 @@ class Repeated:
     values: Mapping[str, float]
     asked: int
     unanswered: int
+    unusable: int
     identities: Sequence[Identity]
     otherwise: bool = False
     is_baseline: bool = False
@@ -82,6 +85,11 @@ class Repeated:
     def over(self) -> bool:
         """True where nothing more is asked of it."""
         return self.run is None or self.run.job.state in (JobState.FINISHED, JobState.CANCELLED)
+
+    @property
+    def useless(self) -> bool:
+        """True where it has answers and none that can be used."""
+        return 0 < self.unusable == self.asked - self.unanswered
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,14 +128,24 @@ class WatchReport:
     def charted(self) -> list[Repeated]:
         return [one for one in self.repeats if not one.row.is_first and not one.is_baseline]
 
+    @property
+    def is_quiet(self) -> bool:
+        """True where every repeat after the start is over and agrees or disagrees with it, and nothing was noticed."""
+        return not self.concerns and all(one.over and one.values for one in self.charted)
+
 
 @dataclass(slots=True)
 class _Answers:
-    """What is said in one repeat: by (model, sample, turn), with the story of each; how many have no answer."""
+    """What is said in one repeat: by (model, sample, turn), with the story of each, None where the answer cannot be
+    used; how many were asked."""
 
-    said: dict[tuple[int, int, int], Said] = field(default_factory=dict)
+    said: dict[tuple[int, int, int], Said | None] = field(default_factory=dict)
     cluster: dict[tuple[int, int, int], str] = field(default_factory=dict)
     asked: int = 0
+
+    @property
+    def unusable(self) -> int:
+        return sum(said is None for said in self.said.values())
 
 
 def report_of_watch(watch: AnchorWatch, *, now: datetime) -> WatchReport:
@@ -158,7 +176,7 @@ def _repeated(
     asked_as: Json | None,
 ) -> Repeated:
     if row.run is None:
-        return Repeated(row, None, {}, 0, 0, ())
+        return Repeated(row, None, {}, 0, 0, 0, ())
     mine = first if row.is_first else _answers(watch, row.run, places)
     values = {} if row.is_first else _agreement(first, mine)
     return Repeated(
@@ -167,6 +185,7 @@ def _repeated(
         values=values,
         asked=mine.asked,
         unanswered=mine.asked - len(mine.said),
+        unusable=mine.unusable,
         identities=_identities(watch, row.run),
         otherwise=asked_as is not None and not row.is_first and _asked_as(watch, row.run) != asked_as,
         is_baseline=row.is_baseline(watch.rounds),
@@ -201,7 +220,7 @@ def _read(watch: AnchorWatch, run: Run) -> _Answers:
         found.asked += 1
         if item.call_id is not None:
             turn = item.entrant.position, item.sample.number, item.repetition
-            found.said[turn] = Counter() if item.unusable else Counter(_things(suite, run, item))
+            found.said[turn] = None if item.unusable else Counter(_things(suite, run, item))
             found.cluster[turn] = item.sample.cluster
     return found
 
@@ -234,14 +253,15 @@ def _leaves(value: Any, *path: Any) -> Iterator[tuple[Any, ...]]:
 
 
 def _agreement(first: _Answers, now: _Answers) -> dict[str, float]:
-    """Return by story how far it is said again what was said first, over the answers that both have."""
+    """Return by story how far it is said again what was said first, over the answers that both have; without stories
+    of which nothing can be told."""
     sums: dict[str, list[int]] = {}
     for turn, said in first.said.items():
-        if turn in now.said:
+        if said is not None and turn in now.said:
             same, both = sums.setdefault(first.cluster[turn], [0, 0])
-            again = now.said[turn]
+            again = now.said[turn] or Counter()
             sums[first.cluster[turn]] = [same + (said & again).total(), both + said.total() + again.total()]
-    return {cluster: 2 * same / both if both else 1.0 for cluster, (same, both) in sums.items()}
+    return {cluster: 2 * same / both for cluster, (same, both) in sums.items() if both}
 
 
 def _identities(watch: AnchorWatch, run: Run) -> list[Identity]:
@@ -286,8 +306,10 @@ def _batches(made: Chart | None, repeats: Sequence[Repeated]) -> dict[int, Batch
 
 
 def _concerns(watch: AnchorWatch, repeats: Sequence[Repeated]) -> list[Concern]:
-    """Return everything that was noticed, in the order of the repeats."""
+    """Return everything that was noticed, in the order of the repeats. Unusable answers are told of at the start, and
+    after it where there are more of them than ever at the start, or nothing else."""
     found = []
+    usual = max((one.unusable for one in repeats if one.row.number <= watch.rounds), default=0)
     for one in repeats:
         at = one.row.due_at.isoformat()
         found += [Concern(MISSED, one.row.number, at, count=one.row.missed)] if one.row.missed else []
@@ -296,6 +318,8 @@ def _concerns(watch: AnchorWatch, repeats: Sequence[Repeated]) -> list[Concern]:
             continue
         if one.over and (one.unanswered or not one.asked):
             found.append(Concern(UNANSWERED, one.row.number, at, count=one.unanswered))
+        if one.unusable > (usual if one.row.number > watch.rounds else 0) or one.useless:
+            found.append(Concern(UNUSABLE, one.row.number, at, count=one.unusable))
         found += [Concern(OTHERWISE, one.row.number, at)] if one.otherwise else []
         found += [Concern(DRIFT, one.row.number, at)] if one.alarms else []
     return sorted([*found, *_changed(repeats)], key=lambda one: one.number)

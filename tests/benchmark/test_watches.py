@@ -11,22 +11,34 @@ from io import StringIO
 
 import pytest
 from django.conf import settings
+from django.core.cache import cache
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from benchmark.models import AnchorRepeat, AnchorWatch, Run
-from benchmark.services.anchor_charts import DRIFT, IDENTITY, MISSED, NOT_BEGUN, OTHERWISE, UNANSWERED, read_watch
+from benchmark.models import AnchorRepeat, AnchorWatch, Run, RunItem
+from benchmark.services.anchor_charts import (
+    DRIFT,
+    IDENTITY,
+    MISSED,
+    NOT_BEGUN,
+    OTHERWISE,
+    UNANSWERED,
+    UNUSABLE,
+    read_watch,
+)
 from benchmark.services.anchor_plans import WatchPlan, estimate_of_repeat, watchable_of
 from benchmark.services.anchors import ask_due, note_concerns, start_watch, stop_watch
 from benchmark.services.archiving import archive_run, delete_run
 from benchmark.services.plans import RunRefused
 from benchmark.tasks import ask_anchors
 from config.celery import app, due_tasks
+from judge.domain import lexical_judge
 from tests.benchmark.evaluation import endpoint, worked_off
 from tests.benchmark.results_world import results_world
 from tests.benchmark.test_run_commands import refused
 from workers.models import Call, Endpoint
+from workers.providers.scripted.functions import FUNCTIONS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SCRIPT = f"anchors-{os.getpid()}.json"  # processes that run tests share the folder of scripts
@@ -99,9 +111,9 @@ def test_anchors_are_asked_again_by_schedule_and_what_changed_is_noticed(world, 
     # the provider answers by another system, and otherwise
     write_script([{"fingerprint": "fp2", "text": "I would rather not."}])
     repeated(watch)
-    assert kinds(watch) == [(DRIFT, 12), (IDENTITY, 12)]
+    assert kinds(watch) == [(UNUSABLE, 12), (DRIFT, 12), (IDENTITY, 12)]
     watch.refresh_from_db()
-    assert {one["kind"] for one in watch.concerns} == {DRIFT, IDENTITY}
+    assert {one["kind"] for one in watch.concerns} == {UNUSABLE, DRIFT, IDENTITY}
     client = Client()
     client.force_login(world.alice)
     page = client.get(f"{world.base}/watches/{watch.uid}/").content.decode()
@@ -141,9 +153,36 @@ def test_what_is_missed_fails_or_cannot_begin_is_never_silent(world, labelled):
     assert ask_due(now=timezone.now() + timedelta(days=400)) == []
 
 
-def test_a_judge_is_watched_by_its_verdicts_on_the_same_tables(world):
-    write_script([])
-    judge = endpoint("words", options={"script": SCRIPT})
+def test_answers_that_were_never_usable_agree_with_nothing(world, labelled):
+    write_script([{"text": "I would rather not."}])
+    watch = started(world, labelled)
+    repeated(watch)
+    # at the start, and each time that nothing else came
+    assert kinds(watch) == [(UNUSABLE, number) for number in range(12)]
+    report = read_watch(watch, now=timezone.now())
+    assert report.answers == 0 and report.chart is None and not report.is_quiet
+    assert [one.mean for one in report.repeats] == [None] * 12 and report.repeats[-1].unusable == 6
+    client = Client()
+    client.force_login(world.alice)
+    page = client.get(f"{world.base}/watches/{watch.uid}/").content.decode()
+    assert "Repeat 11: 6 answers cannot be used." in page and "agreed with its first answers" not in page
+    assert "Nothing: every repeat was answered as at the start" not in page
+
+
+def test_a_story_whose_first_answer_cannot_be_used_has_no_agreement(world, labelled):
+    watch = started(world, labelled)
+    items = RunItem.objects.filter(entrant__run=watch.repeats.first().run, sample__number=watch.anchors[0])
+    assert items.update(repaired=None, unusable=True) == 1
+    cache.clear()
+    assert kinds(watch) == [(UNUSABLE, 0)]
+    repeated(watch)
+    assert kinds(watch) == [(UNUSABLE, 0)]  # fewer than at the start are no news
+    assert len(read_watch(watch, now=timezone.now()).repeats[-1].values) == 5
+
+
+def test_a_judge_is_watched_by_its_verdicts_on_the_same_tables(world, monkeypatch):
+    monkeypatch.setitem(FUNCTIONS, "words", lambda body: lexical_judge.answer(body | {"threshold": 0.9}))
+    judge = endpoint("words", options={"function": "words"})
     run = world.another("omniscient", stages=("extract", "judge"), judge=judge)
     assert [one.key for one in watchable_of(run)] == ["judge"]
     plan = WatchPlan(run, watchable_of(run)[0], stories=9, drop=0.2, budget=Decimal(1))
@@ -155,7 +194,7 @@ def test_a_judge_is_watched_by_its_verdicts_on_the_same_tables(world):
     [first, *_] = [worked_off(repeat.run) for repeat in watch.repeats.all()]
     assert first.source == run and first.entrants.get().endpoint.name == "omniscient"
     repeated(watch)
-    assert kinds(watch) == []
+    assert kinds(watch) == [] and read_watch(watch, now=timezone.now()).is_quiet
 
 
 def test_a_run_that_a_watch_rests_on_is_archived_and_not_deleted(world, labelled):

@@ -8,7 +8,7 @@ from rest_framework import serializers
 class NoticedOut(serializers.Serializer):
     kind = serializers.CharField(
         help_text="drift, identity (another model or system answered), otherwise (other settings), unanswered, "
-        "not begun, or missed."
+        "unusable (answers that cannot be used), not begun, or missed."
     )
     number = serializers.IntegerField(help_text="The repeat at which it was noticed.")
     at = serializers.DateTimeField()
@@ -53,8 +53,11 @@ class RepeatOut(serializers.Serializer):
     problem = serializers.CharField(allow_blank=True, help_text="Why it could not begin.")
     asked = serializers.IntegerField()
     unanswered = serializers.IntegerField()
-    agreement = serializers.FloatField(allow_null=True, help_text="Mean over stories, with the first answers.")
-    stories = serializers.IntegerField(help_text="Stories with an answer.")
+    unusable = serializers.IntegerField(help_text="Answers that cannot be used.")
+    agreement = serializers.FloatField(
+        allow_null=True, help_text="Mean over stories, with the first answers; null where there is nothing to compare."
+    )
+    stories = serializers.IntegerField(help_text="Stories with an agreement.")
     low = serializers.FloatField(allow_null=True, help_text="What an unchanged one keeps above.")
     high = serializers.FloatField(allow_null=True)
     sum = serializers.FloatField(allow_null=True, help_text="The highest cumulative sum within it.")
