@@ -15,11 +15,14 @@ normal one are too narrow in simulations.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
+
+from core.statistics import ratios
 
 Floats = NDArray[np.floating]
 FEWEST_MODELS = 5
@@ -71,6 +74,17 @@ def fit_items(scores: Floats, *, seed: int) -> ItemFit | None:
     middle = _told(*mean.T)
     ends = [np.quantile(of, (0.025, 0.975), axis=0).T for of in (difficulty, discrimination)]
     return ItemFit(middle[0], ends[0], middle[1], ends[1])
+
+
+def mean_by_model(scores: Floats, models: Sequence[int]) -> Floats:
+    """Return the mean of what each model scored on each item, over the times that it was asked: shape (models, items),
+    nan where it has no score. `models` has the number of the model of each row of `scores`, shape (times, items)."""
+    of = np.asarray(models, dtype=int)
+    known, values = np.isfinite(scores), np.nan_to_num(scores)
+    sums, counts = (np.zeros((of.max(initial=-1) + 1, scores.shape[1])) for _ in range(2))
+    np.add.at(sums, of, values)
+    np.add.at(counts, of, known)
+    return ratios(sums, counts)
 
 
 def _told(d: Floats, a: Floats) -> tuple[Floats, Floats]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from django.core.cache import cache
 
-from benchmark.domain.item_response import fit_items
+from benchmark.domain.item_response import fit_items, mean_by_model
 from benchmark.domain.tables import Column, Table
 from benchmark.models import StoryScores
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED
@@ -55,7 +55,7 @@ class ItemRow:
 @dataclass(frozen=True, slots=True)
 class ItemReport:
     """The items, those first that tell the `models` apart most; `why_not` says why there are none. `best` and `worst`
-    are the keys of the models with the highest and the lowest mean."""
+    are the keys of the newest entrants of the models with the highest and the lowest mean."""
 
     rows: tuple[ItemRow, ...]
     models: int
@@ -68,7 +68,10 @@ def items_of(
     entrants: Sequence[EntrantResults], stage: str, parse: str, metric: str, stories: Collection[int] | None
 ) -> ItemReport:
     """Return difficulty and discrimination of the samples in `stories`, all where it is None, by what the models among
-    the entrants score on each in a metric group and parse; kept for a while."""
+    the entrants score on each in a metric group and parse; kept for a while.
+
+    A model that was asked several times, with other seeds, prompts or methods, is one model, with the mean of what it
+    scored: its runs say nothing of how models differ."""
     models = [one for one in entrants if one.kind == "model" and one.scores]
     asked = [made_by(), sorted(one.scores for one in models), stage, parse, metric, sorted(stories or ())]
     key = "items:" + hashlib.sha256(json.dumps(asked).encode()).hexdigest()
@@ -84,10 +87,12 @@ def _report(
 ) -> ItemReport:
     kept = dict(StoryScores.objects.filter(pk__in=[one.scores for one in models]).values_list("pk", "metrics"))
     columns = [columns_of(kept.get(one.scores, {}).get(stage), parse) for one in models]
-    by_model = [scores_by_story(one, metric) for one in columns]
-    scored = {number: one for of in by_model for number, one in of.items() if one is not None}
+    by_entrant = [scores_by_story(one, metric) for one in columns]
+    scored = {number for of in by_entrant for number, one in of.items() if one is not None}
     numbers = sorted(number for number in scored if stories is None or number in stories)
-    scores = np.array([[_share(of.get(number)) for number in numbers] for of in by_model]).reshape(len(models), -1)
+    table = np.array([[_share(of.get(number)) for number in numbers] for of in by_entrant]).reshape(len(models), -1)
+    names = list(dict.fromkeys(one.name for one in models))
+    scores = mean_by_model(table, [names.index(one.name) for one in models])
     rows = np.isfinite(scores).any(axis=1)
     fit = fit_items(scores[rows], seed=SEED)
     if fit is None:
@@ -101,8 +106,9 @@ def _report(
         )
         for at, number in enumerate(numbers)
     ]  # fmt: skip
-    means = {models[at].key: float(np.nanmean(scores[at])) for at in np.flatnonzero(rows)}
     found.sort(key=lambda row: (-row.discrimination, row.number))
+    newest = {one.name: one.key for one in sorted(models, key=lambda one: one.at)}
+    means = {newest[names[at]]: float(np.nanmean(scores[at])) for at in np.flatnonzero(rows)}
     return ItemReport(
         tuple(found), int(rows.sum()), max(means, key=means.__getitem__), min(means, key=means.__getitem__)
     )

@@ -11,7 +11,9 @@ from django.urls import reverse
 
 from annotation.domain.baselines import label_answer
 from annotation.models import Assignment
-from benchmark.models import Audience
+from benchmark.models import Audience, StoryScores
+from benchmark.services.item_statistics import items_of
+from benchmark.suites.story_scores import columns_of, scores_by_story
 from tests.benchmark.evaluation import endpoint
 from tests.benchmark.results_world import STORIES, results_world
 from tests.copies import copied
@@ -74,6 +76,36 @@ def test_stories_that_tell_models_apart_come_first_and_open_side_by_side(world, 
     other = client.get(f"{base}?stage=stage2&metric=acc_context").context["report"]
     assert [row.mean for row in other.rows] != [row.mean for row in report.rows]
     assert client.get(f"{base}nothing.csv").status_code == 404
+
+
+def test_a_model_that_is_asked_again_counts_once(world, client):
+    """Three models with five seeds are three models: too few to fit anything."""
+    for name, skill in SKILLS.items():
+        FUNCTIONS[name] = lambda body, skill=skill: label_answer(body["task"], lambda key, values, row: values[0])
+    names = list(SKILLS)[:3]
+    try:
+        for seed in range(2, 4):
+            world.another(*names, stages=("label",), judge=None, seed=seed)
+    finally:
+        for name in SKILLS:
+            del FUNCTIONS[name]
+    client.force_login(world.alice)
+    page = client.get(f"{world.base}/results/items/?stage=stage2&runs=all")
+    entrants = page.context["leaderboard"].entrants["stage2"]
+    assert sum(one.kind == "model" for one in entrants) >= len(SKILLS) + 2 * len(names)
+    report = page.context["report"]
+    assert report.models == len(SKILLS) and {row.scored for row in report.rows} == {len(SKILLS)}
+    few = [one for one in entrants if one.name in names]
+    found = items_of(few, "stage2", "repaired", "overall_accuracy", None)
+    assert len(few) > 5 and found.models == 3 and found.why_not
+    [first] = [row for row in report.rows if row.number == 4]
+    by_model = {name: [one for one in entrants if one.name == name] for name in SKILLS}
+    scores = {
+        pk: scores_by_story(columns_of(metrics["stage2"], "repaired"), "overall_accuracy")
+        for pk, metrics in StoryScores.objects.values_list("pk", "metrics")
+    }
+    means = [sum(scores[one.scores][4] for one in of) / len(of) for of in by_model.values()]
+    assert first.mean == pytest.approx(sum(means) / len(means))
 
 
 def test_few_models_and_open_work(world, client):
