@@ -49,7 +49,7 @@ def simulated(rng: np.random.Generator, *, stories: int, wrong: float, shared: f
     cells = Cells(
         story=np.repeat(np.arange(stories), PROPOSITIONS), row=np.tile(np.arange(PROPOSITIONS), stories),
         dimension=np.zeros(size, dtype=np.int64), gold=gold, method=np.full(size, "majority"),
-        suggested=np.full(size, NOTHING), votes=nobody, blind_votes=nobody,
+        suggested=np.full(size, NOTHING), votes=nobody, blind_votes=nobody, unknown_votes=nobody,
         stories=tuple(range(stories)), dimensions=("one",), annotators=(),
     )  # fmt: skip
     return cells, said, planted

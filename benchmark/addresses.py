@@ -270,7 +270,7 @@ def chosen_comparison(params: Mapping[str, str], access: ProjectAccess) -> Chose
     )
 
 
-FIRST_SHOWN = (Kind.BLIND, Kind.ADJUDICATED, Kind.MAJORITY, Kind.UNANIMOUS)
+FIRST_SHOWN = (Kind.BLIND, Kind.UNKNOWN, Kind.ADJUDICATED, Kind.MAJORITY, Kind.UNANIMOUS)
 """Kinds of gold by what a reader asks first."""
 
 

@@ -7,34 +7,45 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from django.db.models import Exists, OuterRef
+
 from annotation.domain.anchoring import Arm, untouched
 from annotation.models import Proposition, Story, Suggestion, Vote, VoteEvent
 
 ByDimension = dict[str, str]
+_IMPORTED = VoteEvent.objects.filter(
+    annotator=OuterRef("annotator"), idempotency_key=OuterRef("idempotency_key"), origin="import"
+)
+"""The change that a vote stands by, where it was imported."""
 
 
 @dataclass(slots=True)
 class VoteProvenance:
     """`suggested` has the label that a model suggested for each cell on which somebody voted in an arm, by proposition
-    id; `blind` the votes that no suggestion can have touched, by proposition id and user name; `imported` the ids of
-    stories with imported votes, of which nobody here knows what their annotators saw."""
+    id; `blind` the votes that no suggestion can have touched, by proposition id and user name; `unknown`, in the same
+    form, the imported ones, of which nobody here knows what their annotators saw."""
 
     suggested: dict[int, ByDimension] = field(default_factory=lambda: defaultdict(dict))
     blind: dict[int, dict[str, ByDimension]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(dict)))
-    imported: set[int] = field(default_factory=set)
+    unknown: dict[int, dict[str, ByDimension]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(dict)))
 
 
 def provenance_of(stories: Sequence[Story]) -> VoteProvenance:
     """Return how the votes that stand on the gold tables of these stories came about.
 
     A vote is blind where its arm was, where it was the first one of a reveal, or where there was no suggestion to see.
+    One that was imported, and that nobody has changed since, is not known to be blind.
     """
     found = VoteProvenance()
     live = Proposition.objects.live_gold().filter(table__story__in=stories)
     first = _first_votes(live)
-    columns = ("proposition_id", "dimension", "annotator__username", "label", "arm", "suggested")
+    columns = ("proposition_id", "dimension", "annotator__username", "label", "arm", "suggested", "imported")
     armed = set()
-    for pk, key, name, label, arm, suggested in Vote.objects.cast().filter(proposition__in=live).values_list(*columns):
+    cast = Vote.objects.cast().filter(proposition__in=live).annotate(imported=Exists(_IMPORTED))
+    for pk, key, name, label, arm, suggested, imported in cast.values_list(*columns):
+        if imported:
+            found.unknown[pk][name][key] = label
+            continue
         if arm == Arm.NONE:
             blind = "" if suggested else label
         else:
@@ -48,8 +59,6 @@ def provenance_of(stories: Sequence[Story]) -> VoteProvenance:
         ):
             if (pk, key) in armed:
                 found.suggested[pk][key] = label
-    imported = VoteEvent.objects.filter(origin="import", proposition__in=live)
-    found.imported = set(imported.order_by().values_list("proposition__table__story_id", flat=True).distinct())
     return found
 
 

@@ -52,6 +52,7 @@ class GoldKinds(GenericAPIView):
             "stories_with_votes": kept.voted,
             "stories_frozen_before": kept.lacking,
             "stories_with_imported_votes": kept.imported,
+            "votes_not_known_to_be_blind": kept.unknown,
             "cells_with_suggestion": kept.suggested,
             "method": figures.method,
             "tables": list(tables_of(figures)),

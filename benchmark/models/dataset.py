@@ -117,8 +117,9 @@ class DatasetSample(models.Model):
     no vote, and `adjudications` what each expert last decided, in the same form: gold itself, but for decisions that
     another overruled. Frozen gold that people voted on has under `provenance` what they saw: {"suggested": [[label that
     a model suggested of each dimension] of each proposition], empty without any, "blind": votes that no suggestion can
-    have touched, in the form of `votes`, "imported": whether any votes were imported}; versions from before that was
-    kept lack it.
+    have touched, in the form of `votes`, "unknown": imported ones, of which nobody knows}. Versions from before that
+    was kept lack it; in the first that have it "imported" says in place of "unknown" that any of the story's votes were
+    imported, and these are among the blind ones.
     """
 
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="samples")

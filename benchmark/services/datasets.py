@@ -203,7 +203,7 @@ def _provenance(story: Story, table: list[Proposition], held: VoteProvenance, ke
     return {
         "suggested": suggested if any(map(any, suggested)) else [],
         "blind": _by_person(table, held.blind, keys),
-        "imported": story.pk in held.imported,
+        "unknown": _by_person(table, held.unknown, keys),
     }
 
 

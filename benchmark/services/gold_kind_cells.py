@@ -9,6 +9,7 @@ import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from django.core.cache import cache
@@ -19,6 +20,7 @@ from benchmark.domain.gold_kinds.cells import NOTHING, UNLABELLED, Cells, Ints
 from benchmark.models import Dataset, DatasetSample, Run, RunItem
 from benchmark.services.absences import is_absent
 from benchmark.services.asking import sample_of
+from benchmark.services.datasets import ByPerson
 from benchmark.services.leaderboards import KEPT_SECONDS, entrants_of
 from benchmark.services.reports import reports_of
 from benchmark.suites.contract import Suite
@@ -55,12 +57,14 @@ class Labelling:
 @dataclass(frozen=True, slots=True)
 class Provenance:
     """What the version keeps of how people voted: `voted` stories have votes, of which `lacking` ones were frozen
-    before it was kept what their annotators saw, and `imported` ones have votes that were made elsewhere; `suggested`
-    cells have the label that a model had suggested."""
+    before it was kept what their annotators saw, and `imported` ones have votes that were made elsewhere: `unknown`
+    votes, of which it is not known whether they are blind. `suggested` cells have the label that a model had
+    suggested."""
 
     voted: int
     lacking: int
     imported: int
+    unknown: int
     suggested: int
 
 
@@ -154,13 +158,14 @@ class _Loading:
     def material(self) -> Material:
         rows = [row for at, sample in enumerate(self.samples) for row in self._cells(at, sample)]
         columns = np.array([row[:5] for row in rows], dtype=np.int64).reshape(len(rows), 5).T
-        votes, blind = (
+        votes, blind, unknown = (
             np.array([row[at] for row in rows], dtype=np.int64).reshape(len(rows), len(self.annotators))
-            for at in (6, 7)
+            for at in (6, 7, 8)
         )
         cells = Cells(
             story=columns[0], row=columns[1], dimension=columns[2], gold=columns[3], suggested=columns[4],
             method=np.array([row[5] for row in rows], dtype="U12"), votes=votes, blind_votes=blind,
+            unknown_votes=unknown,
             stories=tuple(sample.number for sample in self.samples),
             dimensions=tuple(one.name for one in self.schema.dimensions),
             annotators=tuple(f"Annotator {number}" for number in self.annotators.values()),
@@ -173,7 +178,7 @@ class _Loading:
 
     def _cells(self, story: int, sample: DatasetSample) -> list[tuple]:
         kept = sample.gold.get(PROVENANCE) or {}
-        suggested, blind = kept.get("suggested") or (), kept.get("blind") or {}
+        suggested, (blind, unknown) = kept.get("suggested") or (), _blindness(kept)
         rows = []
         for row, belief in enumerate(sample.beliefs):
             methods = sample.methods[row] if sample.methods else ()
@@ -184,6 +189,7 @@ class _Loading:
                     methods[at] if methods else "",
                     self._given(sample.votes, row, at),
                     self._given(blind, row, at),
+                    self._given(unknown, row, at),
                 ))  # fmt: skip
         return rows
 
@@ -220,6 +226,14 @@ class _Loading:
         return Provenance(
             voted=len(voted),
             lacking=len(voted) - len(kept),
-            imported=sum(bool(one.get("imported")) for one in kept),
+            imported=sum(bool(_blindness(one)[1]) for one in kept),
+            unknown=int((cells.unknown_votes != NOTHING).sum()),
             suggested=int((cells.suggested != NOTHING).sum()),
         )
+
+
+def _blindness(kept: Mapping[str, Any]) -> tuple[ByPerson, ByPerson]:
+    """Return the votes of a story that are blind, and those of which it is not known, as `DatasetSample` has them; in
+    versions that do not tell them apart none is known where any were imported."""
+    blind, unknown = kept.get("blind") or {}, kept.get("unknown") or {}
+    return ({}, blind) if kept.get("imported") else (blind, unknown)

@@ -11,7 +11,7 @@ from benchmark.domain.gold_kinds.moves import Move
 from benchmark.domain.gold_kinds.order import Swap
 from benchmark.domain.gold_kinds.scores import KindScore, in_order
 from benchmark.domain.tables import Cells, Column, Table
-from benchmark.services.gold_kinds import ALL_VOTES, BLIND_VOTES, OVERALL, GoldFigures
+from benchmark.services.gold_kinds import ALL_VOTES, BLIND_VOTES, OVERALL, UNKNOWN_VOTES, GoldFigures
 from core.language import gettext_noop
 from core.statistics import Estimate
 
@@ -19,6 +19,8 @@ NAMES: Mapping[Kind, str] = {
     Kind.ALL: gettext_noop("All gold"),
     Kind.BLIND: gettext_noop("Blind votes only"),
     Kind.BESIDE: gettext_noop("All gold, same cells"),
+    Kind.UNKNOWN: gettext_noop("Blind or unknown votes"),
+    Kind.BESIDE_UNKNOWN: gettext_noop("All gold, cells of blind or unknown votes"),
     Kind.UNANIMOUS: gettext_noop("Unanimous cells"),
     Kind.MAJORITY: gettext_noop("Majority cells"),
     Kind.ADJUDICATED: gettext_noop("Adjudicated cells"),
@@ -29,7 +31,13 @@ SCORED = gettext_noop("Accuracy: the mean over stories of the share of right cel
 BLIND_TOLD = gettext_noop(
     "Gold from blind votes: more than half of at least two votes that no suggestion can have touched."
 )
-SAME_CELLS = gettext_noop("Blind votes are compared with all gold on the same cells, other kinds with all gold.")
+UNKNOWN_TOLD = gettext_noop(
+    "Blind or unknown votes: the blind ones with imported ones, of which it is not known whether a label stood before "
+    "the annotator’s eyes. What they say of blind votes holds if they were blind."
+)
+SAME_CELLS = gettext_noop(
+    "Gold made anew of votes is compared with all gold on the same cells, other kinds with all gold."
+)
 TAU_TOLD = gettext_noop(
     "Kendall’s τ-b of the models’ scores: 1 for the same order, −1 for its reverse. Its interval lies between "
     "quantiles of resampled stories."
@@ -51,13 +59,14 @@ MOVED_TOLD = gettext_noop(
     "majority is more than half of at least two votes."
 )
 VOTES: Mapping[str, str] = {ALL_VOTES: gettext_noop("All votes"), BLIND_VOTES: gettext_noop("Blind votes")}
+STANDING_VOTES: Mapping[str, str] = {BLIND_VOTES: VOTES[BLIND_VOTES], UNKNOWN_VOTES: NAMES[Kind.UNKNOWN]}
 LEFT_OUT = gettext_noop("Left-out annotators")
 CEILING_TOLD = gettext_noop(
     "Each annotator in turn is scored against gold that more than half of at least two others make; models stand in "
     "the same places. The difference is a model’s score less that of the annotators, story by story."
 )
 EPSILON_TOLD = gettext_noop(
-    "Alternative annotator test (Calderon et al. 2025), blind votes of all dimensions, first repetition; ε = 0.15. "
+    "Alternative annotator test (Calderon et al. 2025), votes of all dimensions, first repetition; ε = 0.15. "
     "Advantage: the share of cells where the model is at least as near to the others as the annotator, mean over "
     "annotators."
 )
@@ -66,7 +75,14 @@ WINNING_TOLD = gettext_noop(
     "stand in from 0.5 on. As published cells count as independent; over stories they do not, which is what "
     "counts here."
 )
-YES, NO = gettext_noop("yes"), gettext_noop("no")
+PASSES: Mapping[str, Mapping[bool | None, str | None]] = {
+    BLIND_VOTES: {True: gettext_noop("yes"), False: gettext_noop("no"), None: None},
+    UNKNOWN_VOTES: {
+        True: gettext_noop("yes, if they were blind"),
+        False: gettext_noop("no, if they were blind"),
+        None: None,
+    },
+}
 
 
 def tables_of(figures: GoldFigures, dimension: int = OVERALL) -> dict[str, Callable[[], Table]]:
@@ -125,7 +141,7 @@ def by_kind(figures: GoldFigures, dimension: int) -> Table:
         notes=[
             gettext_noop(f"Of: {dimension_told(figures, dimension)}."),
             SCORED,
-            *(BLIND_TOLD for _ in range(Kind.BLIND in figures.kinds)),
+            *_votes_told(figures),
             *(gettext_noop(f"{NAMES[Kind(kind)]}: {count:,} cells.") for kind, count in counts.items()),
         ],
     )
@@ -151,8 +167,16 @@ def by_dimension(figures: GoldFigures) -> Table:
         ],
         rows=rows,
         mark_within="kind",
-        notes=[SCORED, BLIND_TOLD],
+        notes=[SCORED, *_votes_told(figures)],
     )
+
+
+def _votes_told(figures: GoldFigures) -> Iterator[str]:
+    """Yield what gold made anew of votes is, where there is any."""
+    if Kind.BLIND in figures.kinds:
+        yield BLIND_TOLD
+    if Kind.UNKNOWN in figures.kinds:
+        yield UNKNOWN_TOLD
 
 
 def ranks(figures: GoldFigures, dimension: int) -> Table:
@@ -282,20 +306,24 @@ def standing_in_table(figures: GoldFigures) -> Table:
     rows: list[Cells] = [
         {
             "model": model,
+            "votes": STANDING_VOTES[votes],
             **estimated("advantage", found.advantage),
             "over_stories": found.over_stories,
             "published": found.published["winning_rate"],
             "tested": found.published["tested"],
-            "passes": None if found.passes is None else YES if found.passes else NO,
+            "passes": PASSES[votes][found.passes],
         }
+        for votes, by_model in figures.standing_in.items()
         for model in in_order(figures.scores[OVERALL])
-        if (found := figures.standing_in[model]).advantage["value"] is not None
+        if (found := by_model[model]).advantage["value"] is not None
     ]
-    reasons = {of.published.get("reason", "") for of in figures.standing_in.values()} - {""}
+    tests = [of for by_model in figures.standing_in.values() for of in by_model.values()]
+    reasons = {of.published.get("reason", "") for of in tests} - {""}
     return Table(
         title=gettext_noop("May a model stand in for an annotator?"),
         columns=[
             Column(key="model", header=gettext_noop("Model")),
+            Column(key="votes", header=gettext_noop("Votes")),
             share("advantage", gettext_noop("Advantage")),
             Column(key="over_stories", header=gettext_noop("Winning rate, over stories"), kind="number"),
             Column(key="published", header=gettext_noop("As published"), kind="number"),
@@ -303,8 +331,13 @@ def standing_in_table(figures: GoldFigures) -> Table:
             Column(key="passes", header=gettext_noop("May stand in")),
         ],
         rows=rows,
-        notes=[EPSILON_TOLD, WINNING_TOLD, *sorted(reasons)],
+        mark_within="votes",
+        notes=[EPSILON_TOLD, WINNING_TOLD, *_unknown_told(figures), *sorted(reasons)],
     )
+
+
+def _unknown_told(figures: GoldFigures) -> list[str]:
+    return [UNKNOWN_TOLD] if UNKNOWN_VOTES in figures.standing_in else []
 
 
 def annotators_table(figures: GoldFigures) -> Table:
@@ -315,9 +348,10 @@ def annotators_table(figures: GoldFigures) -> Table:
         "human_advantage": gettext_noop("Annotator at least as near"),
     }
     rows: list[Cells] = [
-        {"model": model, **row, "annotator": figures.annotators[row["annotator"]]}
+        {"model": model, "votes": STANDING_VOTES[votes], **row, "annotator": figures.annotators[row["annotator"]]}
+        for votes, by_model in figures.standing_in.items()
         for model in in_order(figures.scores[OVERALL])
-        for row in figures.standing_in[model].published["annotators"]
+        for row in by_model[model].published["annotators"]
         if row["advantage"] is not None
     ]
     return Table(
@@ -325,11 +359,12 @@ def annotators_table(figures: GoldFigures) -> Table:
         columns=[
             Column(key="model", header=gettext_noop("Model")),
             Column(key="annotator", header=gettext_noop("Annotator")),
+            Column(key="votes", header=gettext_noop("Votes")),
             Column(key="items", header=columns.pop("items"), kind="count"),
             *(Column(key=key, header=header, unit="%", kind="share") for key, header in columns.items()),
             Column(key="p", header="p", kind="number", digits=4),
             Column(key="p_corrected", header=gettext_noop("p, corrected"), kind="number", digits=4),
         ],
         rows=rows,
-        notes=[EPSILON_TOLD],
+        notes=[EPSILON_TOLD, *_unknown_told(figures)],
     )

@@ -13,13 +13,14 @@ from benchmark.domain.gold_kinds.moves import Move, Moved, moves
 from benchmark.domain.gold_kinds.order import Order, order
 from benchmark.domain.gold_kinds.scores import KindScore, kind_scores, story_scores
 from benchmark.domain.gold_kinds.standing_in import StandingIn, standing_in
-from benchmark.services.gold_kind_cells import Labelling, Provenance, material_of
+from benchmark.services.gold_kind_cells import Labelling, Material, Provenance, material_of
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED
 from core.language import gettext_noop
 from core.statistics import method
 
-ALL_VOTES, BLIND_VOTES = "all", "blind"
-"""The votes that a ceiling rests on."""
+ALL_VOTES, BLIND_VOTES, UNKNOWN_VOTES = "all", "blind", "unknown"
+"""The votes that figures of people rest on: all, those that no suggestion can have touched, and these with those of
+which that is not known."""
 OVERALL = -1
 """Stands for all dimensions, where figures are told by dimension."""
 
@@ -27,7 +28,8 @@ OVERALL = -1
 @dataclass(frozen=True, slots=True)
 class GoldFigures:
     """Scores of models by dimension (OVERALL among them) and kind of gold, and whether their order changes; how far
-    labels moved, ceilings by ALL_VOTES and BLIND_VOTES, and whether a model may stand in for an annotator.
+    labels moved, ceilings by ALL_VOTES and BLIND_VOTES, and whether a model may stand in for an annotator, by
+    BLIND_VOTES and, where some votes are not known to be blind, by UNKNOWN_VOTES.
 
     `kinds` are those that the version has cells of, by how many; `keys` and `dimensions` are keys and names of the
     dimensions. `unranked` are the baselines that have no part in the order of models.
@@ -43,7 +45,7 @@ class GoldFigures:
     orders: Mapping[int, Mapping[Kind, Order]]
     moves: Mapping[int, Mapping[Move, Moved]]
     ceilings: Mapping[str, Mapping[int, Ceiling]]
-    standing_in: Mapping[str, StandingIn]
+    standing_in: Mapping[str, Mapping[str, StandingIn]]
     method: str
     unranked: tuple[str, ...] = ()
 
@@ -85,10 +87,21 @@ def _figures(labelling: Labelling) -> GoldFigures:
             name: {at: ceiling(cells, votes, material.predicted, of, seed=SEED) for at, of in parts.items()}
             for name, votes in ((ALL_VOTES, cells.votes), (BLIND_VOTES, cells.blind_votes))
         },
-        standing_in={name: standing_in(cells, said[0], seed=SEED) for name, said in material.predicted.items()},
+        standing_in=_standing_in(material),
         method=method(seed=SEED, unit=gettext_noop("stories")),
         unranked=tuple(name for name in material.predicted if name not in ranked),
     )
+
+
+def _standing_in(material: Material) -> dict[str, dict[str, StandingIn]]:
+    cells = material.cells
+    votes = {BLIND_VOTES: cells.blind_votes}
+    if not cells.is_all_known:
+        votes[UNKNOWN_VOTES] = cells.perhaps_blind
+    return {
+        key: {name: standing_in(cells, of, said[0], seed=SEED) for name, said in material.predicted.items()}
+        for key, of in votes.items()
+    }
 
 
 def _orders(

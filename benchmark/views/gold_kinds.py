@@ -19,10 +19,20 @@ from benchmark.addresses import ChosenGold, chosen_gold, table_named
 from benchmark.domain.gold_kinds.cells import REFERENCE, Kind
 from benchmark.domain.gold_kinds.moves import Move
 from benchmark.domain.gold_kinds.scores import in_order
+from benchmark.domain.gold_kinds.standing_in import StandingIn
 from benchmark.domain.tables import Column
 from benchmark.services.downloads import TABLE_TYPES, table_file
 from benchmark.services.gold_kind_rows import MOVED, OVERRULED, UNDECIDED, WHICH, rows_of
-from benchmark.services.gold_kind_tables import LEFT_OUT, MOVES, NAMES, UNRANKED_TOLD, VOTES, dimension_told, tables_of
+from benchmark.services.gold_kind_tables import (
+    LEFT_OUT,
+    MOVES,
+    NAMES,
+    STANDING_VOTES,
+    UNRANKED_TOLD,
+    VOTES,
+    dimension_told,
+    tables_of,
+)
 from benchmark.services.gold_kinds import ALL_VOTES, BLIND_VOTES, OVERALL, GoldFigures
 from benchmark.views.files import files_of
 from benchmark.views.tables import page_table
@@ -197,8 +207,11 @@ def _ceiling_chart(chosen: ChosenGold) -> DotChart | None:
 
 
 def _standing_in_chart(chosen: ChosenGold) -> DotChart | None:
-    """How often each model is at least as near to the other annotators as the one in whose place it stands."""
-    found = chosen.figures.standing_in
+    """How often each model is at least as near to the other annotators as the one in whose place it stands: by blind
+    votes, or, without any, by those that may be."""
+    votes, found = next(
+        ((votes, of) for votes, of in chosen.figures.standing_in.items() if any(map(_tested, of.values()))), ("", {})
+    )
     rows = [
         Row(
             label=model,
@@ -206,13 +219,18 @@ def _standing_in_chart(chosen: ChosenGold) -> DotChart | None:
             n=counted(found[model].advantage["n"], "place"),
         )
         for model in in_order(chosen.figures.scores[OVERALL])
-        if found[model].advantage["value"] is not None
+        if model in found and _tested(found[model])
     ]
     if not rows:
         return None
     unit = _("Advantage (%), lines are 95 % intervals over stories")
     title = _("May a model stand in for an annotator?")
-    return dot_chart(title, rows, notation=PERCENT, heads=(_("Advantage"),), unit=unit)
+    head = _("Advantage, {votes}").format(votes=_(STANDING_VOTES[votes]).lower())
+    return dot_chart(title, rows, notation=PERCENT, heads=(head,), unit=unit)
+
+
+def _tested(found: StandingIn) -> bool:
+    return found.advantage["value"] is not None
 
 
 @require_GET

@@ -14,18 +14,21 @@ from django.utils import timezone
 
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import Assignment, Proposition, Suggestion, Vote
+from annotation.services.vote_import import import_votes
+from annotation.services.votes import Change, save_votes
 from benchmark.domain.gold_kinds.cells import Kind
 from benchmark.domain.gold_kinds.moves import Move
 from benchmark.models import Audience, DatasetSample
 from benchmark.services.datasets import freeze
 from benchmark.services.gold_kind_cells import labelled_versions, labelling_of
-from benchmark.services.gold_kinds import ALL_VOTES, OVERALL, figures_of
+from benchmark.services.gold_kinds import ALL_VOTES, BLIND_VOTES, OVERALL, UNKNOWN_VOTES, figures_of
 from tests.benchmark.results_world import HOSTILE, results_world
 from tests.benchmark.settled import LABELS, baselines, settle, started, work_off
 
 pytestmark = pytest.mark.django_db(transaction=True)
 KEYS = DEFAULT_SCHEMA.keys
 AT = KEYS.index("context")
+PEOPLE = ("bea", "ben", "bob")
 
 
 @pytest.fixture
@@ -57,7 +60,7 @@ def test_a_version_freezes_what_annotators_saw_and_figures_stay(cast, row, djang
     # Bea never saw it; Ben's first vote, before the reveal, is not in these votes' history, and Bob was shown it.
     assert blind == {"bob": "", "bea": LABELS["context"], "ben": ""}
     assert kept["blind"]["bob"][1] == [LABELS[key] for key in KEYS]  # there was nothing to see
-    assert kept["imported"] is False
+    assert kept["unknown"] == {}
     run = work_off(started(cast, dataset, [baselines()["majority"]]))
     assert labelled_versions(cast.project) == [dataset]
     before = figures_of(labelling_of(dataset))
@@ -73,7 +76,7 @@ def test_a_version_freezes_what_annotators_saw_and_figures_stay(cast, row, djang
     assert [one["value"] for one in people.values()] == [1, 1, pytest.approx(13 / 14)]
     assert list(people) == ["Annotator 1", "Annotator 2", "Annotator 3"]  # Bea, Ben, Bob
     # All three voted blind on 13 cells alike: each is tested as published, on one story none over stories.
-    found = before.standing_in["majority"]
+    found = before.standing_in[BLIND_VOTES]["majority"]
     assert (found.published["tested"], found.over_stories) == (3, None)
     assert [row["items"] for row in found.published["annotators"]] == [13, 13, 13]
     Vote.objects.filter(proposition=row).update(arm="shown", suggested="x", label="Neutral")
@@ -149,6 +152,44 @@ def test_a_version_from_before_says_what_it_lacks(world, client):
     page = client.get(f"{world.base}/results/gold/")
     assert page.context["figures"].provenance.lacking == 1
     assert "1 story was frozen before it was kept" in page.content.decode()
+
+
+def test_imported_votes_are_not_counted_as_blind(cast, make_story, client):
+    """Three people's votes on 14 cells came by import; of one cell Bob has changed his mind since, in the grid."""
+    story = make_story(1)
+    settle(story)
+    rows = list(Proposition.objects.gold_of(story))
+    lines = ["story_id,actor,belief,dimension,annotator,label"]
+    lines += [
+        f"1,{row.actor},{row.belief},{key},{name},{LABELS[key]}" for row in rows for key in KEYS for name in PEOPLE
+    ]
+    file = io.BytesIO("\n".join(lines).encode())
+    import_votes(by=cast.alice, project=cast.project, handle=file, file="votes.csv", now=timezone.now())
+    place = Assignment.objects.get(story=story, annotator=cast.bob)
+    change = Change(rows[0].uid, "context", "Deceptive", timezone.now(), "later")
+    save_votes(by=cast.bob, assignment=place, changes=[change], now=timezone.now())
+    dataset, _ = freeze(by=cast.alice, project=cast.project)
+    kept = dataset.samples.get().gold["provenance"]
+    blind = [[("Deceptive" if (at, key) == (0, "context") else "") for key in KEYS] for at in range(len(rows))]
+    assert kept["blind"] == {"bob": blind} and set(kept["unknown"]) == set(PEOPLE)
+    work_off(started(cast, dataset, [baselines()["majority"]]))
+    figures = figures_of(labelling_of(dataset))
+    assert (figures.provenance.unknown, figures.provenance.imported) == (41, 1)
+    assert Kind.BLIND not in figures.kinds and figures.kinds[Kind.UNKNOWN] == 14
+    assert figures.standing_in[BLIND_VOTES]["majority"].advantage["value"] is None
+    assert figures.standing_in[UNKNOWN_VOTES]["majority"].published["tested"] == 3
+    client.force_login(cast.alice)
+    page = " ".join(client.get(f"/p/{cast.project.slug}/results/gold/").content.decode().split())
+    assert "Votes of 1 story were imported, 41 in all" in page and "all votes are blind" not in page
+
+
+def test_a_version_that_does_not_tell_imported_votes_apart_has_no_blind_ones(world):
+    sample = DatasetSample.objects.filter(dataset=world.dataset).first()
+    sample.votes = {"bob": [[belief["labels"][key] for key in KEYS] for belief in sample.beliefs]}
+    sample.gold |= {"provenance": {"suggested": [], "blind": sample.votes, "imported": True}}
+    sample.save(update_fields=["votes", "gold"])
+    kept = figures_of(labelling_of(world.dataset)).provenance
+    assert (kept.unknown, kept.imported) == (7 * len(sample.beliefs), 1)
 
 
 def test_who_still_labels_a_story_waits(world, client):

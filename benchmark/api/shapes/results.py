@@ -149,7 +149,10 @@ class GoldKindsOut(serializers.Serializer):
     stories_frozen_before = serializers.IntegerField(
         help_text="Of these, stories of which it was not kept what annotators saw when they voted."
     )
-    stories_with_imported_votes = serializers.IntegerField()
+    stories_with_imported_votes = serializers.IntegerField(
+        help_text="Stories with imported votes, which are not known to be blind."
+    )
+    votes_not_known_to_be_blind = serializers.IntegerField()
     cells_with_suggestion = serializers.IntegerField()
     method = serializers.CharField()
     tables = serializers.ListField(child=serializers.CharField())

@@ -23,18 +23,24 @@ UNIT = "stories"
 
 
 class Kind(StrEnum):
-    """A kind of gold. BLIND is made anew of blind votes; BESIDE is all gold on the cells that have BLIND gold."""
+    """A kind of gold. BLIND is made anew of blind votes; BESIDE is all gold on the cells that have BLIND gold.
+
+    UNKNOWN is made anew of blind votes and of those of which it is not known whether they are, and BESIDE_UNKNOWN is
+    all gold on its cells; there are none of these where all is known."""
 
     ALL = "all"
     BLIND = "blind"
     BESIDE = "beside"
+    UNKNOWN = "unknown"
+    BESIDE_UNKNOWN = "beside-unknown"
     UNANIMOUS = "unanimous"
     MAJORITY = "majority"
     ADJUDICATED = "adjudicated"
     IMPORTED = "imported"
 
 
-REFERENCE = {kind: Kind.BESIDE if kind == Kind.BLIND else Kind.ALL for kind in Kind if kind != Kind.ALL}
+_SAME_CELLS = {Kind.BLIND: Kind.BESIDE, Kind.UNKNOWN: Kind.BESIDE_UNKNOWN}
+REFERENCE = {kind: _SAME_CELLS.get(kind, Kind.ALL) for kind in Kind if kind != Kind.ALL}
 """The gold that a kind of it is compared with: of the same cells where its labels differ, else all."""
 
 
@@ -44,7 +50,8 @@ class Cells:
 
     `story` counts stories from 0 in the order of `stories`, their numbers; `dimension` indexes `dimensions`, `row` is
     the proposition within its story. `method` says how the gold label was settled, `suggested` is what a model had
-    proposed before people voted. `votes` and `blind_votes` have shape (C, annotators).
+    proposed before people voted. `votes`, `blind_votes` and `unknown_votes`, of which it is not known whether they are
+    blind, have shape (C, annotators).
     """
 
     story: Ints
@@ -55,6 +62,7 @@ class Cells:
     suggested: Ints
     votes: Ints
     blind_votes: Ints
+    unknown_votes: Ints
     stories: tuple[int, ...]
     dimensions: tuple[str, ...]
     annotators: tuple[str, ...]
@@ -70,15 +78,27 @@ class Cells:
         """Return the label of more than half of the votes of each cell, two at least."""
         return gold_from_blind(self.votes)[0]
 
+    @property
+    def perhaps_blind(self) -> Ints:
+        """Votes that are blind or may be: shape (C, annotators)."""
+        return np.where(self.blind_votes != NOTHING, self.blind_votes, self.unknown_votes)
+
+    @property
+    def is_all_known(self) -> bool:
+        """Whether it is known of every vote whether it is blind."""
+        return bool((self.unknown_votes == NOTHING).all())
+
     def by_kind(self) -> Mapping[Kind, Ints]:
         """Return the gold label of each cell by kind of gold, NOTHING where the cell is not of that kind."""
         blind = gold_from_blind(self.blind_votes)[0]
+        unknown = np.full(len(self), NOTHING) if self.is_all_known else gold_from_blind(self.perhaps_blind)[0]
         by_method = {
             kind: np.where(self.method == kind.value, self.gold, NOTHING)
             for kind in (Kind.UNANIMOUS, Kind.MAJORITY, Kind.ADJUDICATED, Kind.IMPORTED)
         }
-        beside = np.where(blind >= 0, self.gold, NOTHING)
-        return {Kind.ALL: self.gold, Kind.BLIND: blind, Kind.BESIDE: beside, **by_method}
+        remade = {Kind.BLIND: blind, Kind.UNKNOWN: unknown}
+        beside = {_SAME_CELLS[kind]: np.where(gold >= 0, self.gold, NOTHING) for kind, gold in remade.items()}
+        return {Kind.ALL: self.gold, **remade, **beside, **by_method}
 
     def by_story(self, values: Floats) -> Floats:
         """Return the mean of what is known of a value of each cell, in each story: shape (stories,), nan without."""

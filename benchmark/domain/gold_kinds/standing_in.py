@@ -1,4 +1,4 @@
-"""May a model stand in for an annotator? The alternative annotator test on blind votes, and the same over stories."""
+"""May a model stand in for an annotator? The alternative annotator test, and the same over stories."""
 
 from __future__ import annotations
 
@@ -33,15 +33,16 @@ class StandingIn:
         return None if self.over_stories is None else self.over_stories >= 0.5
 
 
-def standing_in(cells: Cells, model: Ints, *, seed: int) -> StandingIn:
-    """Test whether a model, shape (C,), represents the annotators as well as each of them does, on blind votes.
+def standing_in(cells: Cells, votes: Ints, model: Ints, *, seed: int) -> StandingIn:
+    """Test whether a model, shape (C,), represents the annotators as well as each of them does, on these votes, blind
+    ones or those that may be, shape (C, annotators).
 
     Over stories each hypothesis is a one-sided t test of the cells' mean difference with story-clustered standard
     error; Benjamini and Yekutieli's correction is that of the test as published.
     """
-    published = alternative_annotator_test(cells.blind_votes, model, epsilon=EPSILON, q=LEVEL)
+    published = alternative_annotator_test(votes, model, epsilon=EPSILON, q=LEVEL)
     tested = [row["annotator"] for row in published["annotators"] if "reason" not in row]
-    used = [wins(cells.blind_votes, model, annotator) for annotator in tested]
+    used = [wins(votes, model, annotator) for annotator in tested]
     counts = [_by_story(cells, use, np.ones(len(won))) for use, won, _ in used]
     won = [_by_story(cells, use, won.astype(float)) for use, won, _ in used]
     sums = np.stack([*won, *counts], axis=1) if used else np.zeros((len(cells.stories), 0))

@@ -36,6 +36,7 @@ class Command(JsonCommand):
             "cells": {kind.value: count for kind, count in figures.kinds.items()},
             "stories_frozen_before": kept.lacking,
             "stories_with_imported_votes": kept.imported,
+            "votes_not_known_to_be_blind": kept.unknown,
             "scores": list(tables["by-kind"]().rows),
             "ranks": list(tables["ranks"]().rows),
             "moves": list(tables["moves"]().rows),
@@ -65,7 +66,7 @@ class Command(JsonCommand):
         for row in result["standing_in"]:
             rate = "–" if row["over_stories"] is None else f"{row['over_stories']:.2f}"
             told = f"advantage {_percent(row['advantage'])}, winning rate over stories {rate}"
-            self.stdout.write(f"As an annotator, {row['model']}: {told}")
+            self.stdout.write(f"As an annotator, {row['model']}, {row['votes'].lower()}: {told}")
         if "path" in result:
             self.stdout.write(f"path: {result['path']}")
 

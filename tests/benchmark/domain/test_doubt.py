@@ -18,7 +18,7 @@ def cells_of(gold, *, stories: int) -> Cells:
     return Cells(
         story=np.repeat(np.arange(stories), size // stories), row=np.arange(size),
         dimension=np.zeros(size, dtype=np.int64), gold=gold, method=np.full(size, "majority"),
-        suggested=np.full(size, NOTHING), votes=nobody, blind_votes=nobody,
+        suggested=np.full(size, NOTHING), votes=nobody, blind_votes=nobody, unknown_votes=nobody,
         stories=tuple(range(stories)), dimensions=("truth",), annotators=(),
     )  # fmt: skip
 

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.once
 METHODS = ("unanimous", "majority", "adjudicated", "unanimous")
 
 
-def cells_of(story, gold, votes, *, blind=None, suggested=None, method=None) -> Cells:
+def cells_of(story, gold, votes, *, blind=None, unknown=None, suggested=None, method=None) -> Cells:
     """Cells of one dimension, one a proposition."""
     story, gold, votes = np.array(story), np.array(gold), np.array(votes)
     n = len(story)
@@ -27,9 +27,22 @@ def cells_of(story, gold, votes, *, blind=None, suggested=None, method=None) -> 
         method=np.array(["unanimous"] * n if method is None else method),
         suggested=np.full(n, NOTHING) if suggested is None else np.array(suggested),
         votes=votes, blind_votes=votes if blind is None else np.array(blind),
+        unknown_votes=np.full(votes.shape, NOTHING) if unknown is None else np.array(unknown),
         stories=tuple(range(story.max() + 1)), dimensions=("truth",),
         annotators=tuple("abc"[: votes.shape[1]]),
     )  # fmt: skip
+
+
+def test_votes_of_which_it_is_not_known_whether_they_are_blind_make_gold_of_their_own():
+    votes = [[1, 1, 0], [1, 1, 1], [0, 0, 1]]
+    cells = cells_of([0, 0, 1], [1, 1, 1], votes, blind=[[1, -1, -1], [1, 1, -1], [-1, -1, -1]],
+                     unknown=[[-1, 1, 0], [-1, -1, 1], [0, 0, -1]])  # fmt: skip
+    golds = cells.by_kind()
+    assert list(golds[Kind.BLIND]) == [-1, 1, -1]  # one blind vote alone, two alike, none
+    assert list(golds[Kind.UNKNOWN]) == [1, 1, 0]  # 1 1 0, 1 1 1 and 0 0 with the others
+    assert list(golds[Kind.BESIDE_UNKNOWN]) == [1, 1, 1]
+    known = cells_of([0], [1], [[1, 1, 1]])
+    assert known.is_all_known and list(known.by_kind()[Kind.UNKNOWN]) == [-1]
 
 
 def test_scores_by_kind_count_by_hand():
@@ -49,11 +62,11 @@ def test_scores_by_kind_count_by_hand():
     by_kind = {model: {kind: of.estimate["value"] for kind, of in each.items()} for model, each in scores.items()}
     assert by_kind["a"] == {
         Kind.ALL: 0.75, Kind.BLIND: 0.5, Kind.BESIDE: 1, Kind.UNANIMOUS: 1, Kind.MAJORITY: 1, Kind.ADJUDICATED: 0,
-        Kind.IMPORTED: None,
+        Kind.IMPORTED: None, Kind.UNKNOWN: None, Kind.BESIDE_UNKNOWN: None,
     }  # fmt: skip
     assert by_kind["b"] == {
         Kind.ALL: 0.5, Kind.BLIND: 0.5, Kind.BESIDE: 0, Kind.UNANIMOUS: 0.5, Kind.MAJORITY: 0, Kind.ADJUDICATED: 1,
-        Kind.IMPORTED: None,
+        Kind.IMPORTED: None, Kind.UNKNOWN: None, Kind.BESIDE_UNKNOWN: None,
     }  # fmt: skip
     assert scores["b"][Kind.ALL].bounds == (0.25, 0.75)  # the story without an answer wrong, and right
     assert scores["a"][Kind.ALL].bounds is None
@@ -193,16 +206,16 @@ def _crowd(rng, stories: int, accuracy: float, model: float, clumped: bool = Fal
 
 def test_a_model_like_the_annotators_stands_in_for_them_and_a_poor_one_does_not():
     cells, like = _crowd(np.random.default_rng(1), 30, 0.8, 0.8)
-    found = standing_in(cells, like, seed=1)
+    found = standing_in(cells, cells.blind_votes, like, seed=1)
     assert found.published["winning_rate"] == found.over_stories == 1.0 and found.passes
     rho = found.published["advantage"]
     assert found.advantage["value"] == pytest.approx(rho)
     low, high = found.advantage["interval"]
     assert low < rho < high
     cells, poor = _crowd(np.random.default_rng(1), 30, 0.8, 0.4)
-    assert standing_in(cells, poor, seed=1).over_stories == 0.0
+    assert standing_in(cells, cells.blind_votes, poor, seed=1).over_stories == 0.0
     one = cells_of([0, 0], [0, 0], [[0], [0]])
-    nobody = standing_in(one, np.zeros(2, dtype=int), seed=1)
+    nobody = standing_in(one, one.blind_votes, np.zeros(2, dtype=int), seed=1)
     assert (nobody.over_stories, nobody.passes, nobody.advantage["value"]) == (None, None, None)
 
 
@@ -219,7 +232,7 @@ def test_over_stories_the_test_keeps_its_level_where_a_model_fails_on_whole_stor
     ours = theirs = 0
     for _ in range(60):
         cells, model = _crowd(rng, 20, 0.9, edge, clumped=True)
-        found = standing_in(cells, model, seed=1)
+        found = standing_in(cells, cells.blind_votes, model, seed=1)
         ours += found.over_stories > 0
         theirs += found.published["winning_rate"] > 0
     assert ours <= 8  # 5 % of 60 is 3, its standard error 1.7
