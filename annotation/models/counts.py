@@ -18,6 +18,8 @@ class StoryCounts(models.Model):
     `propositions` counts these, `unanimous` to `open` their cells by how they are settled, `disturbed` the decisions
     whose votes changed since. `imported` are cells without gold that have the label of their imported record, `unvoted`
     those of them on which nobody has voted. `patterns` is how often cells have which votes (`domain/agreement`).
+    `revision` is another number each time that the story is counted: what was worked out of it under the same one still
+    holds.
     """
 
     story = models.OneToOneField(Story, models.CASCADE, primary_key=True, related_name="counts")
@@ -30,6 +32,7 @@ class StoryCounts(models.Model):
     imported = models.PositiveIntegerField()
     unvoted = models.PositiveIntegerField()
     patterns = models.BinaryField()
+    revision = models.BigIntegerField()
 
 
 class AnnotatorCounts(models.Model):
@@ -44,6 +47,19 @@ class AnnotatorCounts(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["story", "annotator"], name="one_count_an_annotator")]
+
+
+class KeptOfStory(models.Model):
+    """What was worked out of a story when it was as `state` says, so that only changed stories are read again; `name`
+    says what it is (`annotation/services/kept.py`)."""
+
+    story = models.ForeignKey(Story, models.CASCADE, related_name="kept")
+    name = models.CharField(max_length=20)
+    state = models.TextField()
+    value = models.TextField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["story", "name"], name="one_kept_value_a_name")]
 
 
 class ChangedProposition(models.Model):

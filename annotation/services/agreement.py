@@ -1,8 +1,9 @@
 """Agreement of a project, from the votes in the database to the report; results are kept in the cache.
 
 The report is a function of what is kept of each story (`services/counts.py`) and of its sums
-(`services/agreement_sums.py`), so that a vote costs the count and the sums of one story. Who agrees with whom is
-computed from the votes. Both are kept by the state of the counts and by what computes.
+(`services/agreement_sums.py`), so that a vote costs the count and the sums of one story. Who agrees with whom is a
+function of kinds of cells, which are kept of each story, too (`services/vote_kinds.py`). Results are kept by the state
+of the counts and by what computes.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import csv
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -19,32 +19,26 @@ from django.core.cache import cache
 from django.db.models import Count, Max, Q
 
 from annotation.domain.agreement import annotators as by_annotator
+from annotation.domain.agreement.cell_kinds import weighted
 from annotation.domain.agreement.extraction import reconciliation_overlap
 from annotation.domain.agreement.report import measure_sums
 from annotation.domain.agreement.votes import Votes
 from annotation.domain.leave_one_out import Rule
-from annotation.domain.schema import Schema
 from annotation.domain.spreadsheet import Echo, defused
 from annotation.models import (
     AnnotatorCounts,
-    GoldEvent,
-    GoldLabel,
-    Method,
     Project,
     Proposition,
     StoryCounts,
     TableKind,
     User,
-    Vote,
 )
 from annotation.services.agreement_sums import ProjectSums, project_sums
 from annotation.services.counts import refresh
-from annotation.services.decisions import Decisions, decisions_in
+from annotation.services.vote_kinds import cell_kinds
 from core.made_by import made_by
 
 SEED = 20260101
-_LABELS = 100  # a dimension and a label in one integer: dimension × 100 + label
-_CHUNK = 4000
 CACHE_SECONDS = 7 * 24 * 3600
 
 
@@ -136,67 +130,6 @@ def _sums(project: Project, split: str | None, category: str | None) -> ProjectS
     return project_sums((project.pk, split, category), project.schema, project.overlap, stories, patterns)
 
 
-def _stories(project: Project, split: str | None, category: str | None) -> dict[int, int]:
-    """Return proposition id → story id over the live gold tables that are asked for."""
-    rows = Proposition.objects.live_gold().filter(table__story__project=project)
-    rows = rows.filter(table__story__set_aside_at__isnull=True)
-    if split:
-        rows = rows.filter(table__story__split__name=split)
-    if category:
-        rows = rows.filter(table__story__category__name=category)
-    return dict(rows.values_list("id", "table__story_id"))
-
-
-def _columns(schema: Schema, proposition_ids: np.ndarray) -> np.ndarray:
-    """Return the standing votes on a range of propositions: label codes, proposition ids and annotator ids, shape (3,
-    V).
-
-    Read in chunks: half a million live tuples would cost the garbage collector as long as the database.
-    """
-    codes = {
-        (d.key, label): _LABELS * at + d.values.index(label)
-        for at, d in enumerate(schema.dimensions)
-        for label in d.values
-    }
-    chunks = [np.empty((3, 0), dtype=np.int64)]
-    if len(proposition_ids):
-        ranged = Vote.objects.cast().filter(
-            proposition_id__gte=int(proposition_ids[0]), proposition_id__lte=int(proposition_ids[-1])
-        )
-        rows = ranged.values_list("dimension", "label", "proposition_id", "annotator_id").iterator(_CHUNK)
-        while chunk := list(islice(rows, _CHUNK)):
-            keys, labels, propositions, people = zip(*chunk, strict=True)
-            coded = [codes.get(pair, -1) for pair in zip(keys, labels, strict=True)]
-            chunks.append(np.array([coded, propositions, people], dtype=np.int64))
-    return np.concatenate(chunks, axis=1)
-
-
-def _load(project: Project, split: str | None, category: str | None) -> dict[str, tuple[Votes, np.ndarray]]:
-    """Return votes by dimension, each with the ids of the propositions of its cells (ascending, shape (C,)).
-
-    Votes are read by a range of proposition ids and sorted out here: joining 469,203 of them to their stories takes
-    the database three times as long.
-    """
-    schema = project.schema
-    story_of = _stories(project, split, category)
-    proposition_ids = np.array(sorted(story_of), dtype=np.int64)
-    coded, proposition, person = _columns(schema, proposition_ids)
-    names = dict(User.objects.filter(id__in=np.unique(person).tolist()).values_list("id", "username"))
-    order = np.array(sorted(names))
-    in_scope = np.isin(proposition, proposition_ids)
-    loaded = {}
-    for at, d in enumerate(schema.dimensions):
-        mine = in_scope & (coded // _LABELS == at)
-        ids, cell = np.unique(proposition[mine], return_inverse=True)
-        story = np.array([story_of[int(pk)] for pk in ids], dtype=np.int64)
-        people_names = tuple(names[int(pk)] for pk in order)
-        votes = Votes(
-            d.key, d.values, people_names, cell, np.searchsorted(order, person[mine]), coded[mine] % _LABELS, story
-        )
-        loaded[d.key] = (votes, ids)
-    return loaded
-
-
 def _compute_report(project: Project, split: str | None, category: str | None) -> dict:
     kept = _sums(project, split, category)
     rows, overall = measure_sums(kept.sums, seed=SEED, resamples=kept.resamples)
@@ -216,26 +149,27 @@ def _compute_report(project: Project, split: str | None, category: str | None) -
     return {"report": report, "waiting": waiting}
 
 
+def _votes(project: Project, split: str | None, category: str | None) -> dict[str, tuple[Votes, by_annotator.Settled]]:
+    """Return by dimension the votes on the stories that are asked for, one cell for all that are alike, and how these
+    are settled."""
+    kinds = cell_kinds(project, _scope(project, split, category))
+    people = {person for kind, _ in kinds for person, _ in (*kind.votes, *kind.decisions)}
+    voters = {person for kind, _ in kinds for person, _ in kind.votes}
+    names = dict(User.objects.filter(id__in=people).values_list("id", "username"))
+    return {dimension.key: weighted(dimension, kinds, names, voters) for dimension in project.schema.dimensions}
+
+
 def _compute_annotators(project: Project, split: str | None, category: str | None) -> dict:
-    loaded = _load(project, split, category)
-    gold = GoldLabel.objects.settled().filter(proposition__table__story__project=project)
-    settled = {
-        (proposition, key): (label, method == Method.ADJUDICATED)
-        for proposition, key, label, method in gold.values_list("proposition_id", "dimension", "label", "method")
-    }
-    decisions = decisions_in(GoldEvent.objects.filter(proposition__table__story__project=project))
-    confusions, against, without = {}, {}, {}
-    for key, (votes, ids) in loaded.items():
+    confusions, against, without, complete = {}, {}, {}, []
+    for key, (votes, settled) in _votes(project, split, category).items():
         full = votes.complete(project.overlap)
-        settled_votes = _settled(votes, ids.tolist(), key, settled, decisions)
+        complete.append(full)
         confusions[key] = {"labels": list(votes.labels), "cells": by_annotator.label_confusion(full).tolist()}
-        for row in by_annotator.against_resolved(votes, settled_votes.label):
+        for row in by_annotator.against_resolved(votes, settled.label):
             against.setdefault(row["annotator"], {})[key] = row
-        for row in by_annotator.against_others(
-            votes, settled_votes, Rule(project.rule_version, project.overlap, key in project.unanimity_dimensions)
-        ):
-            without.setdefault(row["annotator"], {})[key] = row
-    complete = [votes.complete(project.overlap) for votes, _ in loaded.values()]
+        rule = Rule(project.rule_version, project.overlap, key in project.unanimity_dimensions)
+        for other in by_annotator.against_others(votes, settled, rule):
+            without.setdefault(other["annotator"], {})[key] = other
     return {
         "pairs": by_annotator.pairs(complete),
         "confusions": confusions,
@@ -244,25 +178,9 @@ def _compute_annotators(project: Project, split: str | None, category: str | Non
     }
 
 
-def _settled(votes: Votes, ids: list[int], key: str, gold: dict, decisions: Decisions) -> by_annotator.Settled:
-    """Return how the cells of a dimension were settled; `ids` are their propositions."""
-    code = {label: at for at, label in enumerate(votes.labels)}
-    gold_of_cells = [gold.get((pk, key), ("", False)) for pk in ids]
-    decided_by_cell = {
-        at: {name: labels[key] for name, labels in decisions[pk].items() if key in labels}
-        for at, pk in enumerate(ids)
-        if pk in decisions
-    }
-    return by_annotator.Settled(
-        np.array([code.get(label, -1) for label, _ in gold_of_cells], dtype=np.int64),
-        np.array([decided for _, decided in gold_of_cells], dtype=bool),
-        {at: by_name for at, by_name in decided_by_cell.items() if by_name},
-    )
-
-
 def _compute_opinions(project: Project, split: str | None, category: str | None) -> dict:
     opinions: dict[str, dict] = {}
-    for key, (votes, _) in _load(project, split, category).items():
+    for key, (votes, _) in _votes(project, split, category).items():
         for name, skills in by_annotator.second_opinions(votes.complete(project.overlap)).items():
             opinions.setdefault(name, {})[key] = skills
     return opinions

@@ -193,3 +193,12 @@ def imported_annotators_of(project: Project) -> QuerySet[User]:
     """Return the imported annotators by name; `cast` is how many of their votes stand. As of the last refresh."""
     cast = Coalesce(Sum("vote_counts__cells"), 0)
     return User.objects.filter(imported_into=project).annotate(cast=cast).order_by("username")
+
+
+def has_settled_stories(project: Project) -> bool:
+    """Return whether every cell of some story in use is settled or has the label of its record."""
+    refresh(project)
+    cells = F("propositions") * len(project.schema.dimensions)
+    settled = F("unanimous") + F("majority") + F("adjudicated") + F("imported")
+    counts = StoryCounts.objects.filter(story__project=project, story__set_aside_at__isnull=True, propositions__gt=0)
+    return counts.alias(cells=cells, settled=settled).filter(settled__gte=F("cells")).exists()

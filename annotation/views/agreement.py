@@ -1,4 +1,5 @@
-"""Agreement between annotators: pictures first, figures below, annotators and second opinions loaded after."""
+"""Agreement between annotators: pictures first, figures below, annotators loaded after, second opinions when asked
+for."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from annotation.domain.agreement.report import MEASURES
 from annotation.domain.schema import Dimension
 from annotation.forms.agreement import AgreementFilter
 from annotation.models import Role
+from annotation.services import vote_kinds
 from annotation.services.agreement import (
     GOLDS,
     agreement_report,
@@ -23,6 +25,7 @@ from annotation.services.agreement import (
     second_opinions,
     waiting_report,
 )
+from annotation.services.kept import AT_ONCE
 from core.language import gettext, gettext_noop
 from core.statistics import FEWEST
 from core.views.charts import PERCENT, PLAIN, Row, dot_chart, no_intervals
@@ -67,6 +70,8 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
 def agreement_annotators(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     _, chosen = _chosen(request, access)
+    if waiting := _counting(request, access):
+        return waiting
     report = annotator_report(project=access.project, **chosen)
     dimensions = access.project.schema.dimensions
     context = {
@@ -93,6 +98,8 @@ def agreement_csv(request: HttpRequest, slug: str) -> StreamingHttpResponse:
 def agreement_opinions(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     _, chosen = _chosen(request, access)
+    if waiting := _counting(request, access):
+        return waiting
     dimensions = access.project.schema.dimensions
     opinions = second_opinions(project=access.project, **chosen)
     rows = [
@@ -101,6 +108,15 @@ def agreement_opinions(request: HttpRequest, slug: str) -> HttpResponse:
     ]
     context = {"opinions": rows, "dimensions": dimensions}
     return render(request, "annotation/agreement/_opinions.html", access.context | context)
+
+
+def _counting(request: HttpRequest, access: ProjectAccess) -> HttpResponse | None:
+    """Count the votes of some stories that changed; return a bar that asks for more where any are left, else None."""
+    counted = vote_kinds.renew(access.project, AT_ONCE)
+    if counted.done == counted.total:
+        return None
+    context = {"label": gettext("Counting the votes of changed stories"), "counted": counted}
+    return render(request, "components/counting.html", context | {"address": request.get_full_path()})
 
 
 def _chosen(request: HttpRequest, access: ProjectAccess) -> tuple[AgreementFilter, dict]:

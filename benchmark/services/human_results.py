@@ -8,7 +8,7 @@ from annotation.domain.leave_one_out import Cell, Rule, gold_without
 from annotation.models import Method
 from benchmark.models import Dataset, DatasetSample, Run, RunItem
 from benchmark.services.asking import DatasetResources, settings_of
-from benchmark.services.datasets import IMPORTED
+from benchmark.services.gold_samples import IMPORTED
 from benchmark.suites.contract import Sample
 from benchmark.suites.people import Labelled, Labels, Person, Settled
 from benchmark.suites.registry import group_named, suite_named

@@ -12,10 +12,12 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.access import ProjectAccess, project_access
 from annotation.models import Role
+from annotation.services.kept import AT_ONCE
+from annotation.services.progress import has_settled_stories
 from benchmark.access import closed_to, dataset_of, sees_results, visibility_of
 from benchmark.forms.datasets import AudienceForm, CopyForm, FreezeForm
 from benchmark.models import Audience, Dataset, Run
-from benchmark.services import dataset_differences
+from benchmark.services import dataset_differences, gold_digests
 from benchmark.services import datasets as service
 from benchmark.services.dataset_contents import contents_of
 from benchmark.services.dataset_differences import Cells, Difference
@@ -24,7 +26,7 @@ from benchmark.services.visibility import set_audience
 from benchmark.suites.contract import BadImport, Suite
 from benchmark.suites.registry import suite_of_gold, suites
 from core.idempotency.forms import made_once
-from core.language import gettext_noop
+from core.language import gettext, gettext_noop
 from core.plain import Json
 from core.views.contexts import Context
 
@@ -51,6 +53,7 @@ def datasets(request: HttpRequest, slug: str) -> HttpResponse:
         ],
         "imports": [suite for suite in suites().values() if suite.load],
         "has_gold": any(not row.suite for row in rows),
+        "settled": False if any(not row.suite for row in rows) else has_settled_stories(access.project),
         "form": FreezeForm(),
         "audience_form": AudienceForm(initial={"audience": visibility.audience, "once_frozen": visibility.once_frozen}),
         "methods": METHODS,
@@ -97,13 +100,32 @@ def _freeze(request: HttpRequest, access: ProjectAccess, note: str) -> str:
 
 @require_GET
 def present(request: HttpRequest, slug: str) -> HttpResponse:
-    """Say whether the present gold is a version already: a fragment, as parse all gold takes its time."""
+    """Say whether the present gold is a version already: a fragment, as changed stories are read first."""
     access = project_access(request.user, slug, role=Role.EXPERT)
-    digest = service.present_digest(access.project)
+    if waiting := reading_gold(request, access):
+        return waiting
+    return render(request, "benchmark/datasets/_present.html", access.context | _present(access))
+
+
+def _present(access: ProjectAccess) -> dict:
+    """Return which version the present gold is, where there are any."""
     versions = list(access.project.datasets.filter(suite="").only("version", "digest", "project"))
+    digest = gold_digests.present_digest(access.project) if versions else None
     same = next((version for version in versions if version.digest == digest), None)
-    context = {"digest": digest, "same": same, "newest": versions[0] if versions else None}
-    return render(request, "benchmark/datasets/_present.html", access.context | context)
+    settled = has_settled_stories(access.project)
+    return {"settled": settled, "same": same, "newest": versions[0] if versions else None}
+
+
+def reading_gold(request: HttpRequest, access: ProjectAccess) -> HttpResponse | None:
+    """Read some of the stories that changed since their gold was last read; return a bar that asks for more where any
+    are left, None where the present gold is known or nothing is frozen that it could be."""
+    if not access.project.datasets.filter(suite="").exists():
+        return None
+    counted = gold_digests.renew(access.project, AT_ONCE)
+    if counted.done == counted.total:
+        return None
+    context = {"label": gettext("Reading the gold of changed stories"), "counted": counted}
+    return render(request, "components/counting.html", context | {"address": request.get_full_path()})
 
 
 @require_POST
@@ -266,8 +288,10 @@ def _count(number: int, singular: str, many: str = "") -> str:
 
 @require_GET
 def stale_runs(request: HttpRequest, slug: str) -> HttpResponse:
-    """Runs whose version the present gold is not: a fragment, as parse all gold takes its time."""
+    """Runs whose version the present gold is not: a fragment, as changed stories are read first."""
     access = project_access(request.user, slug, role=Role.EXPERT)
+    if waiting := reading_gold(request, access):
+        return waiting
     present = service.present_version(access.project)
     runs = Run.objects.listed().filter(project=access.project).exclude(dataset=present).select_related("dataset")
     rows = list(runs.only("uid", "title", "created_at", "dataset__version")[:51])

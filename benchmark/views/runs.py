@@ -45,6 +45,7 @@ from benchmark.services.taken_over import can_be_judged
 from benchmark.services.watching import schema_breakers, shortfall_of_run, stage_progress, to_come_of, total_of
 from benchmark.suites.contract import Step
 from benchmark.suites.registry import suite_named
+from benchmark.views.datasets import reading_gold
 from core.plain import Json
 from core.views.contexts import Context
 from workers.models import JobState
@@ -108,13 +109,15 @@ def _run_row(run: Run, progress: Progress, coming: int, why: str) -> dict:
 
 @require_GET
 def gold(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show which version the present gold is, and mark the versions that it is not: a fragment, as parse all gold
-    takes its time.
+    """Show which version the present gold is, and mark the versions that it is not: a fragment, as changed stories are
+    read first.
 
     `version` in the address is the one whose figures the page shows, `mark` a version that it has a place for a mark
     of.
     """
     access = results_access(request.user, slug)
+    if waiting := reading_gold(request, access):
+        return waiting
     present = present_version(access.project)
     used = Run.objects.listed().filter(project=access.project, dataset__suite="").order_by("-dataset__version")
     runs = Counter(used.values_list("dataset__version", flat=True))

@@ -19,7 +19,7 @@ from annotation.services.progress import Progress
 from annotation.services.setting_aside import set_aside, take_back
 from annotation.services.splits import make_split, put_in_split
 from annotation.services.table_assignment import plan_tables
-from benchmark.services.datasets import present_digest
+from benchmark.services.gold_digests import present_digest
 
 PAGE = "/p/minds/stories/"
 

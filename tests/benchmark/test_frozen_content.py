@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import pytest
-from django.core.cache import cache
+from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
-from annotation.models import GoldLabel, Project, Proposition
+from annotation.models import GoldLabel, KeptOfStory, Project, Proposition, Story, User
 from annotation.services.adjudication import adjudicate, undo_decision
 from annotation.services.projects import change_settings
 from annotation.services.splits import put_in_split
 from benchmark.models import Dataset
+from benchmark.services import gold_digests
 from benchmark.services.dataset_differences import difference
-from benchmark.services.datasets import freeze, gold_is_frozen, known_digest, present_digest, present_version
+from benchmark.services.datasets import freeze, gold_is_frozen, present_version
+from benchmark.services.gold_digests import present_digest
 from tests.benchmark.settled import frozen, settle
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def no_digest_known():
-    cache.clear()
 
 
 @pytest.fixture
@@ -161,23 +158,61 @@ def test_gold_that_returns_is_the_earlier_version(cast, first, stories):
     assert present_version(cast.project) == first and again(cast) == (first, False)
 
 
-def test_the_known_digest_is_read_once_until_something_happens(cast, first, stories, assign, cast_vote):
-    from django.db import connection
+def read_anew(monkeypatch) -> list[int]:
+    """Return the stories whose gold is read from now on, as they are."""
+    seen: list[int] = []
 
-    assert known_digest(cast.project) == first.digest
-    with CaptureQueriesContext(connection) as asked:
-        assert known_digest(cast.project) == first.digest
-    assert len(asked) == 3  # the last vote, the last decision, the last entry of the log
+    def samples_of(project, stories):
+        seen.extend(Story.objects.filter(pk__in=stories).order_by("number").values_list("number", flat=True))
+        return samples(project, stories)
+
+    samples = gold_digests.samples_of
+    monkeypatch.setattr(gold_digests, "samples_of", samples_of)
+    return seen
+
+
+def test_the_present_digest_reads_those_stories_anew_that_changed(cast, first, stories, assign, cast_vote, monkeypatch):
+    seen = read_anew(monkeypatch)
+    assert present_digest(cast.project) == first.digest and not seen  # as it was frozen
     changes = (
         lambda: cast_vote(assign(stories[1])[0], rows(stories[1])[0], "context", "Neutral"),
         lambda: decide(cast.esi, rows(stories[2])[0], label="Deceptive"),
         lambda: put_in_split(by=cast.alice, project=cast.project, stories=[stories[3].pk], name="test"),
+        lambda: Proposition.objects.filter(pk=rows(stories[4])[0].pk).update(belief="Something else."),
     )
-    seen = {first.digest}
-    for change in changes:
+    digests = {first.digest}
+    for number, change in enumerate(changes, 1):
         change()
-        assert known_digest(cast.project) == present_digest(cast.project) not in seen
-        seen.add(present_digest(cast.project))
+        digests.add(present_digest(cast.project))
+        assert seen == [number] and len(digests) == number + 1
+        seen.clear()
+        KeptOfStory.objects.all().delete()
+        assert present_digest(cast.project) in digests and len(digests) == number + 1  # as when all are read
+        seen.clear()
+
+
+def test_a_renamed_account_changes_the_digests_of_the_stories_with_its_votes(
+    cast, first, stories, assign, cast_vote, monkeypatch
+):
+    cast_vote(assign(stories[2])[0], rows(stories[2])[0], "context", "Neutral")
+    before, seen = present_digest(cast.project), read_anew(monkeypatch)
+    User.objects.filter(username="bob").update(username="robert")
+    assert present_digest(cast.project) != before and seen == [2]
+
+
+def test_a_look_at_the_present_gold_costs_as_many_statements_with_more_stories(cast, make_story):
+    frozen(cast, make_story)
+    few = statements(cast)
+    for number in range(10, 18):
+        settle(make_story(number))
+    present_digest(cast.project)
+    assert statements(cast) == few
+
+
+def statements(cast) -> int:
+    with CaptureQueriesContext(connection) as asked:
+        present_digest(cast.project)
+    return len(asked)
 
 
 def test_gold_is_frozen_where_every_story_is_in_the_version_of_the_present_gold(cast, first, stories, make_story):

@@ -12,7 +12,8 @@ from django.db import connections
 from annotation.models import AuditEvent, Project
 from benchmark.models import Dataset, DatasetSample
 from benchmark.services import datasets
-from benchmark.services.datasets import freeze, present_digest
+from benchmark.services.datasets import freeze
+from benchmark.services.gold_digests import present_digest
 from tests.benchmark.settled import settle
 
 pytestmark = pytest.mark.django_db(transaction=True)

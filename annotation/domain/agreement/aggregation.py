@@ -1,7 +1,8 @@
 """Two models of annotators fitted to votes without gold: Dawid and Skene's confusion matrices, and MACE's competence.
 
 Votes come as three arrays of shape (V,): cell in 0…C−1, annotator in 0…A−1 and label in 0…K−1. Every annotator has a
-vote. Nothing is drawn at random: both start from the votes themselves, so that the same votes give the same figures.
+vote. A cell can stand for several with the same votes: `weight` says for how many, shape (C,). Nothing is drawn at
+random: both start from the votes themselves, so that the same votes give the same figures.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ STRATEGY_PRIOR = 10.0
 """Parameter of the Dirichlet prior of the labels given without looking (ibid.)."""
 
 
-def dawid_skene(cell: Ints, annotator: Ints, code: Ints, labels: int) -> tuple[Floats, Floats]:
+def dawid_skene(
+    cell: Ints, annotator: Ints, code: Ints, labels: int, weight: Ints | None = None
+) -> tuple[Floats, Floats]:
     """Return the posterior label distribution of each cell, shape (C, K), and each annotator's confusion matrix, shape
     (A, true K, given K).
 
@@ -33,19 +36,21 @@ def dawid_skene(cell: Ints, annotator: Ints, code: Ints, labels: int) -> tuple[F
     """
     truth = _sums(cell, np.eye(labels)[code])
     truth /= truth.sum(axis=1, keepdims=True)
+    weights = np.ones(len(truth)) if weight is None else weight.astype(np.float64)
+    of_votes = weights[cell]
     likelihood = -np.inf
     for _ in range(ITERATIONS):
-        prior = np.log(np.maximum(truth.mean(axis=0), _TINY))
-        confusion = _confusion(annotator, code, truth[cell])
+        prior = np.log(np.maximum(weights @ truth / weights.sum(), _TINY))
+        confusion = _confusion(annotator, code, truth[cell] * of_votes[:, None])
         joint = prior + _sums(cell, np.log(confusion)[annotator, :, code])
-        truth, gained = _normalised(joint)
-        if (gained - likelihood) / len(cell) < ENOUGH:
+        truth, gained = _normalised(joint, weights)
+        if (gained - likelihood) / of_votes.sum() < ENOUGH:
             break
         likelihood = gained
     return truth, confusion
 
 
-def mace(cell: Ints, annotator: Ints, code: Ints, labels: int) -> Floats:
+def mace(cell: Ints, annotator: Ints, code: Ints, labels: int, weight: Ints | None = None) -> Floats:
     """Return the probability that each annotator answers in earnest and not by a habit that ignores the cell, shape
     (A,).
 
@@ -53,6 +58,8 @@ def mace(cell: Ints, annotator: Ints, code: Ints, labels: int) -> Floats:
     "Learning whom to trust with MACE", NAACL).
     """
     people = annotator.max() + 1
+    weights = np.ones(cell.max() + 1) if weight is None else weight.astype(np.float64)
+    of_votes = weights[cell]
     earnest, spamming = np.full((2, people), 0.5)
     habits, likelihood = np.full((people, labels), 1 / labels), -np.inf
     for _ in range(ITERATIONS):
@@ -60,12 +67,13 @@ def mace(cell: Ints, annotator: Ints, code: Ints, labels: int) -> Floats:
         either = by_habit + earnest[annotator]
         # of each label in turn: its voters may have looked, all others went by habit
         joint = _sums(cell, np.log(by_habit)[:, None] + np.eye(labels)[code] * np.log(either / by_habit)[:, None])
-        truth, gained = _normalised(joint)
+        truth, gained = _normalised(joint, weights)
         looked = truth[cell, code] * earnest[annotator] / either
-        weights = np.exp(_log_mean(_sums(annotator, np.column_stack([looked, 1 - looked])), SPAM_PRIOR))
-        earnest, spamming = weights.T
-        habits = np.exp(_log_mean(_sums(annotator, np.eye(labels)[code] * (1 - looked)[:, None]), STRATEGY_PRIOR))
-        if abs(gained - likelihood) / len(cell) < ENOUGH:
+        looks, habitual = looked * of_votes, (1 - looked) * of_votes
+        chances = np.exp(_log_mean(_sums(annotator, np.column_stack([looks, habitual])), SPAM_PRIOR))
+        earnest, spamming = chances.T
+        habits = np.exp(_log_mean(_sums(annotator, np.eye(labels)[code] * habitual[:, None]), STRATEGY_PRIOR))
+        if abs(gained - likelihood) / of_votes.sum() < ENOUGH:
             break
         likelihood = gained
     chance: Floats = earnest / (earnest + spamming)
@@ -74,7 +82,7 @@ def mace(cell: Ints, annotator: Ints, code: Ints, labels: int) -> Floats:
 
 def _confusion(annotator: Ints, code: Ints, truth: Floats) -> Floats:
     """Return each annotator's confusion matrix, shape (A, true K, given K); `truth` is the label distribution of each
-    vote's cell, shape (V, K)."""
+    vote's cell, as heavy as the cell, shape (V, K)."""
     k = truth.shape[1]
     given = _sums(annotator * k + code, truth, (annotator.max() + 1) * k).reshape(-1, k, k).swapaxes(1, 2)
     given = np.maximum(given, _TINY)
@@ -87,13 +95,13 @@ def _sums(group: Ints, rows: Floats, groups: int = 0) -> Floats:
     return np.column_stack([np.bincount(group, weights=column, minlength=groups) for column in rows.T])
 
 
-def _normalised(joint: Floats) -> tuple[Floats, float]:
-    """Chances from their unscaled logarithms, row by row, and the sum of the logarithms of what they were divided
-    by."""
+def _normalised(joint: Floats, weights: Floats) -> tuple[Floats, float]:
+    """Chances from their unscaled logarithms, row by row, and the weighted sum of the logarithms of what they were
+    divided by."""
     highest = joint.max(axis=1, keepdims=True)
     scaled = np.exp(joint - highest)
     total = scaled.sum(axis=1, keepdims=True)
-    return scaled / total, float((highest + np.log(total)).sum())
+    return scaled / total, float(weights @ (highest + np.log(total)).ravel())
 
 
 def _log_mean(counts: Floats, prior: float) -> Floats:

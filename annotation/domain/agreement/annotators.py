@@ -21,9 +21,10 @@ def label_confusion(votes: Votes) -> NDArray[np.int64]:
 
     Symmetric, shape (K, K): a disagreement has no direction.
     """
-    present = votes.counts > 0
-    together = present.T.astype(np.int64) @ present.astype(np.int64)
-    alone = present[present.sum(axis=1) == 1].sum(axis=0)
+    present = (votes.counts > 0).astype(np.int64)
+    weighted = present * votes.weights[:, None]
+    together = present.T @ weighted
+    alone = weighted[present.sum(axis=1) == 1].sum(axis=0)
     np.fill_diagonal(together, alone)
     return together
 
@@ -33,7 +34,12 @@ def pair_confusion(votes: Votes, first: int, second: int) -> NDArray[np.int64]:
     a, b = votes.by_annotator[:, first], votes.by_annotator[:, second]
     both = (a >= 0) & (b >= 0)
     k = len(votes.labels)
-    return np.bincount(a[both] * k + b[both], minlength=k * k).reshape(k, k)
+    return _counted(a[both] * k + b[both], votes.weights[both], k * k).reshape(k, k)
+
+
+def _counted(group: NDArray[np.int64], weights: NDArray[np.int64], groups: int) -> NDArray[np.int64]:
+    """Sum whole numbers within each group, shape (groups,)."""
+    return np.bincount(group, weights, groups).astype(np.int64)
 
 
 class PairAgreement(TypedDict):
@@ -108,6 +114,7 @@ def against_others(votes: Votes, settled: Settled, rule: Rule) -> list[MatchesWi
     how many match; `open` are the others."""
     judged = settled.label[votes.cell] >= 0
     cells, people, codes = votes.cell[judged], votes.annotator[judged], votes.code[judged]
+    weights = votes.weights[cells]
     has_decisions = np.array([bool(settled.decisions.get(int(cell))) for cell in cells], dtype=bool)
     patterns = np.column_stack(
         [np.where(has_decisions, cells + 1, 0), np.where(has_decisions, people, 0), codes, settled.label[cells]]
@@ -121,7 +128,7 @@ def against_others(votes: Votes, settled: Settled, rule: Rule) -> list[MatchesWi
     settlers = np.array([by.value for _, by in settled_without], dtype="U8")[which.ravel()]
 
     def count(rows: NDArray[np.bool_]) -> list[int]:
-        counts: list[int] = np.bincount(people[rows], minlength=len(votes.annotators)).tolist()
+        counts: list[int] = _counted(people[rows], weights[rows], len(votes.annotators)).tolist()
         return counts
 
     judged_cells, agree = count(labels >= 0), count(labels == codes)
@@ -155,8 +162,10 @@ def against_resolved(votes: Votes, resolved: NDArray[np.int64]) -> list[Matches]
     match. A label that the annotator's own vote helped to settle flatters: see `against_others`."""
     settled = resolved[votes.cell]
     judged = settled >= 0
-    n = np.bincount(votes.annotator[judged], minlength=len(votes.annotators))
-    right = np.bincount(votes.annotator[judged & (settled == votes.code)], minlength=len(votes.annotators))
+    weights, people = votes.weights[votes.cell], len(votes.annotators)
+    n = _counted(votes.annotator[judged], weights[judged], people)
+    matching = judged & (settled == votes.code)
+    right = _counted(votes.annotator[matching], weights[matching], people)
     return [
         {"annotator": name, "cells": int(n[at]), "agree": int(right[at])} for at, name in enumerate(votes.annotators)
     ]
@@ -171,8 +180,9 @@ def second_opinions(votes: Votes) -> dict[str, dict[str, float]]:
     if len(votes.annotators) < 2 or not len(votes.story):
         return {}
     used, code = np.unique(votes.code, return_inverse=True)
-    rows = votes.cell, votes.annotator, code, len(used)
+    rows = votes.cell, votes.annotator, code, len(used), votes.weights
     _, confusion = dawid_skene(*rows)
-    skills = np.diagonal(confusion, axis1=1, axis2=2) @ (np.bincount(code) / len(code))
+    weights = votes.weights[votes.cell]
+    skills = np.diagonal(confusion, axis1=1, axis2=2) @ (np.bincount(code, weights) / weights.sum())
     both = zip(votes.annotators, skills.tolist(), mace(*rows).tolist(), strict=True)
     return {name: {"dawid_skene": skill, "mace": earnest} for name, skill, earnest in both}

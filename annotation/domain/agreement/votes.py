@@ -47,7 +47,8 @@ class Votes:
     """All votes of one dimension, one row a vote (shape (V,) each), with the stories of its cells (shape (C,)).
 
     `cell` counts from 0 to C-1, `annotator` indexes `annotators`, `code` indexes `labels`. Annotators may differ from
-    cell to cell; missing votes are simply absent.
+    cell to cell; missing votes are simply absent. A cell can stand for several that are alike: `weight` says for how
+    many, shape (C,); None where each is one.
     """
 
     dimension: str
@@ -57,6 +58,12 @@ class Votes:
     annotator: Ints
     code: Ints
     story: Ints
+    weight: Ints | None = None
+
+    @property
+    def weights(self) -> Ints:
+        """How many cells each stands for, shape (C,)."""
+        return np.ones(len(self.story), dtype=np.int64) if self.weight is None else self.weight
 
     @classmethod
     def of(cls, dimension: str, labels: Sequence[str], rows: Sequence[tuple[int, int, str, str]]) -> Votes:
@@ -105,6 +112,7 @@ class Votes:
             self.annotator[keep_cell],
             self.code[keep_cell],
             self.story[keep],
+            self.weights[keep],
         )
 
     @cached_property

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -300,3 +302,21 @@ def test_against_the_others_follows_the_rule_cell_by_cell():
                 counts["cells"] += bool(label)
                 counts["agree"] += label == said[name]
             assert found[name] == {"annotator": name} | counts
+
+
+def test_a_cell_that_stands_for_several_counts_as_often():
+    rng = np.random.default_rng(4)
+    labels, people = ("A", "B", "C"), ("ann", "ben", "cyd")
+    cells = [[(name, labels[rng.choice(3, p=[0.7, 0.2, 0.1])]) for name in people] for _ in range(300)]
+    each = Votes.of("order", labels, [(1, at, *vote) for at, cell in enumerate(cells) for vote in cell])
+    kinds = Counter(map(tuple, cells))
+    alike = Votes.of("order", labels, [(1, at, *vote) for at, kind in enumerate(kinds) for vote in kind])
+    heavy = replace(alike, weight=np.array(list(kinds.values())))
+    assert annotators.label_confusion(heavy).tolist() == annotators.label_confusion(each).tolist()
+    assert annotators.pairs([heavy.complete(3)]) == annotators.pairs([each.complete(3)])
+    golds = [[0 if kind[0][1] == "A" else 1 for kind in some] for some in (kinds, cells)]
+    heavy_gold, each_gold = (Settled(np.array(gold), np.zeros(len(gold), dtype=bool), {}) for gold in golds)
+    assert annotators.against_resolved(heavy, heavy_gold.label) == annotators.against_resolved(each, each_gold.label)
+    assert against_others(heavy, heavy_gold, Rule("1", 3)) == against_others(each, each_gold, Rule("1", 3))
+    opinions = annotators.second_opinions(each)
+    assert {name: pytest.approx(skill) for name, skill in annotators.second_opinions(heavy).items()} == opinions

@@ -1,0 +1,104 @@
+"""Stories with settled gold as the samples that a version holds of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from annotation.models import GoldEvent, GoldLabel, Project, Proposition, Story, Vote
+from annotation.services.decisions import Decisions, decisions_in
+from annotation.services.vote_provenance import VoteProvenance, provenance_of
+from benchmark.models import DatasetSample
+
+IMPORTED = "imported"
+AT_ONCE = 200
+
+ByPerson = dict[str, list[list[str]]]
+"""{user name: [[label of each dimension, "" without one] of each proposition]}."""
+
+
+class _Held(NamedTuple):
+    """Rows of a batch of stories by proposition id; `tables` by story id."""
+
+    tables: dict[int, list[Proposition]]
+    gold: dict[int, dict[str, tuple[str, str]]]
+    votes: dict[int, dict[str, dict[str, str]]]
+    decisions: Decisions
+    provenance: VoteProvenance
+
+
+def samples_of(project: Project, stories: Sequence[int]) -> Iterator[tuple[int, DatasetSample | None]]:
+    """Yield each story with its sample, which is not saved; None where a cell of it is unsettled."""
+    keys = project.schema.keys
+    for at in range(0, len(stories), AT_ONCE):
+        rows = Story.objects.filter(pk__in=stories[at : at + AT_ONCE]).select_related("category", "split")
+        batch = list(rows.order_by("id"))
+        frozen = _held(batch)
+        for story in batch:
+            yield story.pk, _row(story, frozen, keys)
+
+
+def _held(stories: list[Story]) -> _Held:
+    tables: dict[int, list[Proposition]] = defaultdict(list)
+    live = Proposition.objects.live_gold().filter(table__story__in=stories).select_related("table").order_by("position")
+    for row in live:
+        tables[row.table.story_id].append(row)
+    gold: dict[int, dict[str, tuple[str, str]]] = defaultdict(dict)
+    labels = GoldLabel.objects.filter(proposition__table__story__in=stories, proposition__removed_at__isnull=True)
+    for pk, key, label, method in labels.values_list("proposition_id", "dimension", "label", "method"):
+        gold[pk][key] = (label, method)
+    votes: dict[int, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
+    cast = Vote.objects.cast().filter(proposition__table__story__in=stories)
+    for pk, key, name, label in cast.values_list("proposition_id", "dimension", "annotator__username", "label"):
+        votes[pk][name][key] = label
+    decisions = decisions_in(GoldEvent.objects.filter(proposition__table__story__in=stories))
+    return _Held(tables, gold, votes, decisions, provenance_of(stories))
+
+
+def _row(story: Story, frozen: _Held, keys: tuple[str, ...]) -> DatasetSample | None:
+    beliefs, methods, table = [], [], frozen.tables[story.pk]
+    for row in table:
+        imported = row.imported_labels or {}
+        cells = [frozen.gold[row.pk].get(key, (imported.get(key, ""), IMPORTED)) for key in keys]
+        if not all(label for label, _ in cells):
+            return None
+        labels = {key: label for key, (label, _) in zip(keys, cells, strict=True)}
+        beliefs.append({"actor": row.actor, "belief": row.belief, "labels": labels})
+        methods.append([method for _, method in cells])
+    if not beliefs:
+        return None
+    content = {
+        "number": story.number,
+        "category": story.category.name,
+        "split": story.split.name if story.split else "",
+        "text": story.text,
+        "beliefs": beliefs,
+        "methods": methods,
+        "votes": _by_person(table, frozen.votes, keys),
+        "adjudications": _by_person(table, frozen.decisions, keys),
+    }
+    gold = {"beliefs": beliefs}
+    if content["votes"]:  # no part of the digest: it follows from the votes, and gold of before it was kept is the same
+        gold["provenance"] = _provenance(story, table, frozen.provenance, keys)
+    digest = hashlib.sha256(json.dumps(content, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
+    values = {name: content[name] for name in ("number", "category", "split", "methods", "votes", "adjudications")}
+    identity = {"key": str(story.number), "cluster": str(story.number), "digest": digest}
+    return DatasetSample(story=story, content={"story": story.text}, gold=gold, **identity, **values)
+
+
+def _provenance(story: Story, table: list[Proposition], held: VoteProvenance, keys: tuple[str, ...]) -> dict:
+    """Return what `DatasetSample` says of it."""
+    suggested = [[held.suggested[row.pk].get(key, "") for key in keys] for row in table]
+    return {
+        "suggested": suggested if any(map(any, suggested)) else [],
+        "blind": _by_person(table, held.blind, keys),
+        "unknown": _by_person(table, held.unknown, keys),
+    }
+
+
+def _by_person(table: list[Proposition], labels: dict[int, dict[str, dict[str, str]]], keys) -> ByPerson:
+    names = sorted({name for row in table for name in labels[row.pk]})
+    return {name: [[labels[row.pk][name].get(key, "") for key in keys] for row in table] for name in names}
