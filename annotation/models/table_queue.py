@@ -91,14 +91,13 @@ def counts(stories: QuerySet[Story]) -> dict[str, int]:
 
 def next_of(stories: QuerySet[Story], *, after: int | None) -> Story | None:
     """Return the next story with work for this person: their drafts first, then what is ready, then what is open; of
-    each the next number after `after`, and from the beginning again."""
+    each the next number after `after`, and from the beginning again. That one itself comes last of all."""
     left = stories.filter(table_state__in=WORK)
-    if after is not None:
-        left = left.exclude(number=after)
     ranks = [When(table_state=state, then=Value(at)) for at, state in enumerate(WORK)]
     rank = Case(*ranks, output_field=IntegerField())
+    itself = Case(When(number=-1 if after is None else after, then=Value(1)), default=Value(0))
     behind = Case(When(number__gt=after or -1, then=Value(0)), default=Value(1), output_field=IntegerField())
-    return left.annotate(rank=rank, behind=behind).order_by("rank", "behind", "number").first()
+    return left.annotate(itself=itself, rank=rank, behind=behind).order_by("itself", "rank", "behind", "number").first()
 
 
 def found_by(stories: QuerySet[Story], text: str) -> QuerySet[Story]:

@@ -129,6 +129,8 @@ def next_table(request: HttpRequest, slug: str) -> HttpResponse:
     if following is None:
         messages.success(request, gettext("Nothing is left to write or to reconcile for you."))
         return redirect("annotation:tables", slug)
+    if following == after:
+        messages.info(request, gettext("No other story has work for you; this one does."))
     page = "reconcile" if following.table_state == "ready" else "draft"
     return redirect(f"annotation:{page}", slug, following.uid)
 

@@ -66,6 +66,18 @@ def test_next_leads_to_own_drafts_then_to_what_is_ready_then_to_what_is_open(wor
     assert [(page, story.number) for page, story in met] == [("draft", 2), ("reconcile", 4), ("draft", 1)]
 
 
+def test_next_leads_back_to_the_story_just_handed_in_where_that_is_all_there_is(bare, experts, cast, client):
+    esi, ben = experts
+    story = bare(1)
+    write(story, ben)
+    write(story, esi)
+    client.force_login(esi)
+    address = f"{reverse('annotation:next_table', args=['minds'])}?after={story.uid}"
+    assert client.get(address)["Location"] == reverse("annotation:reconcile", args=["minds", story.uid])
+    other = bare(2)
+    assert client.get(address)["Location"] == reverse("annotation:draft", args=["minds", other.uid])
+
+
 def test_the_queue_filters_by_state_number_and_words(world, client):
     client.force_login(world.esi)
     address = reverse("annotation:tables", args=["minds"])
