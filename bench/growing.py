@@ -3,9 +3,11 @@
 
 FOLDER gets an installation on SQLite for each size: a corpus of the size of OmniToM (bench/make_corpus.py), imported by
 the product, and from that the larger ones, its stories as often again, copied in the database. Those that are there are
-measured again; remove FOLDER after a change of the tables. Prints one table. Of a page it has seconds of a processor,
-SQLite's with it, at the first look of a process, at the third, and after somebody changed one vote (the fewest of three
-such looks: what else the machine does makes it only more); of a command seconds and the most memory that it held.
+measured again; remove FOLDER after a change of the tables. Prints one table. The pages are those of a project that the
+URLconf has, each as an admin, an expert and an annotator who may open it; those that need what this project lacks, such
+as a run, are named below the table. Of a page it has seconds of a processor, SQLite's with it, at the first look of a
+process, at a later one, and after somebody changed one vote (the fewest of three such looks: what else the machine does
+makes it only more), those of whoever waits longest after a vote; of a command seconds and the most memory that it held.
 `--imports` also imports the votes of each size into an installation of its own, which takes minutes.
 """
 
@@ -34,10 +36,9 @@ CLONED = ("Story", "BeliefTable", "Proposition", "Assignment", "Vote", "VoteEven
 """Models whose rows are copied, those that others point at first."""
 _UNUSED = "01lo"
 """Characters that no uid has (core/ids.py): one for each copy, so that five times is the most."""
-PAGES = {
-    "overview": "project", "people": "people", "export": "export", "agreement": "agreement", "stories": "stories",
-    "adjudication": "adjudication", "assignments": "assignments", "work": "work",
-}  # fmt: skip
+SENT = ("download", "archive", "_csv", "_file", "_json")
+"""Ends of the names of addresses that send a file, which are no pages."""
+OF_PROJECTS = ("annotation:", "judge:", "benchmark:")
 EXPORTS = {"gold": "omnitom", "long CSV": "long-csv", "Croissant": "croissant"}
 
 
@@ -65,10 +66,13 @@ def _measured(options: argparse.Namespace, times: int) -> dict[str, str]:
     if options.only != "files":
         command = [sys.executable, __file__, str(options.folder), "--measure-pages"]
         pages = subprocess.run(command, check=True, stdout=subprocess.PIPE, env=_environment(var)).stdout
-        for name, page in json.loads(pages.splitlines()[-1]).items():
-            seconds = "; ".join(f"{value:.3f}" for value in page["seconds"])
-            what = f"{name}: processor s at the first look; again; after a vote (statements)"
-            rows[what] = f"{seconds} ({page['statements']})"
+        looks = json.loads(pages.splitlines()[-1])
+        rows["*page*"] = "processor s at the first look; again; after a vote (statements, who)"
+        for name, page in looks.items():
+            if page:
+                seconds = "; ".join(f"{value:.3f}" for value in page["seconds"])
+                rows[name] = f"{seconds} ({page['statements']}, {page['role']})"
+        rows["*not measured*"] = ", ".join(name for name, page in looks.items() if not page)
     if options.only != "pages":
         for name, key in EXPORTS.items():
             with tempfile.TemporaryDirectory() as scratch:
@@ -213,35 +217,84 @@ def _own_memory(process: int) -> int:
 
 
 def _pages() -> Iterator[tuple[str, dict]]:
-    """Yield the name of each page with its seconds and how many statements it took."""
+    """Yield the name of each page with its seconds, how many statements it took and who waits longest; nothing of those
+    of which this project has none."""
     sys.path.insert(0, str(ROOT))
     import django
 
     django.setup()
     from django.conf import settings
-    from django.test import Client
-    from django.urls import reverse
 
-    from annotation.models import Assignment, User
+    from annotation.models import Assignment
 
     settings.STORAGES |= {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
     settings.ALLOWED_HOSTS = ["testserver"]
-    admin, _ = User.objects.get_or_create(username="growing-admin", is_superuser=True, is_staff=True)
-    client = Client()
-    client.force_login(admin)
     assignment = Assignment.objects.active().filter(story__project__slug=SLUG).order_by("-id").first()
-    addresses = {name: reverse(f"annotation:{view}", args=[SLUG]) for name, view in PAGES.items()}
-    addresses["story"] = reverse("annotation:story", args=[SLUG, assignment.story.uid])
-    addresses["adjudicate"] = reverse("annotation:adjudicate", args=[SLUG, assignment.story.uid])
-    addresses["log of gold, decisions"] = reverse("annotation:gold_audit", args=[SLUG]) + "?by=decision"
-    for name, address in addresses.items():
-        first, *again = (_look(client, address)[0] for _ in range(4))
-        after = []
-        for _ in range(3):
-            _vote(assignment)
-            seconds, statements = _look(client, address)
-            after.append(seconds)
-        yield name, {"seconds": [first, min(again), min(after)], "statements": statements}
+    people = _people(assignment)
+    for name, address in _addresses(assignment):
+        if not address:
+            yield name, {}
+            continue
+        looks = {role: look for role, client in people.items() if (look := _looks(client, address, assignment))}
+        if looks:
+            role = max(looks, key=lambda role: looks[role]["seconds"][2])
+            yield name, looks[role] | {"role": role}
+
+
+def _people(assignment) -> dict:
+    """Return a browser of an admin, of an expert and of the annotator of the assignment, logged in."""
+    from django.test import Client
+
+    from annotation.models import Membership, User
+
+    admin, _ = User.objects.get_or_create(username="growing-admin", is_superuser=True, is_staff=True)
+    expert, _ = User.objects.get_or_create(username="growing-expert")
+    people = {"admin": admin, "expert": expert, "annotator": assignment.annotator}
+    clients = {role: Client() for role in people}
+    for role, person in people.items():
+        Membership.objects.get_or_create(user=person, project=assignment.story.project, defaults={"role": role})
+        clients[role].force_login(person)
+    return clients
+
+
+def _addresses(assignment) -> Iterator[tuple[str, str]]:
+    """Yield name and address of each page of a project in the URLconf; no address where it needs what is not there."""
+    from django.urls import get_resolver, reverse
+
+    from annotation.models import Proposition
+
+    proposition = Proposition.objects.gold_of(assignment.story).first()
+    dimension = assignment.story.project.schema.keys[0]
+    values = {"slug": SLUG, "story": assignment.story.uid, "proposition": proposition.uid, "dimension": dimension}
+    for name, kwargs in _named(get_resolver().url_patterns):
+        if "slug" in kwargs and name.startswith(OF_PROJECTS) and not name.endswith(SENT):
+            there = kwargs <= values.keys()
+            yield name, reverse(name, kwargs={key: values[key] for key in kwargs}) if there else ""
+    yield "annotation:gold_audit, decisions", reverse("annotation:gold_audit", args=[SLUG]) + "?by=decision"
+
+
+def _named(patterns, namespace="") -> Iterator[tuple[str, set[str]]]:
+    """Yield name and parameters of each address."""
+    for pattern in patterns:
+        if inner := getattr(pattern, "url_patterns", None):
+            yield from _named(inner, f"{pattern.namespace}:" if pattern.namespace else namespace)
+        else:
+            yield f"{namespace}{pattern.name}", set(pattern.pattern.converters)
+
+
+def _looks(client, address: str, assignment) -> dict | None:
+    """Return the seconds of a processor and the statements of looks at a page; None where this person has no such
+    page."""
+    began = time.process_time()
+    if client.get(address).status_code != 200:
+        return None
+    first = time.process_time() - began
+    again, after = [_look(client, address)[0] for _ in range(3)], []
+    for _ in range(3):
+        _vote(assignment)
+        seconds, statements = _look(client, address)
+        after.append(seconds)
+    return {"seconds": [first, min(again), min(after)], "statements": statements}
 
 
 def _look(client, address: str) -> tuple[float, int]:
@@ -254,8 +307,6 @@ def _look(client, address: str) -> tuple[float, int]:
         for _ in answer.streaming_content if answer.streaming else ():
             pass
         took = time.process_time() - began
-    if answer.status_code != 200:
-        raise SystemExit(f"{address} answered {answer.status_code}.")
     return took, len(captured)
 
 
