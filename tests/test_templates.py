@@ -12,6 +12,9 @@ from django.conf import settings
 
 from core.templatetags.isolation import isolate
 
+ALONE = ("counting", "empty", "progress", "sort_header", "tile")
+"""Components whose optional words a variable of the page must not stand in for."""
+INCLUDES = re.compile(r"""{% include "components/(\w+)\.html".*? %}""")
 LONGEST_LINE = 140  # pyproject.toml, tool.djangofmt
 NOT_OURS = ("var", "staticfiles", "test-results")
 CRUMBS = re.compile(r'<nav class="breadcrumb".*?</nav>', re.S)
@@ -44,6 +47,22 @@ def test_no_line_of_a_template_is_long():
         (one.name, number, line) for one in written for number, line in enumerate(one.read_text("utf-8").split("\n"), 1)
     )
     assert [(name, number) for name, number, line in lines if len(line) > LONGEST_LINE] == []
+
+
+def test_components_with_optional_words_get_those_alone_that_they_are_given():
+    pages = [one for one in templates() if one.parent.name != "components"]
+    found = [(one.name, include) for one in pages for include in INCLUDES.finditer(one.read_text("utf-8"))]
+    bare = [(name, include[0]) for name, include in found if include[1] in ALONE and not include[0].endswith(" only %}")]
+    assert len(found) > 200 and bare == []
+
+
+@pytest.mark.django_db
+def test_an_annotator_sees_no_button_at_a_story_without_a_table(cast, make_story, client):
+    story = make_story()
+    story.tables.all().delete()
+    client.force_login(cast.bob)
+    page = client.get(f"/p/minds/stories/{story.uid}/").content.decode()
+    assert "An expert writes it." in page and "button-primary" not in page
 
 
 @pytest.mark.parametrize(
