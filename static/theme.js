@@ -2,7 +2,8 @@
 (() => {
   const root = document.documentElement;
 
-  // --- texts: as they are written here, or as the page's catalogue has them; the other scripts use these two, too ---
+  // --- texts: as they are written here, or as the page's catalogue has them (one that goes with a number as a list of its
+  // forms); the other scripts use these two, too ---
   let catalogue = null;
   const look = (text) => (catalogue ??= JSON.parse(document.getElementById("script-texts")?.textContent ?? "{}"))[text];
   const fill = (text, values) => text.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);

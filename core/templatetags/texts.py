@@ -45,15 +45,15 @@ def script_texts() -> SafeString | str:
 
 
 def _script_catalogue(language: str) -> dict[str, str | list[str]]:
-    """Return text → translation, or → its forms by number, of the catalogue of scripts."""
+    """Return text → translation, or → the list of its forms by number, of the catalogue of scripts."""
     translation(language)  # Django's own check of the language
     pages = DjangoTranslation(language, domain="djangojs", localedirs=settings.LOCALE_PATHS)
-    texts: dict[str, str | list[str]] = {}
-    for text, translated in pages._catalog.items():
-        one = text if isinstance(text, str) else text[0]
-        if one:
-            texts[one] = translated
-    return texts
+    entries = [(text, pages._catalog[text]) for text in dict.fromkeys(pages._catalog.keys()) if text]
+    forms: dict[str, list[str]] = {}
+    for text, words in entries:
+        if not isinstance(text, str):
+            forms.setdefault(text[0], []).append(words)
+    return {text: words for text, words in entries if isinstance(text, str)} | forms
 
 
 @register.filter

@@ -1,0 +1,66 @@
+"""What scripts say, in both languages: every text of every script, by the `gettext` and `ngettext` of the page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.utils.translation import override
+
+from core.catalogues.extraction import Text, script_texts
+from core.catalogues.files import entries, path_of, placeholders, translated
+from core.catalogues.ours import FRAME
+from core.templatetags import texts
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+SAID = """(texts) => texts.map(([one, several, values]) => several
+  ? [1, 2, 0].map((count) => ngettext(one, several, count, values)) : [gettext(one, values)])"""
+"""What a page says of each text, of one with a number for one thing, two, and none."""
+
+
+def of_scripts() -> list[Text]:
+    files = Path(settings.BASE_DIR, "static").rglob("*.js")
+    return sorted({text for path in files for text in script_texts(path.read_text("utf-8"))})
+
+
+def values_of(text: Text) -> dict[str, str]:
+    """A value for each place; the number is put in by `ngettext` itself."""
+    names = {name.strip("{}") for name in placeholders(text.one + text.several)}
+    return {name: f"<{name}>" for name in names - ({"count"} if text.several else set())}
+
+
+def filled(form: str, text: Text, count: int) -> str:
+    return form.format(**{"count": count, **values_of(text)})
+
+
+def said(page, language: str) -> dict[Text, list[str]]:
+    page.context.set_extra_http_headers({"Accept-Language": language})
+    page.goto("/login/")
+    asked = of_scripts()
+    return dict(zip(asked, page.evaluate(SAID, [[one.one, one.several, values_of(one)] for one in asked]), strict=True))
+
+
+def test_scripts_say_every_text_as_it_is_written(page):
+    found = said(page, "en-GB")
+    assert sum(bool(text.several) for text in found) > 10
+    for text, words in found.items():
+        forms = zip((text.one, text.several, text.several), (1, 2, 0), strict=True) if text.several else [(text.one, 0)]
+        assert words == [filled(form, text, count) for form, count in forms], text
+
+
+def test_scripts_say_every_text_whole_in_chinese(page):
+    catalogue = entries(path_of(settings.BASE_DIR, FRAME, "zh_Hans", "djangojs"))
+    for text, words in said(page, "zh-CN").items():
+        form = translated(catalogue[text])[0]
+        assert words == [filled(form, text, count) for count in ((1, 2, 0) if text.several else (0,))], text
+
+
+def test_a_text_with_a_number_is_handed_over_as_a_list_of_its_forms():
+    catalogue = entries(path_of(settings.BASE_DIR, FRAME, "zh_Hans", "djangojs"))
+    with override("zh-hans"):
+        handed = texts._script_catalogue("zh-hans")
+    assert handed == {
+        text.one: translated(entry) if text.several else translated(entry)[0] for text, entry in catalogue.items()
+    }
