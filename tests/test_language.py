@@ -6,6 +6,10 @@ import pytest
 from django.test import Client
 from django.utils import translation
 
+from annotation.domain.reconciliation import DraftRow
+from annotation.domain.schema import cross_check
+from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.table_checks import checks
 from core.language import gettext, ngettext
 from core.wording import counted
 
@@ -78,6 +82,23 @@ def test_sentences_of_pure_rules_are_translated_for_their_reader():
         assert counted(2, "thing of no catalogue") == "2 thing of no catalogues"
         assert (gettext("Log in"), ngettext("one", "several", 2)) == ("登录", "several")
     assert gettext("Log in") == "Log in"
+
+
+def test_warnings_about_rows_and_labels_are_in_the_language_of_who_writes():
+    rows = [
+        DraftRow("Mia", "he is here; she knows it", "0"),
+        DraftRow("Mia", "He is here; she knows it.", "7"),
+        DraftRow("world", "Leo is here", "1"),
+        DraftRow("Leoo", "Leo thinks that Mia knows the way", "1"),
+        DraftRow("", "The door is open", ""),
+    ]
+    labels = {"order": "0", "mental_source": "Narration"}
+    with translation.override("zh-hans"):
+        warned = checks(rows, ["Mia looks for Leo. Mia asks the neighbour, and Leo hears Mia."])
+        said = [one.text for row in warned for one in row]
+        said += [warning.message for warning in cross_check(OMNITOM, "Leo", labels)]
+    assert len(said) > 10 and "故事中没有提到 Leoo。是 Leo 吗？" in said and "0 阶用于世界事实，但主体是 Leo。" in said
+    assert [text for text in said if not text.endswith(("。", "？"))] == []
 
 
 def test_a_guideline_is_shown_in_the_language_of_the_page_else_in_the_other(cast, client):

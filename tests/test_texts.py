@@ -105,6 +105,43 @@ def test_a_word_that_is_not_is_found(source, words):
     assert list(untranslated(source)) == words
 
 
+SCRIPT_CALL = re.compile(r'\bn?gettext\(\s*"(?:[^"\\\n]|\\.)*"(?:,\s*"(?:[^"\\\n]|\\.)*")?|//.*')
+SCRIPT_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`')
+SCRIPT_VALUE = re.compile(r"\$\{[^{}]*\}")
+SENTENCE = re.compile(
+    r"^(?!Alt )[A-Z][a-z]+[:.,]? |\([a-z]+ |[a-z]{2,}[.!?…]$|"
+    r"(?<![-\w])[a-z]{2,} [a-z]{2,} [a-z]{2,}(?![-\w])|\{\}[,:;] \{\}"
+)
+"""Words in a row as sentences have them, and values with a sign between them; no classes, selectors or keys."""
+
+
+def said_as_written(source: str) -> list[str]:
+    """Return what a script says without `gettext`."""
+    strings = [string[1:-1] for string in SCRIPT_STRING.findall(SCRIPT_CALL.sub("", source))]
+    return [string for string in strings if SENTENCE.search(SCRIPT_VALUE.sub("{}", string))]
+
+
+def test_every_sentence_of_a_script_is_translated():
+    scripts = {path for _, path in sources(BASE, own_apps(), FRAME) if path.suffix == ".js"}
+    assert len(scripts) > 15
+    assert {str(path): found for path in scripts if (found := said_as_written(path.read_text("utf-8")))} == {}
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ('tell(gettext("No row.")); tell(ngettext("{count} row", "{count} rows", 2)); // tell("No row.")', []),
+        ("announce(`Refused: ${sentence}`);", ["Refused: ${sentence}"]),
+        ("announce(`Row ${number} of ${rows.length}.`);", ["Row ${number} of ${rows.length}."]),
+        ('line.append("(as it stands)");', ["(as it stands)"]),
+        ("const words = `${actor}: ${belief}`;", ["${actor}: ${belief}"]),
+        ('const one = place.querySelector("button, a, summary"); one.className = "badge badge-open";', []),
+    ],
+)
+def test_what_a_script_says_as_written_is_found(source, said):
+    assert said_as_written(source) == said
+
+
 WRITTEN_OUT = re.compile(r"(?:^|[\x00\x01])\s*[,:;.](?=[\s\x01]|$)")
 """A sign after a value, a tag or an element that a template writes out, as English has it."""
 SIGN_ALONE = re.compile(r"""translate (["'])\s*[,:;.()]\s*\1""")
@@ -246,6 +283,7 @@ NOT_THE_TERM = {
         "split the proposition at the caret",
         "Put the caret where the proposition is to be split.",
         "There is nothing to split at the caret.",
+        "This seems to say two things: split it where each can be true alone.",
         "Variance: of single scores",
     ),
     r"calibrat\w+": ("A name of letters, digits, hyphens and underscores is expected for the split",),

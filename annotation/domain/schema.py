@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from core.language import gettext
+
 WORLD = "world"
 """The reserved actor that holds what the narrator states as fact."""
 
@@ -100,12 +102,13 @@ class SchemaWarning:
 
 
 def cross_check(schema: Schema, actor: str, labels: Mapping[str, str]) -> list[SchemaWarning]:
-    """Return what looks inconsistent between an actor and the labels given so far, in the order of the schema's checks.
+    """Return what looks inconsistent between an actor and the labels given so far, in the order of the schema's checks
+    and the language of the reader.
 
     Missing and empty labels are not judged.
     """
     return [
-        SchemaWarning(check.dimension, check.message.replace("{actor}", actor))
+        SchemaWarning(check.dimension, gettext(check.message).replace("{actor}", actor))
         for check in schema.checks
         if labels.get(check.dimension) and CHECKS[check.kind](check, actor.strip().lower() == WORLD, labels)
     ]

@@ -55,5 +55,11 @@ SAID = (
     gettext_noop("About an earlier state, recalled or out of date, true or not."),
     gettext_noop("Hypothetical, pretended, not actual."),
     gettext_noop("None of these."),
+    gettext_noop("Order 0 is for world facts, but the actor is {actor}."),
+    gettext_noop("World facts have order 0."),
+    gettext_noop("World facts have the source Narration."),
+    gettext_noop("Narration is for world facts; an actor learns it in some way."),
+    gettext_noop("A belief about a belief is usually Epistemic."),
+    gettext_noop("Imagined content is usually Counterfactual."),
 )
-"""The names, questions and meanings of all shipped schemas."""
+"""The names, questions, meanings and cross-checks of all shipped schemas."""

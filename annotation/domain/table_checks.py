@@ -1,4 +1,5 @@
-"""Warnings about rows of a belief table while it is written. None of them forbids anything: a story may need it so."""
+"""Warnings about rows of a belief table while it is written, in the language of who writes it. None of them forbids
+anything: a story may need it so."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from rapidfuzz import fuzz, process
 
 from annotation.domain.reconciliation import DraftRow
 from annotation.domain.tables import likely_actors
+from core.language import gettext
 
 WORLD = "world"
 NEAR = 90.0
@@ -74,20 +76,26 @@ def _part_is_named(part: str, text: str) -> bool:
 
 def _actor(row: DraftRow, texts: Sequence[str], names: list[str]) -> list[Warned]:
     if not row.actor.strip():
-        return [Warned("actor", "No actor yet.")]
+        return [Warned("actor", gettext("No actor yet."))]
     if any(is_named(row.actor, text) for text in texts):
         return []
-    warning = f"The story does not name {row.actor.strip()}."
+    actor = row.actor.strip()
     close = process.extractOne(row.actor, names, scorer=fuzz.ratio, score_cutoff=_CLOSE_NAME)
-    return [Warned("actor", f"{warning} Is it {close[0]}?" if close else warning)]
+    if close:
+        warning = gettext("The story does not name {actor}. Is it {name}?").format(actor=actor, name=close[0])
+    else:
+        warning = gettext("The story does not name {actor}.").format(actor=actor)
+    return [Warned("actor", warning)]
 
 
 def _belief(row: DraftRow) -> list[Warned]:
     warned = []
     if pronoun := _pronoun(row.belief):
-        warned.append(Warned("belief", f"“{pronoun}” may be read as anybody: write the name."))
+        anybody = gettext("“{pronoun}” may be read as anybody: write the name.").format(pronoun=pronoun)
+        warned.append(Warned("belief", anybody))
     if _is_compound(row.belief):
-        warned.append(Warned("belief", "This seems to say two things: split it where each can be true alone."))
+        two = gettext("This seems to say two things: split it where each can be true alone.")
+        warned.append(Warned("belief", two))
     return warned
 
 
@@ -125,20 +133,26 @@ def depth_of(actor: str, belief: str) -> int:
 
 
 def _order(row: DraftRow) -> list[Warned]:
+    warning = _of_order(row)
+    return [Warned("order", warning)] if warning else []
+
+
+def _of_order(row: DraftRow) -> str:
+    """Return what is odd about the order of a row; empty where nothing is."""
     order = row.order.strip()
     if not order:
-        return []
+        return ""
     if order not in _ORDERS:
-        return [Warned("order", f"The order is {order}; expected 0 to 3.")]
+        return gettext("The order is {order}; expected 0 to 3.").format(order=order)
     is_world = row.actor.strip().casefold() == WORLD
     if is_world and order != "0":
-        return [Warned("order", f"Narrated facts (world) have order 0, not {order}.")]
+        return gettext("Narrated facts (world) have order 0, not {order}.").format(order=order)
     if not is_world and row.actor.strip() and order == "0":
-        return [Warned("order", "Order 0 is for narrated facts (world); an actor's own belief has 1.")]
+        return gettext("Order 0 is for narrated facts (world); an actor's own belief has 1.")
     depth = depth_of(row.actor, row.belief)
     if int(order) < depth <= 3:
-        return [Warned("order", f"The wording names a mind within a mind: order {depth}?")]
-    return []
+        return gettext("The wording names a mind within a mind: order {depth}?").format(depth=depth)
+    return ""
 
 
 def _repeated(rows: Sequence[DraftRow]) -> Mapping[int, list[Warned]]:
@@ -152,10 +166,12 @@ def _repeated(rows: Sequence[DraftRow]) -> Mapping[int, list[Warned]]:
             if other.key[0] != row.key[0] or not other.belief.strip():
                 continue
             if other.key == row.key:
-                repeated[at] = [Warned("belief", f"The same as row {earlier + 1}.")]
+                same = gettext("The same as row {number}.").format(number=earlier + 1)
+                repeated[at] = [Warned("belief", same)]
                 break
             if at not in repeated and _is_near(row.key[1], other.key[1]):
-                repeated[at] = [Warned("belief", f"Nearly the same as row {earlier + 1}.")]
+                near = gettext("Nearly the same as row {number}.").format(number=earlier + 1)
+                repeated[at] = [Warned("belief", near)]
     return repeated
 
 

@@ -67,7 +67,7 @@ function refused(change, sentence) {
   if (!cell) return announce(gettext("A vote in another story was refused: {sentence}", { sentence }));
   show(cell, change.previous ?? "", "refused");
   note(cell.parentElement, "row-refusal", [gettext("{dimension} not saved: {sentence}", { dimension: dimensionName(cell), sentence })], change.dimension);
-  announce(`Refused: ${sentence}`);
+  announce(gettext("Refused: {sentence}", { sentence }));
   progress();
 }
 
@@ -202,7 +202,7 @@ function acceptRow() {
 function ask(cell, label) {
   questioned = cell;
   $("quick-label").textContent = label;
-  $("quick-cell").textContent = `${dimensionName(cell)}, ${rowName(cell.parentElement)}`;
+  $("quick-cell").textContent = gettext("{first}, {second}", { first: dimensionName(cell), second: rowName(cell.parentElement) });
   $("quick").hidden = false;
 }
 function closeQuestion() {

@@ -14,14 +14,14 @@ const queue = new Queue({
 let waiting = 0;
 let refusal = "";
 function refused(change, sentence) {
-  refusal = ` ${gettext("A vote was refused: {sentence}", { sentence })}`;
+  refusal = gettext("A vote was refused: {sentence}", { sentence });
 }
 function tell() {
   const count = queue.everything().length;
   if (count) place.textContent = ngettext("{count} vote of yours could not be saved earlier. They are kept in this browser and sent by themselves.", "{count} votes of yours could not be saved earlier. They are kept in this browser and sent by themselves.", count);
   else if (waiting) place.textContent = gettext("All your votes are saved now.");
   waiting = count || waiting;
-  if (refusal) place.append(refusal);
+  if (refusal) place.textContent = gettext("{first} {second}", { first: place.textContent, second: refusal }).trim();
   place.hidden = !waiting;
 }
 if (queue.everything().length) queue.flush();

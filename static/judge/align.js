@@ -81,7 +81,7 @@ function element(row) {
 
 function answerText(row) {
   const links = linksOf(row);
-  if (links.length) return gettext("linked with {rows}", { rows: links.map(title).join(", ") });
+  if (links.length) return gettext("linked with {rows}", { rows: links.map(title).join(gettext(", ")) });
   return VERDICTS[verdictOf(row)] ?? gettext("open");
 }
 
@@ -101,7 +101,7 @@ function render() {
     line.dataset.answer = links.length ? "linked" : verdictOf(row) || "open";
     line.querySelector(".align-state").textContent = isOpen(row) ? (suggestion ? `${title(suggestion.gold)}?` : gettext("open")) : links.length ? gettext("linked") : VERDICTS[verdictOf(row)];
     line.querySelector(".align-state").className = `align-state badge badge-${isOpen(row) ? "open" : "done"}`;
-    line.querySelector(".align-links").textContent = links.map((other) => `${title(other)}`).join(", ");
+    line.querySelector(".align-links").textContent = links.map(title).join(gettext(", "));
     line.querySelector(".align-called").textContent = calledOtherwise(row);
     line.querySelector(".align-votes").textContent = settings.votes?.[row] ?? "";
     line.querySelector("[data-do=accept]").hidden = !suggestion;
@@ -124,8 +124,8 @@ function calledOtherwise(row) {
   const links = linksOf(row).filter((other) => rows.get(other).group !== rows.get(row).group);
   const own = rows.get(row).actor;
   const heading = lineOf(row).closest(".align-group").querySelector(".align-actor").textContent;
-  if (links.length) return `(${own}; ${links.map((other) => rows.get(other).actor).join(", ")})`;
-  return own === heading ? "" : `(${own})`;
+  if (links.length) return gettext("({own}; {others})", { own, others: links.map((other) => rows.get(other).actor).join(gettext(", ")) });
+  return own === heading ? "" : gettext("({own})", { own });
 }
 
 // --- what becomes of a change --------------------------------------------------------------------------------------------
@@ -268,7 +268,7 @@ function say(verdict, row = active) {
   const parts = linksOf(row).map((other) => (isPrediction(row) ? row : other)).filter((one) => one !== row)
     .map((one) => [one, { links: answerOf(one).links.filter((gold) => gold !== row), verdict: "" }]);
   act([...parts, [row, { links: [], verdict }]]);
-  announce(`${title(row)}: ${answerText(row)}`);
+  announce(gettext("{row}: {answer}", { row: title(row), answer: answerText(row) }));
   if (verdict) onward();
 }
 function rest() {

@@ -65,7 +65,8 @@ function fill(line, row, number) {
   for (const name of FIELDS) {
     const field = line.querySelector(`[data-field="${name}"]`);
     if (field.value !== row.state[name]) field.value = row.state[name];
-    field.setAttribute("aria-label", `${gettext("{field} of row {number}", { field: field.dataset.label, number })}${mark && `, ${mark}`}`);
+    const named = gettext("{field} of row {number}", { field: field.dataset.label, number });
+    field.setAttribute("aria-label", mark ? gettext("{first}, {second}", { first: named, second: mark }) : named);
     grow(field);
   }
 }
@@ -133,14 +134,15 @@ const kept = () => refusedRows(settings.annotator, settings.story);
 const forgetKept = () => forgetRefused(settings.annotator, settings.story);
 function refused(change, sentence) {
   keepRefused(settings.annotator, change);
-  announce(`Refused: ${sentence}`);
+  announce(gettext("Refused: {sentence}", { sentence }));
   showKept(sentence);
 }
 function showKept(sentence = "") {
   const left = kept();
   $("kept").hidden = !left.length;
   if (!left.length) return;
-  $("kept-text").textContent = `${sentence} ${ngettext("{count} row was not taken. The words are kept in this browser:", "{count} rows were not taken. The words are kept in this browser:", left.length)}`.trim();
+  const told = ngettext("{count} row was not taken. The words are kept in this browser:", "{count} rows were not taken. The words are kept in this browser:", left.length);
+  $("kept-text").textContent = gettext("{first} {second}", { first: sentence, second: told }).trim();
   $("kept-rows").textContent = left.map(({ state }) => [state.actor, state.belief, state.order, state.remark].join("\t")).join("\n");
 }
 
@@ -242,7 +244,7 @@ function shift(down) {
   else rows.put(row.uid, { ...row.state, place });
   render();
   focus(row.uid, active.field);
-  announce(`Row ${numberOf(row.uid)} of ${ordered.length}.`);
+  announce(gettext("Row {number} of {all}.", { number: numberOf(row.uid), all: ordered.length }));
 }
 function duplicate() {
   const row = current();
@@ -327,9 +329,9 @@ async function showVersions() {
   const list = $("version-list");
   list.replaceChildren(...versions.map((one, at) => {
     const line = document.createElement("li");
-    const when = new Date(one.at).toLocaleString();
+    const when = new Date(one.at).toLocaleString(document.documentElement.lang);
     line.append(`${when} · ${ngettext("{count} row", "{count} rows", one.rows)} `);
-    if (at === 0) line.append("(as it stands)");
+    if (at === 0) line.append(gettext("(as it stands)"));
     else line.append(Object.assign(document.createElement("button"), { type: "button", className: "button button-small", textContent: gettext("Go back to this"), value: one.id }));
     return line;
   }));
@@ -398,9 +400,10 @@ async function handIn() {
   const filled = rows.ordered().filter((row) => !isEmpty(row.state));
   const count = filled.filter((row) => warnings[row.uid]?.length).length;
   $("hand-in-rows").value = filled.length;
-  $("hand-in-text").textContent = count
+  const told = count
     ? ngettext("{count} row, {warned} of them with a warning.", "{count} rows, {warned} of them with a warning.", filled.length, { warned: count })
-    : ngettext("{count} row, none with a warning.", "{count} rows, none with a warning.", filled.length) + (model ? ` ${model.sentence(filled)}` : "");
+    : ngettext("{count} row, none with a warning.", "{count} rows, none with a warning.", filled.length);
+  $("hand-in-text").textContent = model && !count ? gettext("{first} {second}", { first: told, second: model.sentence(filled) }) : told;
   $("hand-in").showModal();
 }
 

@@ -87,8 +87,11 @@ function fill(line, row) {
   line.querySelector(".lane-by").textContent = row.by ? gettext("by {name}", { name: row.by }) : "";
   line.querySelector("[data-handle]").hidden = Boolean(row.a && row.b) || row.lane === "new";
   line.querySelector("[data-do=separate]").hidden = !(row.a && row.b);
-  line.setAttribute("aria-label", `${row.lane}: ${row.state.actor}: ${row.state.belief}, ${statusOf(row)}`);
+  line.setAttribute("aria-label", gettext("{lane}: {actor}: {belief}, {status}", { lane: titleOf(row.lane), actor: row.state.actor, belief: row.state.belief, status: statusOf(row) }));
 }
+
+// Its heading, without the number of its rows and what it means.
+const titleOf = (lane) => $(`lane-${lane}`).firstChild.textContent.trim();
 
 function statusOf(row) {
   if (isOpen(row)) return gettext("open");
@@ -109,7 +112,7 @@ function counts() {
     : gettext("all {all} rows decided", { all: all.length });
   $("progress").max = Math.max(1, all.length);
   $("progress").value = all.length - left;
-  $("agreed").textContent = agreed.agreed.length ? gettext("agreed: {names}", { names: agreed.agreed.join(", ") }) : "";
+  $("agreed").textContent = agreed.agreed.length ? gettext("agreed: {names}", { names: agreed.agreed.join(gettext(", ")) }) : "";
 }
 
 // --- what becomes of a decision ------------------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ export class ModelDraft {
     place.querySelector("ul").replaceChildren(...gone.map((uid) => {
       const { actor, belief } = this.rows.get(uid);
       const line = document.createElement("li");
-      const words = `${actor}: ${belief}`;
+      const words = gettext("{actor}: {belief}", { actor, belief });
       const button = Object.assign(document.createElement("button"), { type: "button", className: "button button-small", textContent: gettext("Put back") });
       button.dataset.putBack = uid;
       button.setAttribute("aria-label", gettext("Put back: {row}", { row: words }));
