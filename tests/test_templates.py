@@ -52,7 +52,9 @@ def test_no_line_of_a_template_is_long():
 def test_components_with_optional_words_get_those_alone_that_they_are_given():
     pages = [one for one in templates() if one.parent.name != "components"]
     found = [(one.name, include) for one in pages for include in INCLUDES.finditer(one.read_text("utf-8"))]
-    bare = [(name, include[0]) for name, include in found if include[1] in ALONE and not include[0].endswith(" only %}")]
+    bare = [
+        (name, include[0]) for name, include in found if include[1] in ALONE and not include[0].endswith(" only %}")
+    ]
     assert len(found) > 200 and bare == []
 
 

@@ -20,7 +20,7 @@ from benchmark.domain.gold_kinds.cells import NOTHING, UNLABELLED, Cells, Ints
 from benchmark.models import Dataset, DatasetSample, Run, RunItem
 from benchmark.services.absences import is_absent
 from benchmark.services.asking import sample_of
-from benchmark.services.datasets import ByPerson
+from benchmark.services.gold_samples import ByPerson
 from benchmark.services.leaderboards import KEPT_SECONDS, entrants_of
 from benchmark.services.reports import reports_of
 from benchmark.suites.contract import Suite
