@@ -88,13 +88,14 @@ class ControlRow(AskedAgain):
 class MethodRow(AskedAgain):
     """One model by one method: its `score` with its interval over the samples of the run that it was asked about by the
     method, and over those asked both ways its `own` score less that of the `plain` method. `why` says what there is
-    not."""
+    not; `part` names the part of the samples that it is about, empty for all."""
 
     method: str
     score: Estimate | None = None
     own: float | None = None
     plain: float | None = None
     why: str = ""
+    part: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,19 +148,23 @@ class ControlResults:
 class MethodResults:
     """What the models of a run come to by each method: `methods` are titles by name, others are held against `plain`,
     `rows` by metric group and parse, `how` a sentence on each of these tables, `unfinished` the titles of runs that go
-    on."""
+    on. `parts` are rows of each part of the samples, of groups that have parts."""
 
     methods: Mapping[str, str]
     plain: str
     rows: Mapping[str, Mapping[str, Sequence[MethodRow]]]
     how: Mapping[str, Mapping[str, str]]
     unfinished: Sequence[str] = ()
+    parts: Mapping[str, Mapping[str, Sequence[MethodRow]]] = field(default_factory=dict)
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> MethodResults:
-        rows = {
-            stage: {parse: [MethodRow.from_json(row) for row in of] for parse, of in by_parse.items()}
-            for stage, by_parse in kept["rows"].items()
-        }
-        names = {one.name for one in fields(cls)} - {"rows"}
-        return cls(rows=rows, **{name: value for name, value in kept.items() if name in names})
+        rows, parts = (
+            {
+                stage: {parse: [MethodRow.from_json(row) for row in of] for parse, of in by_parse.items()}
+                for stage, by_parse in kept.get(name, {}).items()
+            }
+            for name in ("rows", "parts")
+        )
+        names = {one.name for one in fields(cls)} - {"rows", "parts"}
+        return cls(rows=rows, parts=parts, **{name: value for name, value in kept.items() if name in names})

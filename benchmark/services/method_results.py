@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from django.core.cache import cache
@@ -13,38 +13,22 @@ from django.core.cache import cache
 from benchmark.domain.beside import MethodResults, MethodRow
 from benchmark.models import Entrant, Run
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED
+from benchmark.services.method_parts import by_part_of, part_rows
 from benchmark.services.method_plans import methods_of
+from benchmark.services.method_rows import Asked, Chosen, MethodTable, rows_of_model
 from benchmark.services.method_runs import answering_step, family_of, method_of_run
-from benchmark.services.paired_sides import (
-    adjusted,
-    common_cases,
-    paired_sides,
-    score_estimate,
-    scores_of_runs,
-    side_of,
-)
+from benchmark.services.paired_sides import adjusted, scores_of_runs
 from benchmark.services.reports import reports_of
-from benchmark.suites.asked import Columns
 from benchmark.suites.registry import group_named, keys_of, suite_named, units_of_group
 from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import PARSES
 from core.language import gettext_noop
 from core.made_by import made_by
-from core.plain import plain
 from core.statistics import method
 from workers.models import JobState
 
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """Whose answers stand for a model by a method: `entrant` of `run`."""
-
-    run: Run
-    entrant: int
-
-
-Chosen = dict[tuple[str, int], _Asked | str]
-"""By (method, endpoint id); a sentence where a run by the method cannot stand for the model."""
+Rows = dict[str, dict[str, list[MethodRow]]]
+"""By metric group and parse."""
 
 
 def method_results(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> MethodResults | None:
@@ -96,8 +80,8 @@ def _chosen(run: Run, family: Sequence[Run], numbers: Mapping[int, frozenset[int
     for other in [run, *most]:
         for endpoint, pk, spec in by_run.get(other.pk, ()):
             place, why = (method_of_run(other), endpoint), _unfit(run, other, spec == specs[endpoint], numbers)
-            if not isinstance(chosen.get(place), _Asked):
-                chosen[place] = chosen.get(place, why) if why else _Asked(other, pk)
+            if not isinstance(chosen.get(place), Asked):
+                chosen[place] = chosen.get(place, why) if why else Asked(other, pk)
     return chosen
 
 
@@ -114,95 +98,33 @@ def _finder(keys: Mapping[tuple[int, int], int], metrics: Mapping[int, Any]) -> 
     return lambda run, endpoint: metrics.get(keys.get((run, endpoint), 0))
 
 
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """One metric group in one parse: the methods, the first of which is plain, whose answers count, their scores by
-    run and endpoint, and over which samples; the report corrects over so many `tests`."""
-
-    stage: str
-    parse: str
-    methods: Mapping[str, str]
-    chosen: Chosen
-    scores: Callable[[int, int], Any]
-    numbers: frozenset[int]
-    tests: int
-
-    @property
-    def plain(self) -> str:
-        return next(iter(self.methods))
-
-    def asked(self, method: str, endpoint: int) -> _Asked | str:
-        return self.chosen.get((method, endpoint), "Not asked.")
-
-    def columns(self, method: str, endpoint: int) -> Columns | None:
-        """Return the scores of a model by a method, None where there are none."""
-        asked = self.asked(method, endpoint)
-        return None if isinstance(asked, str) else side_of(self.scores(asked.run.pk, endpoint), self.stage, self.parse)
-
-
 def _compared(
     run: Run, stages: Mapping[str, Sequence[EntrantResults]], methods: Mapping[str, str], chosen: Chosen,
     scores: Callable[[int, int], Any], numbers: frozenset[int],
 ) -> MethodResults:  # fmt: skip
     endpoints = dict(run.entrants.values_list("pk", "endpoint_id"))
-    rows: dict[str, dict[str, list[MethodRow]]] = {}
+    rows: Rows = {}
+    parts: Rows = {}
     for stage in keys_of(run.suite):
-        models = [entrant for entrant in stages.get(stage, ()) if entrant.entrant in endpoints]
+        models = [
+            (entrant, endpoints[entrant.entrant]) for entrant in stages.get(stage, ()) if entrant.entrant in endpoints
+        ]
         if group_named(stage).scored != answering_step(run):
             continue  # other steps are asked alike by all methods
+        by_part = by_part_of(stage, run.dataset, chosen)
         for parse in PARSES:
-            table = _Table(stage, parse, methods, chosen, scores, numbers, len(models) * (len(methods) - 1))
-            compared = [row for entrant in models for row in _of_model(table, entrant, endpoints[entrant.entrant])]
+            table = MethodTable(stage, parse, methods, chosen, scores, numbers, len(models) * (len(methods) - 1))
+            compared = [row for entrant, endpoint in models for row in rows_of_model(table, entrant, endpoint)]
             if any(row.score for row in compared):
                 rows.setdefault(stage, {})[parse] = adjusted(compared)
+            if by_part and (of_parts := part_rows(by_part, table, models)):
+                parts.setdefault(stage, {})[parse] = of_parts
     first = next(iter(methods))
     how = {
         stage: {parse: _how(of, methods[first], units_of_group(stage)) for parse, of in by_parse.items()}
         for stage, by_parse in rows.items()
     }
-    return MethodResults(methods=dict(methods), plain=first, rows=rows, how=how)
-
-
-def _of_model(table: _Table, entrant: EntrantResults, endpoint: int) -> list[MethodRow]:
-    """Return the rows of one model, by the plain method first."""
-    rows = []
-    for name, title in table.methods.items():
-        asked = table.asked(name, endpoint)
-        row = MethodRow(
-            key=entrant.key, model=entrant.model, kind=entrant.kind, entrant=entrant.entrant, run=entrant.run,
-            method=name, title=title,
-        )  # fmt: skip
-        if not isinstance(asked, str):
-            row = _scored(replace(row, beside=asked.run.uid, beside_entrant=asked.entrant), table, endpoint)
-        why = asked if isinstance(asked, str) else _why(table, row, endpoint)
-        rows.append(replace(row, why=why, p=row.p if entrant.kind == "model" else None))
-    return rows
-
-
-def _scored(row: MethodRow, table: _Table, endpoint: int) -> MethodRow:
-    """Return the row with the score by its method, and the difference to that by the plain one."""
-    own, beside = table.columns(row.method, endpoint), table.columns(table.plain, endpoint)
-    if not own:
-        return row
-    alone = common_cases([own], table.stage, table.numbers)
-    missing = [int(alone.missing[0]) if alone.stories else None, None]
-    row = replace(row, score=score_estimate(alone, table.stage), missing=missing)
-    if row.method == table.plain or not beside:
-        return row
-    pair = paired_sides(common_cases([own, beside], table.stage, table.numbers), table.stage, table.tests)
-    return replace(row, **plain(pair.difference), own=pair.means[0], plain=pair.means[1])
-
-
-def _why(table: _Table, row: MethodRow, endpoint: int) -> str:
-    """Return why a row of somebody who was asked lacks a figure; empty where it lacks none."""
-    if row.score is None:
-        return gettext_noop(f"No {table.parse} figures.")
-    if row.value is not None or row.method == table.plain:
-        return ""
-    title = table.methods[table.plain]
-    if isinstance(table.asked(table.plain, endpoint), str):
-        return gettext_noop(f"Not asked {title}.")
-    return gettext_noop(f"Nothing was asked both ways, or has {table.parse} figures.")
+    return MethodResults(methods=dict(methods), plain=first, rows=rows, how=how, parts=parts)
 
 
 def _how(rows: Sequence[MethodRow], plain: str, unit: str) -> str:

@@ -10,24 +10,113 @@ from typing import Any
 from benchmark.domain.beside import MethodResults, MethodRow
 from benchmark.domain.tables import Cells, Column, Items, Source, SourcedRow, Table
 from benchmark.services.comparison_tables import answered_columns, count_column, difference_cells
+from benchmark.services.leaderboards import SEED
+from benchmark.suites.by_part import Parts
 from benchmark.suites.registry import group_named, nouns_of_group, ordered_keys, units_of_group
 from benchmark.suites.shown import Section, ShownPicture, ShownTable
 from core.language import gettext_noop
+from core.statistics import method
 
 
 def method_sections(keys: Sequence[str]) -> list[Section]:
     """Return the part of a page that methods have."""
     pictures = (*(f"method-scores-{key}" for key in keys), *(f"methods-{key}" for key in keys))
-    tables = tuple(name for key in keys for name in (f"method-scores-{key}", f"methods-{key}"))
+    tables = tuple(name for key in keys for name in (f"method-parts-{key}", f"method-scores-{key}", f"methods-{key}"))
     return [Section(gettext_noop("By method"), pictures, tables)]
 
 
 def method_tables(by_method: MethodResults, parse: str) -> Iterator[tuple[str, ShownTable]]:
     """Yield the tables of one parse by name, without the parse."""
     for stage in ordered_keys(by_method.rows):
+        if (rows := by_method.parts.get(stage, {}).get(parse)) and (parts := group_named(stage).parts):
+            yield f"method-parts-{stage}", ShownTable(partial(part_table, rows, parts, by_method, stage, parse))
         if rows := by_method.rows[stage].get(parse):
             yield f"method-scores-{stage}", ShownTable(partial(score_table, rows, by_method, stage, parse))
             yield f"methods-{stage}", ShownTable(partial(difference_table, rows, by_method, stage, parse))
+
+
+def part_table(rows: Sequence[MethodRow], parts: Parts, by_method: MethodResults, stage: str, parse: str) -> Table:
+    """Tabulate each model by each method, with the figure of each part of the samples and what it is better by than
+    asked plainly."""
+    names = list(dict.fromkeys(row.part for row in rows))
+    columns = [Column(key="method", header=gettext_noop("Method"))]
+    columns += [column for part in names for column in _part_columns(part, parts)]
+    title = parts.figure.title if parts.figure else group_named(stage).score_title
+    return Table(
+        title=gettext_noop(f"{title} by method and {parts.heading.lower()}, {parse} parse"),
+        columns=columns,
+        rows=[_parted(of, stage) for of in _by_model_and_method(rows)],
+        section="model",
+        lead=_not_ready(rows, by_method),
+        notes=_part_notes(rows, parts, by_method, stage),
+    )
+
+
+def _part_columns(part: str, parts: Parts) -> list[Column]:
+    """The columns of a part; a figure that is no mean over samples has no test."""
+    share: Mapping[str, Any] = {"kind": "share", "group": part, "digits": 1}
+    columns = [
+        Column(
+            key=f"{part} score", header=gettext_noop("Score"), unit="%", interval=f"{part} score interval",
+            n=f"{part} score n", **share,
+        ),
+        Column(
+            key=f"{part} value", header=gettext_noop("Difference"), unit="points", interval=f"{part} interval",
+            n=f"{part} n", bounds=f"{part} bounds", **share,
+        ),
+    ]  # fmt: skip
+    test = Column(key=f"{part} p_adjusted", header=gettext_noop("p, Holm"), kind="number", digits=4, group=part)
+    return columns if parts.figure else [*columns, test]
+
+
+def _part_notes(rows: Sequence[MethodRow], parts: Parts, by_method: MethodResults, stage: str) -> list[str]:
+    plain, unit = by_method.methods[by_method.plain], units_of_group(stage)
+    nowhere = [of[0] for of in _by_model_and_method(rows) if not any(row.score for row in of)]
+    lacking = _lacking(gettext_noop("Without a score"), nowhere)
+    if parts.figure:
+        how = gettext_noop(
+            f"Difference: by the method less {plain}, over what was asked both ways, on the same resamples of {unit}; "
+            f"{method(seed=SEED, unit=unit)}."
+        )
+        return [parts.figure.note, how, *lacking]
+    tests = sum(row.p is not None for row in rows)
+    return [
+        gettext_noop(
+            f"Difference: by the method less {plain}, over what was asked both ways, missing answers at their worst; "
+            f"{method(seed=SEED, unit=unit)}; two-sided sign-flip test over {unit}; Holm's correction over the {tests} "
+            "tests of this table, every model by every method in every part."
+        ),
+        *lacking,
+    ]
+
+
+def _by_model_and_method(rows: Sequence[MethodRow]) -> list[list[MethodRow]]:
+    """Return the rows of each model by each method, one a part; models in their order, methods in theirs."""
+    models, methods = (
+        list(dict.fromkeys(names)) for names in ([row.key for row in rows], [row.method for row in rows])
+    )
+    return [[row for row in rows if (row.key, row.method) == (model, name)] for model in models for name in methods]
+
+
+def _parted(rows: Sequence[MethodRow], stage: str) -> SourcedRow:
+    first = rows[0]
+    cells: Cells = {"model": first.model, "method": first.title.capitalize() if first.title.islower() else first.title}
+    for row in rows:
+        score: Mapping[str, Any] = row.score or {}
+        cells |= {
+            f"{row.part} score": score.get("value"),
+            f"{row.part} score interval": score.get("interval"),
+            f"{row.part} score interval_reason": score.get("reason"),
+            f"{row.part} score n": score.get("n"),
+            f"{row.part} value": row.value,
+            f"{row.part} interval": row.interval,
+            f"{row.part} interval_reason": row.reason,
+            f"{row.part} n": row.n if row.value is not None else None,
+            f"{row.part} bounds": row.bounds,
+            f"{row.part} p_adjusted": row.p_adjusted,
+        }
+    behind = {f"{row.part} score": row for row in rows}
+    return SourcedRow(cells, replace(_source(first, stage, behind), unranked=True))
 
 
 def score_table(rows: Sequence[MethodRow], by_method: MethodResults, stage: str, parse: str) -> Table:
@@ -68,8 +157,8 @@ def _by_model(rows: Sequence[MethodRow]) -> list[list[MethodRow]]:
     return [[row for row in rows if row.key == key] for key in dict.fromkeys(row.key for row in rows)]
 
 
-def _lead(rows: Sequence[MethodRow], by_method: MethodResults, stage: str) -> list[str]:
-    """Return what is to be read first: what is not finished, not comparable, or not there to compare with."""
+def _not_ready(rows: Sequence[MethodRow], by_method: MethodResults) -> list[str]:
+    """Return what is not finished, or not there to compare with."""
     lead = []
     if by_method.unfinished:
         lead.append(
@@ -83,6 +172,12 @@ def _lead(rows: Sequence[MethodRow], by_method: MethodResults, stage: str) -> li
                 "differences stand here."
             )
         )
+    return lead
+
+
+def _lead(rows: Sequence[MethodRow], by_method: MethodResults, stage: str) -> list[str]:
+    """Return what is to be read first: what is not finished, not comparable, or not there to compare with."""
+    lead = _not_ready(rows, by_method)
     counts = sorted({row.score["n"] for row in rows if row.score})
     if counts[1:]:
         lead.append(

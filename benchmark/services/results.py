@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 from benchmark.models import DatasetSample, Entrant, Run, RunItem
@@ -23,9 +23,11 @@ def samples_of(run: Run) -> dict[int, Sample]:
     return {row.pk: sample_asked(run, row) for row in rows}
 
 
-def each_entered(run: Run, samples: Mapping[int, Sample]) -> Iterator[tuple[int, Entered]]:
+def each_entered(
+    run: Run, samples: Mapping[int, Sample], among: Collection[int] | None = None
+) -> Iterator[tuple[int, Entered]]:
     """Yield (entrant id, the outcomes of its questions) one after another: those of twenty models over a whole corpus
-    fill a gigabyte at once."""
+    fill a gigabyte at once. `among` are the ids of the entrants, all of the run where it is None."""
     whole = not run.control and len(samples) == run.dataset.samples.count()
     resources = DatasetResources(run.dataset, held=[*samples.values()] if whole else None)
     settings = settings_of(run)
@@ -33,7 +35,8 @@ def each_entered(run: Run, samples: Mapping[int, Sample]) -> Iterator[tuple[int,
     published = (
         {entrant.endpoint_id: entrant for entrant in run.original.entrants.all()} if run.original and unchanged else {}
     )
-    for entrant in run.entrants.select_related("endpoint"):
+    entrants = run.entrants.select_related("endpoint")
+    for entrant in entrants if among is None else entrants.filter(pk__in=among):
         kind = "model" if entrant.endpoint.about.reads_prompts else "baseline"
         outcomes = _outcomes(entrant, samples)
         entered = Entered(entrant.name, kind, list(samples.values()), outcomes, run.stages, settings, resources)

@@ -27,6 +27,7 @@ from benchmark.suites.asked import (
     Sample,
     Step,
 )
+from benchmark.suites.by_part import Parts
 from benchmark.suites.copies import CopySource
 from benchmark.suites.item_filters import Rows
 from benchmark.suites.judged import Judge
@@ -155,6 +156,7 @@ class MetricGroup:
     whole dataset, None where gold alone does not tell it. `tells` is `STRUCTURE` where its figures of a sample say how
     well the structure of a story was built, `ANSWERS` where its score says whether a question about a story was
     answered right: the two are held against each other over stories with the same text; empty where it is neither.
+    `parts` are those by which methods are compared beside the whole, where a paper has them so.
     """
 
     key: str
@@ -182,6 +184,7 @@ class MetricGroup:
     unread: Unread = WRONG
     chance: Callable[[Sample], float | None] | None = None
     majority: Callable[[Sample, Resources], float | None] | None = None
+    parts: Parts | None = None
 
 
 @dataclass(frozen=True, slots=True)

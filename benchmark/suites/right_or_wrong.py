@@ -8,6 +8,7 @@ from statistics import fmean
 
 from benchmark.domain.estimating import StoryScore
 from benchmark.suites.asked import Outcome, Parse, Resources, Sample
+from benchmark.suites.by_part import Parts
 from benchmark.suites.contract import WRONG, MetricGroup, Unread
 from benchmark.suites.measuring import SampleResult
 from benchmark.suites.reasons import questions_unanswered
@@ -33,10 +34,11 @@ def accuracy_group(
     unread: Unread = WRONG,
     chance: Callable[[Sample], float | None] | None = None,
     majority: Callable[[Sample, Resources], float | None] | None = None,
+    parts: Parts | None = None,
 ) -> MetricGroup:
     """Return the metric group of the questions of a step by accuracy, with the mean over categories, which `mean_of`
-    names in the plural; `unread`, `facet_values`, `chance` and `majority` as `MetricGroup` has
-    them."""
+    names in the plural; `unread`, `facet_values`, `chance`, `majority` and `parts` as
+    `MetricGroup` has them."""
     return MetricGroup(
         key=key,
         title=title,
@@ -55,6 +57,7 @@ def accuracy_group(
         unread=unread,
         chance=chance,
         majority=majority,
+        parts=parts,
     )
 
 

@@ -8,6 +8,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from benchmark.suites.asked import Parse
+from benchmark.suites.by_part import PartEstimate, PartFigure, Parts
 from benchmark.suites.contract import LEFT_OUT, Entered, Measured, Outcome, Resources, Sample
 from benchmark.suites.measuring import counted_outcomes, measured_samples, with_analyses
 from benchmark.suites.opentom.faithfulness import Answer, Unfaithful, unfaithful_rates
@@ -25,6 +26,7 @@ from benchmark.suites.opentom.steps import ANSWER, MAJORITY, STEPS, majority_key
 from benchmark.suites.right_or_wrong import accuracy_group, scored_by
 from benchmark.suites.unit_estimates import BoundedEstimate, Unit, unit_estimate
 from core.language import gettext_noop
+from core.plain import plain
 
 
 def by_chance(sample: Sample) -> float:
@@ -37,6 +39,35 @@ def by_majority(sample: Sample, resources: Resources) -> float:
     """Return whether the label that is right most often in questions of its kind and genre is right."""
     labels = resources.derived(MAJORITY, majority_labels)
     return float(right_label(sample) == labels[majority_key(sample)])
+
+
+def by_genre(entered: Entered, parse: Parse) -> dict[str, list[tuple[int, Told]]]:
+    """Return the answers to the questions of each genre, with the numbers of their samples."""
+    rows = _labelled(entered, parse)
+    of_genre = {
+        genre: [(row.sample.number, row.told) for row in rows if row.sample.category == genre] for genre in GENRES
+    }
+    return {genre: answers for genre, answers in of_genre.items() if answers}
+
+
+def f1(answers: Sequence[Told], seed: int) -> PartEstimate:
+    """Return the macro F1 of answers that could be read, with its interval and bounds."""
+    return _fields(macro_estimate(answers, seed=seed))
+
+
+def f1_difference(answers: Sequence[Told], others: Sequence[Told], seed: int) -> PartEstimate:
+    """Return the macro F1 of answers less that of others, on the same resamples of narratives; bounds take what could
+    not be read at its worst on one side and at its best on the other."""
+    estimate = _fields(macro_difference(answers, others, seed=seed))
+    ends, other_ends = macro_bounds(answers), macro_bounds(others)
+    if not ends or not other_ends or not any(answer.is_open for answer in (*answers, *others)):
+        return estimate
+    return {**estimate, "bounds": [ends[0] - other_ends[1], ends[1] - other_ends[0]]}
+
+
+def _fields(estimate: BoundedEstimate) -> PartEstimate:
+    fields: PartEstimate = plain(estimate)
+    return fields
 
 
 GROUP = accuracy_group(
@@ -55,6 +86,19 @@ GROUP = accuracy_group(
     unread=LEFT_OUT,
     chance=by_chance,
     majority=by_majority,
+    parts=Parts(
+        gettext_noop("Genre"),
+        figure=PartFigure(
+            gettext_noop("Macro F1"),
+            gettext_noop(
+                "Macro F1 is over the labels that occur in gold or answers, of the answers that could be read; bounds, "
+                "in CSV and JSON, take the others as wrong and as right."
+            ),
+            by_genre,
+            f1,
+            f1_difference,
+        ),
+    ),
 )
 
 

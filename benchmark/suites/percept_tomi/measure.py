@@ -4,11 +4,13 @@ infers perceptions."""
 from __future__ import annotations
 
 from benchmark.suites.asked import Parse
+from benchmark.suites.by_part import Parts
 from benchmark.suites.contract import Entered, Measured, Outcome, Sample
 from benchmark.suites.measuring import facets_of, measured_samples, with_analyses
 from benchmark.suites.perceiving.asking import ANSWER, BELIEF, PERCEPTIONS
 from benchmark.suites.perceiving.groups import perceiving_group
 from benchmark.suites.perceiving.shares import ACCURACY, SHARES
+from benchmark.suites.perceiving.tables import SCENARIOS
 from benchmark.suites.percept_tomi.steps import STEPS
 from benchmark.suites.right_or_wrong import accuracy_group, scored_by
 from benchmark.suites.shares_of_answers import scored_shares
@@ -32,6 +34,7 @@ QUESTIONS = accuracy_group(
     facets=_FACETS,
     chance=by_chance,
     notes=(_RESAMPLED,),
+    parts=Parts(gettext_noop("Scenario"), facet="scenario", values=SCENARIOS),
 )
 PERCEIVING = perceiving_group(
     "percept-tomi-perception",

@@ -11,12 +11,13 @@ from django.utils import timezone
 
 from benchmark.domain.beside import MethodRow
 from benchmark.models import Entrant, Run, RunItem
-from benchmark.services.documents import document_of, tables_of
+from benchmark.services.documents import as_json, document_from, document_of, tables_of
 from benchmark.services.method_plans import plans_by_method
 from benchmark.services.plot_data import plots_of
 from benchmark.services.runs import start_run
 from benchmark.services.shared_reports import freeze_run
 from benchmark.services.stored_plans import plan_of
+from core.plain import plain
 from tests.benchmark.methods.world import GOLD, METHODS, QUESTIONS, STEADY, THINKS, TRUTHS, methods_world
 from tests.benchmark.settled import work_off, written
 
@@ -74,6 +75,63 @@ def test_missing_answers_are_values_with_bounds(runs):
     assert low == pytest.approx(row.value) and high - low == pytest.approx(23 / QUESTIONS)
     # official scoring needs an answer to every question
     assert document_of(runs[0]).by_method.rows["opentom"]["repaired"]
+
+
+def part_rows(run: Run, parse: str = "repaired") -> dict[tuple[str, str, str], MethodRow]:
+    rows = document_of(run).by_method.parts["opentom"][parse]
+    return {(row.model, row.method, row.part): row for row in rows}
+
+
+def test_methods_are_compared_by_genre_in_the_macro_f1_of_the_paper(runs):
+    rows = part_rows(runs[0])
+    first, second = "Coarse location, first order", "Coarse location, second order"
+    # of each of the five narratives two questions, whose right answers are no (the mover) and yes (the observer);
+    # plain, the model says no to both: F1 of no 2 · 5 / (5 + 10), of yes 0, and their mean is 1/3
+    hasty, thinking = rows[THINKS, "plain", first], rows[THINKS, "cot", first]
+    assert hasty.score["value"] == pytest.approx(1 / 3) and hasty.score["n"] == 10 and hasty.value is None
+    assert thinking.score["value"] == thinking.own == 1.0 and thinking.plain == pytest.approx(1 / 3)
+    assert thinking.value == pytest.approx(2 / 3) and thinking.interval[0] < 2 / 3 < thinking.interval[1]
+    assert (thinking.n, thinking.bounds, thinking.p) == (10, None, None)
+    # second order: all are wrong plain, all right after thinking
+    assert rows[THINKS, "cot", second].value == 1.0 and rows[THINKS, "cot", "Attitude"].value == 0.0
+    assert {row.value for (_, method, _), row in rows.items() if method == "s2a"} == {0.0}
+    # the accuracy of the group pools all genres, and has the difference that it had
+    assert rows_of(runs[0])[THINKS, "cot"].value == pytest.approx(OVERLOOKED)
+
+
+def test_a_missing_answer_leaves_bounds_in_its_genre_alone(runs):
+    lost = RunItem.objects.filter(
+        entrant__run=runs[1], entrant__name=THINKS, stage="answer", sample__key="00000000/location_cg_fo/0"
+    )
+    lost.update(call=None, official=None, repaired=None, score=None, repaired_score=None)
+    rows = part_rows(runs[0])
+    row = rows[THINKS, "cot", "Coarse location, first order"]
+    # what was read is right: 1; with the lost one wrong its own label has 2 · 4 / (5 + 4) = 8/9, and the other, which
+    # it is then taken for, 2 · 5 / (5 + 6) = 10/11
+    assert row.score["value"] == 1.0 and row.score["n"] == 9 and row.value == pytest.approx(2 / 3)
+    assert row.bounds == pytest.approx([(8 / 9 + 10 / 11) / 2 - 1 / 3, 2 / 3])
+    assert rows[THINKS, "cot", "Attitude"].bounds is None
+    # official scoring needs an answer to every question
+    official = part_rows(runs[0], "official")[THINKS, "cot", "Attitude"]
+    assert (official.score, official.why) == (None, "No official figures.")
+    table = tables_of(document_of(runs[0]))["method-parts-opentom-official"]()
+    assert table.notes[-1] == "Without a score: chain of thought, no official figures: thinks."
+
+
+def test_the_table_by_genre_has_a_row_for_each_model_and_method(runs):
+    document = document_of(runs[0])
+    table = tables_of(document)["method-parts-opentom-repaired"]()
+    assert table.title == "Macro F1 by method and genre, repaired parse"
+    assert [(row["model"], row["method"]) for row in table.rows[:3]] == [
+        (STEADY, "Plain"), (STEADY, "Chain of thought"), (STEADY, "System 2 Attention"),
+    ]  # fmt: skip
+    assert not any(column.header == "p, Holm" for column in table.columns)
+    assert table.rows[4]["Coarse location, second order value"] == 1.0
+    kept = document_from(as_json(document)).by_method
+    assert plain(kept.parts) == plain(document.by_method.parts)
+    earlier = as_json(document)
+    del earlier["by_method"]["parts"]
+    assert document_from(earlier).by_method.parts == {}
 
 
 def test_a_model_that_was_not_asked_stands_there_as_missing(runs):

@@ -15,10 +15,11 @@ from benchmark.services.documents import by_group, document_of, tables_of
 from benchmark.services.entered_rows import with_entered
 from benchmark.services.estimates import estimate
 from benchmark.services.imports import import_benchmark
+from benchmark.services.method_plans import plans_by_method
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.reports import report_of
-from benchmark.services.runs import start_run
+from benchmark.services.runs import start_run, start_runs
 from benchmark.suites.perceiving.baselines import PERCEIVE
 from benchmark.suites.percept_tomi.baselines import BASELINES
 from benchmark.suites.registry import suite_named
@@ -207,3 +208,36 @@ def test_perceptions_that_cannot_be_read_are_an_unusable_answer_of_the_model(cas
     for parse in ("official", "repaired"):
         ranking = entrant.ranking[parse]
         assert (ranking["rank"], ranking["value"], ranking["missing"], ranking["lost"]) == (1, 0.5, 8, 0)
+
+
+def thinking(body) -> str:
+    """A model that overlooks false beliefs unless it thinks step by step."""
+    task = body["task"]
+    told = {baseline.task: baseline.answer for baseline in BASELINES if baseline.name == "tracker"}
+    if task["kind"] not in told:
+        return "It matters."
+    text = told[task["kind"]](body)
+    last = task["containers"][-1]  # where the thing is in the end
+    return f"Final answer: {text if 'step by step' in body['messages'][-1]['content'] else last}"
+
+
+def test_methods_are_compared_by_scenario_as_the_paper_has_them(cast, copy, monkeypatch):
+    monkeypatch.setitem(FUNCTIONS, "thinking", thinking)
+    model = make_endpoint("thinking", model="thinking", options={"function": "thinking"})
+    plan = replace(planned(copy, precursors=False), endpoints=[model])
+    runs = start_runs(by=cast.alice, plans=plans_by_method(plan, ["plain", "cot"]), now=timezone.now())
+    for run in runs:
+        work_off(run)
+    document = document_of(runs[0])
+    rows = {(row.method, row.part): row for row in document.by_method.parts["percept-tomi"]["repaired"]}
+    # 8 questions of each scenario: plain, those on true beliefs are right, those on false ones wrong
+    assert {part: rows["plain", part].score["value"] for _, part in rows} == {"true belief": 1.0, "false belief": 0.0}
+    assert {part: rows["cot", part].value for _, part in rows} == {"true belief": 0.0, "false belief": 1.0}
+    assert {row.score["n"] for row in rows.values()} == {8}
+    # the whole pools them: (8 · 0 + 8 · 1) / 16
+    (pooled,) = [row.value for row in document.by_method.rows["percept-tomi"]["repaired"] if row.method == "cot"]
+    assert pooled == 0.5
+    table = tables_of(document)["method-parts-percept-tomi-official"]()
+    assert [column.group for column in table.columns if column.header == "p, Holm"] == ["true belief", "false belief"]
+    assert "Holm's correction over the 2 tests of this table" in table.notes[0]
+    assert "percept-tomi-belief" not in document.by_method.parts

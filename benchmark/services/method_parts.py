@@ -1,0 +1,124 @@
+"""What models come to by each method in each part of the samples that their suite names, such as a scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from benchmark.domain.beside import MethodRow
+from benchmark.models import Dataset, DatasetSample
+from benchmark.services.leaderboards import SEED
+from benchmark.services.method_rows import Asked, Chosen, MethodTable, rows_of_model
+from benchmark.services.paired_sides import adjusted
+from benchmark.services.results import each_entered, samples_of
+from benchmark.suites.asked import Parse
+from benchmark.suites.by_part import PartFigure, Parts, Told
+from benchmark.suites.registry import group_named
+from benchmark.suites.shown import EntrantResults
+from benchmark.suites.story_scores import PARSES
+from core.statistics import Estimate
+
+Models = Sequence[tuple[EntrantResults, int]]
+"""Models of a run with the ids of their endpoints."""
+
+
+@dataclass(frozen=True, slots=True)
+class ByPart:
+    """What is needed of the answers to a metric group for its parts: by facet the numbers of the samples of each, by a
+    figure what each entrant's answers say, by parse and entrant id."""
+
+    parts: Parts
+    numbers: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    told: Mapping[tuple[Parse, int], Told] = field(default_factory=dict)
+
+
+def by_part_of(stage: str, dataset: Dataset, chosen: Chosen) -> ByPart | None:
+    """Return what the parts of a metric group are made of; None for one without parts."""
+    parts = group_named(stage).parts
+    if parts is None:
+        return None
+    if parts.figure:
+        return ByPart(parts, told=_answers_told(parts.figure, chosen))
+    return ByPart(parts, _numbers(parts, group_named(stage).facet_values, dataset))
+
+
+def _numbers(parts: Parts, names: Mapping[str, str], dataset: Dataset) -> dict[str, frozenset[int]]:
+    """The numbers of the samples by value of a facet, under the names that values have."""
+    rows = DatasetSample.objects.filter(dataset=dataset)
+    numbers: dict[str, set[int]] = {value: set() for value in parts.values}
+    for number, value in rows.values_list("number", f"content__{parts.facet}"):
+        numbers.setdefault(value, set()).add(number)
+    return {names.get(value, value): frozenset(of) for value, of in numbers.items()}
+
+
+def _answers_told(figure: PartFigure, chosen: Chosen) -> dict[tuple[Parse, int], Told]:
+    asked: dict[int, list[Asked]] = {}
+    for one in chosen.values():
+        if not isinstance(one, str):
+            asked.setdefault(one.run.pk, []).append(one)
+    return {
+        (parse, entrant): figure.told(entered, parse)
+        for of_run in asked.values()
+        for entrant, entered in each_entered(of_run[0].run, samples_of(of_run[0].run), {one.entrant for one in of_run})
+        for parse in PARSES
+    }
+
+
+def part_rows(by_part: ByPart, table: MethodTable, models: Models) -> list[MethodRow]:
+    """Return the rows of each part, models in their order in each; none where nobody has a figure."""
+    rows = [*(_by_figure if by_part.parts.figure else _by_facet)(by_part, table, models)]
+    return adjusted(rows) if any(row.score for row in rows) else []
+
+
+def _by_facet(by_part: ByPart, table: MethodTable, models: Models) -> Iterator[MethodRow]:
+    asked = {part: of & table.numbers for part, of in by_part.numbers.items() if of & table.numbers}
+    for part, numbers in asked.items():
+        of_part = replace(table, numbers=numbers, tests=table.tests * len(asked))
+        for entrant, endpoint in models:
+            yield from (replace(row, part=part) for row in rows_of_model(of_part, entrant, endpoint))
+
+
+def _by_figure(by_part: ByPart, table: MethodTable, models: Models) -> Iterator[MethodRow]:
+    names = dict.fromkeys(part for (parse, _), told in by_part.told.items() if parse == table.parse for part in told)
+    for part in names:
+        for entrant, endpoint in models:
+            scored = partial(_with_figure, by_part, table, part, endpoint)
+            yield from (replace(row, part=part) for row in rows_of_model(table, entrant, endpoint, scored))
+
+
+def _with_figure(by_part: ByPart, table: MethodTable, part: str, endpoint: int, row: MethodRow) -> MethodRow:
+    """The row with its figure over a part, and the difference to the plain method's over what was asked both ways."""
+    figure = by_part.parts.figure
+    own, beside = (_answers(by_part, table, part, endpoint, method) for method in (row.method, table.plain))
+    if figure is None or not own:
+        return row
+    row = replace(row, score=_estimate(figure.estimate([answer for _, answer in own], SEED)))
+    both = {number for number, _ in own} & {number for number, _ in beside}
+    if row.method == table.plain or not both:
+        return row
+    answers, others = ([answer for number, answer in side if number in both] for side in (own, beside))
+    difference = figure.difference(answers, others, SEED)
+    return replace(
+        row,
+        **_estimate(difference) | {"n": len(both)},
+        bounds=difference.get("bounds"),
+        own=figure.estimate(answers, SEED)["value"],
+        plain=figure.estimate(others, SEED)["value"],
+    )
+
+
+def _estimate(estimate: Mapping[str, Any]) -> Estimate:
+    kept: Estimate = {"value": estimate["value"], "n": estimate["n"], "interval": estimate["interval"]}
+    return kept | {"reason": estimate["reason"]} if estimate.get("reason") else kept
+
+
+def _answers(by_part: ByPart, table: MethodTable, part: str, endpoint: int, method: str) -> Sequence[tuple[int, Any]]:
+    """What a model's answers by a method say, of the samples of the table; none where the metric group itself has no
+    figures."""
+    asked = table.asked(method, endpoint)
+    if isinstance(asked, str) or table.columns(method, endpoint) is None:
+        return []
+    told = by_part.told.get((table.parse, asked.entrant), {})
+    return [(number, answer) for number, answer in told.get(part, ()) if number in table.numbers]

@@ -1,0 +1,102 @@
+"""Rows of what one model came to by each method, in one metric group and parse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from benchmark.domain.beside import MethodRow
+from benchmark.models import Run
+from benchmark.services.paired_sides import common_cases, paired_sides, score_estimate, side_of
+from benchmark.suites.asked import Columns
+from benchmark.suites.shown import EntrantResults
+from core.language import gettext_noop
+from core.plain import plain
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Whose answers stand for a model by a method: `entrant` of `run`."""
+
+    run: Run
+    entrant: int
+
+
+Chosen = dict[tuple[str, int], Asked | str]
+"""By (method, endpoint id); a sentence where a run by the method cannot stand for the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class MethodTable:
+    """One metric group in one parse: the methods, the first of which is plain, whose answers count, their scores by
+    run and endpoint, and over which samples; the report corrects over so many `tests`."""
+
+    stage: str
+    parse: str
+    methods: Mapping[str, str]
+    chosen: Chosen
+    scores: Callable[[int, int], Any]
+    numbers: frozenset[int]
+    tests: int
+
+    @property
+    def plain(self) -> str:
+        return next(iter(self.methods))
+
+    def asked(self, method: str, endpoint: int) -> Asked | str:
+        return self.chosen.get((method, endpoint), "Not asked.")
+
+    def columns(self, method: str, endpoint: int) -> Columns | None:
+        """Return the scores of a model by a method, None where there are none."""
+        asked = self.asked(method, endpoint)
+        return None if isinstance(asked, str) else side_of(self.scores(asked.run.pk, endpoint), self.stage, self.parse)
+
+
+Scored = Callable[[MethodRow], MethodRow]
+"""Takes a row of a model that was asked by its method, and returns it with the figures that there are."""
+
+
+def rows_of_model(
+    table: MethodTable, entrant: EntrantResults, endpoint: int, scored: Scored | None = None
+) -> list[MethodRow]:
+    """Return the rows of one model, by the plain method first; without `scored` by the score of the metric group."""
+    rows = []
+    for name, title in table.methods.items():
+        asked = table.asked(name, endpoint)
+        row = MethodRow(
+            key=entrant.key, model=entrant.model, kind=entrant.kind, entrant=entrant.entrant, run=entrant.run,
+            method=name, title=title,
+        )  # fmt: skip
+        if not isinstance(asked, str):
+            row = replace(row, beside=asked.run.uid, beside_entrant=asked.entrant)
+            row = scored(row) if scored else _scored(row, table, endpoint)
+        why = asked if isinstance(asked, str) else _why(table, row, endpoint)
+        rows.append(replace(row, why=why, p=row.p if entrant.kind == "model" else None))
+    return rows
+
+
+def _scored(row: MethodRow, table: MethodTable, endpoint: int) -> MethodRow:
+    """Return the row with the score by its method, and the difference to that by the plain one."""
+    own, beside = table.columns(row.method, endpoint), table.columns(table.plain, endpoint)
+    if not own:
+        return row
+    alone = common_cases([own], table.stage, table.numbers)
+    missing = [int(alone.missing[0]) if alone.stories else None, None]
+    row = replace(row, score=score_estimate(alone, table.stage), missing=missing)
+    if row.method == table.plain or not beside:
+        return row
+    pair = paired_sides(common_cases([own, beside], table.stage, table.numbers), table.stage, table.tests)
+    return replace(row, **plain(pair.difference), own=pair.means[0], plain=pair.means[1])
+
+
+def _why(table: MethodTable, row: MethodRow, endpoint: int) -> str:
+    """Return why a row of somebody who was asked lacks a figure; empty where it lacks none."""
+    if row.score is None:
+        return gettext_noop(f"No {table.parse} figures.")
+    if row.value is not None or row.method == table.plain:
+        return ""
+    title = table.methods[table.plain]
+    if isinstance(table.asked(table.plain, endpoint), str):
+        return gettext_noop(f"Not asked {title}.")
+    return gettext_noop(f"Nothing was asked both ways, or has {table.parse} figures.")

@@ -1,0 +1,43 @@
+"""Parts of a suite's samples by which a paper compares methods, such as scenarios or genres."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchmark.suites.asked import Entered, Parse
+
+Told = Mapping[str, Sequence[tuple[int, Any]]]
+"""By part, the number of each sample with what its answer says."""
+PartEstimate = Mapping[str, Any]
+"""{"value", "n", "interval"[, "reason"][, "bounds"]}, as estimates have them."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartFigure:
+    """A figure of a part that is no mean over samples, such as macro F1.
+
+    `title` is its name in words, `note` says below a table what it counts. `told(entered, parse)` returns what a
+    model's answers say, parts in the order in which tables have them. `estimate(answers, seed)` is the figure of some
+    of them, `difference(answers, others, seed)` that of the same samples' answers by one method less by another, on the
+    same resamples.
+    """
+
+    title: str
+    note: str
+    told: Callable[[Entered, Parse], Told]
+    estimate: Callable[[Sequence[Any], int], PartEstimate]
+    difference: Callable[[Sequence[Any], Sequence[Any], int], PartEstimate]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The parts by which methods are held against each other beside the whole: by the values of `Sample.content` under
+    `facet` in the score of the metric group, or, where that is empty, in a `figure` of their own. `heading` is what a
+    part is called, `values` are those of the facet in the order in which tables have them."""
+
+    heading: str
+    facet: str = ""
+    values: tuple[str, ...] = ()
+    figure: PartFigure | None = None
