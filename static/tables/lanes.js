@@ -19,6 +19,7 @@ const rows = new Map();
 let active = null; // uid
 let linking = null;
 let acting = false;
+let asked = null; // another decision on a decided row, which waits for a yes
 let agreed = settings.lanes;
 
 const queue = new Queue({
@@ -56,6 +57,7 @@ function render() {
   for (const line of place.querySelectorAll("[data-row]")) if (!rows.has(line.dataset.row)) line.remove();
   if (focused && document.activeElement !== focused && focused.isConnected) focused.focus({ preventScroll: true });
   if (!rows.has(active)) active = null;
+  if (asked && !rows.has(asked.row)) closeQuestion();
   counts();
 }
 
@@ -194,27 +196,53 @@ function type(uid, field, value) {
   typing.put(field, { row: uid, base: row.state, state: wanted });
 }
 
+// A row that is decided keeps its decision until the question is answered; the same decision again only goes on.
+const DECIDES = ["status", "actor", "belief", "order"];
+function decide(fields, told = "") {
+  const row = current();
+  if (!row) return undefined;
+  const wanted = { ...row.state, ...fields };
+  if (!isOpen(row) && DECIDES.every((name) => wanted[name] === row.state[name])) return onward();
+  if (!isOpen(row) && asked?.row !== row.row) return question(row, fields, told);
+  if (!isOpen(row) && DECIDES.some((name) => asked.wanted[name] !== wanted[name])) return question(row, fields, told);
+  closeQuestion();
+  put(row, fields);
+  if (told) announce(told);
+  return onward();
+}
+function question(row, fields, told) {
+  asked = { row: row.row, fields, told, wanted: { ...row.state, ...fields } };
+  const what = fields.status === "dropped" ? gettext("left out") : [asked.wanted.belief, asked.wanted.order && gettext("order {order}", { order: asked.wanted.order })].filter(Boolean).join(", ");
+  $("replace-text").textContent = gettext("This row is decided ({status}). Replace that by: {what}?", { status: statusOf(row), what });
+  $("replace").hidden = false;
+}
+function closeQuestion() {
+  asked = null;
+  $("replace").hidden = true;
+}
+function replace() {
+  const { row, fields, told } = asked;
+  if (active !== row) focus(row);
+  decide(fields, told);
+}
+
 function adopt(side) {
   const row = current();
   const words = row?.[side];
   if (!words) return tell(gettext("{side} did not write this row.", { side: side.toUpperCase() }));
   const other = row[side === "a" ? "b" : "a"];
-  put(row, { status: "kept", actor: words.actor, belief: words.belief, order: words.order || other?.order || "" });
-  announce(gettext("{side}’s words are kept.", { side: side.toUpperCase() }));
-  return onward();
+  const fields = { status: "kept", actor: words.actor, belief: words.belief, order: words.order || other?.order || "" };
+  return decide(fields, gettext("{side}’s words are kept.", { side: side.toUpperCase() }));
 }
-function drop() {
-  const row = current();
-  if (!row) return;
-  put(row, { status: "dropped" });
-  onward();
-}
+const drop = () => decide({ status: "dropped" });
 function reopen() {
   if (current()) put(current(), { status: "" });
 }
 function setOrder(digit) {
   const row = current();
-  if (row) put(row, { order: digit, status: row.lane === "order" || !isOpen(row) ? row.state.status || "kept" : "" });
+  if (!row) return undefined;
+  if (row.lane === "order" || !isOpen(row)) return decide({ order: digit, status: row.state.status || "kept" });
+  return put(row, { order: digit });
 }
 function add() {
   const row = current();
@@ -301,6 +329,15 @@ function edit(field) {
   target.setSelectionRange(target.value.length, target.value.length);
 }
 
+// The words as they stand are kept, also where nothing was typed; a remark decides nothing.
+function keepWritten(field) {
+  typing.end();
+  focus(active);
+  const row = current();
+  if (field !== "remark" && isOpen(row) && row.state.actor.trim() && row.state.belief.trim()) put(row, { status: "kept" });
+  onward();
+}
+
 async function ask(dialog) {
   if (!(await queue.drained())) return tell(gettext("Wait until everything is saved."));
   const left = [...rows.values()].filter(isOpen).length;
@@ -318,7 +355,7 @@ async function agree() {
 // --- keys and clicks -----------------------------------------------------------------------------------------------------
 const commands = {
   undo: () => takeBack(false), redo: () => takeBack(true), help: () => $("help").showModal(), next: onward, finish: () => ask("finish"),
-  agree, translate, retry: () => queue.flush(), add, away: () => leave(queue, settings.urls.next),
+  agree, translate, retry: () => queue.flush(), add, replace, lookAgain: closeQuestion, away: () => leave(queue, settings.urls.next),
 };
 const KEYS = {
   ArrowUp: () => step(-1), ArrowDown: () => step(1), k: () => step(-1), j: () => step(1), n: onward,
@@ -331,10 +368,11 @@ function onKey(event) {
   if (common || event.ctrlKey || event.metaKey || event.altKey) return common;
   if (target.matches("[data-field]")) {
     if (key === "Escape") return () => focus(active);
-    if (key === "Enter") return () => { typing.end(); focus(active); onward(); };
+    if (key === "Enter") return () => keepWritten(target.dataset.field);
     return undefined;
   }
   if (target.closest("button, a, summary") && (key === "Enter" || key === " ")) return undefined;
+  if (asked && (key === "Enter" || key === "Escape")) return key === "Enter" ? replace : closeQuestion;
   if (key === "Escape" && linking) return link;
   if (/^[0-3]$/.test(key)) return () => setOrder(key);
   return KEYS[key];
@@ -351,6 +389,7 @@ place.addEventListener("focusin", ({ target }) => {
   const line = target.closest("[data-row]");
   if (!line) return;
   activate(place, line);
+  if (asked && asked.row !== line.dataset.row) closeQuestion();
   active = line.dataset.row;
   highlight(current()?.state.actor ?? "");
 });

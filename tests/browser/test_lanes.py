@@ -75,7 +75,7 @@ def test_two_tables_become_one_by_keyboard_alone(page, login, cast, story):
     assert active(page) == "The key is still in the bag"
     press(page, "b")  # reworded: B's words
     assert active(page) == "Ines thinks that the key is in the bag"
-    press(page, "2", "n")  # only the orders differ
+    press(page, "2")  # only the orders differ
     assert active(page) == "Tomas is out"
     press(page, "x")
     assert active(page) == "Tomas has moved the key"
@@ -112,6 +112,43 @@ def test_two_tables_become_one_by_keyboard_alone(page, login, cast, story):
         ("It rains", "1", "added", "narrated"),
         ("Ines is in the room", "1", "added", ""),
     ]
+
+
+def test_another_decision_on_a_decided_row_asks_first(page, login, cast, story):
+    login(page, cast.esi)
+    enter(page, story)
+    press(page, "b")
+    first = "The key is still lying in the bag"
+    press(page, "ArrowUp")
+    assert active(page) == first
+    press(page, "b")  # the same again only goes on
+    press(page, "ArrowUp", "a")
+    assert page.inner_text("#replace-text").startswith("This row is decided (B’s words).")
+    press(page, "Escape")
+    assert page.locator("#replace").is_hidden() and active(page) == first
+    press(page, "x")
+    assert "left out" in page.inner_text("#replace-text")
+    press(page, "ArrowDown")  # another row: nothing is asked any more
+    assert page.locator("#replace").is_hidden()
+    press(page, "1", "ArrowUp", "2")
+    assert "order 2" in page.inner_text("#replace-text")
+    press(page, "Enter")
+    wait_saved(page)
+    assert dict(lanes_of(story).values_list("belief", "order_text"))["Ines thinks that the key is in the bag"] == "2"
+    assert statuses(story)[first] == "kept"
+
+
+def test_enter_twice_keeps_the_words_as_they_stand(page, login, cast, story):
+    login(page, cast.esi)
+    enter(page, story)
+    press(page, "Enter", "Enter")
+    assert active(page) == "Ines thinks that the key is in the bag"
+    press(page, "r")
+    page.keyboard.type("ask Tomas")
+    press(page, "Enter")  # a remark decides nothing
+    wait_saved(page)
+    assert statuses(story)["The key is still in the bag"] == "kept"
+    assert statuses(story)["Ines thinks that the key is in the bag"] == ""
 
 
 def test_decisions_survive_a_server_that_is_away_and_undo_a_reload(page, login, cast, story):
@@ -178,7 +215,7 @@ def test_both_experts_see_each_other_and_agree(page, login, cast, story, new_pag
     other = new_page()
     login(other, cast.ben)
     enter(other, story)
-    press(page, "b", "2", "n", "a", "a")
+    press(page, "b", "2", "a", "a")
     wait_saved(page)
     press(other, "b")  # Esi decided that row meanwhile, in the same way
     press(other, "n", "n", "n", "b", "b", "b", "b")
