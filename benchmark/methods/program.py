@@ -79,13 +79,13 @@ def request_by(
     )
 
 
-def parsed_by(method: Method, put: Put, earlier: Earlier, parsed: Parsed) -> Parsed:
-    """Return what was read of the answer to a question that a method put after earlier answers; where these left
-    nothing to ask, nothing can be read in the repaired parse, which says so."""
+def parsed_by(method: Method, put: Callable[[], Put], earlier: Earlier, parsed: Parsed) -> Parsed:
+    """Return what was read of the answer to a question, which `put` makes, after earlier answers; where these left the
+    method nothing to ask, nothing can be read in the repaired parse, which says so."""
     if not method.steps or not {step.key for step in method.steps} <= earlier.keys():
         return parsed
     try:
-        method.answer(put, earlier)
+        method.answer(put(), earlier)
     except NothingToAsk as error:
         return replace(parsed, repaired={}, repaired_score=None, unusable=str(error))
     return parsed

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from benchmark.methods.cot import COT
 from benchmark.methods.perceptom import PERCEIVE, PERCEPTOM, all_perceived
 from benchmark.methods.plain import PLAIN
@@ -53,7 +55,7 @@ def parse(question: Question, answer: str) -> Parsed:
         repaired_score=None if repaired is None else score_of(repaired),
         unusable="" if repaired is not None else unread(question.sample),
     )
-    return parsed_by(method, put_of(question.sample), question.answers, parsed)
+    return parsed_by(method, partial(put_of, question.sample), question.answers, parsed)
 
 
 def expected(question: Question) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from benchmark.methods.contract import Put
 from benchmark.methods.cot import COT
@@ -137,7 +138,7 @@ def parse(question: Question, answer: str) -> Parsed:
         return Parsed(None, {"text": answer}, None, None)
     method = method_named(METHODS, question.settings)
     parsed = _parsed_label(question.sample, method.read(answer.strip()))
-    return parsed_by(method, put_of(question.sample), question.answers, parsed)
+    return parsed_by(method, partial(put_of, question.sample), question.answers, parsed)
 
 
 def _parsed_label(sample: Sample, text: str) -> Parsed:

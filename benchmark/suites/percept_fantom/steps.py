@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from benchmark.methods.contract import Method, Put, Scene
@@ -86,7 +87,7 @@ def parse(question: Question, answer: str) -> Parsed:
     if question.step == ANSWER:
         method = _method(question)
         parsed = parsed_answer(question.sample, answer_in(method, answer))
-        return parsed_by(method, annotated_put(question.sample), question.answers, parsed)
+        return parsed_by(method, partial(annotated_put, question.sample), question.answers, parsed)
     return Parsed(None, {"text": answer}, None, None)
 
 

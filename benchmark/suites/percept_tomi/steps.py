@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 
 from benchmark.methods.contract import Put, Scene
 from benchmark.methods.perceptom import PERCEIVE, asked_perceptions
@@ -118,7 +119,7 @@ def parse(question: Question, answer: str) -> Parsed:
     if question.step == ANSWER:
         method = method_named(METHODS, question.settings)
         parsed = _parsed_place(question.sample, method.read(answer.strip()))
-        return parsed_by(method, put_of(question.sample), question.answers, parsed)
+        return parsed_by(method, partial(put_of, question.sample), question.answers, parsed)
     return Parsed(None, {"text": answer}, None, None)
 
 

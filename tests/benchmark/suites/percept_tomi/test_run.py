@@ -204,10 +204,17 @@ def test_perceptions_that_cannot_be_read_are_an_unusable_answer_of_the_model(cas
     # official: 8 of 8 right, 8 left out; repaired: right between 8 of 16 and 16 of 16
     assert (float(official["accuracy"]), official["n"], official["unusable"]) == (1.0, 8, 8)
     assert repaired["bounds"]["accuracy"] == [0.5, 1.0] and repaired["unusable_reasons"] == {UNASKED: 8}
-    (entrant,) = by_group(document_of(run))["percept-tomi"]
+    (row,) = by_group(document_of(run))["percept-tomi"]
     for parse in ("official", "repaired"):
-        ranking = entrant.ranking[parse]
+        ranking = row.ranking[parse]
         assert (ranking["rank"], ranking["value"], ranking["missing"], ranking["lost"]) == (1, 0.5, 8, 0)
+    plain = replace(plan, options={**plan.options, "method": "plain"}, endpoints=[run.entrants.get().endpoint])
+    work_off(start_run(by=cast.alice, plan=plain, now=timezone.now()))
+    by_method = document_of(run).by_method
+    for parse in ("official", "repaired"):
+        row = next(row for row in by_method.rows["percept-tomi"][parse] if row.method == "perceptom")
+        # plain all 16 are right; at their worst the 8 unasked are wrong: 8 / 16 - 16 / 16
+        assert (row.score["value"], row.value, row.bounds, row.missing) == (0.5, -0.5, [-0.5, 0.0], [8, 0])
 
 
 def thinking(body) -> str:
