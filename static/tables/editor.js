@@ -1,5 +1,5 @@
 // The editor of a draft: keyboard, autosave, undo, versions. Every change of a row goes through the queue of the labelling grid.
-import { complete, namesOf } from "./actors.js";
+import { complete, namesOf, NumberedNames } from "./actors.js";
 import { Queue, request } from "../grid/queue.js";
 import { announce, leave, letLeave, sendBeforeLeaving, showState, showTrouble, tell } from "../grid/saving.js";
 import { ModelDraft } from "./model_draft.js";
@@ -16,6 +16,8 @@ const $ = (id) => document.getElementById(id);
 const settings = JSON.parse($("draft-settings").textContent);
 const body = $("rows");
 const story = $("story-text");
+const texts = [...document.querySelectorAll("[data-language]")].map((one) => one.textContent);
+const numbered = new NumberedNames(settings.names, texts, NAMES);
 const rows = new Rows();
 const model = settings.model && new ModelDraft(settings.model);
 let active = null; // { uid, field }
@@ -99,7 +101,8 @@ function showWarnings() {
 }
 
 function showNames() {
-  const names = namesOf(rows.ordered(), settings.names).slice(0, NAMES);
+  const written = active?.field === "actor" ? active.uid : null; // a name that is not yet written to its end takes no number
+  const names = numbered.give(namesOf(rows.ordered().filter((row) => row.uid !== written), settings.names));
   if ($("names").dataset.shown === names.join("\n")) return;
   $("names").dataset.shown = names.join("\n");
   $("names").replaceChildren(...names.map((name, at) => {
@@ -459,6 +462,7 @@ body.addEventListener("focusin", ({ target }) => {
   active = { uid: line.dataset.row, field: target.dataset.field };
   $("order-hint").hidden = active.field !== "order";
   highlight();
+  showNames();
 });
 body.addEventListener("focusout", () => { typing.end(); if (queue.pending().length && !queue.failing) queue.flush(); });
 body.addEventListener("paste", paste);

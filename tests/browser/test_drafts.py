@@ -63,6 +63,30 @@ def write(page) -> None:
     page.keyboard.type("It rains")
 
 
+def names(page) -> list[str]:
+    return page.evaluate("[...document.querySelectorAll('#names [data-actor]')].map((chip) => chip.dataset.actor)")
+
+
+def test_the_number_of_an_actor_stays_while_one_writes_and_a_misspelt_name_takes_none(editor):
+    assert names(editor) == ["world", "Ines", "Tomas"]
+    press(editor, "Alt+3")
+    editor.keyboard.type("The bag is heavy")
+    press(editor, "Enter", "Shift+Tab")
+    for name in ("Ins", "Ines and Tomas", "Ines and Tomaso", "key"):
+        press(editor, "Control+a")
+        editor.keyboard.insert_text(name)
+        press(editor, "Tab", "Shift+Tab")
+    assert names(editor) == ["world", "Ines", "Tomas", "Ines and Tomas", "key"]
+    press(editor, "Alt+2")
+    wait_saved(editor)
+    assert editor.input_value("#rows tr:nth-child(2) [data-field=actor]") == "Ines"
+
+
+def test_the_translation_begins_where_the_story_begins(editor):
+    press(editor, "Alt+t")
+    assert editor.evaluate("document.querySelector('[data-language=zh]').textContent") == "小红把钥匙放进包里。"
+
+
 def test_a_table_is_written_and_handed_in_by_keyboard_alone(editor, story, cast):
     write(editor)
     wait_saved(editor)
