@@ -4,13 +4,11 @@ from contextlib import nullcontext
 from functools import partial
 from io import BytesIO
 
-from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext
 
 from annotation.access import ProjectAccess, project_access
 from annotation.domain.examples import example, example_name
@@ -27,7 +25,8 @@ TYPED = "typed.csv"
 def import_page(request: HttpRequest, slug: str) -> HttpResponse:
     """Say what files seem to be, check them, and import them. Without "keep" in the request nothing is kept; "problems"
     asks for a file of all of them. A press with htmx gets the part of the page that changes, and keeps the chosen
-    files. "typed" in the request is one story that was typed, "example" the key of a format whose example is wanted."""
+    files. "typed" in the request is one story that was typed, "story" the one that was typed last, "example" the key of
+    a format whose example is wanted."""
     access = project_access(request.user, slug, role=Role.ADMIN)
     if request.method == "POST" and "typed" in request.POST:
         return _typed(request, access)
@@ -35,6 +34,8 @@ def import_page(request: HttpRequest, slug: str) -> HttpResponse:
         return _example(request, access)
     form = ImportForm(request.POST, request.FILES) if request.method == "POST" else ImportForm()
     context = {"form": form}
+    if request.method == "GET" and "story" in request.GET:
+        context["added"] = access.project.stories.filter(uid=request.GET["story"][:12]).first()
     if request.method == "POST" and form.is_valid():
         answer = _answer(request, access, form)
         if "problems" in request.POST and answer.result is not None:
@@ -48,7 +49,7 @@ def import_page(request: HttpRequest, slug: str) -> HttpResponse:
 def _beside(access: ProjectAccess) -> dict:
     """What the page has beside the form of files."""
     spoken = "zh" if access.project.language.startswith("zh") else "en"
-    return {"typed": TypedStoryForm(initial={"spoken": spoken}), "formats": IMPORTED.values()}
+    return {"typed": TypedStoryForm(initial={"spoken": spoken}), "formats": IMPORTED.values(), "added": None}
 
 
 def _typed(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
@@ -69,10 +70,9 @@ def _typed(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
         if told := _not_typed(answer):
             form.add_error("text", told)
         else:
-            taken = gettext("The story is in the project. Type the next one, or go on to its table under Stories.")
-            there = gettext("This very story had been typed in before; nothing was changed.")
-            messages.success(request, taken if answer.result and answer.result.taken else there)
-            return redirect(f"{request.path}#typed")
+            again = "" if answer.result and answer.result.taken else "&again=1"
+            story = access.project.stories.filter(source=TYPED, text=text).values_list("uid", flat=True).first()
+            return redirect(f"{request.path}?story={story}{again}#typed")
     context = {"form": ImportForm(), "typed": form}
     return render(request, "annotation/corpus/import.html", access.context | _beside(access) | context)
 
