@@ -188,4 +188,7 @@ def story(request: HttpRequest, slug: str, story: str) -> HttpResponse:
         for proposition in propositions
     ]
     context = {"story": row, "rows": rows, "shows_gold": shows_gold, "dimensions": schema.dimensions}
+    if not rows and access.at_least(Role.EXPERT):
+        states = table_queue.with_states(access.project, access.user).filter(pk=row.pk)
+        context["table_state"] = states.values_list("table_state", flat=True).first()
     return render(request, "annotation/corpus/story.html", access.context | context)

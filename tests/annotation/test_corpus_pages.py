@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
 
 import pytest
@@ -11,9 +12,11 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.domain.tables import TableRow
 from annotation.models import AuditEvent, Project, Proposition, Split, Story, Vote
 from annotation.services import belief_tables
 from annotation.services.belief_tables import move
+from annotation.services.drafts import hand_in, write_draft
 from annotation.views.corpus import cut_at_word
 
 RECORD = {"story_id": 5, "story_category": "C", "story": "<script>alert(1)</script> hides the key.", "beliefs": []}
@@ -144,11 +147,15 @@ def checked(admin, raw, name="records.jsonl", **more):
 
 def test_a_story_is_typed(admin, cast):
     said = {"typed": "1", "text": '=Ines, "hides"\r\nthe key; 故事', "category": "Moved, things", "spoken": "en"}
-    for _ in range(2):
-        assert admin.post(url("import"), said).status_code == 302
+    first, again = (admin.post(url("import"), said) for _ in range(2))
+    assert (first.status_code, again.status_code) == (302, 302)
     story = Story.objects.get()
     assert (story.text, story.category.name, story.number) == ('=Ines, "hides"\nthe key; 故事', "Moved, things", 1)
-    assert "had been typed in before" in admin.get(url("import")).content.decode()
+    # the outcome stands beside the form, where the page is scrolled to, with the next step
+    assert first["Location"] == f"{url('import')}?story={story.uid}#typed"
+    card = admin.get(first["Location"]).content.decode().partition('id="typed"')[2]
+    assert "is in the project" in card and f'href="/p/minds/stories/{story.uid}/draft/"' in card
+    assert "nothing was changed" in admin.get(again["Location"]).content.decode().partition('id="typed"')[2]
     page = admin.post(url("import"), {**said, "text": " "}).content.decode()
     assert "The story is empty" in page and "Moved, things" in page and Story.objects.count() == 1
 
@@ -353,3 +360,30 @@ def test_the_archive_goes_out_and_comes_in_by_the_site_admin_only(admin, cast, m
     assert "not a readable archive" in wrong.content.decode()
     assert admin.post(url("archive"), {"slug": "copy", "file": upload(raw, "a.zip")}).status_code == 302
     assert Project.objects.get(slug="copy").stories.count() == 1
+
+
+def primary_button(client, story) -> tuple[str, str] | None:
+    page = client.get(url("story", story.uid)).content.decode()
+    found = re.findall(r'class="button button-primary"\s+href="([^"]+)"\s*>([^<]+)<', page)
+    assert len(found) <= 1
+    return found[0] if found else None
+
+
+def test_a_bare_story_has_one_button_which_leads_to_the_next_step_of_its_experts(cast, make_story, client):
+    story = make_story()
+    story.tables.all().delete()
+    draft, lanes = (f"/p/minds/stories/{story.uid}/{page}/" for page in ("draft", "reconcile"))
+    client.force_login(cast.esi)
+    assert primary_button(client, story) == (draft, "Write its table")
+    assert "/table/" not in client.get(url("story", story.uid)).content.decode()
+    rows = [TableRow("world", "It rains", "0")]
+    for expert in (cast.esi, cast.alice):
+        write_draft(by=expert, story=story, rows=rows, now=timezone.now(), origin="pasted")
+        client.force_login(expert)
+        assert primary_button(client, story) == (draft, "Go on with your table")
+        hand_in(by=expert, story=story, now=timezone.now())
+    assert primary_button(client, story) == (lanes, "Reconcile")
+    page = client.get(url("story", story.uid)).content.decode()  # as Alice, who is admin
+    assert "enter a finished table</a>, past the experts" in page
+    client.force_login(cast.bob)
+    assert primary_button(client, story) is None
