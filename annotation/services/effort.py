@@ -40,8 +40,9 @@ from core.language import gettext_noop
 from core.made_by import made_by
 
 KEPT_SECONDS = 30 * 24 * 3600
-AT_A_LOOK = 40_000
-"""Events that one look at the page counts at most: about half a second of a processor."""
+AT_A_LOOK = 10_000
+"""Events that one look at the page counts at most: about 0.15 s of a processor."""
+_FEW = 500
 NO_STORY = 0
 """Stands for the story of work on a text that is none of the project's."""
 _SETTLED = timedelta(seconds=10)
@@ -99,7 +100,9 @@ def _acts(project: Project, activity: Activity, after: int, upto: int) -> Iterat
     if after >= upto:
         return
     source = _sources()[activity]
-    rows = source.events.filter(**{source.of_project: project}, pk__gt=after, pk__lte=upto).order_by("pk")
+    # Few are named one by one: with a range SQLite reads the events of the whole project.
+    ids = {"pk__in": range(after + 1, upto + 1)} if upto - after <= _FEW else {"pk__gt": after, "pk__lte": upto}
+    rows = source.events.filter(**{source.of_project: project}, **ids).order_by("pk")
     names = ("pk", source.person, f"{source.story}_id", source.at, source.arrived)
     for row in rows.values_list(*names, *source.measured).iterator():
         pk, person, story, at, arrived, *measured = row
