@@ -62,7 +62,9 @@ _UNKNOWN = _Draw(None, np.nan)
 class _Loaded:
     def __init__(self, project: Project) -> None:
         self.schema = project.schema
-        live = Proposition.objects.live_gold().filter(table__story__in=project.stories.in_use())
+        live = Proposition.objects.live_gold().filter(
+            table__story__in=project.stories.in_use(), pk__in=Suggestion.objects.values("proposition")
+        )
         self.story_of = dict(live.values_list("pk", "table__story_id"))
         self.code = {
             (dimension.key, label): _SIZE * at + number
