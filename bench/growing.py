@@ -226,10 +226,14 @@ def _pages() -> Iterator[tuple[str, dict]]:
     from django.conf import settings
 
     from annotation.models import Assignment
+    from benchmark.services.datasets import freeze
 
     settings.STORAGES |= {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
     settings.ALLOWED_HOSTS = ["testserver"]
     assignment = Assignment.objects.active().filter(story__project__slug=SLUG).order_by("-id").first()
+    project = assignment.story.project
+    if not project.datasets.exists():
+        freeze(by=None, project=project)  # pages say then whether the present gold is that version
     people = _people(assignment)
     for name, address in _addresses(assignment):
         if not address:
@@ -273,13 +277,14 @@ def _addresses(assignment) -> Iterator[tuple[str, str]]:
     yield "annotation:gold_audit, decisions", reverse("annotation:gold_audit", args=[SLUG]) + "?by=decision"
 
 
-def _named(patterns, namespace="") -> Iterator[tuple[str, set[str]]]:
+def _named(patterns, namespace="", above=frozenset()) -> Iterator[tuple[str, set[str]]]:
     """Yield name and parameters of each address."""
     for pattern in patterns:
+        names = above | set(pattern.pattern.converters)
         if inner := getattr(pattern, "url_patterns", None):
-            yield from _named(inner, f"{pattern.namespace}:" if pattern.namespace else namespace)
+            yield from _named(inner, f"{pattern.namespace}:" if pattern.namespace else namespace, names)
         else:
-            yield f"{namespace}{pattern.name}", set(pattern.pattern.converters)
+            yield f"{namespace}{pattern.name}", names
 
 
 def _looks(client, address: str, assignment) -> dict | None:
