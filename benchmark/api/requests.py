@@ -8,6 +8,7 @@ from rest_framework import serializers
 from benchmark.models import Form
 from benchmark.services.items import SORTS, STATE_NAMES
 from benchmark.services.launch_shapes import LaunchIn, Limit, Name, Part, Repetitions, Version
+from benchmark.services.structure import QUESTIONS, STORIES
 from benchmark.suites.story_scores import PARSES
 from core.api.fields import Pattern, Strict
 from core.incoming.shapes import Given, may_lack
@@ -54,6 +55,27 @@ class GoldKindsFilter(DoubtfulGoldFilter):
     dimension = _text("Key of a dimension; all of them without it.", required=False)
 
 
+class ParseFilter(Strict):
+    reading = serializers.ChoiceField(PARSES, required=False, help_text="Only columns of this parse.")
+
+
+class StructureFilter(ParseFilter):
+    """Query of structure against answers."""
+
+    measure = _text(
+        "The figure of the structure, such as stage1.f1; two with a comma between them are right where both are.",
+        required=False,
+    )
+    cut = _text("From how many per cent on a structure is right; the median without it.", required=False)
+    counted = serializers.ChoiceField(
+        [QUESTIONS, STORIES], required=False, help_text="Each question, or whole stories."
+    )
+    answers = _text("The metric group of the answers.", required=False)
+    structure = _text("uid of the run of structures; the newest of each model without it.", required=False)
+    run = _text("uid of the run of answers; the newest of each model without it.", required=False)
+    model = _text("One model; all of them without it.", required=False)
+
+
 class PanelFilter(Strict):
     own = serializers.ChoiceField(["true"], required=False, help_text="Judges vote on models of their family, too.")
 
@@ -64,10 +86,6 @@ _VERSION = r"^[0-9a-f]{1,64}$"
 class BridgeFilter(Strict):
     old = Pattern(_VERSION, help_text="Version of the old judge; its beginning is enough.")
     new = Pattern(_VERSION, help_text="Version of the new judge; its beginning is enough.")
-
-
-class ParseFilter(Strict):
-    reading = serializers.ChoiceField(PARSES, required=False, help_text="Only columns of this parse.")
 
 
 class LeaderboardFilter(ParseFilter):

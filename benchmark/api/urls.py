@@ -12,6 +12,7 @@ from benchmark.api import (
     launching,
     results,
     runs,
+    structure,
     watches,
 )
 from core.api import converters  # noqa: F401 - registers the one of uids
@@ -47,6 +48,8 @@ urlpatterns = [
     path(f"{PROJECT}leaderboard/tables/<slug:table>/", results.LeaderboardTable.as_view(), name="leaderboard_table"),
     path(f"{PROJECT}gold-kinds/", gold_kinds.GoldKinds.as_view(), name="gold_kinds"),
     path(f"{PROJECT}gold-kinds/tables/<slug:table>/", gold_kinds.GoldKindsTable.as_view(), name="gold_kinds_table"),
+    path(f"{PROJECT}structure/", structure.Structure.as_view(), name="structure"),
+    path(f"{PROJECT}structure/tables/<slug:table>/", structure.StructureTable.as_view(), name="structure_table"),
     path(f"{PROJECT}doubtful-gold/", doubtful_gold.DoubtfulGold.as_view(), name="doubtful_gold"),
     path(f"{PROJECT}comparison/", results.ComparisonOfTwo.as_view(), name="comparison"),
     path(f"{PROJECT}comparison/tables/<slug:table>/", results.ComparisonTable.as_view(), name="comparison_table"),

@@ -28,6 +28,7 @@ from benchmark.services.structure_sides import Measure, Sides
 from benchmark.suites.asked import Parse
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.showing.entrants import short_names_of
+from benchmark.suites.shown import RunEntrant
 from core.language import gettext_noop
 from core.made_by import made_by
 from core.statistics import Estimate, method
@@ -100,7 +101,7 @@ def association_of(sides: Sides, choice: Choice) -> Association:
     pairs, absent = _pairs(sides, choice, choice.measure)
     other_pairs = {of.key: _pairs(sides, choice, of)[0] for of in sides.measures}
     listed = [pair for of in (pairs, *other_pairs.values()) for pair in of]
-    joining = Joining([side for pair in listed for side in (pair.structure, pair.answers)], choice.parse)
+    joining = Joining([side for pair in listed for side in pair.entrants], choice.parse)
     joined = [joining.joined(pair, choice.measure, choice.answers) for pair in pairs]
     absent += [
         Absent(of.pair.model, of.why or gettext_noop("no story in common")) for of in joined if not of.observations
@@ -125,22 +126,27 @@ def _pairs(sides: Sides, choice: Choice, measure: Measure) -> tuple[list[Pair], 
     """Return the pair of each chosen model in a measure, and the models that lack one of the two."""
     pairs, absent = [], []
     for model in choice.models:
-        run = choice.structure_run if measure.group is choice.measure.group else ""
-        structure = sides.entrant(measure.group.key, model, run)
+        structures = {part.group.noun: _structure(sides, choice, part, model) for part in measure.parts}
         answers = sides.entrant(choice.answers.key, model, choice.answers_run)
-        if structure and answers:
-            pairs.append(Pair(model, structure, answers))
+        there = tuple(entrant for entrant in structures.values() if entrant)
+        if len(there) == len(structures) and answers:
+            pairs.append(Pair(model, there, answers))
         else:
-            lacks = choice.answers.noun if structure else measure.group.noun
+            lacks = next((noun for noun, entrant in structures.items() if not entrant), choice.answers.noun)
             absent.append(Absent(model, gettext_noop(f"no {lacks} in the chosen run")))
     return pairs, absent
+
+
+def _structure(sides: Sides, choice: Choice, part: Measure, model: str) -> RunEntrant | None:
+    chosen = {part.group.key for part in choice.measure.parts}
+    return sides.entrant(part.group.key, model, choice.structure_run if part.group.key in chosen else "")
 
 
 def _kept(what: str, compute: Callable[[], T], pairs: Sequence[Pair], choice: Choice, cut: float | None) -> T:
     """Return what `compute` makes, computed once for the same scores, choice and cut."""
     compared = [
         made_by(),
-        sorted({(pair.model, pair.structure.scores, pair.answers.scores) for pair in pairs}),
+        sorted({(pair.model, *(side.scores for side in pair.entrants)) for pair in pairs}),
         [choice.measure.key, choice.answers.key, choice.parse, cut, choice.counted, choice.models],
     ]
     key = f"structure-{what}:" + hashlib.sha256(json.dumps(compared).encode()).hexdigest()
@@ -173,7 +179,7 @@ def _relations(
         joined = [joining.joined(pair, of, choice.answers) for pair in pairs[of.key]]
         seen = counted_of([observation for of_model in joined for observation in of_model.observations], choice)
         measures += [
-            Related(model, of.label, _correlation(_of(model, seen)), of.group.title) for model in _models(choice, seen)
+            Related(model, of.label, _correlation(_of(model, seen)), of.title) for model in _models(choice, seen)
         ]
     return beyond_category(counted, seed=SEED), _by_category(counted, choice), measures
 

@@ -21,7 +21,7 @@ NAMES = ("measure", "answers", "cut", "counted", "reading", "structure", "run")
 def lacking(sides: Sides, project: Project) -> str:
     """Say what a project still needs; empty where some model has both."""
     structures, answers = sides.groups(STRUCTURE), sides.groups(ANSWERS)
-    if any(sides.models(structure.key, other.key) for structure in structures for other in answers):
+    if any(sides.models(measure, other.key) for measure in sides.measures for other in answers):
         return ""
     if structures and answers:
         lacks = gettext_noop(
@@ -89,9 +89,9 @@ def choice_of(sides: Sides, params: Mapping[str, str], models: Collection[str]) 
     """Return what `params` and the names of `models` ask for, and what of the cut cannot be, a sentence each; what they
     leave open or name wrongly is the first that there is. The names of `params` are those of an address, in `NAMES`."""
     answers = _named(sides.groups(ANSWERS), params.get("answers", ""))
-    fitting = [of for of in sides.measures if sides.models(of.group.key, answers.key)] or sides.measures
+    fitting = [of for of in sides.measures if sides.models(of, answers.key)] or sides.measures
     measure = _named(fitting, params.get("measure", ""))
-    both = sides.models(measure.group.key, answers.key)
+    both = sides.models(measure, answers.key)
     chosen = tuple(model for model in both if model in models) or tuple(both)
     cut, problem = _cut(params.get("cut", ""))
     run, structure_run = params.get("run", ""), params.get("structure", "")
@@ -102,7 +102,7 @@ def choice_of(sides: Sides, params: Mapping[str, str], models: Collection[str]) 
         parse="official" if params.get("reading") == "official" else "repaired",
         cut=cut,
         counted=STORIES if params.get("counted") == STORIES else QUESTIONS,
-        structure_run=structure_run if structure_run in sides.runs(measure.group.key) else "",
+        structure_run=structure_run if structure_run in sides.structure_runs(measure) else "",
         answers_run=run if run in sides.runs(answers.key) else "",
     ), [problem] if problem else []
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from benchmark.domain.association import Observation
+from benchmark.domain.association import Observation, lowest
 from benchmark.models import DatasetSample, Run, StoryScores
 from benchmark.services.structure_sides import Measure
 from benchmark.suites.asked import Columns, Parse
@@ -21,11 +21,15 @@ Texts = Mapping[int, str]
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One model's structures and answers, each an entrant of a run."""
+    """One model's structures, an entrant of a run for each part of the measure, and its answers, another."""
 
     model: str
-    structure: RunEntrant
+    structures: tuple[RunEntrant, ...]
     answers: RunEntrant
+
+    @property
+    def entrants(self) -> tuple[RunEntrant, ...]:
+        return (*self.structures, self.answers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +83,21 @@ class Joining:
     def joined(self, pair: Pair, measure: Measure, answers: MetricGroup) -> Joined:
         """Return the observations of a pair in one measure of structure, and in the score of answers."""
         columns = {}
-        for side, group in ((pair.structure, measure.group), (pair.answers, answers)):
+        groups = [part.group for part in measure.parts]
+        for side, group in zip(pair.entrants, (*groups, answers), strict=True):
             columns[group.key] = columns_of(self.metrics[side.scores][group.key], self.parse)
             if not columns[group.key]:
                 return Joined(pair, why=gettext_noop(f"no {self.parse} figures of {group.noun}"))
-        structures, questions = columns[measure.group.key], columns[answers.key]
-        built, answered = cases_by_story(structures, measure.share), cases_by_story(questions, answers.score)
+        if len({self.runs[side.run] for side in pair.structures}) > 1:
+            return Joined(pair, why=gettext_noop("its structures are of different versions of the gold"))
+        structures, questions = columns[groups[0].key], columns[answers.key]
+        built = [cases_by_story(columns[part.group.key], part.share) for part in measure.parts]
+        answered = cases_by_story(questions, answers.score)
         categories = categories_of(structures)
         joined = Joined(pair, links=self._linked(pair, structures, questions))
         for place in joined.links.places:
-            structure, answer = built[place.story], answered[place.question]
+            structure = lowest([cases.get(place.story) for cases in built])
+            answer = answered[place.question]
             if structure is None or answer is None:
                 joined.undefined += 1
                 continue
@@ -98,9 +107,9 @@ class Joining:
         return joined
 
     def _linked(self, pair: Pair, structures: Columns, questions: Columns) -> Links:
-        key = pair.structure.scores, pair.answers.scores
+        key = pair.structures[0].scores, pair.answers.scores
         if key not in self._links:
-            texts = [self.texts[self.runs[side.run]] for side in (pair.structure, pair.answers)]
+            texts = [self.texts[self.runs[side.run]] for side in (pair.structures[0], pair.answers)]
             self._links[key] = _links(texts, categories_of(structures), categories_of(questions))
         return self._links[key]
 

@@ -4,8 +4,9 @@ stories."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 
 from annotation.models import Project
 from benchmark.models import Run
@@ -13,29 +14,50 @@ from benchmark.services.absences import is_absent
 from benchmark.services.leaderboards import entrants_of
 from benchmark.services.reports import reports_of
 from benchmark.suites.contract import STRUCTURE, MetricGroup
-from benchmark.suites.registry import group_named, ordered_suites, suite_named
+from benchmark.suites.registry import group_named, group_suite, ordered_suites, suite_named
 from benchmark.suites.shown import RunEntrant
+from core.language import gettext_noop
 from workers.models import JobState
 
 ENDPOINT = ("provider", "model", "revision")
 """Fields of an endpoint that have to be the same in both runs, beside its name."""
 SEPARATOR = "."
+JOINTLY = gettext_noop("Both together")
+
+
+JOINT = ","
+"""What stands between the keys of figures that are to be right together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A figure of a structure: `share` is one of the metric group's."""
+    """A figure of a structure: `share` is one of the metric group's. With `beside` it is the lower of two, so that both
+    are right where it is."""
 
     group: MetricGroup
     share: str
+    beside: Measure | None = None
 
     @property
     def key(self) -> str:
-        return f"{self.group.key}{SEPARATOR}{self.share}"
+        own = f"{self.group.key}{SEPARATOR}{self.share}"
+        return f"{own}{JOINT}{self.beside.key}" if self.beside else own
+
+    @property
+    def parts(self) -> tuple[Measure, ...]:
+        """The single figures that it is made of."""
+        return (replace(self, beside=None), *self.beside.parts) if self.beside else (self,)
+
+    @property
+    def title(self) -> str:
+        """What it is listed under."""
+        return JOINTLY if self.beside else self.group.title
 
     @property
     def label(self) -> str:
         """The name on pages."""
+        if self.beside:
+            return gettext_noop(f"{self.parts[0].label} and {self.beside.label}")
         if self.share == self.group.score:
             return self.group.score_title
         name = self.group.labels.get(self.share) or self.group.headers.get(self.share, self.share)
@@ -57,11 +79,17 @@ class Sides:
         """All figures of structures; the score of each group before its others."""
         groups = self.groups(STRUCTURE)
         shares = {group.key: sorted(group.shares, key=lambda share, of=group: share != of.score) for group in groups}
-        return [Measure(group, share) for group in groups for share in shares[group.key]]
+        return [Measure(group, share) for group in groups for share in shares[group.key]] + _jointly(groups)
 
-    def models(self, structure: str, answers: str) -> list[str]:
-        """The models that have figures of both groups, in alphabetical order."""
-        return sorted(self.entrants.get(structure, {}).keys() & self.entrants.get(answers, {}).keys())
+    def models(self, measure: Measure, answers: str) -> list[str]:
+        """The models that have figures of all groups of a measure and of the answers, in alphabetical order."""
+        groups = [part.group.key for part in measure.parts]
+        return sorted(set.intersection(*({*self.entrants.get(key, {})} for key in (*groups, answers))))
+
+    def structure_runs(self, measure: Measure) -> dict[str, str]:
+        """Titles of the runs that have all figures of a measure, by id, newest first."""
+        runs = [self.runs(part.group.key) for part in measure.parts]
+        return {uid: title for uid, title in runs[0].items() if all(uid in other for other in runs)}
 
     def runs(self, group: str) -> dict[str, str]:
         """Titles of the runs with entrants of the group, by id, newest first."""
@@ -73,6 +101,16 @@ class Sides:
         """Return the newest entrant of a model, or the one of that run."""
         listed = self.entrants.get(group, {}).get(model, ())
         return next((entrant for entrant in listed if not run or entrant.run == run), None)
+
+
+def _jointly(groups: Sequence[MetricGroup]) -> list[Measure]:
+    """The scores of every two groups of one suite, which are right together where both are."""
+    pairs = combinations(groups, 2)
+    return [
+        Measure(first, first.score, Measure(second, second.score))
+        for first, second in pairs
+        if group_suite(first.key) == group_suite(second.key)
+    ]
 
 
 def sides_of(project: Project) -> Sides:

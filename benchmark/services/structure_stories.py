@@ -11,6 +11,7 @@ from benchmark.models import DatasetSample, RunItem
 from benchmark.services.item_detail import parses_shown
 from benchmark.services.structure import Association
 from benchmark.services.structure_joins import Joined, Place
+from benchmark.services.structure_sides import Measure
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.registry import suite_named
 from core.language import gettext_noop
@@ -58,13 +59,16 @@ class Side:
     suite: Any = None
 
 
-def sides_shown(joined: Joined, group: MetricGroup, answers: MetricGroup, place: Place) -> list[Side]:
-    """Return the structure that the model built of a story and its answer to a question about it."""
+def sides_shown(joined: Joined, measure: Measure, answers: MetricGroup, place: Place) -> list[Side]:
+    """Return the structure that the model built of a story, in all parts that are to be right, and its answer to a
+    question about it."""
     pair = joined.pair
-    return [
-        _side("Structure", pair.structure, group, place.story),
-        _side("Answer", pair.answers, answers, place.question),
+    parts = zip(pair.structures, measure.parts, strict=True)
+    structures = [
+        _side(part.group.title if measure.beside else "Structure", entrant, part.group, place.story)
+        for entrant, part in parts
     ]
+    return [*structures, _side("Answer", pair.answers, answers, place.question)]
 
 
 def _side(title: str, entrant: Any, group: MetricGroup, number: int) -> Side:

@@ -21,7 +21,10 @@ WITHIN = gettext_noop("Difference of all models: within models, as one that is b
 def cut_told(association: Association) -> str:
     """Return from which score on a structure is right, in words."""
     whence = "" if association.choice.cut is not None else gettext_noop(", the median")
-    return gettext_noop(f"{association.choice.measure.label} of at least {100 * association.cut:g} %{whence}")
+    measure = association.choice.measure
+    if measure.beside:
+        return gettext_noop(f"{measure.label}, each of at least {100 * association.cut:g} %{whence}")
+    return gettext_noop(f"{measure.label} of at least {100 * association.cut:g} %{whence}")
 
 
 def counted_told(association: Association) -> str:

@@ -63,7 +63,7 @@ def structure(request: HttpRequest, slug: str) -> HttpResponse:
         "cut_told": cut_told(association),
         "query": query,
         "others": [(name, value) for name, value in parse_qsl(query) if name != "model"],
-        "every": len(choice.models) == len(sides.models(choice.measure.group.key, choice.answers.key)),
+        "every": len(choice.models) == len(sides.models(choice.measure, choice.answers.key)),
         "waiting": waiting_for(access, association.stories),
         "absent": association.absent,
     }
@@ -81,12 +81,12 @@ def _query(params: QueryDict, choice: Choice) -> str:
 def _offered(sides: Sides, choice: Choice) -> Context:
     measures: dict[str, list[Measure]] = {}
     for measure in sides.measures:
-        measures.setdefault(measure.group.title, []).append(measure)
-    models = sides.models(choice.measure.group.key, choice.answers.key)
+        measures.setdefault(measure.title, []).append(measure)
+    models = sides.models(choice.measure, choice.answers.key)
     return {
         "measures": measures,
         "answers": sides.groups(ANSWERS),
-        "structure_runs": sides.runs(choice.measure.group.key),
+        "structure_runs": sides.structure_runs(choice.measure),
         "answer_runs": sides.runs(choice.answers.key),
         "models": [(model, model in choice.models) for model in models],
         "parses": list(reversed(PARSES)),
@@ -258,7 +258,7 @@ def structure_story(request: HttpRequest, slug: str, number: int) -> HttpRespons
         "seen": apart.seen,
         "cut_told": cut_told(association),
         "measure": choice.measure,
-        "sides": sides_shown(joined, choice.measure.group, choice.answers, apart.place),
+        "sides": sides_shown(joined, choice.measure, choice.answers, apart.place),
         "query": _query(request.GET, choice),
         "told": _told(apart, association.cut),
     }

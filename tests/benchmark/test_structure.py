@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
+from django.utils import timezone
+from rest_framework.test import APIClient
 
-from annotation.models import Assignment
-from benchmark.domain.association import beyond_category
-from benchmark.models import Audience, Run
+from annotation.models import Assignment, Scope
+from annotation.services.api_tokens import make_token
+from benchmark.domain.association import beyond_category, lowest
+from benchmark.domain.inference.cases import Case
+from benchmark.models import Audience, Run, StoryScores
 from benchmark.services import structure
 from benchmark.services.structure import ALL, STORIES, Choice, association_of
 from benchmark.services.structure_sides import sides_of
 from benchmark.services.structure_stories import ANSWER, STRUCTURE, apart_of
-from benchmark.services.structure_tables import _signed
+from benchmark.services.structure_tables import _signed, cut_told
 from tests.benchmark.results_world import HOSTILE, results_world
 from tests.benchmark.results_world import STORIES as NINE
 from tests.benchmark.structure_world import structure_world
@@ -39,9 +44,10 @@ def page(world, client):
 
 def choice_of(world, **chosen) -> tuple:
     sides = sides_of(world.dataset.project)
-    measure = next(of for of in sides.measures if of.key == chosen.pop("measure", "stage2.overall_accuracy"))
+    key = chosen.pop("measure", "stage2.overall_accuracy")
+    measure = next(of for of in sides.measures if of.key == key)
     answers = sides.groups("answers")[0]
-    models = tuple(sides.models(measure.group.key, answers.key))
+    models = tuple(sides.models(measure, answers.key))
     return sides, Choice(measure, answers, chosen.pop("models", models), **chosen)
 
 
@@ -58,6 +64,73 @@ def test_models_of_both_runs_are_joined_over_stories_of_the_same_text(world):
     assert association.stories == frozenset(range(1, NINE + 1))
     assert list(association.metrics.tables) == [ALL, *choice.models]
     assert {of.part for of in association.metrics.categories} == {row.category for row in world.dataset.samples.all()}
+
+
+BOTH = "stage1.f1,stage2.overall_accuracy"
+
+
+def test_extraction_and_labelling_are_right_together_where_both_are(world):
+    scores_are(world, f1=[0.9, 0.9, 0.2, 0.2], accuracy=[0.8, 0.1, 0.8, 0.1])
+    sides, choice = choice_of(world, measure=BOTH, cut=0.5)
+    assert choice.measure.label == "F1 of extraction and Accuracy of labelling"
+    assert sides.measures[-1].key == BOTH, "the single figures come first"
+    assert choice.models == (HOSTILE,), "only one model was asked for both and for answers"
+    association = association_of(sides, choice)
+    assert cut_told(association) == f"{choice.measure.label}, each of at least 50 %"
+    [joined] = association.joined
+    seen = {place.story: one.structure.answered for one, place in zip(joined.observations, joined.places, strict=True)}
+    assert [seen[number] for number in (1, 2, 3, 4)] == [0.8, 0.1, 0.2, 0.1]
+    both, structure_alone, *_ = association.metrics.tables[HOSTILE].cells
+    assert both + structure_alone == 2, "two questions about the only story of which both are right"
+
+
+def scores_are(world, *, f1: list[float], accuracy: list[float]) -> None:
+    """Give the mute model these scores of the first stories, nought of the others, and right and wrong answers in
+    turn."""
+    answered = StoryScores.objects.get(run=world.answers, entrant__name=HOSTILE)
+    columns = answered.metrics["tombench"]["repaired"]
+    columns["values"]["accuracy"] = [float(at % 2 == 0) for at in range(len(columns["stories"]))]
+    columns["unusable"] = {}
+    answered.save()
+    kept = StoryScores.objects.get(run=world.run, entrant__name=HOSTILE)
+    for group, share, values in (("stage1", "f1", f1), ("stage2", "overall_accuracy", accuracy)):
+        columns = kept.metrics[group]["repaired"]
+        columns["values"][share] = [*values, *[0.0] * (len(columns["stories"]) - len(values))]
+        columns |= {"unusable": {}, "unjudged": {}}
+    kept.save()
+
+
+def test_page_command_and_api_hold_both_against_answers(world, page, capsys):
+    scores_are(world, f1=[0.9, 0.9, 0.2, 0.2], accuracy=[0.8, 0.1, 0.8, 0.1])
+    text = page(f"measure={BOTH}&cut=50")
+    shown = next(tab.key for tab in text.context["apart"] if tab.count)
+    text = page(f"measure={BOTH}&cut=50&show={shown}")
+    assert "each of at least 50 %" in text.content.decode() and "Both together" in text.content.decode()
+    assert text.context["choice"].measure.key == BOTH
+    row = next(row for row in text.context["rows"])
+    story = page(row.href.partition("?")[2].replace("&amp;", "&"), f"{row.story}/").content.decode()
+    assert "Stage 1: extraction" in story and "Stage 2: labelling" in story, "both parts stand side by side"
+    slug = world.dataset.project.slug
+    call_command("structure_answers", "--project", slug, "--measure", BOTH, "--cut", "50", "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert told["measure"] == BOTH and told["rows"][0]["model"] == HOSTILE
+    client = APIClient()
+    _, secret = make_token(by=world.alice, name="tests", scope=Scope.READ, days=None, now=timezone.now())
+    client.credentials(HTTP_AUTHORIZATION=f"Token {secret}")
+    address, query = f"/api/v1/projects/{slug}/structure/", {"measure": BOTH, "cut": "50"}
+    [crossed] = client.get(address, query).json()["models"]
+    assert [crossed[name] for name in ("both", "structure", "answer", "neither")] == told["rows"][0]["cells"]
+    assert client.get(address, query | {"cut": "much"}).status_code == 422
+    csv_file = client.get(f"{address}tables/two-by-two/", query | {"format": "csv"})
+    assert csv_file.status_code == 200 and csv_file.content.count(b"\r\n") == 2
+
+
+def test_the_lower_of_two_scores_is_missing_where_one_is():
+    # 0.8 and 0.4: the lower; one missing: between 0 and the other's best; one undefined: none
+    known, low = Case.known(0.8), Case.known(0.4)
+    assert lowest([known, low]) == low
+    assert lowest([known, Case(0.0, 1.0, None, True)]) == Case(0.0, 0.8, None, True)
+    assert lowest([known, None]) is None
 
 
 def test_the_table_counts_what_the_reports_have(world):

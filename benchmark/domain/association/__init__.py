@@ -10,6 +10,7 @@ from benchmark.domain.association.observations import (
     RIGHT,
     Observation,
     is_right,
+    lowest,
     median_structure,
     of_whole_stories,
 )
@@ -23,6 +24,7 @@ __all__ = [
     "correlation",
     "crossed",
     "is_right",
+    "lowest",
     "median_structure",
     "of_whole_stories",
 ]

@@ -38,6 +38,21 @@ def is_right(case: Case, cut: float) -> bool | None:
     return None if case.answered is None else case.answered >= cut
 
 
+def lowest(cases: Sequence[Case | None]) -> Case | None:
+    """Return the lowest of several scores, which reaches a cut where all do: missing where one is, None where one is
+    not defined."""
+    defined = [case for case in cases if case is not None]
+    if len(defined) < len(cases):
+        return None
+    answered = [case.answered for case in defined if case.answered is not None]
+    return Case(
+        min(case.worst for case in defined),
+        min(case.best for case in defined),
+        min(answered) if len(answered) == len(defined) else None,
+        any(case.outside for case in defined),
+    )
+
+
 def median_structure(observations: Sequence[Observation]) -> float | None:
     """Return the median of the structure scores that are there, each model's of each story once, to the whole per cent;
     None without any."""

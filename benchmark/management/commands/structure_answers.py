@@ -19,7 +19,12 @@ class Command(JsonCommand):
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
-        parser.add_argument("--measure", metavar="NAME", help="the figure of the structure, such as stage1.f1")
+        parser.add_argument(
+            "--measure",
+            metavar="NAME",
+            help="the figure of the structure, such as stage1.f1; two with a comma between them, such as "
+            "stage1.f1,stage2.overall_accuracy, are right where both are",
+        )
         parser.add_argument(
             "--cut", metavar="PERCENT", help="from which score on a structure is right; the median if not given"
         )
@@ -91,10 +96,10 @@ def _association(project: Project, sides: Sides, options: Json) -> Association:
     )
     measures = [measure.key for measure in sides.measures]
     _check("--measure", options["measure"], measures)
-    models = sides.models(choice.measure.group.key, choice.answers.key)
+    models = sides.models(choice.measure, choice.answers.key)
     for model in options["model"] or ():
         _check("--model", model, models)
-    _check("--structures", options["structures"], sides.runs(choice.measure.group.key))
+    _check("--structures", options["structures"], sides.structure_runs(choice.measure))
     _check("--answers", options["answers"], sides.runs(choice.answers.key))
     if problems:
         raise ValueError(problems[0].replace("; the median is taken", ""))
