@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.core.cache import cache
 
@@ -22,7 +22,7 @@ from benchmark.services.reports import reports_of
 from benchmark.suites.asked import Columns
 from benchmark.suites.registry import group_named, keys_of, nouns_of_group, suite_named, units_of_group
 from benchmark.suites.shown import EntrantResults
-from benchmark.suites.story_scores import PARSES, clusters_of, scores_by_story
+from benchmark.suites.story_scores import PARSES, clusters_of, said_by_sample, scores_by_story
 from core.language import gettext_noop
 from core.made_by import made_by
 from core.plain import plain
@@ -110,26 +110,50 @@ def _row(entrant: EntrantResults, control: Run, stage: str, sides: Sequence[Colu
         {number: value for number, value in scores_by_story(columns, score).items() if number in numbers}
         for columns in sides
     ]
-    both = paired(scores[0], scores[1], known, seed=SEED, unit=units_of_group(stage), resamples=1)
+    both = _agreed(sides, numbers) or paired_scores(scores, known, stage)
     return ControlRow(
         **plain(replace(pair.difference, p=pair.difference.p if entrant.kind == "model" else None)),
         key=entrant.key, model=entrant.model, kind=entrant.kind, entrant=entrant.entrant, run=entrant.run,
         control=told.name, title=told.title, beside=control.uid,
         published=pair.means[0], controlled=pair.means[1], agreement=both.agreement,
-        flips=list(both.flips), stories=_stories(both.flips, scores, known),
+        flips=list(both.flips), stories=_stories(both, known),
     )  # fmt: skip
 
 
-def _stories(
-    flips: Sequence[int], scores: Sequence[Mapping[int, float | None]], clusters: Mapping[int, str]
-) -> list[list[Any]]:
-    """Return [cluster, samples with both scores, those with another score] of each cluster with one, the most first."""
-    flipped = Counter(clusters[number] for number in flips)
-    compared = Counter(
-        clusters[number]
-        for number, value in scores[0].items()
-        if value is not None and scores[1].get(number) is not None
-    )
+class _Both(NamedTuple):
+    """The answers that a model gave both ways: the share that is the same, None without any, the numbers of samples
+    with another one, and those of all."""
+
+    agreement: float | None
+    flips: Sequence[int]
+    compared: Sequence[int]
+
+
+def _agreed(sides: Sequence[Columns], numbers: Set[int]) -> _Both | None:
+    """Hold the answers of both sides against each other, an unread one as another than any that was read; None where
+    it is not known what they say."""
+    first, second = (said_by_sample(side) for side in sides)
+    if first is None or second is None:
+        return None
+    compared = [number for number in sorted(numbers) if first.get(number) and second.get(number)]
+    flips = [number for number in compared if first[number] != second[number]]
+    return _Both(1 - len(flips) / len(compared) if compared else None, flips, compared)
+
+
+def paired_scores(scores: Sequence[Mapping[int, float | None]], clusters: Mapping[int, str], stage: str) -> _Both:
+    """Hold scores against each other, of samples that have one both ways."""
+    both = paired(scores[0], scores[1], clusters, seed=SEED, unit=units_of_group(stage), resamples=1)
+    compared = [
+        number for number, value in scores[0].items() if value is not None and scores[1].get(number) is not None
+    ]
+    return _Both(both.agreement, both.flips, compared)
+
+
+def _stories(both: _Both, clusters: Mapping[int, str]) -> list[list[Any]]:
+    """Return [cluster, samples answered both ways, those with another answer] of each cluster with one, the most
+    first."""
+    flipped = Counter(clusters[number] for number in both.flips)
+    compared = Counter(clusters[number] for number in both.compared)
     return [
         [cluster, compared[cluster], count]
         for cluster, count in sorted(flipped.items(), key=lambda one: (-one[1], one[0]))

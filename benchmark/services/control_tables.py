@@ -24,6 +24,10 @@ from core.language import gettext_noop
 
 MOST_STORIES = 100
 """So many stories a table of flips has; the page of flips has all."""
+AGREEMENT = gettext_noop(
+    "Same answer: a model's agreement with itself, over what it answered both ways; an answer that cannot be read is "
+    "another than any that can. Of sets, free texts and the official parse: the same score."
+)
 NO_BASELINE = gettext_noop(
     "No baseline was asked: with “random” among the models, the table has what guessing gives beside what cues give."
 )
@@ -85,9 +89,9 @@ def difference_table(rows: Sequence[ControlRow], controls: ControlResults, stage
         Column(key="published_missing", header=gettext_noop("As published"), **missing),
         Column(key="controlled_missing", header=gettext_noop("Under the control"), **missing),
         *answered_columns(stage),
-        Column(key="agreement", header=gettext_noop("Same score"), group=gettext_noop("Answered by both"), **share),
+        Column(key="agreement", header=gettext_noop("Same answer"), group=gettext_noop("Answered by both"), **share),
         Column(
-            key="flipped", header=gettext_noop("Another score"), group=gettext_noop("Answered by both"), kind="count"
+            key="flipped", header=gettext_noop("Another answer"), group=gettext_noop("Answered by both"), kind="count"
         ),
     ]
     title = gettext_noop(f"{group_named(stage).score_title} under controls, {parse} parse")
@@ -101,7 +105,7 @@ def difference_table(rows: Sequence[ControlRow], controls: ControlResults, stage
         )
     notes = [
         controls.methods[stage][parse],
-        gettext_noop("Same score: a model's agreement with itself, over what has a score both ways."),
+        AGREEMENT,
     ]
     if group_named(stage).counts and any(row.same for row in controls.left):
         notes.append(OF_SETS)
@@ -183,8 +187,8 @@ def flip_table(rows: Sequence[ControlRow], stage: str, parse: str) -> Table:
     columns = [
         Column(key="story", header=singular.capitalize()),
         Column(key="compared", header=gettext_noop("Compared"), kind="count"),
-        Column(key="flipped", header=gettext_noop("Another score"), kind="count"),
-        Column(key="same", header=gettext_noop("Same score"), kind="share", unit="%"),
+        Column(key="flipped", header=gettext_noop("Another answer"), kind="count"),
+        Column(key="same", header=gettext_noop("Same answer"), kind="share", unit="%"),
         Column(key="whose", header=gettext_noop("Models and controls"), kind="count"),
     ]
     listed = [
@@ -200,7 +204,7 @@ def flip_table(rows: Sequence[ControlRow], stage: str, parse: str) -> Table:
     notes = [
         (
             gettext_noop(
-                f"Compared: {nouns_of_group(stage)[1]} with a score as published and under a control, of the models "
+                f"Compared: {nouns_of_group(stage)[1]} answered as published and under a control, of the models "
                 f"and controls (counted in the last column) under which one of the {singular} flips."
             )
         )

@@ -25,7 +25,7 @@ from benchmark.services.control_tables import control_tables
 from benchmark.services.correction_tables import correction_tables
 from benchmark.services.corrections import corrections_of
 from benchmark.services.entered_rows import rows_of, with_entered
-from benchmark.services.facet_tables import facet_table, prompt_table, repetition_table
+from benchmark.services.facet_tables import facet_table, prompt_table, repetition_story_table, repetition_table
 from benchmark.services.leaderboards import ranked_entrants_of_run
 from benchmark.services.method_results import method_results
 from benchmark.services.method_tables import method_tables
@@ -335,3 +335,11 @@ def _of_facets(results: ParseResults) -> Iterator[tuple[str, ShownTable]]:
                 yield f"facet-{name}-{stage}", ShownTable(partial(facet_table, kept, stage, name, parse))
         if repeated := [entrant for entrant in entrants if "repetitions" in analyses_of(entrant, parse)]:
             yield f"repetitions-{stage}", ShownTable(partial(repetition_table, repeated, stage, parse))
+            if parse == "repaired" and any(_flipped(entrant) for entrant in repeated):
+                yield f"repetition-stories-{stage}", ShownTable(partial(repetition_story_table, repeated, stage))
+
+
+def _flipped(entrant: EntrantResults) -> Sequence[Any]:
+    """The stories to which an entrant's repetitions gave different answers."""
+    stories: Sequence[Any] = analyses_of(entrant, "repaired")["repetitions"].get("stories", ())
+    return stories

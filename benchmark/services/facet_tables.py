@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated
-from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
+from benchmark.suites.registry import group_named, group_suite, nouns_of_group, suite_named, units_of_group
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.showing.ranking import ranked_within
 from benchmark.suites.shown import EntrantResults
@@ -22,7 +22,10 @@ REPEATED = gettext_noop(
     "repetitions."
 )
 
-SAME = gettext_noop("Same in all: the share whose score is the same in every repetition.")
+SAME = gettext_noop(
+    "Same in all: the share to which every repetition gives the same answer (official parse: the same score); an "
+    "answer that cannot be read is another than any that can."
+)
 SPLIT = gettext_noop(
     "Variance: of single scores, by a mixed model with a random intercept for each (restricted maximum "
     "likelihood); none where it cannot be split."
@@ -90,6 +93,38 @@ def repetition_table(entrants: Sequence[EntrantResults], stage: str, parse: str)
     title = gettext_noop(f"{group.score_title} of single repetitions, {parse} parse (%)")
     notes = [REPEATED, SAME, SPLIT]
     return Table(title=title, columns=columns, rows=rows, notes=notes)
+
+
+MOST_STORIES = 30
+"""So many stories the table has; the page of flips has all answers."""
+
+
+def repetition_story_table(entrants: Sequence[EntrantResults], stage: str) -> Table:
+    """Tabulate the stories to which repetitions gave different answers (repaired parse), those with the most first."""
+    singular, many = suite_named(group_suite(stage)).cluster
+    rows = [
+        {"story": cluster, "model": entrant.model, "compared": compared, "flipped": flipped}
+        | {"same": 1 - flipped / compared}
+        for entrant in entrants
+        for cluster, compared, flipped in entrant.metrics["analyses"]["repaired"]["repetitions"].get("stories", ())
+    ]
+    rows.sort(key=lambda row: (row["same"], -row["flipped"], row["story"], row["model"]))
+    columns = [
+        Column(key="story", header=singular.capitalize()),
+        Column(key="model", header=gettext_noop("Model")),
+        Column(key="compared", header=gettext_noop("Compared"), kind="count"),
+        Column(key="flipped", header=gettext_noop("Another answer"), kind="count"),
+        Column(key="same", header=gettext_noop("Same in all"), kind="share", unit="%"),
+    ]
+    more = [gettext_noop(f"The first {MOST_STORIES} of {len(rows):,}.")] if len(rows) > MOST_STORIES else []
+    return Table(
+        title=gettext_noop(
+            f"{many.capitalize()} whose answers flip between repetitions: {group_named(stage).score_title}"
+        ),
+        columns=columns,
+        rows=rows[:MOST_STORIES],
+        notes=[SAME, *more],
+    )
 
 
 def prompt_table(splits: Sequence[Mapping[str, Any]], stage: str) -> Table:

@@ -1,21 +1,23 @@
-"""Questions to which a model gave answers of another score under a control, or in another repetition, than as
-published: the stories to read."""
+"""Questions to which a model gave another answer under a control, or in another repetition, than as published: the
+stories to read. An answer that could not be read is another than any that could; where a metric group has no words for
+what answers say, their scores are compared."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from django.core.cache import cache
-from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
 
 from benchmark.controls.chosen import CONTROLS
-from benchmark.models import Entrant, Run, RunItem, RunReport
+from benchmark.models import Entrant, Run, RunItem, RunReport, StoryScores
 from benchmark.services.leaderboards import KEPT_SECONDS
-from benchmark.services.reports import places_of
-from benchmark.suites.registry import group_named, keys_of
+from benchmark.services.reports import places_of, reports_of
+from benchmark.suites.asked import UNREAD_ANSWER
+from benchmark.suites.registry import group_named, keys_of, suite_named
+from benchmark.suites.story_scores import columns_of
 from core.made_by import made_by
 
 REPETITIONS = "repetitions"
@@ -26,7 +28,8 @@ SHOWN = 400
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """Two answers to one question, by the ids of their items, whose scores in the repaired parse differ."""
+    """Two answers to one question, by the ids of their items, that differ in the repaired parse; `apart` are their
+    scores."""
 
     first: int
     second: int
@@ -45,8 +48,9 @@ Counts = dict[tuple[int, str], tuple[int, int]]
 
 
 def counts_of(run: Run, ways: Sequence[str], closed: Set[int]) -> Counts:
-    """Return (flips, answers with a score both ways) by (endpoint id, way), for who has such answers; nothing of
-    samples in `closed`. Counted once for the same figures."""
+    """Return (flips, answers given both ways) by (endpoint id, way), for who has such answers; nothing of samples in
+    `closed`. Counted once for the same figures, which are computed before."""
+    reports_of([run, *run.controls.select_related("project", "dataset", "judge", "job", "source")])
     key = _key(run, ways, closed)
     counts: Counts | None = cache.get(key) if key else None
     if counts is None:
@@ -71,70 +75,96 @@ def _key(run: Run, ways: Sequence[str], closed: Set[int]) -> str:
 
 def _counts(run: Run, ways: Sequence[str], closed: Set[int]) -> Counts:
     counts: Counts = {}
-    if {*ways} - {REPETITIONS}:
-        published = RunItem.objects.filter(
-            entrant__run=run, entrant__endpoint=OuterRef("entrant__endpoint"), repetition=OuterRef("repetition")
-        )
-        under = RunItem.objects.filter(entrant__run__original=run, entrant__run__deleted_at=None)
-        rows = _differing(run, under.without(closed), published).values_list(
-            "entrant__endpoint", "entrant__run__control"
-        )
-        counts |= {(endpoint, way): (flips, both) for endpoint, way, flips, both in _counted(rows)}
-    if REPETITIONS in ways:
-        first = RunItem.objects.filter(entrant=OuterRef("entrant"), repetition=0)
-        again = RunItem.objects.filter(entrant__run=run, repetition__gt=0)
-        rows = _differing(run, again.without(closed), first).values_list("entrant__endpoint")
-        counts |= {(endpoint, REPETITIONS): (flips, both) for endpoint, flips, both in _counted(rows)}
+    for entrant in run.entrants.select_related("run"):
+        published = _answers(entrant, closed)
+        for way in ways:
+            pairs = _pairs(published, entrant, way, closed)
+            if pairs:
+                flips = sum(first.said != second.said for first, second in pairs)
+                counts[entrant.endpoint_id, way] = flips, len(pairs)
     return counts
 
 
-def _differing(run: Run, items: QuerySet[RunItem], before: QuerySet[RunItem]) -> QuerySet[RunItem]:
-    """The scored items with `before`, the score of the item of the same step and sample there; without those that have
-    none."""
-    same = before.filter(stage=OuterRef("stage"), sample=OuterRef("sample")).order_by()
-    scored = items.filter(stage__in=_steps(run), repaired_score__isnull=False).order_by()
-    return scored.annotate(before=Subquery(same.values("repaired_score")[:1])).filter(before__isnull=False)
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """An answer by the id of its item: what it says, its score, None where it could not be read."""
+
+    item: int
+    said: str
+    score: float | None
 
 
-def _counted(rows: QuerySet) -> QuerySet:
-    flips = Count("pk", filter=Q(repaired_score__lt=F("before")) | Q(repaired_score__gt=F("before")))
-    return rows.annotate(flips=flips, both=Count("pk"))
-
-
-def _steps(run: Run) -> set[str]:
-    return {group_named(key).scored for key in keys_of(run.suite)}
+Place = tuple[str, int, int]
+"""(step, sample id, repetition)."""
 
 
 def flips_of(run: Run, entrant: Entrant, way: str, closed: Set[int]) -> list[Flip]:
-    """Return the flips of one model, those furthest apart first, then by sample; nothing of samples in `closed`."""
-    published = _scores(entrant, closed)
-    if way == REPETITIONS:
-        first = {(stage, sample): answer for (stage, sample, turn), answer in published.items() if turn == 0}
-        pairs = [(first.get(key[:2]), answer) for key, answer in published.items() if key[2] > 0]
-    else:
-        other = Entrant.objects.filter(
-            run__original=run, run__control=way, run__deleted_at=None, endpoint=entrant.endpoint_id
-        ).first()
-        controlled = _scores(other, closed) if other else {}
-        pairs = [(published.get(key), answer) for key, answer in controlled.items()]
+    """Return the flips of one model, those whose scores are furthest apart first, one that could not be read among the
+    farthest, then by sample; nothing of samples in `closed`."""
+    pairs = _pairs(_answers(entrant, closed), entrant, way, closed)
     flips = [
-        Flip(first[0], second[0], abs(first[1] - second[1]))
-        for first, second in pairs
-        if first and first[1] != second[1]
+        Flip(first.item, second.item, _apart(first, second)) for first, second in pairs if first.said != second.said
     ]
     return sorted(flips, key=lambda flip: -flip.apart)  # which keeps the order of the samples
 
 
-def _scores(entrant: Entrant, closed: Set[int]) -> dict[tuple[str, int, int], tuple[int, float]]:
-    """Return (item id, score) of a model's scored answers by step, sample and repetition, in the order of the
-    samples."""
-    items = RunItem.objects.filter(
-        entrant=entrant, stage__in=_steps(entrant.run), repaired_score__isnull=False
-    ).without(closed)
+def _apart(first: _Answer, second: _Answer) -> float:
+    return 1.0 if first.score is None or second.score is None else abs(first.score - second.score)
+
+
+def _pairs(
+    published: Mapping[Place, _Answer], entrant: Entrant, way: str, closed: Set[int]
+) -> list[tuple[_Answer, _Answer]]:
+    """Return the answers that a model gave both ways, in the order of the samples."""
+    if way == REPETITIONS:
+        first = {(step, sample): answer for (step, sample, turn), answer in published.items() if turn == 0}
+        again = [(first.get(place[:2]), answer) for place, answer in published.items() if place[2] > 0]
+        return [(before, answer) for before, answer in again if before]
+    other = Entrant.objects.filter(
+        run__original=entrant.run_id, run__control=way, run__deleted_at=None, endpoint=entrant.endpoint_id
+    ).select_related("run")
+    controlled = _answers(other[0], closed) if other else {}
+    return [(published[place], answer) for place, answer in controlled.items() if place in published]
+
+
+def _answers(entrant: Entrant, closed: Set[int]) -> dict[Place, _Answer]:
+    """Return a model's answers by their place, in the order of the samples: what they say is what the figures of their
+    metric group keep of it, else their score."""
+    said, worded = _said(entrant), _worded(entrant.run)
+    items = RunItem.objects.filter(entrant=entrant, stage__in=_steps(entrant.run), call__isnull=False).without(closed)
     rows = items.order_by("sample__position", "repetition").values_list(
-        "stage", "sample_id", "repetition", "pk", "repaired_score"
+        "stage", "sample_id", "sample__number", "repetition", "pk", "repaired_score", "unusable"
     )
-    return {(stage, sample, turn): (pk, score) for stage, sample, turn, pk, score in rows}
+    answers = {}
+    for step, sample, number, turn, pk, score, unusable in rows:
+        if step in worded:
+            words = said.get((step, number, turn))
+        else:
+            words = UNREAD_ANSWER if unusable else None if score is None else f"{score:.6g}"
+        if words is not None:
+            answers[step, sample, turn] = _Answer(pk, words, None if unusable else score)
+    return answers
+
+
+def _worded(run: Run) -> set[str]:
+    """The steps for which a metric group has words for what answers say."""
+    return {group.scored for group in suite_named(run.suite).groups if group.says}
+
+
+def _said(entrant: Entrant) -> dict[Place, str]:
+    """Return what a model's answers say by step, number of the sample and repetition, of the metric groups that keep it
+    of single samples."""
+    kept = StoryScores.objects.filter(entrant=entrant).values_list("metrics", flat=True).first() or {}
+    said: dict[Place, str] = {}
+    for group in suite_named(entrant.run.suite).groups:
+        columns = columns_of(kept.get(group.key), "repaired") if group.says else None
+        for number, turns in zip(columns.stories, columns.said or (), strict=False) if columns else ():
+            said |= {(group.scored, number, turn): words for turn, words in enumerate(turns) if words}
+    return said
+
+
+def _steps(run: Run) -> set[str]:
+    return {group_named(key).scored for key in keys_of(run.suite)}
 
 
 def read(flips: Sequence[Flip]) -> list[tuple[RunItem, RunItem]]:

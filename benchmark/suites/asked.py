@@ -161,13 +161,18 @@ Value = float | list[float] | None
 estimate, best] where the judge left rows out; None where nothing is defined."""
 
 
+UNREAD_ANSWER = "unread"
+"""What an answer says that could not be read: another thing than any answer that could."""
+
+
 @dataclass(frozen=True, slots=True)
 class Columns:
     """Figures sample by sample, of one metric group and parse: columns over the samples.
 
-    `stories` are their numbers; `clusters` are None where no two samples are resampled together. Of the repaired parse
-    `unusable` says why by number, `unjudged` how many predicted and gold rows the judge left out; `partly`, of
-    several repetitions alone, says why some are unusable.
+    `stories` are their numbers; `clusters` are None where no two samples are resampled together. `said` is what the
+    answers to each say in each repetition, `UNREAD_ANSWER` where one could not be read, None without one and where
+    nobody asks for it. Of the repaired parse `unusable` says why by number, `unjudged` how many predicted and gold rows
+    the judge left out; `partly`, of several repetitions alone, says why some are unusable.
     """
 
     stories: Sequence[int]
@@ -177,6 +182,7 @@ class Columns:
     unusable: Mapping[str, str] = field(default_factory=dict)
     unjudged: Mapping[str, Sequence[int]] = field(default_factory=dict)
     partly: Mapping[str, str] | None = None
+    said: Sequence[Sequence[str | None]] | None = None
 
     @classmethod
     def of_json(cls, kept: Mapping[str, Any]) -> Columns:
@@ -184,7 +190,7 @@ class Columns:
         return cls(**kept)
 
     def as_json(self) -> Json:
-        """The columns by name, without clusters and `partly` where they are None."""
+        """The columns by name, without clusters, `partly` and `said` where they are None."""
         return {
             "stories": list(self.stories),
             "categories": list(self.categories),
@@ -193,6 +199,7 @@ class Columns:
             "unjudged": dict(self.unjudged),
             **({"clusters": list(self.clusters)} if self.clusters is not None else {}),
             **({"partly": dict(self.partly)} if self.partly is not None else {}),
+            **({"said": [list(turns) for turns in self.said]} if self.said is not None else {}),
         }
 
 

@@ -157,6 +157,8 @@ class MetricGroup:
     well the structure of a story was built, `ANSWERS` where its score says whether a question about a story was
     answered right: the two are held against each other over stories with the same text; empty where it is neither.
     `parts` are those by which methods are compared beside the whole, where a paper has them so.
+    `says(sample, repaired)` is what a repaired parse takes an answer for, alike whatever a control made of names and
+    options: two answers to a sample are the same where it is; without it they are where their scores are.
     """
 
     key: str
@@ -185,6 +187,7 @@ class MetricGroup:
     chance: Callable[[Sample], float | None] | None = None
     majority: Callable[[Sample, Resources], float | None] | None = None
     parts: Parts | None = None
+    says: Callable[[Sample, Mapping[str, Any]], str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,7 @@ _TRIES = {
     "score": "score these answers",
     "groups.chance": "say how likely an answer to {place} is right by chance",
     "groups.majority": "say what the answer that is right most often comes to for {place}",
+    "groups.says": "say what an answer to {place} says",
     "groups.counts": "say whether {place} counts",
     "groups.parts.figure.told": "say what {who} said of each part",
     "groups.parts.figure.estimate": "compare methods by part",

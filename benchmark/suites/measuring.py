@@ -5,13 +5,25 @@ Figures and figures by sample are those of `benchmark.suites.asked`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, mean, stdev
+from typing import Any
 
 from benchmark.domain.averaging import StoryAverages, StoryMetrics, averages
 from benchmark.domain.estimating import ReportedStory, StoryReport, StoryScore, overall_row, report
-from benchmark.suites.asked import Analyses, Analysis, BySample, Columns, Level, Metrics, Parse, Parses
+from benchmark.suites.asked import (
+    UNREAD_ANSWER,
+    Analyses,
+    Analysis,
+    BySample,
+    Columns,
+    Level,
+    Metrics,
+    Parse,
+    Parses,
+)
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Resources, Sample
 from benchmark.suites.reasons import OPEN
 from benchmark.suites.registry import group_named, units_of_group
@@ -224,7 +236,9 @@ def measured_samples(
     clusters = _clusters([sample for sample, _ in measured])
     left_out = [sample.number for sample, result in measured if result.left_out(group.score)]
     result = with_columns(official, categories, repaired, group.key, clusters, left_out)
-    analyses = _analyses(group, entered, measured, official is not None, score)
+    said = _said_by_turn(group, entered, measured, score)
+    result = replace(result, by_sample=_with_said(result.by_sample, said))
+    analyses = _analyses(group, entered, measured, official is not None, score, said)
     metrics = replace(result.metrics, analyses=analyses, reason=reason)
     counted = [sample for sample, result in measured if result.repaired.defined]
     return replace(result, metrics=with_levels(metrics, counted, levels or levels_of(group, entered.resources)))
@@ -247,6 +261,39 @@ def facets_of(
     by_share, seed = replace(group, score=share), int(entered.settings.get("seed", 1))
     scores = [(sample, _scored(sample, result, parse)) for sample, result in _results(entered, group, score)]
     return {name: _facet(scores, name, by_share, seed) for name in group.facets}
+
+
+Said = Sequence[Sequence[str | None]]
+"""What the answers to each sample say, by repetition."""
+
+
+def _said_by_turn(group: MetricGroup, entered: Entered, measured: SampleResults, score: Scoring) -> Said:
+    turns = sorted({outcome.repetition for outcomes in entered.outcomes.values() for outcome in outcomes})
+    return [[_said(group, entered, sample, score, turn) for turn in turns] for sample, _ in measured]
+
+
+def _said(group: MetricGroup, entered: Entered, sample: Sample, score: Scoring, turn: int) -> str | None:
+    """What an answer says: of a set, and where the group has no words for it, its score; None without an answer."""
+    outcomes = _at_turn(group, entered, sample, turn)
+    if not outcomes or any(outcome.without for outcome in outcomes):
+        return None
+    if group.counts is None and outcomes[0].unusable:
+        return UNREAD_ANSWER
+    if group.says and outcomes[0].repaired is not None:
+        return group.says(sample, outcomes[0].repaired)
+    estimate = score(sample, outcomes).repaired.estimate
+    value = None if estimate is None else estimate[group.score]
+    return None if value is None else f"{value:.6g}"
+
+
+def _with_said(by_sample: BySample, said: Said) -> BySample:
+    repaired = by_sample.repaired
+    return replace(by_sample, repaired=repaired and replace(repaired, said=said))
+
+
+def _at_turn(group: MetricGroup, entered: Entered, sample: Sample, turn: int) -> list[Outcome]:
+    outcomes = counted_outcomes(entered.outcomes.get(sample.key, ()), group)
+    return [outcome for outcome in outcomes if outcome.repetition == turn]
 
 
 def with_levels(metrics: Metrics, samples: Sequence[Sample], levels: Levels) -> Metrics:
@@ -278,7 +325,7 @@ def with_analyses(measured: Measured | None, key: str, of: Callable[[Parse], obj
 
 
 def _analyses(
-    group: MetricGroup, entered: Entered, measured: SampleResults, has_official: bool, score: Scoring
+    group: MetricGroup, entered: Entered, measured: SampleResults, has_official: bool, score: Scoring, said: Said
 ) -> Analyses:
     """Return {reading: {"facets": {facet: {value: estimate}}[, "repetitions"]}}, None of a parse without figures."""
     analyses: dict[str, Analysis | None] = {"official": None}
@@ -288,6 +335,8 @@ def _analyses(
         scores = [(sample, _scored(sample, result, parse)) for sample, result in measured]
         facets = {name: _facet(scores, name, group, seed) for name in group.facets}
         spread = _repeated(group, entered, measured, score, parse)
+        if spread and parse == "repaired":
+            spread = {**spread, **agreement_over(said, [sample.cluster for sample, _ in measured])}
         analyses[parse] = {"facets": facets, **({"repetitions": spread} if spread else {})}
     return analyses
 
@@ -319,7 +368,7 @@ def _estimate(scores: Sequence[StoryScore], group: MetricGroup, seed: int) -> Bo
 
 def _repeated(
     group: MetricGroup, entered: Entered, measured: SampleResults, score: Scoring, parse: Parse
-) -> dict[str, float | int | None]:
+) -> dict[str, Any]:
     """Return what single repetitions came to; nothing where everything was asked once."""
     turns = sorted({outcome.repetition for outcomes in entered.outcomes.values() for outcome in outcomes})
     if len(turns) < 2:
@@ -328,15 +377,29 @@ def _repeated(
     return spread_of(values)
 
 
+def agreement_over(said: Said, clusters: Sequence[str]) -> dict[str, Any]:
+    """Return {agreement: the share of samples to which all repetitions say the same, None without a sample that all
+    answered, stories: [cluster, samples that all answered, those to which they do not] of each cluster with one, the
+    most first}."""
+    complete = [
+        (cluster, len(set(turns)) == 1) for cluster, turns in zip(clusters, said, strict=True) if None not in turns
+    ]
+    compared = Counter(cluster for cluster, _ in complete)
+    flipped = Counter(cluster for cluster, same in complete if not same)
+    return {
+        "agreement": sum(same for _, same in complete) / len(complete) if complete else None,
+        "stories": [
+            [cluster, compared[cluster], count]
+            for cluster, count in sorted(flipped.items(), key=lambda row: (-row[1], row[0]))
+        ],
+    }
+
+
 def _single(
     group: MetricGroup, entered: Entered, sample: Sample, score: Scoring, turn: int, parse: Parse
 ) -> float | None:
     """The score of one repetition of a sample, None where it has none."""
-    outcomes = [
-        outcome
-        for outcome in counted_outcomes(entered.outcomes.get(sample.key, ()), group)
-        if outcome.repetition == turn
-    ]
+    outcomes = _at_turn(group, entered, sample, turn)
     if not outcomes:
         return None
     result = score(sample, outcomes)

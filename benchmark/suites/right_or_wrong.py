@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
+from typing import Any
 
 from benchmark.domain.estimating import StoryScore
 from benchmark.suites.asked import Outcome, Parse, Resources, Sample
@@ -35,9 +36,10 @@ def accuracy_group(
     chance: Callable[[Sample], float | None] | None = None,
     majority: Callable[[Sample, Resources], float | None] | None = None,
     parts: Parts | None = None,
+    says: Callable[[Sample, Mapping[str, Any]], str] | None = None,
 ) -> MetricGroup:
     """Return the metric group of the questions of a step by accuracy, with the mean over categories, which `mean_of`
-    names in the plural; `unread`, `facet_values`, `chance`, `majority` and `parts` as
+    names in the plural; `unread`, `facet_values`, `chance`, `majority`, `parts` and `says` as
     `MetricGroup` has them."""
     return MetricGroup(
         key=key,
@@ -58,6 +60,7 @@ def accuracy_group(
         chance=chance,
         majority=majority,
         parts=parts,
+        says=says,
     )
 
 

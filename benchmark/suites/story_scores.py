@@ -6,6 +6,7 @@ story that official scoring leaves out.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any, TypeGuard
@@ -88,6 +89,19 @@ def scores_by_story(columns: Columns | None, name: str) -> dict[int, float | Non
         return {}
     stories_and_values = zip(columns.stories, columns.values[name], strict=True)
     return {story: _cases(value)[1] for story, value in stories_and_values}
+
+
+def said_by_sample(columns: Columns) -> dict[int, str | None] | None:
+    """Return {sample: what its answers say}, of several repetitions what most say, the earliest of equally many; None
+    where it was not kept."""
+    if columns.said is None:
+        return None
+    return {story: _most(turns) for story, turns in zip(columns.stories, columns.said, strict=True)}
+
+
+def _most(turns: Sequence[str | None]) -> str | None:
+    counts = Counter(said for said in turns if said is not None)
+    return counts.most_common(1)[0][0] if counts else None
 
 
 def cases_by_story(columns: Columns, name: str) -> dict[int, Case | None]:

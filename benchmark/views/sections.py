@@ -100,7 +100,7 @@ def sections_in(document: Document) -> list[Section]:
     arranges itself, single repetitions."""
     keys = ordered_keys(document.stages)
     pairs = Section(gettext_noop("Differences between all pairs"), tuple(f"pairs-{key}" for key in keys))
-    repeated = [f"{name}-{key}" for key in keys for name in ("repetitions", "prompts")]
+    repeated = [f"{name}-{key}" for key in keys for name in ("repetitions", "repetition-stories", "prompts")]
     repetitions = Section(gettext_noop("Single repetitions"), (), tuple(repeated))
     papers = [section for suite in suites_of(document) for section in suite.sections if section.paper]
     sections = [*papers, pairs, *(method_sections(keys) if document.by_method else ())]

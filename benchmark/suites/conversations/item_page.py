@@ -103,6 +103,20 @@ def _parse(name: str, sample: Sample, parse: Mapping[str, Any] | None) -> ItemCo
     }
 
 
+def says(sample: Sample, parse: Mapping[str, Any]) -> str:
+    """Return what an answer says, alike under controls: names by their place among those of the set, of two options or
+    texts which."""
+    kind = sample.content["kind"]
+    if kind == LIST:
+        names = list(sample.content["names"])
+        return (
+            ",".join(sorted(str(names.index(name)) if name in names else name for name in parse["named"])) or "nobody"
+        )
+    if kind in (CHOICE, DISTANCE):
+        return "right" if parse["right"] else "wrong"
+    return f"{parse['f1']:.6g}" if "f1" in parse else said_of(kind, parse)
+
+
 def said_of(kind: str, parse: Mapping[str, Any]) -> str:
     """Return what a parse with a verdict takes an answer for, in words."""
     if kind == DISTANCE:

@@ -13,6 +13,7 @@ from benchmark.suites.asked import Parse
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
 from benchmark.suites.conversations.baselines import by_majority
 from benchmark.suites.conversations.by_chance import by_chance
+from benchmark.suites.conversations.item_page import says
 from benchmark.suites.conversations.question_types import FACET_VALUES
 from benchmark.suites.conversations.rows import ACCESSIBLE, DISTANCE, FACT, INACCESSIBLE
 from benchmark.suites.conversations.units import WHOLES, reads_of, wholes_of
@@ -110,6 +111,7 @@ QUESTIONS = accuracy_group(
     facet_values=FACET_VALUES,
     chance=by_chance,
     majority=by_majority,
+    says=says,
     notes=(gettext_noop("By chance 50 % of choices and of yes or no questions are right."), _RESAMPLED),
 )
 FACTS = MetricGroup(

@@ -99,6 +99,7 @@ GROUP = accuracy_group(
             f1_difference,
         ),
     ),
+    says=lambda sample, repaired: str(repaired.get("label")),
 )
 
 

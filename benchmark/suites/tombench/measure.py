@@ -57,6 +57,7 @@ GROUP = MetricGroup(
     unread=GUESSED,
     chance=by_chance,
     majority=by_majority,
+    says=lambda sample, repaired: str(repaired.get("choice")),
 )
 
 

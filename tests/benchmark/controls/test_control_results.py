@@ -133,12 +133,12 @@ def test_answers_that_flip_are_read_side_by_side(run, admin):
     assert f"of {flips}" in page and "As published" in page and "Other names" in page
     assert f'<b>{flips}</b> <span class="muted">of {QUESTIONS}</span>' in " ".join(page.split())
     # the page opens on the first model and control with flips, and keeps to a model or a control that was asked for
-    RunItem.objects.filter(entrant__run=run).exclude(entrant__name=REMEMBERS).update(repaired_score=None)
+    RunItem.objects.filter(entrant__run=run).exclude(entrant__name=REMEMBERS).update(repaired_score=None, call=None)
     forget_report(run)
     opened = written(admin.get(address))
     assert f"<bdi>{REMEMBERS}</bdi>: as published against other names" in opened and f"of {flips}" in opened
     empty = written(admin.get(address, {"model": models[READS]}))
-    assert f"No answer of <bdi>{READS}</bdi> has a score both as published and against other names." in empty
+    assert f"<bdi>{READS}</bdi> answered nothing both as published and against other names." in empty
     item = RunItem.objects.filter(entrant__run__control="renamed", entrant__name=REMEMBERS).first()
     shown = written(admin.get(reverse("benchmark:run_item", args=[run.project.slug, item.entrant.run.uid, item.pk])))
     assert "Under the control “other names”" in shown and "<mark" in shown and "as published" in shown
@@ -148,18 +148,50 @@ def test_repetitions_can_be_held_against_the_first_one(run):
     assert [way for way, _ in ways_of(run)] == ["renamed", "storyless"]
     run.params["repetitions"] = 2
     entrant = run.entrants.get(name=READS)
-    first, second = RunItem.objects.filter(entrant=entrant, repaired_score=1.0)[:2]
-    for item, score in ((first, 0.0), (second, 1.0)):
-        RunItem.objects.create(
-            entrant=entrant, sample=item.sample, stage=item.stage, repetition=1, call=item.call, repaired_score=score
-        )
+    first, second, third = RunItem.objects.filter(entrant=entrant, repaired_score=1.0)[:3]
+    again(first, label=9, score=0.0)
+    again(second, **second.repaired, score=1.0)
+    again(third, label=None, score=None)
+    forget_report(run)
     assert (REPETITIONS, "repetitions") in ways_of(run)
-    assert [(flip.first, flip.apart) for flip in flips_of(run, entrant, REPETITIONS, set())] == [(first.pk, 1.0)]
-    assert flips_of(run, entrant, REPETITIONS, {first.sample.number}) == []
     counts = counts_of(run, ["renamed", REPETITIONS], set())
-    assert counts[entrant.endpoint_id, REPETITIONS] == (1, 2)
+    assert counts[entrant.endpoint_id, REPETITIONS] == (2, 3)
+    flips = flips_of(run, entrant, REPETITIONS, set())
+    assert [(flip.first, flip.apart) for flip in flips] == [(first.pk, 1.0), (third.pk, 1.0)], "unread is a flip"
+    assert [flip.first for flip in flips_of(run, entrant, REPETITIONS, {first.sample.number})] == [third.pk]
     assert counts[entrant.endpoint_id, "renamed"] == (len(flips_of(run, entrant, "renamed", set())), QUESTIONS)
-    assert counts_of(run, [REPETITIONS], {first.sample.number})[entrant.endpoint_id, REPETITIONS] == (0, 1)
+    assert counts_of(run, [REPETITIONS], {first.sample.number})[entrant.endpoint_id, REPETITIONS] == (1, 2)
+
+
+def again(item: RunItem, *, label, score: float | None) -> None:
+    """A second answer to the question of an item, which says that label."""
+    read = {"official": {"label": label}, "repaired": {"label": label}, "repaired_score": score}
+    RunItem.objects.create(
+        entrant=item.entrant, sample=item.sample, stage=item.stage, repetition=1, call=item.call, **read,
+        unusable="" if score is not None else "says none of the answers",
+    )  # fmt: skip
+
+
+def test_two_wrong_answers_are_the_same_only_where_they_say_the_same(run):
+    entrant = run.entrants.get(name=READS)
+    wrong = RunItem.objects.filter(entrant=entrant, repaired_score=0.0).first() or _made_wrong(entrant)
+    again(wrong, label=8, score=0.0)
+    forget_report(run)
+    run.params["repetitions"] = 2
+    counts_of(run, [REPETITIONS], set())
+    [flip] = flips_of(run, entrant, REPETITIONS, set())
+    assert (flip.first, flip.apart) == (wrong.pk, 0.0), "of equal scores"
+    document = document_of(Run.objects.get(pk=run.pk))
+    table = tables_of(document)["repetition-stories-opentom-repaired"]()
+    [row] = [row for row in table.rows if row["model"] == READS]
+    assert (row["story"], row["compared"], row["flipped"], row["same"]) == (wrong.sample.cluster, 1, 1, 0.0)
+
+
+def _made_wrong(entrant) -> RunItem:
+    item = RunItem.objects.filter(entrant=entrant, repaired_score=1.0).first()
+    item.repaired, item.repaired_score = {"label": 7}, 0.0
+    item.save()
+    return item
 
 
 def test_flips_are_counted_once_until_answers_change(run):
@@ -168,9 +200,9 @@ def test_flips_are_counted_once_until_answers_change(run):
     flips, both = counts_of(run, ["renamed"], set())[endpoint, "renamed"]
     with CaptureQueriesContext(connection) as asked:
         assert counts_of(run, ["renamed"], set())[endpoint, "renamed"] == (flips, both)
-    assert not any("before" in query["sql"] for query in asked)
+    assert not any('"stage", "' in query["sql"] for query in asked)
     item = RunItem.objects.filter(entrant__run=run, entrant__name=READS, repaired_score=1.0).first()
-    RunItem.objects.filter(pk=item.pk).update(repaired_score=0.5)
+    RunItem.objects.filter(pk=item.pk).update(repaired_score=0.0, repaired={"label": 9})
     forget_report(run)
     assert counts_of(run, ["renamed"], set())[endpoint, "renamed"] == (flips + 1, both)
     document_of(run)
