@@ -25,7 +25,7 @@ NAMES = {
     "JSONL", "PDF", "PNG", "SVG", "LaTeX", "HTML", "UTF-8", "UTF-16", "Windows", "ID", "URL", "HTTP", "USD",
     "UTC", "GPU", "SHA-256", "Croissant", "Excel", "Holm", "Krippendorff", "Cohen", "Fleiss", "Gwet",
     "Clopper", "Wilson", "Macro", "Token", "tokens", "toy", "minilm", "ALL", "AST", "FBT", "FPT", "HT", "PST",
-    "SIT", "SST", "UOT", "MatchCount", "Repr", "CType", "overall", "Django", "Python",
+    "SIT", "SST", "UOT", "MatchCount", "Repr", "overall", "Django", "Python",
     "Redis", "Celery", "SQLite", "PostgreSQL", "GitHub", "Markdown", "Enter", "Esc", "Tab", "Ctrl", "Alt",
     "Shift", "Space", "English", "alpha", "kappa", "min", "max", "true", "false", "null", "zip", "make",
     "MIT", "BY-NC", "LICENSE", "worker", "Retry-After", "chat", "completions", "sampled",

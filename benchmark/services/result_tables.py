@@ -119,8 +119,8 @@ def _official(entrant: EntrantResults) -> Mapping[str, Any]:
 
 
 def _metric_column(parse: str, name: str, group: MetricGroup) -> Column:
-    key, label = f"{parse}_{name}", group.labels.get(name, "")
-    named = {"header": group.headers[name], "label": label, "group": GROUPS[parse]}
+    key = f"{parse}_{name}"
+    named = {"header": group.headers[name], "group": GROUPS[parse]}
     named |= {"n": f"{key}_n"} if group.unit else {}  # the released code may count other sets
     return share_column(key, unit="", interval=f"{key}_interval", worst=f"{key}_worst", **named)
 

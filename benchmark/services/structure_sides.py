@@ -60,7 +60,7 @@ class Measure:
             return gettext_noop(f"{self.parts[0].label} and {self.beside.label}")
         if self.share == self.group.score:
             return self.group.score_title
-        name = self.group.labels.get(self.share) or self.group.headers.get(self.share, self.share)
+        name = self.group.headers.get(self.share, self.share)
         return f"{self.group.noun.capitalize()}: {name}"
 
 

@@ -4,7 +4,7 @@ most."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -148,7 +148,6 @@ def frozen_opening(slug: str, report: str, document: Document) -> Href:
 
 def comparison_parts(comparison: Comparison, slug: str, address: Address, href: Href = no_link) -> Context:
     """Return picture, tables and downloads of a comparison, present or frozen."""
-    displayed = _as_pages_say(comparison)
     corrected = {row.key: row for row in comparison.corrected.rows} if comparison.corrected else {}
     rows = [
         Row(
@@ -157,10 +156,10 @@ def comparison_parts(comparison: Comparison, slug: str, address: Address, href: 
             second=_estimate(corrected[row.key]) if row.key in corrected and not row.category else None,
             aside=_verdict(row),
         )
-        for row in displayed.rows
+        for row in comparison.rows
     ]
     files = files_of("table", "differences", address)
-    table = page_table("differences", difference_table(displayed), href=href, files=files)
+    table = page_table("differences", difference_table(comparison), href=href, files=files)
     unit = gettext_noop(f"{comparison.first} minus {comparison.second} (points)")
     return {
         "comparison": comparison,
@@ -227,13 +226,6 @@ def corrected_part(comparison: Comparison, address: Address, slug: str) -> PageT
 
 def _estimate(row: CorrectedDifference) -> dict[str, Any]:
     return {"value": row.value, "interval": row.interval, "reason": row.reason}
-
-
-def _as_pages_say(comparison: Comparison) -> Comparison:
-    """Return the comparison with its measures called as pages call them, which files need not."""
-    labels = group_named(comparison.stage).labels
-    worded = [row if row.category else replace(row, what=labels.get(row.key, row.what)) for row in comparison.rows]
-    return replace(comparison, rows=worded)
 
 
 def _verdict(row: ComparedMetric) -> str:

@@ -141,7 +141,7 @@ def test_without_a_choice_the_reader_is_asked_to_choose(world, client):
     assert 'id="compare"' in client.get(f"{world.base}/results/").content.decode()
 
 
-def test_pages_call_a_dimension_as_the_labelling_does_and_files_keep_its_header(world, client):
+def test_pages_and_files_call_a_dimension_as_the_labelling_does(world, client):
     client.force_login(world.alice)
     query = urlencode({"a": world.entrant("majority"), "b": world.entrant("random")})
     compare_page = client.get(f"{world.base}/results/compare/?{query}")
@@ -151,7 +151,9 @@ def test_pages_call_a_dimension_as_the_labelling_does_and_files_keep_its_header(
     for name in ("Truth", "Access", "Repr.", "Content", "Source"):
         assert name in what and name in heads
     for address in ("compare/tables/differences", "tables/stage2"):
-        assert "CType" in client.get(f"{world.base}/results/{address}.csv?{query}").content.decode()
+        for data in ("csv", "json", "tex"):
+            text = client.get(f"{world.base}/results/{address}.{data}?{query}").content.decode()
+            assert "Content" in text and "Truth" in text and "CType" not in text and "Status" not in text
 
 
 def test_models_without_a_common_stage_are_not_compared(world, client):

@@ -37,20 +37,19 @@ ORDER = "order"
 """The dimension that extractions have a column for, where a schema has it."""
 
 _NAMES = ("Order", "Truth-Status", "Knowledge-Access", "Representation", "Content Type", "Mental-Source", "Context")
-_HEADS = ("Order", "Status", "Access", "Repr", "CType", "Source", "Context")
 
 
 @dataclass(frozen=True, eq=False)
 class Scheme:
     """A label schema as questions ask by it, and answers are read and counted by it.
 
-    `keys` are its dimensions. Of each, `names` has what tables of text head its column with, `heads` what files head
-    its figures with, `shares` the name of its accuracy, after that of all together, and `legal` its closed label set.
+    `keys` are its dimensions. Of each, `names` has what tables of text head its column with, `shorts` what figures are
+    headed with, on pages and in files, `shares` the name of its accuracy, after that of all together, and `legal` its
+    closed label set.
     """
 
     schema: Schema
     names: Mapping[str, str]
-    heads: Mapping[str, str]
     shares: tuple[str, ...]
     legal: Mapping[str, frozenset[str]]
 
@@ -70,7 +69,7 @@ class Scheme:
 
     @property
     def shorts(self) -> dict[str, str]:
-        """The headings of the columns of dimensions on pages."""
+        """The headings of the columns of dimensions."""
         return {key: self.schema[key].short for key in self.names}
 
     @property
@@ -109,9 +108,8 @@ def _scheme(schema: Schema) -> Scheme:
         return OMNITOM_SCHEME
     keys = schema.keys
     names = {key: schema[key].name if _telling(schema, key) else key for key in keys}
-    heads = {key: schema[key].short for key in keys}
     shares = (ALL_DIMENSIONS, *(f"acc_{key}" for key in keys))
-    return Scheme(schema, names, heads, shares, _legal(schema))
+    return Scheme(schema, names, shares, _legal(schema))
 
 
 def _telling(schema: Schema, key: str) -> bool:
@@ -136,7 +134,6 @@ _NOT_A_LETTER = re.compile(r"[^a-z]")
 OMNITOM_SCHEME = Scheme(
     SCHEMA,
     dict(zip(DIMENSIONS, _NAMES, strict=True)),
-    dict(zip(DIMENSIONS, _HEADS, strict=True)),
     (ALL_DIMENSIONS, *(f"acc_{column}" for column in COLUMNS.values())),
     _legal(SCHEMA),
 )

@@ -77,9 +77,8 @@ def _labelling(scheme: Scheme) -> MetricGroup:
         shares=scheme.shares,
         headers={
             ALL_DIMENSIONS: gettext_noop("Overall"),
-            **{share: scheme.heads[key] for key, share in shares.items()},
+            **{share: scheme.shorts[key] for key, share in shares.items()},
         },
-        labels={share: scheme.shorts[key] for key, share in shares.items()},
         score=ALL_DIMENSIONS,
         score_title=gettext_noop("Accuracy of labelling"),
         prompt=LABEL,

@@ -34,9 +34,8 @@ _MEANS = (
 )
 
 
-def _reported(key: str, header: str, group: str, label: str = "") -> Column:
-    named = {"header": header, "label": label, "group": group}
-    return share_column(key, interval=f"{key}_interval", unit="", worst=f"{key}_worst", **named)
+def _reported(key: str, header: str, group: str) -> Column:
+    return share_column(key, header, interval=f"{key}_interval", unit="", worst=f"{key}_worst", group=group)
 
 
 def _number(value: Any) -> Any:
@@ -58,7 +57,7 @@ def main_results(runs: Sequence[Mapping[str, Any]], *, parse: str, scheme: Schem
         *(_reported(f"f1 {name}", CATEGORIES.get(name, name), first) for name in categories),
         _reported("f1_category_mean", "Overall", first),
         _reported("f1", gettext_noop("By story"), first),
-        *(_reported(scheme.share_of(name), head, second, scheme.shorts[name]) for name, head in scheme.heads.items()),
+        *(_reported(scheme.share_of(name), head, second) for name, head in scheme.shorts.items()),
         _reported(ALL_DIMENSIONS, "Overall", second),
     ]
     rows = [_result(run, categories, scheme) for run in runs]

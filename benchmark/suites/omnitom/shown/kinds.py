@@ -65,10 +65,10 @@ def kind_dimension_table(
     entrants: Sequence[EntrantResults], by: str, parse: str, scheme: Scheme = OMNITOM_SCHEME
 ) -> Table:
     """Accuracy of labelling by dimension and order (paper, figure 5 b) or actor role."""
-    heads, shorts = {"overall": "Overall", **scheme.heads}, scheme.shorts
+    heads = {"overall": "Overall", **scheme.shorts}
     best = "high" if complete(entrants, parse) else ""
     columns = [Column(key="model", header="Model")]
-    columns += [estimated(name, head, digits=1, best=best, label=shorts.get(name, "")) for name, head in heads.items()]
+    columns += [estimated(name, head, digits=1, best=best) for name, head in heads.items()]
     rows = []
     for kind in KINDS[by]:
         for entrant in entrants:
