@@ -3,7 +3,7 @@ study beside each other, and by the level of their prompt; corrected scores, Mat
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from benchmark.domain.tables import Cells, Column, Table
@@ -59,6 +59,7 @@ def judges_table(kept: StudyReports) -> Table:
         Column(key="judge", header=gettext_noop("Judge")),
         Column(key="level", header=gettext_noop("Prompt level"), kind="count"),
         Column(key="tables", header=gettext_noop("Tables"), kind="count"),
+        Column(key="known", header=gettext_noop("Rows with both verdicts"), kind="count"),
         *(
             Column(key=key, header=header, kind="share", unit="%", interval=f"{key}-interval", best="high")
             for key, header in _SHARES
@@ -66,12 +67,13 @@ def judges_table(kept: StudyReports) -> Table:
         Column(key=KAPPA, header=gettext_noop("Cohen’s κ"), kind="number", interval=f"{KAPPA}-interval"),
     ]
     rows = [
-        _cells("", "", report.calibration.overall) | {"judge": report.judge.name, "level": report.judge.level}
+        _cells("", "", report.calibration.overall)
+        | {"judge": report.judge.name, "level": report.judge.level, "why": _why(report.calibration.overall.by_story)}
         for report, _ in kept.reports
     ]
     return Table(
         title=gettext_noop("Judges by agreement with people"),
-        columns=columns,
+        columns=[*columns, *_whys(rows)],
         rows=sorted(rows, key=lambda row: -1.0 if row["by_story"] is None else row["by_story"], reverse=True),
         notes=[gettext_noop("Agreement by story: matched or not, averaged over tables. The test says what differs.")],
     )
@@ -80,6 +82,7 @@ def judges_table(kept: StudyReports) -> Table:
 def scores_table(report: CalibrationReport) -> Table:
     """Return a row for each model: F1 as the judge alone and as people alone have it, and its corrected scores."""
     shares = {
+        "judge": gettext_noop("F1, judge alone"),
         "f1": gettext_noop("F1, corrected"),
         "people": gettext_noop("People alone"),
         "precision": gettext_noop("Precision"),
@@ -88,7 +91,6 @@ def scores_table(report: CalibrationReport) -> Table:
     }
     columns = [
         Column(key="model", header=gettext_noop("Model")),
-        Column(key="judge", header=gettext_noop("F1, judge alone"), kind="share", unit="%"),
         *(
             Column(key=key, header=name, kind="share", unit="%", interval=f"{key}-interval", bounds=f"{key}-bounds")
             for key, name in shares.items()
@@ -100,15 +102,15 @@ def scores_table(report: CalibrationReport) -> Table:
     ]
     rows: list[Cells] = []
     for one in report.models:
-        figures = dict(zip(shares, (one.f1, one.people, *one.beside), strict=True))
+        figures = dict(zip(shares, (one.alone, one.f1, one.people, *one.beside), strict=True))
         cells: Cells = {
-            "model": one.model, "judge": one.f1.judged, "tuning": one.f1.tuning, "aligned": one.f1.aligned,
-            "stories": one.f1.stories, "effective": one.f1.effective,
+            "model": one.model, "tuning": one.f1.tuning, "aligned": one.f1.aligned, "stories": one.f1.stories,
+            "effective": one.f1.effective, "why": _why(one.f1) or _why(one.alone),
         }  # fmt: skip
         rows.append(cells | {name: cell for key, figure in figures.items() for name, cell in _figure(key, figure)})
     return Table(
         title=gettext_noop("Corrected scores"),
-        columns=columns,
+        columns=[*columns, *_whys(rows)],
         rows=rows,
         notes=[gettext_noop("Brackets: 95 % intervals over aligned stories. λ is how much the judge counts.")],
     )
@@ -151,19 +153,29 @@ def rivals_table(selection: Selection) -> Table:
     return Table(title=gettext_noop("Beside the other judges"), columns=columns, rows=rows, lead=lead)
 
 
-def rows_by_level(kept: StudyReports) -> dict[str, dict[int, tuple[Agreement, bool]]]:
+def rows_by_level(kept: StudyReports) -> dict[str, dict[int, tuple[Agreement, bool | None]]]:
     """Return by judge and level of its prompt how far it agrees with people, and whether that is not shown to differ
-    from the best of them all; judges that read no prompt are not among them."""
+    from the best of them all, None where the two cannot be compared; judges that read no prompt are not among them."""
     levels = [(report, selection) for report, selection in kept.reports if report.judge.level is not None]
-    best = max(levels, key=lambda one: one[0].calibration.overall.by_story.value or 0.0, default=None)
-    if best is None:
-        return {}
-    alike = {best[0].judge.name, *(rival.name for rival in best[1].rivals if not rival.worse)}
-    found: dict[str, dict[int, tuple[Agreement, bool]]] = {}
+    told = [one for one in levels if one[0].calibration.overall.by_story.value is not None]
+    best = max(told, key=lambda one: one[0].calibration.overall.by_story.value or 0.0, default=None)
+    rivals = {rival.name: rival for rival in best[1].rivals} if best else {}
+    found: dict[str, dict[int, tuple[Agreement, bool | None]]] = {}
     for report, _ in levels:
-        judge = report.judge
-        found.setdefault(judge.judge, {})[judge.level or 0] = report.calibration.overall, judge.name in alike
+        judge, rival = report.judge, rivals.get(report.judge.name)
+        alike = best is not None and report is best[0] if rival is None else rival.alike
+        found.setdefault(judge.judge, {})[judge.level or 0] = report.calibration.overall, alike if best else None
     return found
+
+
+def _why(of: Figure | Corrected) -> str | None:
+    """Why there is no figure, None where there is one."""
+    return of.reason if of.value is None else None
+
+
+def _whys(rows: Iterable[Cells]) -> list[Column]:
+    """The column of why figures are missing, where any row lacks one."""
+    return [Column(key="why", header=gettext_noop("No figure because"))] if any(row["why"] for row in rows) else []
 
 
 def _groups(report: CalibrationReport) -> Iterator[tuple[str, Mapping[str, Agreement]]]:

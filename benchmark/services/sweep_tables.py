@@ -73,7 +73,8 @@ NOTE = gettext_noop(
 JUDGES = gettext_noop("Judges (agreement with people)")
 JUDGED_NOTE = gettext_noop(
     "Agreement of a judge: the share of rows of a table on which people and the judge agree whether they are matched, "
-    "averaged over the tables that people aligned; the test is paired over stories, with Holm’s correction."
+    "averaged over the tables that people aligned; the test is paired over stories, with Holm’s correction. Judges "
+    "without a verdict on a table of the best one are not compared."
 )
 
 
@@ -85,7 +86,7 @@ def _judges(runs: Sequence[Run], reader: User) -> list[Cell]:
     return []
 
 
-def _judge(name: str, levels: Mapping[int, tuple[Agreement, bool]]) -> Cell:
+def _judge(name: str, levels: Mapping[int, tuple[Agreement, bool | None]]) -> Cell:
     row: Cell = {"block": JUDGES, "model": name, "group": "judges"}
     for level, (agreement, alike) in levels.items():
         figure = agreement.by_story
@@ -95,6 +96,8 @@ def _judge(name: str, levels: Mapping[int, tuple[Agreement, bool]]) -> Cell:
         row[f"l{level}-bounds"] = list(figure.bounds) if figure.bounds else None
         if alike:
             row.setdefault("together", []).append(level)
+        elif alike is None:
+            row.setdefault("uncompared", []).append(level)
     return row
 
 
@@ -125,9 +128,16 @@ def _block(runs: Sequence[Run], group: MetricGroup, setting: Setting) -> list[Ce
 
 def _told(row: Cell) -> Cell:
     values = {key: value for key, value in row.items() if _is_level(key) and value is not None}
-    together = sorted(row.pop("together", []))
+    together, apart = (
+        ", ".join(f"L{level}" for level in sorted(row.pop(key, []))) for key in ("together", "uncompared")
+    )
+    told = [together, gettext_noop(f"not compared: {apart}") if apart else ""]
     best = [key.upper() for key in sorted(values) if values[key] == max(values.values())]
-    return {**row, "best": ", ".join(best) or None, "alike": ", ".join(f"L{level}" for level in together) or None}
+    return {**row, "best": ", ".join(best) or None, "alike": "; ".join(filter(None, told)) or None}
+
+
+def _levels(levels: Sequence[int]) -> str:
+    return ", ".join(f"L{level}" for level in sorted(levels))
 
 
 def _is_level(key: str) -> bool:

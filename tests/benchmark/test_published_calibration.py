@@ -52,7 +52,7 @@ def kept() -> StudyReports:
         [
             (
                 CalibrationReport(
-                    JudgeBrief(names[of], names[of], *of, ("run",), 60, {}, None),
+                    JudgeBrief(names[of], names[of], *of, ("run",), 60, 1500, {}, None),
                     calibration(tables, seed=1), [], differing({}),
                 ),
                 select(by_name, names[of], seed=1),

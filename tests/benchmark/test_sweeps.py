@@ -5,16 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import json
+from types import SimpleNamespace
 
 import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
 from benchmark.models import Run
+from benchmark.services.calibration_tables import rows_by_level
 from benchmark.services.judge_panels import judged_beside
 from benchmark.services.run_actions import launched_with
-from benchmark.services.sweep_tables import levels_table, models_table
+from benchmark.services.sweep_tables import _judge, _told, levels_table, models_table
 from benchmark.services.sweeps import sweep_of
+from judge.domain.calibration.agreement import Figure
+from judge.domain.calibration.selection import Rival
 from tests.benchmark.settled import LABELS, baselines, frozen, make_endpoint, work_off, written
 from tests.cast import new_cast, new_story
 from workers.providers.scripted.backend import FUNCTIONS
@@ -63,6 +67,29 @@ def posted(dataset, **chosen):
         "judge": "lexical-judge", "judge_level": 4, "shots": 3, "level": 3, "examples": 0, "examples_from": "sample",
         "form": "text", "prompt_set": "omnitom-1", "max_tokens": 2000, "seed": 1, "repetitions": 1, **chosen,
     }  # fmt: skip
+
+
+def judged_at_level(level, agreement, rivals=()):
+    name = f"judge, L{level}"
+    judge = SimpleNamespace(name=name, judge="judge", level=level)
+    overall = SimpleNamespace(by_story=Figure(agreement, 9))
+    report = SimpleNamespace(judge=judge, calibration=SimpleNamespace(overall=overall))
+    nothing = Figure(None, 0)
+    told = [
+        Rival(f"judge, L{other}", nothing, Figure(difference, 9), p, p)
+        for other, difference, p in rivals
+    ]  # fmt: skip
+    return report, SimpleNamespace(rivals=told)
+
+
+def test_a_judge_that_cannot_be_compared_with_the_best_is_neither_alike_nor_worse():
+    best = judged_at_level(4, 0.9, [(1, 0.3, 0.01), (2, 0.1, 0.4), (3, None, None)])
+    others = [judged_at_level(1, 0.6), judged_at_level(2, 0.8), judged_at_level(3, None)]
+    found = rows_by_level(SimpleNamespace(reports=[*others, best]))["judge"]
+    assert {level: alike for level, (_, alike) in found.items()} == {1: False, 2: True, 3: None, 4: True}
+    silent = rows_by_level(SimpleNamespace(reports=[judged_at_level(1, None), judged_at_level(2, None)]))["judge"]
+    assert [alike for _, alike in silent.values()] == [None, None]
+    assert _told(_judge("judge", {1: (others[2][0].calibration.overall, None)}))["alike"] == "not compared: L1"
 
 
 def test_one_launch_asks_at_each_level_and_one_table_has_what_it_found(cast, dataset, client):

@@ -34,6 +34,11 @@ class Rival:
     def better(self) -> bool:
         return self.adjusted is not None and self.adjusted < ALPHA and (self.difference.value or 0) < 0
 
+    @property
+    def alike(self) -> bool | None:
+        """Whether it is not shown to be worse than the chosen judge; None where no table has verdicts of both."""
+        return None if self.difference.value is None else not self.worse
+
 
 @dataclass(frozen=True, slots=True)
 class Selection:
