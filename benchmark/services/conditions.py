@@ -164,10 +164,15 @@ def named(entrants: Sequence[RunEntrant]) -> list[RunEntrant]:
 
 
 def ranked_together(
-    entrants: Sequence[RunEntrant], asked: Mapping[str, str], known: Mapping[str, Iterable[str]]
+    entrants: Sequence[RunEntrant],
+    asked: Mapping[str, str],
+    known: Mapping[str, Iterable[str]],
+    *,
+    judges: Sequence[str] = (),
 ) -> tuple[list[RunEntrant], Ranking]:
     """The entrants of one ranking: of the conditions that were asked for, or of those that most models have. What is
-    asked for counts where it is one of the `known` names, even if this group has no model under it."""
+    asked for counts where it is one of the `known` names, even if this group has no model under it. Of judges the first
+    of the names in `judges` comes first."""
     chosen: dict[str, str] = {}
     options: dict[str, list[str]] = {}
     ranked = list(entrants)
@@ -175,7 +180,8 @@ def ranked_together(
         names = [(name, entrant.kind) for entrant in ranked if (name := entrant.within[field])]
         counts = Counter(name for name, kind in names if kind == "model")
         counts.update(dict.fromkeys((name for name, _ in names), 0))
-        options[field] = [name for name, _ in counts.most_common()]
+        first = [name for name in judges if name in counts] if field == "judge" else []
+        options[field] = list(dict.fromkeys([*first, *(name for name, _ in counts.most_common())]))
         asked_name = asked.get(field, "")
         chosen[field] = asked_name if asked_name in known[field] else next(iter(options[field]), "")
         ranked = [entrant for entrant in ranked if entrant.within[field] in (None, chosen[field])]

@@ -14,6 +14,7 @@ from benchmark.models import Dataset, Form, Run
 from benchmark.services.absences import Absence, absences, apart, is_absent, uncovered, unscored
 from benchmark.services.conditions import FIELDS, Ranking, named, ranked_together
 from benchmark.services.corrections import corrections_in
+from benchmark.services.judge_preference import judges_in_order
 from benchmark.services.leaderboards import entrants_of, newest, ranked_entrants
 from benchmark.services.reports import reports_of
 from benchmark.services.run_figures import RunFigures
@@ -116,7 +117,8 @@ def leaderboard_of_runs(
     all_conditions = {field: _names(everybody.values(), field) for field in FIELDS}
     ranked, common, rankings = {}, {}, {}
     for stage, entrants in everybody.items():
-        together, rankings[stage] = ranked_together(entrants, asked or {}, all_conditions)
+        judges = judges_in_order(dataset, stage, entrants)
+        together, rankings[stage] = ranked_together(entrants, asked or {}, all_conditions, judges=judges)
         labelled, common[stage] = label(together)
         ranked[stage] = ranked_entrants(labelled, stage, chosen)
         absent += apart(stage, rankings[stage])

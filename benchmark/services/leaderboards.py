@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +25,7 @@ from benchmark.services.judge_versions import version_failure
 from benchmark.services.run_figures import EntrantFigures, RunFigures
 from benchmark.services.selections import Selection
 from benchmark.suites.asked import Parses
+from benchmark.suites.reasons import lost_by_judge
 from benchmark.suites.registry import group_named, nouns_of_group, suite_named, units_of_group
 from benchmark.suites.showing.names import REPETITIONS, label
 from benchmark.suites.shown import EntrantResults, NamedEntrant, RunEntrant
@@ -273,25 +274,49 @@ def _parses(columns: Mapping[str, Any], stage: str, selection: Selection, seed: 
     return Parses(rows, repaired_metrics(repaired, stories, stage, **rules)).as_json()
 
 
+UNHEARD = gettext_noop("nobody is ranked, as the judge has no verdict on any story")
+
+
 def _ranked(models, columns, stage: str, parse: str, selection: Selection | None, seed: int) -> Ranking:
     cases: dict[str, dict[int, Case | None]] = {}
     categories: dict[int, str] = {}
     clusters: dict[int, str] = {}
-    everything: set[int] = set()
+    stories_of = {model.key: selection.stories if selection else set(model.numbers) for model in models}
+    unheard = {model.key for model in models if _is_unheard(columns[model.scores], stories_of[model.key])}
+    if unheard and not any(_is_usable(columns[model.scores], stories_of[model.key]) for model in models):
+        return Ranking(no_letters=UNHEARD)
     for model in models:
-        column = columns_of(columns[model.scores], parse)
-        stories = selection.stories if selection else set(model.numbers)
-        everything |= stories
+        column, stories = columns_of(columns[model.scores], parse), stories_of[model.key]
+        if parse == "official" and model.key in unheard:
+            continue
         if column and not (parse == "official" and lacking(column, stories)):
             cases[model.key] = cases_by_story(column, group_named(stage).score)
             categories |= categories_of(column)
             clusters |= clusters_of(column)
     if not cases:
         return Ranking()
-    all_cases = Cases.of(cases, everything, clusters)
+    all_cases = Cases.of(cases, set().union(*stories_of.values()), clusters)
     return leaderboard(
         all_cases, seed=seed, categories=categories, samples=nouns_of_group(stage)[1], unit=units_of_group(stage)
     )
+
+
+def _is_unheard(columns: Mapping[str, Any], stories: Collection[int]) -> bool:
+    """Return whether the judge has a verdict on none of a model's stories: official figures, which count each as not
+    matched, are then nobody's opinion of it."""
+    whys = _unusable(columns, stories)
+    return bool(whys) and all(map(lost_by_judge, whys))
+
+
+def _is_usable(columns: Mapping[str, Any], stories: Collection[int]) -> bool:
+    """Return whether any of a model's stories has a score by the careful parse."""
+    return "" in _unusable(columns, stories)
+
+
+def _unusable(columns: Mapping[str, Any], stories: Collection[int]) -> list[str]:
+    """Return why the careful parse has no score of each story, empty where it has one."""
+    column = columns_of(columns, "repaired")
+    return [column.unusable.get(str(story), "") for story in stories] if column else []
 
 
 def ranked_entrants_of_run(run: Run, report: RunFigures, stage: str) -> list[EntrantResults]:

@@ -27,7 +27,13 @@ JUDGE_S = {
 }
 """An unusable judgement for reasons that are told of any model in the same words."""
 OF_JUDGE = "judgement: "
-LOST_OUTSIDE = {OPEN, CALL_FAILED, CANCELLED, NOT_IN_FILE, *JUDGE_S.values(), NO_JUDGEMENT, JUDGE_NOT_STRUCTURED}
+_OF_JUDGES = {*JUDGE_S.values(), NO_JUDGEMENT, JUDGE_NOT_STRUCTURED}
+LOST_OUTSIDE = {OPEN, CALL_FAILED, CANCELLED, NOT_IN_FILE, *_OF_JUDGES}
+
+
+def lost_by_judge(reason: str) -> bool:
+    """Return whether a sample is unusable since its judge has no verdict."""
+    return reason in _OF_JUDGES or reason.startswith(OF_JUDGE)
 
 
 def lost_outside(reason: str) -> bool:

@@ -1,0 +1,48 @@
+"""Which judge a ranking is of where several judged its models and none is asked for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from benchmark.models import Dataset
+from benchmark.suites.registry import group_named
+from benchmark.suites.shown import RunEntrant
+from judge.models import AlignmentStudy
+
+
+def judges_in_order(dataset: Dataset, stage: str, entrants: Sequence[RunEntrant]) -> list[str]:
+    """Return the names of the judges of these named entrants: those that studies chose first, of the very dataset
+    before others and the latest choice before earlier ones, then those with verdicts, by their number of models; those
+    without a verdict on any of them last. One statement, none where there is one judge."""
+    names = {name: (entrant.conditions["judge"] or ["", ""])[1] for entrant in entrants if (name := _judge(entrant))}
+    if len(names) < 2:
+        return list(names)
+    chosen = _chosen(dataset)
+    models = Counter(_judge(entrant) for entrant in entrants if entrant.kind == "model")
+    heard = {_judge(entrant) for entrant in entrants if _is_heard(entrant, stage)}
+
+    def place(name: str) -> tuple[int, bool, int]:
+        at = next((at for at, version in enumerate(chosen) if version.startswith(names[name])), len(chosen))
+        return at, name not in heard, -models[name]
+
+    return sorted(names, key=place)
+
+
+def _judge(entrant: RunEntrant) -> str:
+    return entrant.within["judge"] or ""
+
+
+def _is_heard(entrant: RunEntrant, stage: str) -> bool:
+    """Whether the judge has verdicts, so that the entrant has a score by the careful parse: one that is not nought
+    whatever a judge says."""
+    overall, score = (entrant.metrics["repaired"] or {}).get("overall") or {}, group_named(stage).score
+    known = entrant.kind != "person" and overall.get(score) is not None
+    return known and (overall.get("bounds", {}).get(score) or (0, 1))[1] > 0
+
+
+def _chosen(dataset: Dataset) -> list[str]:
+    """The versions of judges that studies of the project chose."""
+    studies = AlignmentStudy.objects.filter(project=dataset.project_id).exclude(judge_version="")
+    rows = studies.order_by("-judge_chosen_at").values_list("judge_version", "origin")
+    return [version for version, _ in sorted(rows, key=lambda one: one[1].get("dataset") != dataset.version)]
