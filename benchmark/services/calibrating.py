@@ -29,6 +29,7 @@ from judge.domain.calibration.agreement import Figure
 from judge.domain.calibration.corrected import Averaging, Corrected, Metric, corrected, foreseen, needed
 from judge.domain.calibration.differing import Differing, differing
 from judge.domain.calibration.report import Calibration, calibration
+from judge.domain.calibration.rows import known_rows
 from judge.domain.calibration.selection import Selection, select
 from judge.domain.calibration.weighted import mean_judged
 from judge.domain.judgements import StoryJudgement
@@ -49,8 +50,9 @@ NARROW = 0.02
 @dataclass(frozen=True, slots=True)
 class JudgeBrief:
     """A version of a judge beside a study, without what it said: its `runs` by uid, how many `tables` people and it
-    have, how many stand `aside` by why (`Joined`), and the price of a table in US dollars, None where unknown. `judge`
-    is its name without what tells its versions apart, `level` the level of its prompt, None where it reads none."""
+    have, how many rows of these have a verdict of both (`known`), how many stand `aside` by why (`Joined`), and the
+    price of a table in US dollars, None where unknown. `judge` is its name without what tells its versions apart,
+    `level` the level of its prompt, None where it reads none."""
 
     version: str
     name: str
@@ -58,6 +60,7 @@ class JudgeBrief:
     level: int | None
     runs: tuple[str, ...]
     tables: int
+    known: int
     aside: dict[str, int]
     price: Decimal | None
 
@@ -83,8 +86,9 @@ class StudyJudge:
     def brief(self) -> JudgeBrief:
         aside = {name: getattr(self.joined, name) for name in ASIDE}
         runs = tuple(run.uid for run in self.runs)
-        judge, level = judge_name(self.runs[0]), judging_level(self.runs[0])
-        return JudgeBrief(self.version, self.name, judge, level, runs, len(self.joined.tables), aside, self.price)
+        judge, level, tables = judge_name(self.runs[0]), judging_level(self.runs[0]), self.joined.tables
+        known = known_rows(tables)
+        return JudgeBrief(self.version, self.name, judge, level, runs, len(tables), known, aside, self.price)
 
 
 @dataclass(frozen=True, slots=True)

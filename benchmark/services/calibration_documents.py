@@ -39,6 +39,8 @@ def report_document(report: CalibrationReport) -> Json:
         "version": judge.version,
         "level": judge.level,
         "runs": list(judge.runs),
+        "aligned_tables": judge.tables,
+        "known": judge.known,
         "tables": judge.aside,
         "self_test": self_test_of(judge),
         "price": None if judge.price is None else float(judge.price),

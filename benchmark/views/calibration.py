@@ -160,7 +160,10 @@ def _choice_kept(request: HttpRequest, slug: str, study: AlignmentStudy, judges:
         return redirect("benchmark:calibration", slug, study.uid)
     reason = request.POST.get("reason", "")
     try:
-        choose_judge(by=request.user, study=study, version=version, name=judge.name, reason=reason, now=timezone.now())
+        choose_judge(
+            by=request.user, study=study, version=version, name=judge.name, known=judge.known, reason=reason,
+            now=timezone.now(),
+        )  # fmt: skip
         messages.success(request, _("The choice and its reason are kept."))
     except Refused as error:
         messages.error(request, str(error))
@@ -168,16 +171,16 @@ def _choice_kept(request: HttpRequest, slug: str, study: AlignmentStudy, judges:
 
 
 def _chosen(request: HttpRequest, study: AlignmentStudy, kept: StudyReports) -> tuple[CalibrationReport, Selection]:
-    """The version that is asked for, else the one that was chosen by the study, else of those that judged most of
-    the aligned tables the one that agrees most with people. Raises Http404."""
+    """The version that is asked for, else the one that was chosen by the study, else of those that have verdicts, and
+    judged most of the aligned tables, the one that agrees most with people. Raises Http404."""
     if version := request.GET.get("judge"):
         if found := next((one for one in kept.reports if one[0].judge.version == version), None):
             return found
         raise Http404(_("No judge of that version judged tables of this study."))
 
-    def rank(one: tuple[CalibrationReport, Selection]) -> tuple[bool, int, float]:
+    def rank(one: tuple[CalibrationReport, Selection]) -> tuple[bool, bool, int, float]:
         judge, agreement = one[0].judge, one[0].calibration.overall.by_story.value
-        return judge.version == study.judge_version, judge.tables, agreement or 0.0
+        return judge.version == study.judge_version, judge.known > 0, judge.tables, agreement or 0.0
 
     return max(kept.reports, key=rank)
 

@@ -148,10 +148,13 @@ def close_study(*, by: User, study: AlignmentStudy, now: datetime | None) -> Non
 
 @transaction.atomic
 def choose_judge(
-    *, by: User | None, study: AlignmentStudy, version: str, name: str, reason: str, now: datetime
+    *, by: User | None, study: AlignmentStudy, version: str, name: str, known: int, reason: str, now: datetime
 ) -> None:
     """Keep with a study which version of a judge was chosen by it, and why; the log keeps earlier choices. Raises
-    Refused without a reason, or for one that is too long."""
+    Refused without a reason, for one that is too long, and for a judge of which nothing is known: with a verdict on
+    none of the rows that people aligned."""
+    if not known:
+        raise Refused(_("This judge has no verdict on any row that people aligned, so it cannot be chosen."))
     reason = reason.replace("\x00", "").strip()
     if not reason:
         raise Refused(_("Say why this judge is chosen."))

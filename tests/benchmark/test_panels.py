@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from io import StringIO
 
 import pytest
+from django.core.cache import cache
 from django.core.management import CommandError, call_command
 from django.test import Client
+from django.utils import timezone
 
 from benchmark.models import Run, RunItem
 from benchmark.services import calibrated_panels
 from benchmark.services.calibrated_panels import bridge_report, family_of, panel_report
 from benchmark.services.calibrating import calibrated
 from benchmark.services.judge_versions import judged_at
+from benchmark.services.leaderboard_scope import leaderboard_of
+from benchmark.suites.reasons import NO_JUDGEMENT
 from judge.domain.calibration.agreement import NOTHING
+from judge.domain.calibration.corrected import NO_VERDICT
+from judge.services.studies import choose_judge
 from tests.api.conftest import token_of
 from tests.benchmark.evaluation import endpoint
 from tests.benchmark.results_world import HOSTILE
@@ -77,10 +84,7 @@ def test_a_panel_leaves_a_judge_out_of_its_own_family(world, study):  # noqa: F8
 
 
 def test_a_judge_that_says_nothing_has_no_skill_to_show(world, study):  # noqa: F811
-    second = second_judge(world)
-    for item in RunItem.objects.filter(entrant__run=second, stage=judged_at(second)):
-        item.repaired |= {side: [None] * len(item.repaired.get(side) or ()) for side in ("pred", "gold")}
-        item.save()
+    silenced(world)
     lexical, silent = panel_report(study, calibrated(study)[0]).judges
     assert (lexical.known > 0, silent.known) == (True, 0)
     preference = silent.preference  # unread answers are scores of nought, and no opinion of a family
@@ -91,8 +95,79 @@ def test_a_judge_that_says_nothing_has_no_skill_to_show(world, study):  # noqa: 
     page = client.get(f"{world.base}/calibration/{study.uid}/panel/").content.decode()
     assert page.count("no row has its verdict and people’s") == 1
     page = client.get(f"{world.base}/calibration/{study.uid}/bridge/").content.decode()
-    assert "Cannot be told." in page and "The order stays." not in page and "0.00%" not in page
+    assert "Cannot be told." in page and "The order stays." not in page
     assert "There is no proposition of which both have a verdict." in page
+
+
+def silenced(world):  # noqa: F811
+    """A second judge without a verdict on any row."""
+    run = second_judge(world)
+    for item in RunItem.objects.filter(entrant__run=run, stage=judged_at(run)):
+        item.repaired |= {side: [None] * len(item.repaired.get(side) or ()) for side in ("pred", "gold")}
+        item.unusable = NO_JUDGEMENT
+        item.save()
+    return run
+
+
+def test_the_report_of_a_judge_that_says_nothing_says_so_and_it_cannot_be_chosen(world, study):  # noqa: F811
+    silenced(world)
+    judges = {one.name: one.brief for one in calibrated(study)[0]}
+    silent = judges["strict"]
+    assert (silent.known, judges["lexical-judge"].known > 0, silent.tables) == (0, True, 9)
+    client, base = Client(), f"{world.base}/calibration/{study.uid}/"
+    client.force_login(world.alice)
+    assert client.get(base).context["judge"].name == "lexical-judge"
+    page = client.get(f"{base}?judge={silent.version}")
+    told, report = " ".join(page.content.decode().split()), page.context["report"]
+    assert "Rows on which both have a verdict: 0." in told and "nothing is known of it" in told
+    assert "Why this judge" not in told and "strict (no verdict)" in told
+    omniscient = next(one for one in report.models if one.model == "omniscient")
+    assert (omniscient.alone.value, omniscient.alone.reason, omniscient.f1.tuning) == (None, NO_VERDICT, 0)
+    assert omniscient.f1.value == pytest.approx(omniscient.people.value)
+    answer = client.post(base, {"judge": silent.version, "reason": "It is cheap."}, follow=True).content.decode()
+    study.refresh_from_db()
+    assert "it cannot be chosen" in answer and not study.judge_version
+    with pytest.raises(CommandError, match="it cannot be chosen"):
+        call_command(
+            "calibrate_judge", project=world.dataset.project.slug, study="First", choose=silent.version, reason="Cheap."
+        )
+    lines = {row["Judge"]: row for row in csv.DictReader(StringIO(client.get(f"{base}judges.csv").content.decode()))}
+    assert lines["strict"]["Rows with both verdicts"] == "0" and lines["strict"]["Tables"] == "9"
+    assert lines["strict"]["No figure because"] == NOTHING and not lines["lexical-judge"]["No figure because"]
+    scores = client.get(f"{base}corrected.csv?judge={silent.version}").content.decode()
+    [line] = [row for row in csv.DictReader(StringIO(scores)) if row["Model"] == "omniscient"]
+    assert (line["F1, judge alone (%)"], line["No figure because"]) == ("", NO_VERDICT)
+
+
+def test_a_ranking_is_of_the_chosen_judge_else_of_one_with_verdicts(world, study):  # noqa: F811
+    """A newer judge without a verdict takes no ranking over, and where it is asked for nobody has a rank."""
+    silent = silenced(world)
+
+    def ranking(**asked):
+        found = leaderboard_of(world.dataset, "text", None, asked=asked)
+        return found.rankings["stage1"].chosen["judge"], found.entrants["stage1"]
+
+    def ranks(entrants):
+        return {(one.ranking["official"] or {}).get("rank") for one in entrants}
+
+    name, entrants = ranking()
+    assert "lexical-judge" in name and ranks(entrants) != {None}
+    name, entrants = ranking(judge=next(one for one in _judges(world) if "strict" in one))
+    assert "strict" in name and ranks(entrants) == {None}
+    assert "the judge has no verdict" in entrants[0].no_letters["official"]
+    for item in RunItem.objects.filter(entrant__run=silent, stage=judged_at(silent)):
+        item.repaired |= {side: [0] * len(item.repaired.get(side) or ()) for side in ("pred", "gold")}
+        item.unusable = ""
+        item.save()
+    cache.clear()
+    strict = next(one.brief for one in calibrated(study)[0] if one.name == "strict")
+    by = {"by": None, "reason": "Stricter.", "now": timezone.now()}
+    choose_judge(study=study, version=strict.version, name=strict.name, known=strict.known, **by)
+    assert "strict" in ranking()[0]
+
+
+def _judges(world):  # noqa: F811
+    return leaderboard_of(world.dataset, "text", None).conditions["judge"]
 
 
 def test_a_model_of_several_runs_is_of_its_family_in_each(world, study):  # noqa: F811

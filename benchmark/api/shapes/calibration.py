@@ -26,6 +26,8 @@ class JudgeReportOut(serializers.Serializer):
     version = serializers.CharField()
     level = serializers.IntegerField(allow_null=True, help_text="Of its prompt; null where it reads none.")
     runs = serializers.ListField(child=serializers.CharField(), help_text="uids of the runs that it judged.")
+    aligned_tables = serializers.IntegerField(help_text="Tables that people aligned and it judged.")
+    known = serializers.IntegerField(help_text="Rows of them on which both have a verdict.")
     tables = serializers.DictField(child=serializers.IntegerField(), help_text="Tables in no agreement, by why.")
     self_test = serializers.CharField(help_text="Outcome of its contrast self-test.")
     price = serializers.FloatField(allow_null=True, help_text="US dollars a table; null where unknown.")

@@ -22,6 +22,7 @@ from benchmark.services.calibration_documents import (
 )
 from judge.domain.calibration.panels import FEWEST
 from judge.models import AlignmentStudy
+from judge.services.refused import Refused
 from judge.services.studies import choose_judge
 
 
@@ -71,7 +72,13 @@ class Command(JsonCommand):
 
 
 def _chosen(study: AlignmentStudy, judge: StudyJudge, reason: str) -> dict[str, Any]:
-    choose_judge(by=None, study=study, version=judge.version, name=judge.name, reason=reason, now=timezone.now())
+    try:
+        choose_judge(
+            by=None, study=study, version=judge.version, name=judge.name, known=judge.brief.known, reason=reason,
+            now=timezone.now(),
+        )  # fmt: skip
+    except Refused as error:
+        raise CommandError(str(error)) from error
     return {"study": study.name, "chosen": choice_document(study)}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -76,3 +77,8 @@ class Table:
 def matched(count: MatchCount) -> bool | None:
     """Return whether a row is matched; None where that is not known."""
     return None if isinstance(count, Unknown) else count > 0
+
+
+def known_rows(tables: Iterable[Table]) -> int:
+    """Return on how many rows both people and the judge have a verdict."""
+    return sum(None not in (matched(row.human), matched(row.judge)) for table in tables for row in table.rows)
