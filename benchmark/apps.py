@@ -10,13 +10,14 @@ class BenchmarkConfig(AppConfig):
 
         from annotation.models import schema_of
         from annotation.services.checklist import register as register_steps
-        from benchmark.services import checklist, evaluating, file_formats, judge_testing
+        from benchmark.services import checklist, evaluating, file_formats, judge_testing, sample_judges
         from benchmark.suites.registry import SuiteRefused, schemas_from, suites
         from core.made_by import made_by, register
 
         register_steps(checklist.steps_of)
         evaluating.register_handler()
         judge_testing.register_handler()
+        sample_judges.register_judges()
         try:
             suites()
         except SuiteRefused as error:

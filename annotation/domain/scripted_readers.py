@@ -1,16 +1,17 @@
 """Scripted models of the sample project: what readers of different skill answer about its stories.
 
-Each knows the sample corpus and errs by a rate of its own, drawn from the names of model, actor, proposition and
-dimension alone, so that it always answers the same. Of a story that it does not know it extracts what `omniscient`
-does, and of a proposition that it does not know it takes the first label.
+Each knows the sample corpus and errs by a rate of its own, by more where a system message explains less than the usual
+one does. What it errs in is drawn from the names of model, actor, proposition and dimension alone, so that it always
+answers the same. Of a story that it does not know it extracts what `omniscient` does, and of a proposition that it does
+not know it takes the first label.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from typing import Any
 
 from annotation.domain.baselines import extraction_answer, label_answer, omniscient_rows
@@ -21,25 +22,37 @@ from workers.providers.contract import Body
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A scripted model: the shares of facts and of actors' beliefs that it finds, of its rows that the story does not
-    hold, and of labels that it gets right at order 0 or 1, and at higher orders."""
+    """A scripted model of a family: the shares of facts and of actors' beliefs that it finds, of its rows that the
+    story does not hold, and of labels that it gets right at order 0 or 1, and at higher orders. Readers that `misread`
+    give the same wrong label in a few cells, as models do that learnt from the same texts."""
 
     name: str
+    family: str
     facts: float
     beliefs: float
     invented: float
     right: float
     right_nested: float
+    misreads: bool = False
 
     def answer(self, body: Body) -> str:
-        """Return the answer to a request to extract or to label; to any other, a sentence that says so."""
-        task = body["task"]
+        """Return the answer to a request to extract or to label; to any other, a sentence that says so. What it answers
+        as a judge is added where judges are known (benchmark/services/sample_judges.py)."""
+        task, reader = body["task"], self._told(body.get("messages", ()))
         match task.get("kind"):
             case "extract":
-                return extraction_answer(task, self._rows(task["story"]))
+                return extraction_answer(task, reader._rows(task["story"]))
             case "label":
-                return label_answer(task, self._label)
-        return f"{self.name} extracts and labels the stories of the sample, nothing else."
+                return label_answer(task, reader._label)
+        return f"{self.name} extracts, labels and judges the stories of the sample, nothing else."
+
+    def _told(self, messages: Sequence[Mapping[str, Any]]) -> Reader:
+        """Return the reader as the system message leaves it: one that explains nothing doubles its errors."""
+        system = [len(message["content"]) for message in messages if message["role"] == "system"]
+        if not system or (explained := min(1.0, sum(system) / EXPLAINS)) == 1:
+            return self
+        rates = {name: 1 - (1 - getattr(self, name)) * (2 - explained) for name in RATES}
+        return replace(self, **{name: max(0.0, rate) for name, rate in rates.items()})
 
     def _rows(self, story: str) -> list[tuple[str, str, str]]:
         record = _stories().get(story.strip())
@@ -58,6 +71,8 @@ class Reader:
         right = self.right_nested if labels.get("order", "0") > "1" else self.right
         if labels.get(key) not in values:
             return values[0]
+        if self.misreads and (misread := _misread(row["actor"], row["belief"], key, values, labels[key])):
+            return misread
         if self._draw(row["actor"], row["belief"], key) < right:
             return labels[key]
         wrong = [value for value in values if value != labels[key]]
@@ -67,11 +82,34 @@ class Reader:
         return random.Random("\n".join((self.name, *of))).random()
 
 
+EXPLAINS = 1400
+"""The letters of a system message that explains everything."""
+RATES = ("facts", "beliefs", "right", "right_nested")
+MISREAD = 0.004
+"""The share of cells that readers misread alike."""
+
+
+def _misread(actor: str, belief: str, key: str, values: Sequence[str], meant: str) -> str:
+    """Return the label that all who misread give a cell, empty where they do not."""
+    drawn = random.Random("\n".join((actor, belief, key, "misread")))
+    wrong = [value for value in values if value != meant]
+    return drawn.choice(wrong) if wrong and drawn.random() < MISREAD else ""
+
+
 READERS = (
-    Reader("sample-careful", facts=0.95, beliefs=0.9, invented=0.02, right=0.95, right_nested=0.9),
-    Reader("sample-hasty", facts=0.8, beliefs=0.6, invented=0.08, right=0.85, right_nested=0.6),
-    Reader("sample-literal", facts=0.95, beliefs=0.25, invented=0.15, right=0.7, right_nested=0.3),
+    Reader("sample-careful", "aster", facts=0.95, beliefs=0.9, invented=0.02, right=0.95, right_nested=0.9),
+    Reader("sample-hasty", "aster", facts=0.8, beliefs=0.6, invented=0.08, right=0.85, right_nested=0.6),
+    Reader("sample-literal", "aster", facts=0.95, beliefs=0.25, invented=0.15, right=0.7, right_nested=0.3),
 )
+_misreading = partial(Reader, misreads=True)
+FURTHER_READERS = (
+    _misreading("sample-steady", "birch", facts=0.9, beliefs=0.8, invented=0.04, right=0.93, right_nested=0.85),
+    _misreading("sample-brisk", "cedar", facts=0.85, beliefs=0.7, invented=0.06, right=0.9, right_nested=0.75),
+    _misreading("sample-plain", "dogwood", facts=0.9, beliefs=0.5, invented=0.1, right=0.85, right_nested=0.7),
+)
+"""Models of other families, which the sample asks in a run of their own."""
+SUGGESTS = READERS[0]
+"""The model whose labels the sample's annotators were shown."""
 
 
 @lru_cache(1)

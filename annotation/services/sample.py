@@ -9,15 +9,15 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from annotation.domain.sample_corpus import FOLDER, SCHEMA
-from annotation.domain.scripted_readers import READERS
+from annotation.domain.scripted_readers import FURTHER_READERS, READERS, SUGGESTS
 from annotation.models import AuditEvent, GoldLabel, Membership, Project, Proposition, Role, Story, User
 from annotation.services import audit
 from annotation.services.adjudication import adjudicate
 from annotation.services.assignments import assign
 from annotation.services.projects import create_project
 from annotation.services.sample_tables import add_stories, write_tables
+from annotation.services.sample_votes import add_votes
 from annotation.services.splits import make_split
-from annotation.services.vote_import import import_votes
 from workers.models import Endpoint
 from workers.services.endpoints import add_samples, save_endpoint
 
@@ -72,8 +72,7 @@ def load_sample() -> Project:
     make_split(by=admin, project=project, name="calibration", rest="main", per_category=1, seed=1)
     assignments = [(story, people[name].pk) for story in _with_table(project) for name in ("ada", "bruno", "chidi")]
     assign(by=admin, project=project, assignments=assignments)
-    with (FOLDER / "votes.csv").open("rb") as handle:
-        import_votes(by=admin, project=project, handle=handle, file="votes.csv", now=datetime(2026, 10, 20, tzinfo=UTC))
+    add_votes(by=admin, project=project, reader=SUGGESTS)
     _decide(project, people["esi"])
     audit.record(by=None, project=project, action=LOADED, target=SLUG)
     return project
@@ -96,11 +95,11 @@ def _add_models() -> None:
     """Register the built-in models, and the scripted ones of the sample, where their names are free."""
     add_samples()
     taken = set(Endpoint.objects.values_list("name", flat=True))
-    for reader in READERS:
+    for reader in (*READERS, *FURTHER_READERS):
         if reader.name not in taken:
             options = {"function": reader.name}
             values = {"name": reader.name, "provider": "scripted", "model": reader.name, "options": options}
-            save_endpoint(by="", values={**values, "family": "scripted", "max_concurrency": 64, "repeat_unknown": 1})
+            save_endpoint(by="", values={**values, "family": reader.family, "max_concurrency": 64, "repeat_unknown": 1})
 
 
 def _with_table(project: Project) -> QuerySet[Story, int]:

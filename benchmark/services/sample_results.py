@@ -3,39 +3,51 @@ report and comparison of it, and tables of it that people aligned with gold."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.domain.scripted_readers import READERS
+from annotation.domain.scripted_readers import FURTHER_READERS, READERS
 from annotation.models import Project
 from annotation.services.sample import note_completed
-from benchmark.models import Run
+from benchmark.models import Dataset, Run
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.datasets import freeze
 from benchmark.services.launch_shapes import Launch
-from benchmark.services.launching import planned, suite_of_version
-from benchmark.services.runs import start_run
+from benchmark.services.launching import judging_plans, planned, suite_of_version
+from benchmark.services.plans import Plan
+from benchmark.services.runs import start_run, start_runs
 from benchmark.services.sample_alignment import add_alignment
+from benchmark.services.sample_judges import add_watch
 from benchmark.services.shared_reports import freeze_comparison, freeze_run
+from benchmark.services.sweeps import plans_of_sweep
 from benchmark.services.warm import warm
+from benchmark.suites.registry import suite_named
 from core.language import gettext_noop
 from workers.models import Endpoint, JobState
 from workers.services.run_to_end import run_to_end
 
 TITLE = gettext_noop("Baselines and scripted models")
+FURTHER_TITLE = gettext_noop("Scripted models of other families")
+SWEEP_TITLE = gettext_noop("Prompt levels")
+ANEW_TITLE = gettext_noop("Judged anew")
 NOTE = gettext_noop("The sample as it is loaded.")
 BASELINES = ("omniscient", "majority", "random")
-JUDGE = "lexical-judge"
+JUDGE, OTHER_JUDGES = "lexical-judge", ("sample-steady", "sample-hasty")
+"""Who judges the run, and who judges its answers anew; the last of them is watched."""
+SWEPT, SWEPT_SPLIT, LEVELS = ("sample-careful", "sample-literal"), "calibration", (1, 2, 3)
 COMPARED, COMPARED_AT = ("sample-hasty", "sample-literal"), "stage2"
 
 
 def add_results(project: Project) -> None:
-    """Freeze the sample's gold, see the run through and keep its report. What is there already is gone on with, so that
-    it can be called again after it was broken off."""
+    """Freeze the sample's gold, see its runs through and keep the report of the first. What is there already is gone on
+    with, so that it can be called again after it was broken off."""
     run = project.runs.filter(title=TITLE).first() or _start(project)
-    run_to_end(job=run.job)
-    if run.job.state != JobState.FINISHED:  # somebody paused or cancelled it: theirs to decide
+    if not _is_finished(run):
         return note_completed(project)
+    further = _further_runs(project, run)
     warm(run)
     with transaction.atomic():
         if not run.shared_reports.exists():
@@ -43,7 +55,16 @@ def add_results(project: Project) -> None:
             _keep_comparison(project, run)
         if not project.alignment_studies.exists():
             add_alignment(project, run, timezone.now())
-        note_completed(project)
+    watched = next((each for each in further if each.judge.name == OTHER_JUDGES[-1]), None)
+    if watched:
+        add_watch(project, watched, timezone.now())
+    note_completed(project)
+
+
+def _is_finished(run: Run) -> bool:
+    """See a run through; False where somebody paused or cancelled it, which is theirs to decide."""
+    run_to_end(job=run.job)
+    return run.job.state == JobState.FINISHED
 
 
 def _keep_comparison(project: Project, run: Run) -> None:
@@ -58,12 +79,51 @@ def _keep_comparison(project: Project, run: Run) -> None:
 def _start(project: Project) -> Run:
     dataset, _ = freeze(by=None, project=project, note=NOTE)
     names = [*(reader.name for reader in READERS), *BASELINES]
-    by_name = {endpoint.name: endpoint for endpoint in Endpoint.objects.filter(name__in=[*names, JUDGE])}
-    plan = planned(
-        Launch.of({"endpoints": names, "title": TITLE}),
-        suite_of_version(project, str(dataset.version)),
+    return start_run(by=None, plan=_plan(dataset, names, TITLE), now=timezone.now())
+
+
+def _plan(dataset: Dataset, names: Sequence[str], title: str, **asked: Any) -> Plan:
+    by_name = _endpoints([*names, JUDGE])
+    return planned(
+        Launch.of({"endpoints": list(names), "title": title, **asked}),
+        suite_of_version(dataset.project, str(dataset.version)),
         dataset=dataset,
         endpoints=[by_name[name] for name in names],
         judge=by_name[JUDGE],
     )
-    return start_run(by=None, plan=plan, now=timezone.now())
+
+
+def _endpoints(names: Sequence[str]) -> dict[str, Endpoint]:
+    return {endpoint.name: endpoint for endpoint in Endpoint.objects.filter(name__in=names)}
+
+
+def _further_runs(project: Project, run: Run) -> list[Run]:
+    """Return the runs beside the first that are finished: models of other families, prompt levels, and the answers of
+    the first judged anew, in this order."""
+    dataset, names = run.dataset, [reader.name for reader in FURTHER_READERS]
+    launches = [
+        (FURTHER_TITLE, lambda: [_plan(dataset, names, FURTHER_TITLE)]),
+        (
+            SWEEP_TITLE,
+            lambda: plans_of_sweep([_plan(dataset, SWEPT, SWEEP_TITLE, split=SWEPT_SPLIT)], {"levels": LEVELS}),
+        ),
+        (ANEW_TITLE, lambda: _judged_anew(run)),
+    ]
+    runs = [each for title, plans in launches for each in _launched(project, title, plans)]
+    return [each for each in runs if _is_finished(each)]
+
+
+def _swept(dataset: Dataset) -> list[Plan]:
+    return plans_of_sweep([_plan(dataset, SWEPT, SWEEP_TITLE, split=SWEPT_SPLIT)], {"levels": LEVELS})
+
+
+def _judged_anew(run: Run) -> list[Plan]:
+    settings = {setting.name: setting.default for setting in suite_named(run.suite).judging_settings}
+    by_name = _endpoints(OTHER_JUDGES)
+    return judging_plans(run, judges=[by_name[name] for name in OTHER_JUDGES], options=settings, title=ANEW_TITLE)
+
+
+def _launched(project: Project, title: str, plans: Callable[[], Sequence[Plan]]) -> list[Run]:
+    """Return the runs of a launch, by the beginning of their titles, which is made where there are none."""
+    there = list(project.runs.filter(title__startswith=title).order_by("pk"))
+    return there or start_runs(by=None, plans=plans(), now=timezone.now())

@@ -23,9 +23,13 @@ Pairs = Sequence[tuple[int, int]]
 
 def answer(body: Body) -> str:
     task = body["task"]
-    pairs = align(task["predictions"], task["gold"], threshold=body["threshold"])
-    written = _matches if task.get("form") == "structured" else _count_tables
-    return written(task["predictions"], task["gold"], pairs)
+    return written(task, align(task["predictions"], task["gold"], threshold=body["threshold"]))
+
+
+def written(task: Mapping[str, Any], pairs: Pairs) -> str:
+    """Return the answer of a judge to whom these pairs of rows say the same, in the form that the task asks for."""
+    write = _matches if task.get("form") == "structured" else _count_tables
+    return write(task["predictions"], task["gold"], pairs)
 
 
 def _count_tables(predictions: Rows, gold: Rows, pairs: Pairs) -> str:

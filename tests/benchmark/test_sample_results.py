@@ -8,25 +8,36 @@ from itertools import pairwise
 
 import pytest
 from django.core.management import call_command
+from django.utils import timezone
 
-from annotation.domain.scripted_readers import READERS
+from annotation.domain.sample_corpus import sample_records
+from annotation.domain.scripted_readers import FURTHER_READERS, READERS
+from annotation.domain.shipped_schemas import OMNITOM
 from annotation.models import Project, User, Vote
 from annotation.services.projects import create_project
 from annotation.services.sample import SLUG, load_sample
-from benchmark.models import Dataset, Run, SharedReport
+from benchmark.domain.gold_kinds.cells import Kind
+from benchmark.domain.gold_kinds.moves import Move
+from benchmark.domain.sample_judges import SAMPLE_JUDGES
+from benchmark.models import AnchorWatch, Dataset, Run, SharedReport
 from benchmark.services import sample_results
+from benchmark.services.anchor_charts import DRIFT, read_watch
 from benchmark.services.calibrating import calibrated
 from benchmark.services.calibrating import report_of as report_of_judge
+from benchmark.services.gold_kind_cells import labelling_of
+from benchmark.services.gold_kinds import OVERALL, figures_of
 from benchmark.services.reports import report_of
 from judge.models import Alignment, AlignmentStudy
 from judge.services.alignment_report import progress_of
 from tests.sample import sample
 from workers.models import Call
+from workers.providers.scripted.functions import FUNCTIONS
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 
 
-KEPT = (Project, Vote, Dataset, Run, SharedReport, Call, AlignmentStudy, Alignment)
+STORIES = sample_records()
+KEPT = (Project, Vote, Dataset, Run, SharedReport, Call, AlignmentStudy, Alignment, AnchorWatch)
 
 
 def loaded() -> dict:
@@ -44,18 +55,24 @@ def test_what_was_broken_off_is_completed_and_nothing_is_doubled(client, monkeyp
         raise KeyboardInterrupt
 
     sample()
-    for name in ("run_to_end", "freeze_run", "add_alignment"):
+    for name in ("run_to_end", "start_runs", "freeze_run", "add_alignment", "add_watch"):
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
             patch.setattr(sample_results, name, killed)
             loaded()
     assert loaded()["project"] == SLUG
     once = made()
-    assert [once[name] for name in ("Project", "Dataset", "Run", "SharedReport", "AlignmentStudy")] == [1, 1, 1, 2, 1]
+    assert [once[name] for name in ("Project", "Dataset", "SharedReport", "AlignmentStudy")] == [1, 1, 2, 1]
+    # the first, further models, three prompt levels, two judges
+    assert Run.objects.listed().count() == 1 + 1 + 3 + 2
     loaded()
     assert made() == once
-    _models_differ_as_they_are_meant_to(Run.objects.get())
-    _every_page_of_results_shows_them(client)
-    _a_judge_is_calibrated_by_tables_that_people_aligned(client)
+    run = Run.objects.get(title=sample_results.TITLE)
+    _models_differ_as_they_are_meant_to(run)
+    _every_page_of_results_shows_them(client, run)
+    _judges_are_calibrated_by_tables_that_people_aligned(client)
+    _a_watch_notices_one_drop(client)
+    _gold_is_doubted_and_some_was_labelled_beside_suggestions(client)
+    _items_and_levels_are_told_apart(client)
 
 
 def _models_differ_as_they_are_meant_to(run: Run) -> None:
@@ -67,24 +84,52 @@ def _models_differ_as_they_are_meant_to(run: Run) -> None:
     assert min(first - second for first, second in pairwise(f1)) > 0.05
 
 
-def _every_page_of_results_shows_them(client) -> None:
+def _every_page_of_results_shows_them(client, run: Run) -> None:
     client.force_login(User.objects.get(username="admin"))
-    run, reports = Run.objects.get(), SharedReport.objects.values_list("uid", flat=True)
+    reports = SharedReport.objects.values_list("uid", flat=True)
     for address in ("results/", *(f"results/reports/{uid}/" for uid in reports), f"runs/{run.uid}/results/"):
         page = client.get(f"/p/{SLUG}/{address}", follow=True)
         assert page.status_code == 200 and "sample-hasty" in page.content.decode(), address
 
 
-def _a_judge_is_calibrated_by_tables_that_people_aligned(client) -> None:
+def _judges_are_calibrated_by_tables_that_people_aligned(client) -> None:
     study = AlignmentStudy.objects.get()
     progress = progress_of(study)
     assert 0 < progress.settled < progress.tables and 0 < progress.handed_in < progress.wanted
     assert progress.open_rows  # where the two differ: an expert decides
-    (judge,), _ = calibrated(study)
-    found = report_of_judge(judge, seed=study.seed)
-    assert judge.name == sample_results.JUDGE and 0.5 < found.calibration.overall.by_story.value < 1
-    page = client.get(f"/p/{SLUG}/calibration/{study.uid}/", follow=True)
-    assert page.status_code == 200 and sample_results.JUDGE in page.content.decode()
+    judges, _ = calibrated(study)
+    agreement = {one.name: report_of_judge(one, seed=study.seed).calibration.overall.by_story.value for one in judges}
+    steady, hasty = sample_results.OTHER_JUDGES
+    assert 1 > agreement[sample_results.JUDGE] > agreement[steady] > agreement[hasty] > 0.7
+    for page in ("", "panel/", "bridge/"):
+        told = client.get(f"/p/{SLUG}/calibration/{study.uid}/{page}", follow=True)
+        assert told.status_code == 200 and steady in told.content.decode(), page
+
+
+def _a_watch_notices_one_drop(client) -> None:
+    watch = AnchorWatch.objects.get()
+    found = read_watch(watch, now=timezone.now())
+    assert [(one.kind, one.number) for one in found.concerns] == [(DRIFT, found.repeats[-1].row.number)]
+    assert found.chart and found.chart.spread > 0 and not found.overdue
+    page = client.get(f"/p/{SLUG}/watches/{watch.uid}/").content.decode()
+    assert "has fallen" in page and "cannot be used" not in page
+
+
+def _gold_is_doubted_and_some_was_labelled_beside_suggestions(client) -> None:
+    figures = figures_of(labelling_of(Dataset.objects.get()))
+    assert figures.provenance.suggested > 500 and figures.moves[OVERALL][Move.TO_MAJORITY].changed > 20
+    assert figures.kinds[Kind.BLIND] > 30 and figures.kinds[Kind.UNKNOWN] > figures.kinds[Kind.BLIND]
+    page = client.get(f"/p/{SLUG}/results/gold/doubtful/")
+    assert 5 < len(page.context["chosen"].gold.waiting) < 40
+
+
+def _items_and_levels_are_told_apart(client) -> None:
+    for stage in ("stage1", "stage2"):
+        report = client.get(f"/p/{SLUG}/results/items/?stage={stage}").context["report"]
+        assert report.models == len(READERS) + len(FURTHER_READERS) and any(row.apart for row in report.rows), stage
+    run = Run.objects.get(title__startswith=sample_results.SWEEP_TITLE, level=3)
+    page = client.get(f"/p/{SLUG}/runs/{run.uid}/sweep/").content.decode()
+    assert "L1" in page and "L3" in page and "sample-literal" in page
 
 
 def test_a_sample_of_an_earlier_version_and_a_project_of_its_name_stay_as_they_are(cast):
@@ -101,6 +146,36 @@ def test_a_reader_answers_about_what_it_does_not_know():
     rows = {"rows": [{"id": 1, "actor": "Ines", "belief": "It rains"}], "dimensions": {"truth": ["True", "False"]}}
     assert json.loads(reader.answer({"task": {"kind": "label", **rows}})) == {"rows": {"1": {"truth": "True"}}}
     assert "nothing else" in reader.answer({"task": {"kind": "choose"}})
+
+
+def test_a_reader_that_is_told_less_errs_more():
+    reader, story = READERS[2], STORIES[0]
+    rows = [{"id": at, "actor": one["actor"], "belief": one["belief"]} for at, one in enumerate(story["beliefs"])]
+    task = {"kind": "label", "rows": rows, "dimensions": {one.key: list(one.values) for one in OMNITOM.dimensions}}
+
+    def right(letters: int) -> int:
+        said = json.loads(reader.answer({"task": task, "messages": [{"role": "system", "content": "x" * letters}]}))
+        return sum(
+            said["rows"][str(at)][key] == label
+            for at, one in enumerate(story["beliefs"])
+            for key, label in one["labels"].items()
+        )
+
+    assert right(0) < right(700) < right(1400) == right(5000)
+
+
+def test_every_reader_answers_as_a_judge_by_its_skill():
+    names = [reader.name for reader in (*READERS, *FURTHER_READERS)]
+    assert set(names) == set(SAMPLE_JUDGES)
+    gold = [["Ines", f"There are {at} apples on the table"] for at in range(1, 30)]
+    task = {"kind": "judge", "predictions": gold[:20], "gold": gold, "form": "structured"}
+    matched = {}
+    for name in names:
+        said = json.loads(FUNCTIONS[name]({"task": task}))
+        assert len(said["predictions"]) == 20 and len(said["gold"]) == 29
+        matched[name] = sum(bool(row["matches"]) for row in said["predictions"])
+        assert FUNCTIONS[name]({"task": task}) == FUNCTIONS[name]({"task": task})
+    assert matched["sample-careful"] > matched["sample-literal"] > 5
 
 
 def test_the_sample_is_loaded_at_most_once(db):
