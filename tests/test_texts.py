@@ -332,7 +332,7 @@ def test_a_term_has_one_chinese_word():
 
 
 MANY = re.compile(
-    r"(?<!of )(?:%\(\w+\)s|\{\w+(?::[^}]*)?\}) (?:more |aligned |rarer )?"
+    r"(?<!of )(?!\{title\})(?:%\(\w+\)s|\{\w+(?::[^}]*)?\}) (?:more |aligned |rarer )?"
     r"(?:stories|cells|votes|rows|tables|answers|questions|models|propositions|suggestions|annotators|places|parses|runs)\b"
 )
 """A number and the noun that it counts, as English has it for several."""
@@ -359,8 +359,10 @@ WITHOUT_ONE = (
     "Story {number} has {rows} rows; expected at most {max_rows}.",
     "Story {story} has its {overlap} annotators already, without {annotator}.",
     "Tables that people and the judge have: %(tables)s, of %(stories)s stories, with %(rows)s r",
+    "The answer has {answered} rows; a draft has at most {MOST_ROWS}.",
     "The run has answers about {clusters} stories; {stories} were asked for.",
     "The run has more than {most} answers, which takes too long for a page; the command does it",
+    "The table has more than {MAX_ROWS} rows.",
     "The table has {filled} rows by now, not {rows}: look at it again before you hand it in.",
     "The table would have {live} rows; expected at most {max_rows}.",
     "The table would have {rows} rows; expected at most {max_propositions}.",
@@ -380,6 +382,7 @@ WITHOUT_ONE = (
     "{count} runs under its controls are",
     "{failed} answers stay",
     "{fewest} stories a category; expected at least 1.",
+    "{file} has more than {_MOST_ROWS} rows.",
     "{first} and {second} were compared on the {n} stories{part} for which both have a score, i",
     "{head} answers",
     "{kind}: {count} cells.",
@@ -390,6 +393,7 @@ WITHOUT_ONE = (
     "{name}: {cells} places.",
     "{n} aligned stories",
     "{n} answers",
+    "{rows} rows have an actor whom the story does not name.",
     "{runs} runs of this launch were",
     "{settle} rows settled",
     "{withheld} stories",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from core.duplicates import first_duplicate
+from core.language import gettext_noop
 
 
 class WrongColumns(ValueError):
@@ -25,14 +26,18 @@ def columns_of(
     """
     names = names_of(header)
     if twice := first_duplicate(filter(None, names)):
-        raise WrongColumns(f"{file}, line 1: the column {twice[:60]} occurs twice; expected each name once.")
+        raise WrongColumns(
+            gettext_noop(f"{file}, line 1: the column {twice[:60]} occurs twice; expected each name once.")
+        )
     at: dict[str, int] = {}
     for name in dict.fromkeys((*required, *spellings)):
         present = [spelling for spelling in (name, *spellings.get(name, ())) if spelling in names]
         if present:
             at[name] = names.index(present[0])
     if missing := [name for name in required if name not in at]:
-        raise WrongColumns(f"{file}, line 1: the column {missing[0]} is missing; expected {', '.join(required)}.")
+        raise WrongColumns(
+            gettext_noop(f"{file}, line 1: the column {missing[0]} is missing; expected {', '.join(required)}.")
+        )
     return at
 
 

@@ -23,6 +23,7 @@ from core.incoming.misfit import Misfit, refusal
 from core.incoming.shapes import Counted, Like, Open, Within
 from core.incoming.sheets import BadSheet, rows_of
 from core.incoming.text import NotJson, json_of_line, unstorable
+from core.language import gettext_noop
 
 MAX_LINE_BYTES = 8 * 1024 * 1024
 MAX_PROPOSITIONS = 2_000
@@ -48,7 +49,9 @@ def lines_of(handle: Lines) -> Iterator[tuple[int, bytes | None]]:
 def _object(raw: bytes | None) -> dict[str, Any] | None:
     """The JSON object of a line, None for a blank line. Raises BadLine."""
     if raw is None:
-        raise BadLine(f"The line is longer than {MAX_LINE_BYTES // 1024 // 1024} MB; expected one JSON object.")
+        raise BadLine(
+            gettext_noop(f"The line is longer than {MAX_LINE_BYTES // 1024 // 1024} MB; expected one JSON object.")
+        )
     try:
         value = json_of_line(raw, nan=True)
     except NotJson as error:
@@ -56,23 +59,25 @@ def _object(raw: bytes | None) -> dict[str, Any] | None:
     if value is None and raw.strip() != b"null":
         return None
     if not isinstance(value, dict):
-        raise BadLine("The line is JSON, but no object; expected one JSON object.")
+        raise BadLine(gettext_noop("The line is JSON, but no object; expected one JSON object."))
     if b"\\u" in raw and (what := unstorable(value)):
-        raise BadLine(f"The line cannot be kept: {what}; remove it.")
+        raise BadLine(gettext_noop(f"The line cannot be kept: {what}; remove it."))
     return value
 
 
 def _story(text: str) -> str:
     if not text.strip():
-        raise refusal("a story", "it is empty")
+        raise refusal(gettext_noop("a story"), gettext_noop("it is empty"))
     if len(text) > MAX_STORY_LENGTH:
-        raise refusal(f"at most {MAX_STORY_LENGTH}", f"the story has {len(text)} characters")
+        raise refusal(
+            gettext_noop(f"at most {MAX_STORY_LENGTH}"), gettext_noop(f"the story has {len(text)} characters")
+        )
     return text
 
 
 StoryText = Annotated[str, AfterValidator(_story)]
-Number = Annotated[int, Within(0, MAX_NUMBER, "a whole number from 0 to 2^63 - 1")]
-CategoryName = Annotated[str, Like(r"(?s)^.{1,120}$", "a text of 1 to 120 characters")]
+Number = Annotated[int, Within(0, MAX_NUMBER, gettext_noop("a whole number from 0 to 2^63 - 1"))]
+CategoryName = Annotated[str, Like(r"(?s)^.{1,120}$", gettext_noop("a text of 1 to 120 characters"))]
 
 
 class _Belief(Open):
@@ -179,7 +184,7 @@ def _records(
             seen.add(row.text)
         yield row
     if not line:
-        yield Problem(file, 1, "The file is empty; expected one JSON object a line.")
+        yield Problem(file, 1, gettext_noop("The file is empty; expected one JSON object a line."))
 
 
 def _row(

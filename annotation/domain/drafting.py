@@ -21,6 +21,7 @@ from annotation.domain.drafts import LONGEST
 from annotation.domain.reconciliation import DraftRow
 from annotation.domain.table_checks import is_named
 from annotation.domain.tables import TableRow
+from core.language import gettext_noop
 from workers.domain.pricing import estimated_tokens
 from workers.providers.contract import Message, Request
 
@@ -32,12 +33,12 @@ TOKENS_BESIDE, TOKENS_A_TOKEN = 800, 12
 _FOLDER = Path(__file__).parent / "prompts"
 _FIELDS = ("actor", "belief", "order")
 _MARKUP = re.compile(r"</?[A-Za-z!][^<>]*>|&(?:#\d+|#x[0-9a-f]+|[a-z]{2,8});", re.IGNORECASE)
-NO_OBJECT = "The answer holds no JSON object with rows."
-LACKING = "without an actor or a proposition"
-TOO_LONG = "longer than a row may be"
-MARKUP = "with HTML or control characters"
-FOREIGN = "in another script than the story"
-REPEATED = "said before"
+NO_OBJECT = gettext_noop("The answer holds no JSON object with rows.")
+LACKING = gettext_noop("{count} without an actor or a proposition")
+TOO_LONG = gettext_noop("{count} longer than a row may be")
+MARKUP = gettext_noop("{count} with HTML or control characters")
+FOREIGN = gettext_noop("{count} in another script than the story")
+REPEATED = gettext_noop("{count} said before")
 
 
 def drafting_request(*, story: str, reasoning_tokens: int = 0) -> Request:
@@ -93,22 +94,24 @@ def read_draft(text: str, story: str) -> Drafted:
     if not isinstance(answered, list):
         return Drafted((), NO_OBJECT)
     if not answered:
-        return Drafted((), "The answer has no rows.")
+        return Drafted((), gettext_noop("The answer has no rows."))
     if len(answered) > MOST_ROWS:
-        return Drafted((), f"The answer has {len(answered):,} rows; a draft has at most {MOST_ROWS}.")
+        return Drafted((), gettext_noop(f"The answer has {len(answered):,} rows; a draft has at most {MOST_ROWS}."))
     rows, left_out = _usable(answered, scripts_of(story))
     problem = _told(left_out, len(answered))
     if not rows:
         return Drafted((), problem)
     strangers = sum(not is_named(row.actor, story) for row in rows)
     if strangers == len(rows):
-        return Drafted((), "No row names the world or an actor of this story.")
-    remarks = (problem, f"{_count(strangers)} an actor whom the story does not name." if strangers else "")
+        return Drafted((), gettext_noop("No row names the world or an actor of this story."))
+    remarks = (problem, _of_strangers(strangers))
     return Drafted(tuple(rows), " ".join(filter(None, remarks)))
 
 
-def _count(rows: int) -> str:
-    return f"{rows} row{' has' if rows == 1 else 's have'}"
+def _of_strangers(rows: int) -> str:
+    if rows == 1:
+        return gettext_noop("1 row has an actor whom the story does not name.")
+    return gettext_noop(f"{rows} rows have an actor whom the story does not name.") if rows else ""
 
 
 def _usable(answered: Iterable[Any], scripts: frozenset[str]) -> tuple[list[TableRow], Counter[str]]:
@@ -165,5 +168,7 @@ def _told(left_out: Mapping[str, int], rows: int) -> str:
     if not left_out:
         return ""
     total = sum(left_out.values())
-    parts = ", ".join(f"{count} {why}" for why, count in left_out.items())
-    return f"{total} of {rows} rows {'is' if total == 1 else 'are'} left out: {parts}."
+    parts = ", ".join(why.format(count=count) for why, count in left_out.items())
+    if total == 1:
+        return gettext_noop(f"1 of {rows} rows is left out: {parts}.")
+    return gettext_noop(f"{total} of {rows} rows are left out: {parts}.")

@@ -3,25 +3,26 @@ what a file seems to be is told by them alone."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from core.language import gettext_noop
+from core.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
 class FileFormat:
     """A kind of file that somebody may bring; commands, forms and the audit log call it by `key`.
 
-    `title` is what such files hold, `noun` one of it and many, `becomes` what is made of it. It is told by its fields:
-    a file is of this format if it has all of one set of `told_by` and none of `told_not`, as columns of a spreadsheet
-    where `in_sheet`, else as keys of its first JSON object. `page` is the name of the address that takes it, with what
-    it needs beside the project; empty for the page *Import*.
+    `title` is what such files hold, `so_many` says a number of them, `becomes` what is made of it. It is told by its
+    fields: a file is of this format if it has all of one set of `told_by` and none of `told_not`, as columns of a
+    spreadsheet where `in_sheet`, else as keys of its first JSON object. `page` is the name of the address that takes
+    it, with what it needs beside the project; empty for the page *Import*.
     """
 
     key: str
     title: str
-    noun: tuple[str, str]
+    so_many: Callable[[int], str]
     becomes: str
     told_by: tuple[frozenset[str], ...] = ()
     told_not: frozenset[str] = frozenset()
@@ -50,7 +51,7 @@ class CorpusFormat(FileFormat):
 RECORDS = CorpusFormat(
     "omnitom",
     gettext_noop("OmniToM records"),
-    ("record", "records"),
+    lambda count: counted(count, "record"),
     gettext_noop("stories of this project with their belief tables"),
     told_by=(frozenset({"story_id", "story", "beliefs"}),),
     numbered=True,
@@ -58,14 +59,14 @@ RECORDS = CorpusFormat(
 QUESTIONS = CorpusFormat(
     "tombench",
     gettext_noop("ToMBench items"),
-    ("item", "items"),
+    lambda count: counted(count, "item"),
     gettext_noop("stories of this project"),
     told_by=(frozenset({"STORY", "QUESTION"}), frozenset({"故事", "问题"})),
 )
 STORIES = CorpusFormat(
     "stories",
     gettext_noop("Stories in a spreadsheet"),
-    ("row", "rows"),
+    lambda count: counted(count, "row"),
     gettext_noop("stories of this project"),
     told_by=(frozenset({"story"}), frozenset({"text"})),
     told_not=frozenset({"actor", "belief", "proposition", "label", "question"}),
@@ -78,7 +79,7 @@ CORPUS_FORMATS: Mapping[str, CorpusFormat] = {
 TABLES = FileFormat(
     "tables",
     gettext_noop("Propositions in a spreadsheet"),
-    ("row", "rows"),
+    lambda count: counted(count, "row"),
     gettext_noop("belief tables of stories that are here"),
     told_by=(frozenset({"actor", "belief"}), frozenset({"actor", "proposition"})),
     told_not=frozenset({"dimension"}),
@@ -87,7 +88,7 @@ TABLES = FileFormat(
 LABELS = FileFormat(
     "votes",
     gettext_noop("Votes in a spreadsheet"),
-    ("row", "rows"),
+    lambda count: counted(count, "row"),
     gettext_noop("votes on the propositions of stories that are here"),
     told_by=(frozenset({"dimension", "annotator", "label"}),),
     in_sheet=True,

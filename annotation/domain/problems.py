@@ -11,6 +11,7 @@ from tempfile import SpooledTemporaryFile
 from typing import IO, TypedDict
 
 from annotation.domain.spreadsheet import defused
+from core.language import gettext, ngettext
 
 MAX_LISTED_PROBLEMS = 1_000
 MAX_GROUPS = 200
@@ -49,9 +50,12 @@ class Alike:
 
     @property
     def lines(self) -> str:
-        """The lines in words: "line 3", "line 3 and 412 others"."""
-        others = f" and {self.others:,} other{'' if self.others == 1 else 's'}" if self.others else ""
-        return f"line {self.first.line}{others}"
+        """The lines in words: "line 3", "line 3 and 412 others"; in the language of the reader."""
+        line = self.first.line
+        if not self.others:
+            return gettext("line {line}").format(line=line)
+        told = ngettext("line {line} and {others} other", "line {line} and {others} others", self.others)
+        return told.format(line=line, others=f"{self.others:,}")
 
     @property
     def told(self) -> str:

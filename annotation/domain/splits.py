@@ -3,13 +3,19 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 
+from core.language import gettext
+from core.wording import counted
+
 
 def too_small(stories: Mapping[str, Sequence[int]], wanted: Mapping[str, int]) -> list[str]:
     """Return a sentence for each category of `wanted` that has fewer stories than are wanted of it, by name."""
+    counts = {category: len(stories.get(category, ())) for category in sorted(wanted)}
     return [
-        f"{category} has {len(stories.get(category, ()))} stories; expected at least {wanted[category]}."
-        for category in sorted(wanted)
-        if len(stories.get(category, ())) < wanted[category]
+        gettext("{category} has {stories}; expected at least {least}.").format(
+            category=category, stories=counted(count, "story", "stories"), least=wanted[category]
+        )
+        for category, count in counts.items()
+        if count < wanted[category]
     ]
 
 

@@ -13,6 +13,7 @@ from annotation.domain.records import fingerprint
 from annotation.domain.spreadsheet import defused, restored
 from annotation.domain.story_rows import MAX_NUMBER, MAX_STORY_LENGTH, StoryRow
 from core.incoming.sheets import SheetRow
+from core.language import gettext_noop
 
 REQUIRED = ("story",)
 SPELLINGS: Mapping[str, tuple[str, ...]] = {
@@ -53,16 +54,16 @@ def typed_story(text: str, category: str) -> bytes:
 def _problem(cells: list[str], at: Mapping[str, int]) -> str:
     text, number, category = (cell_of(cells, at, name) for name in ("story", "story_id", "category"))
     if not text.strip():
-        return "story is empty; expected the text of a story."
+        return gettext_noop("story is empty; expected the text of a story.")
     if len(text) > MAX_STORY_LENGTH:
-        return f"The story has {len(text)} characters; expected at most {MAX_STORY_LENGTH}."
+        return gettext_noop(f"The story has {len(text)} characters; expected at most {MAX_STORY_LENGTH}.")
     if any("\x00" in cell for cell in cells):
-        return "The row holds a NUL character; remove it."
+        return gettext_noop("The row holds a NUL character; remove it.")
     number = number.strip()
     if number and not (number.isascii() and number.isdecimal() and len(number) < 20 and int(number) <= MAX_NUMBER):
-        return f"story_id is {number[:40]!r}; expected a whole number, or nothing for the next free one."
+        return gettext_noop(f"story_id is {number[:40]!r}; expected a whole number, or nothing for the next free one.")
     if len(category.strip()) > _LONGEST_CATEGORY:
-        return f"category has {len(category)} characters; expected at most {_LONGEST_CATEGORY}."
+        return gettext_noop(f"category has {len(category)} characters; expected at most {_LONGEST_CATEGORY}.")
     return ""
 
 

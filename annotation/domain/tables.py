@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from annotation.domain.drafts import LONGEST
+from core.language import gettext_noop
 
 MAX_ROWS = 500
 MAX_TEXT = 2000
@@ -44,11 +45,11 @@ def problem_of(row: TableRow) -> str:
     """Return in one sentence why a row cannot stand in a table, empty where it can."""
     for name, text in (("actor", row.actor), ("belief", row.belief), ("order", row.order)):
         if not text and name != "order":
-            return f"{name} is empty; expected a text."
+            return gettext_noop(f"{name} is empty; expected a text.")
         if len(text) > LONGEST[name]:
-            return f"{name} is longer than {LONGEST[name]} characters."
+            return gettext_noop(f"{name} is longer than {LONGEST[name]} characters.")
         if "\x00" in text:
-            return f"{name} holds a NUL character."
+            return gettext_noop(f"{name} holds a NUL character.")
     return ""
 
 
@@ -61,12 +62,16 @@ def read_rows(text: str) -> list[TableRow]:
         if not rows and cells[0].strip("*").lower() == "actor":
             continue
         if len(cells) < 2 or not cells[0] or not cells[1]:
-            raise BadTable(f"Line {line} needs an actor and a belief, with a tab, comma or | between them.")
+            raise BadTable(
+                gettext_noop(f"Line {line} needs an actor and a belief, with a tab, comma or | between them.")
+            )
         if max(map(len, cells)) > MAX_TEXT or "\x00" in "".join(cells):
-            raise BadTable(f"Line {line} holds a cell of more than {MAX_TEXT} characters, or a NUL character.")
+            raise BadTable(
+                gettext_noop(f"Line {line} holds a cell of more than {MAX_TEXT} characters, or a NUL character.")
+            )
         rows.append(TableRow(cells[0], cells[1], cells[2][:40] if len(cells) > 2 else ""))
         if len(rows) > MAX_ROWS:
-            raise BadTable(f"The table has more than {MAX_ROWS} rows.")
+            raise BadTable(gettext_noop(f"The table has more than {MAX_ROWS} rows."))
     return rows
 
 
@@ -82,7 +87,7 @@ def _cells(text: str) -> Iterator[tuple[int, list[str]]]:
         for cells in reader:
             yield reader.line_num, [cell.strip() for cell in cells]
     except csv.Error as error:
-        raise BadTable(f"Line {reader.line_num} cannot be read: {error}.") from error
+        raise BadTable(gettext_noop(f"Line {reader.line_num} cannot be read: {error}.")) from error
 
 
 def likely_actors(text: str) -> list[str]:

@@ -9,6 +9,7 @@ from annotation.domain.columns import WrongColumns, cell_of, columns_of, names_o
 from annotation.domain.spreadsheet import restored
 from annotation.domain.tables import TableRow, problem_of
 from core.incoming.sheets import SheetRow
+from core.language import gettext_noop
 
 REQUIRED = ("actor", "belief")
 SPELLINGS: Mapping[str, tuple[str, ...]] = {
@@ -33,7 +34,9 @@ def read_tables(sheet: Iterable[SheetRow], file: str) -> Iterator[TableLine]:
     at = columns_of(header, file, required=REQUIRED, spellings=SPELLINGS)
     if not {"story_id", "story"} & at.keys():
         raise WrongColumns(
-            f"{file}, line 1: no column says which story; expected story_id (its number) or story (its exact text)."
+            gettext_noop(
+                f"{file}, line 1: no column says which story; expected story_id (its number) or story (its exact text)."
+            )
         )
     for line, cells, problem in rows:
         if any(cells):
@@ -53,9 +56,11 @@ def _line(cells: list[str], at: Mapping[str, int], line: int, problem: str) -> T
     if problem:
         return TableLine(line, _story(number, text), row, f"{problem[0].upper()}{problem[1:]}")
     if number and not _is_number(number):
-        return TableLine(line, None, row, f"story_id is {number[:40]!r}; expected the number of a story.")
+        return TableLine(line, None, row, gettext_noop(f"story_id is {number[:40]!r}; expected the number of a story."))
     if not number and not text.strip():
-        return TableLine(line, None, row, "The row names no story; expected a story_id or the text of a story.")
+        return TableLine(
+            line, None, row, gettext_noop("The row names no story; expected a story_id or the text of a story.")
+        )
     return TableLine(line, _story(number, text), row, problem_of(row))
 
 

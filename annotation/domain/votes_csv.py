@@ -13,6 +13,8 @@ from annotation.domain.problems import Problem
 from annotation.domain.schema import Schema
 from annotation.domain.spreadsheet import restored
 from core.incoming.sheets import BadSheet, SheetRow
+from core.language import gettext_noop
+from core.wording import counted
 
 REQUIRED = ("story_id", "actor", "belief", "dimension", "annotator", "label")
 _OPTIONAL: Mapping[str, tuple[str, ...]] = {"occurrence": (), "created_at": ("changed_at",)}
@@ -67,7 +69,7 @@ def read_votes(sheet: Iterable[SheetRow], file: str, schema: Schema) -> Iterator
             except _Bad as error:
                 yield Problem(file, line, str(error))
     except BadSheet as error:
-        yield Problem(file, error.line, f"Nothing was read from here on: {error}")
+        yield Problem(file, error.line, gettext_noop(f"Nothing was read from here on: {error}"))
 
 
 class _Bad(ValueError):
@@ -96,8 +98,13 @@ class _Reader:
         width = len(cells)
         if not self._few <= width <= self._most:
             few = width < self._few
-            expected = f"at least {self._few}" if few else f"at most {self._most}, as in the first line"
-            raise _Bad(f"The line has {width} cells; expected {expected}.")
+            expected = (
+                gettext_noop(f"at least {self._few}")
+                if few
+                else gettext_noop(f"at most {self._most}, as in the first line")
+            )
+            cells_told = counted(width, "cell")
+            raise _Bad(gettext_noop(f"The line has {cells_told}; expected {expected}."))
         proposition = self._proposition_cells(cells)
         seen = self._seen
         if proposition != seen.cells:
@@ -121,13 +128,15 @@ class _Reader:
         """Return dimension, annotator and label, as the schema writes it."""
         dimension, annotator, label = (cell.strip() for cell in cells)
         if dimension not in self._schema:
-            raise _Bad(f"dimension is {dimension[:40]!r}; expected one of {', '.join(self._schema.keys)}.")
+            raise _Bad(
+                gettext_noop(f"dimension is {dimension[:40]!r}; expected one of {', '.join(self._schema.keys)}.")
+            )
         if not 0 < len(annotator) <= 150 or "\x00" in annotator:
-            raise _Bad("annotator is empty, longer than 150 characters or holds a NUL character.")
+            raise _Bad(gettext_noop("annotator is empty, longer than 150 characters or holds a NUL character."))
         found = self._labels.get((dimension, label.lower()))
         if found is None:
             values = ", ".join(self._schema[dimension].values)
-            raise _Bad(f"label is {cells[2][:40]!r}; expected one of {values}.")
+            raise _Bad(gettext_noop(f"label is {cells[2][:40]!r}; expected one of {values}."))
         vote = dimension, restored(annotator), found
         _remember(self._votes, cells, vote, sum(map(len, cells)))
         return vote
@@ -145,14 +154,18 @@ def _proposition(cells: tuple[str, ...]) -> _Proposition:
     story, actor, belief = cells
     number = story.strip()
     if not number.isdecimal() or len(number) > 18:
-        raise _Bad(f"story_id is {number[:40]!r}; expected a whole number.")
+        raise _Bad(gettext_noop(f"story_id is {number[:40]!r}; expected a whole number."))
     return _Proposition(cells, int(number), restored(actor), restored(belief))
 
 
 def _count(text: str) -> int:
     raw = text.strip() or "1"
     if not raw.isdecimal() or not 1 <= int(raw[:9]) < 10**6:
-        raise _Bad(f"occurrence is {raw[:40]!r}; expected 1 for the first of equal propositions, 2 for the second.")
+        raise _Bad(
+            gettext_noop(
+                f"occurrence is {raw[:40]!r}; expected 1 for the first of equal propositions, 2 for the second."
+            )
+        )
     return int(raw)
 
 
@@ -163,4 +176,6 @@ def _moment(raw: str) -> datetime | None:
         moment = datetime.fromisoformat(raw)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        raise _Bad(f"created_at is {raw[:40]!r}; expected a time such as 2026-10-05T09:30:00Z.") from error
+        raise _Bad(
+            gettext_noop(f"created_at is {raw[:40]!r}; expected a time such as 2026-10-05T09:30:00Z.")
+        ) from error

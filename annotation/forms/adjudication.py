@@ -7,6 +7,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from annotation.models import ErrorTag, Project
 from annotation.models.similar_cells import Kind
+from core.language import gettext_noop
 
 STATUSES = [
     ("todo", gettext_lazy("To decide")),
@@ -44,7 +45,9 @@ class QueueFilter(forms.Form):
         pair = self.cleaned_data["pair"]
         first, _, second = pair.partition("|")
         if pair and not (first and second):
-            raise forms.ValidationError("A pair is two labels with a bar between, such as Inference|Testimony.")
+            raise forms.ValidationError(
+                gettext_noop("A pair is two labels with a bar between, such as Inference|Testimony.")
+            )
         return pair
 
     @property

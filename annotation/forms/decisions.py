@@ -9,13 +9,14 @@ from pydantic import ConfigDict
 from annotation.forms.votes import Dimension, Key, Label, Uid
 from annotation.models import ErrorTag
 from core.incoming.shapes import Among, Counted, Like, Moment, Shape, Within
+from core.language import gettext_noop
 
 MOST = 500
 MAX_REASON = 2000
 
-Reason = Annotated[str, Like(r"^[^\u0000]{0,2000}$", f"a reason of at most {MAX_REASON} characters")]
-Revision = Annotated[int, Within(0, 2**31 - 1, "the revision of a gold label")]
-Row = Annotated[int, Within(0, 2**63 - 1, "the id of a gold label")]
+Reason = Annotated[str, Like(r"^[^\u0000]{0,2000}$", gettext_noop(f"a reason of at most {MAX_REASON} characters"))]
+Revision = Annotated[int, Within(0, 2**31 - 1, gettext_noop("the revision of a gold label"))]
+Row = Annotated[int, Within(0, 2**63 - 1, gettext_noop("the id of a gold label"))]
 Tag = Annotated[str, Among(["", *ErrorTag.values])]
 
 

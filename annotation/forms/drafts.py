@@ -11,13 +11,14 @@ from annotation.forms.votes import Key, NoKey, Uid
 from annotation.models import Origin
 from annotation.services.drafts import MAX_CHANGES, RowChange
 from core.incoming.shapes import Among, Counted, Expected, Moment, Shape
+from core.language import gettext_noop
 
 KINDS = (
     "type", "add", "split", "merge", "move", "copy", "delete", "paste", "actor", "undo", "redo", "restore", "tidy",
 )  # fmt: skip
 
 
-Place = Annotated[float, Field(ge=-1e9, le=1e9), Expected("a number, which rows are ordered by")]
+Place = Annotated[float, Field(ge=-1e9, le=1e9), Expected(gettext_noop("a number, which rows are ordered by"))]
 
 
 class StateIn(Shape):

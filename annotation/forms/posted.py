@@ -10,6 +10,7 @@ from core.api.parsing import MAX_BYTES
 from core.incoming.misfit import Misfit
 from core.incoming.shapes import Shape
 from core.incoming.text import NotJson, json_of
+from core.language import gettext_noop
 
 Posted = TypeVar("Posted", bound=Shape)
 
@@ -23,10 +24,10 @@ def posted(request: HttpRequest, shape: type[Posted], **context: Any) -> Posted:
     first thing that is wrong with it."""
     length = request.META.get("CONTENT_LENGTH") or "0"
     if not length.isdecimal() or int(length) > MAX_BYTES:
-        raise NotRead(f"The request is larger than {MAX_BYTES // 1024} kB.")
+        raise NotRead(gettext_noop(f"The request is larger than {MAX_BYTES // 1024} kB."))
     try:
         return shape.of(json_of(request.body), **context)
     except NotJson as error:
-        raise NotRead(error.told("The request")) from error
+        raise NotRead(error.told(gettext_noop("The request"))) from error
     except Misfit as error:
         raise NotRead(str(error)) from error

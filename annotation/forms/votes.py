@@ -10,21 +10,29 @@ from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 from annotation.services.votes import MAX_CHANGES, Change
 from core.incoming.misfit import refusal
 from core.incoming.shapes import Counted, Like, Moment, Shape, Within
+from core.language import gettext_noop
 
 UID = r"^[a-z0-9]{12}$"
 DIMENSION_KEY = r"^[a-z][a-z0-9_]{0,19}$"
 DIMENSION_HELP = "Key of one of the project's dimensions, which the project's own address lists."
 MAX_DURATION_MS = 2**31 - 1
 
-Uid = Annotated[str, Like(UID, "a uid of 12 small letters and digits")]
-Dimension = Annotated[str, Like(DIMENSION_KEY, "the key of a dimension")]
+Uid = Annotated[str, Like(UID, gettext_noop("a uid of 12 small letters and digits"))]
+Dimension = Annotated[str, Like(DIMENSION_KEY, gettext_noop("the key of a dimension"))]
 Label = Annotated[
-    str, Like(r"^[^\u0000]{0,40}$", "a label as a text of at most 40 characters, empty to withdraw the vote")
+    str,
+    Like(r"^[^\u0000]{0,40}$", gettext_noop("a label as a text of at most 40 characters, empty to withdraw the vote")),
 ]
-Key = Annotated[str, Like(r"^[A-Za-z0-9._:-]{1,64}$", "1 to 64 letters, digits, dots, colons, hyphens and underscores")]
-NoKey = Annotated[str, Like(r"^[A-Za-z0-9._:-]{0,64}$", "the idempotency_key of an earlier change")]
+Key = Annotated[
+    str,
+    Like(r"^[A-Za-z0-9._:-]{1,64}$", gettext_noop("1 to 64 letters, digits, dots, colons, hyphens and underscores")),
+]
+NoKey = Annotated[str, Like(r"^[A-Za-z0-9._:-]{0,64}$", gettext_noop("the idempotency_key of an earlier change"))]
 Milliseconds = Annotated[
-    int, Within(0, MAX_DURATION_MS, f"a whole number of milliseconds from 0 to {MAX_DURATION_MS}", pointed=True)
+    int,
+    Within(
+        0, MAX_DURATION_MS, gettext_noop(f"a whole number of milliseconds from 0 to {MAX_DURATION_MS}"), pointed=True
+    ),
 ]
 
 
@@ -51,7 +59,10 @@ class ChangeIn(Shape):
     def _is_known(cls, key: str, info: ValidationInfo) -> str:
         schema = info.context["schema"]
         if key not in schema:
-            raise refusal(f"one of {', '.join(schema.keys)}", f"{key!r} is not a dimension of this project")
+            raise refusal(
+                gettext_noop(f"one of {', '.join(schema.keys)}"),
+                gettext_noop(f"{key!r} is not a dimension of this project"),
+            )
         return key
 
     @field_validator("label")
@@ -60,7 +71,10 @@ class ChangeIn(Shape):
         schema, dimension = info.context["schema"], info.data.get("dimension")
         if label and dimension and not schema.is_legal(dimension, label):
             legal = ", ".join(schema[dimension].values)
-            raise refusal(f"one of {legal}, or nothing to withdraw", f"{label!r} is not a label of {dimension}")
+            raise refusal(
+                gettext_noop(f"one of {legal}, or nothing to withdraw"),
+                gettext_noop(f"{label!r} is not a label of {dimension}"),
+            )
         return label
 
     @property

@@ -13,6 +13,8 @@ from typing import Any
 
 from django.db import connection, models
 
+from core.language import gettext_noop
+
 
 class BadValue(ValueError):
     """A value does not fit its column; the message is one sentence that says what was expected."""
@@ -43,7 +45,7 @@ def _by_type(field: models.Field) -> Callable[[Any], Any]:
 def _moment(value: Any) -> datetime:
     moment = _parsed(value) if isinstance(value, str) else None
     if moment is None:
-        raise BadValue("expected a time with its zone.")
+        raise BadValue(gettext_noop("expected a time with its zone."))
     return moment
 
 
@@ -51,7 +53,7 @@ def _day(value: Any) -> date:
     try:
         return date.fromisoformat(value)
     except (TypeError, ValueError):
-        raise BadValue("expected a date such as 2030-12-31.") from None
+        raise BadValue(gettext_noop("expected a date such as 2030-12-31.")) from None
 
 
 @lru_cache(4096)
@@ -65,13 +67,13 @@ def _parsed(text: str) -> datetime | None:
 
 def _boolean(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise BadValue("expected true or false.")
+        raise BadValue(gettext_noop("expected true or false."))
     return value
 
 
 def _number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
-        raise BadValue("expected a number.")
+        raise BadValue(gettext_noop("expected a number."))
     return float(value)
 
 
@@ -81,7 +83,7 @@ def _integer(field: models.IntegerField) -> Callable[[Any], int]:
 
     def check(value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            raise BadValue(f"expected a whole number from {low} to {high}.")
+            raise BadValue(gettext_noop(f"expected a whole number from {low} to {high}."))
         return value
 
     return check
@@ -93,11 +95,13 @@ def _text(field: models.Field) -> Callable[[Any], str]:
 
     def check(value: Any) -> str:
         if not isinstance(value, str):
-            raise BadValue("expected a text.")
+            raise BadValue(gettext_noop("expected a text."))
         if longest is not None and len(value) > longest:
-            raise BadValue(f"it has {len(value)} characters; expected at most {longest}.")
+            raise BadValue(gettext_noop(f"it has {len(value)} characters; expected at most {longest}."))
         if field.flatchoices and value not in allowed:
-            raise BadValue(f"it is {value[:40]!r}; expected one of {', '.join(sorted(map(str, allowed)))}.")
+            raise BadValue(
+                gettext_noop(f"it is {value[:40]!r}; expected one of {', '.join(sorted(map(str, allowed)))}.")
+            )
         return value
 
     return check

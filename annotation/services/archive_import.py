@@ -37,6 +37,7 @@ from annotation.services.short_writes import ShortWrites
 from annotation.services.very_many import without_full_collections
 from core.bulk import ReadyRows, insert_rows
 from core.ids import new_uid
+from core.language import gettext_noop
 from core.storage import trouble_of
 
 _MEMBER = ("project", "user", "role", "since")
@@ -196,7 +197,7 @@ class _Import:
                 person = Person.of(row)
                 checked_name(person.username.removeprefix(IMPORTED_MARK))
             except ValueError as error:
-                raise BadArchive(f"people.jsonl, line {number}: {error}") from error
+                raise BadArchive(gettext_noop(f"people.jsonl, line {number}: {error}")) from error
             shown_names[person.username] = person.display_name
         if strangers := sorted(set(self.accounts) - set(shown_names)):
             raise BadArchive(

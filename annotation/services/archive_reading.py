@@ -19,8 +19,9 @@ from annotation.domain.archive_format import (
     file_of,
 )
 from core.incoming.text import NotJson, json_of, json_of_line, unstorable
+from core.language import gettext_noop
 
-_EXPECTED = f"expected one JSON object of at most {MAX_LINE_BYTES // 1024**2} MB"
+_EXPECTED = gettext_noop(f"expected one JSON object of at most {MAX_LINE_BYTES // 1024**2} MB")
 
 
 def checked(archive: zipfile.ZipFile) -> dict[str, str]:
@@ -60,7 +61,7 @@ def lines_of(archive: zipfile.ZipFile, section: str) -> Iterator[tuple[int, dict
             try:
                 yield number, _row(raw), len(raw)
             except BadLine as error:
-                raise BadArchive(f"{file}, line {number}: {error}") from error
+                raise BadArchive(gettext_noop(f"{file}, line {number}: {error}")) from error
 
 
 class BadLine(ValueError):

@@ -12,6 +12,7 @@ from annotation.domain.archive_format import BadArchive
 from annotation.services.archive_columns import BadValue, checker
 from annotation.services.archive_rows import Section, kind_of
 from annotation.services.votes import MAX_CLOCK_LEAD
+from core.language import gettext_noop
 
 
 class Here:
@@ -37,20 +38,22 @@ class Here:
         """Return the values in the order of the section's fields. Raises BadArchive."""
         readers = self._readers_of(section)
         if foreign := row.keys() - readers.keys() - {"ref"}:
-            raise BadArchive(f"{section.name}.jsonl, line {number}: the field {min(foreign)[:60]!r} is not known.")
+            raise BadArchive(
+                gettext_noop(f"{section.name}.jsonl, line {number}: the field {min(foreign)[:60]!r} is not known.")
+            )
         values = []
         for name, (field, reader) in readers.items():
             try:
                 values.append(reader(row[name] if name in row else field.get_default(), row))
             except BadValue as error:
-                raise BadArchive(f"{section.name}.jsonl, line {number}, field {name}: {error}") from error
+                raise BadArchive(gettext_noop(f"{section.name}.jsonl, line {number}, field {name}: {error}")) from error
         return values
 
     @staticmethod
     def ref(section: Section, number: int, row: dict) -> int:
         ref = row.get("ref")
         if not isinstance(ref, int):
-            raise BadArchive(f"{section.name}.jsonl, line {number}, field ref: expected a whole number.")
+            raise BadArchive(gettext_noop(f"{section.name}.jsonl, line {number}, field ref: expected a whole number."))
         return ref
 
     def _reader(self, field: models.Field):
@@ -72,7 +75,7 @@ class Here:
     def _past(self, moment: datetime | None) -> datetime | None:
         """Return the time, or now where it is as little ahead as a saved vote may be. Raises BadValue beyond that."""
         if moment is not None and moment > self.now + MAX_CLOCK_LEAD:
-            raise BadValue("it lies in the future.")
+            raise BadValue(gettext_noop("it lies in the future."))
         return moment if moment is None else min(moment, self.now)
 
     @staticmethod
@@ -81,22 +84,22 @@ class Here:
             return None
         pk = ids.get(value) if isinstance(value, str | int) else None
         if pk is None:
-            raise BadValue(f"it names {str(value)[:60]!r}, which the archive does not hold.")
+            raise BadValue(gettext_noop(f"it names {str(value)[:60]!r}, which the archive does not hold."))
         return pk
 
     def _key(self, value: Any) -> str:
         if not isinstance(value, str) or len(value) > 20 or not value.isascii():
-            raise BadValue("expected a key such as k1.")
+            raise BadValue(gettext_noop("expected a key such as k1."))
         return f"{self.key_start}-{value}" if value else ""
 
     def _votes(self, value: Any) -> list[dict]:
         if not isinstance(value, list) or not all(isinstance(vote, dict) for vote in value) or len(value) > 100:
-            raise BadValue("expected a list of votes.")
+            raise BadValue(gettext_noop("expected a list of votes."))
         votes = []
         for vote in value:
             name, label = vote.get("annotator"), vote.get("label")
             annotator = self.users.get(name) if isinstance(name, str) else None
             if annotator is None or not isinstance(label, str):
-                raise BadValue("a vote has no annotator or no label.")
+                raise BadValue(gettext_noop("a vote has no annotator or no label."))
             votes.append({"annotator": annotator, "label": label, "key": self._key(vote.get("key"))})
         return sorted(votes, key=lambda vote: vote["annotator"])

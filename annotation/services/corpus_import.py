@@ -21,11 +21,12 @@ from annotation.models import Membership, Project, Role, User
 from annotation.services import audit
 from annotation.services.attached_tables import Ambiguous, Candidate, attach, candidates_for, story_for
 from annotation.services.counts import refresh
-from annotation.services.import_results import not_taken
+from annotation.services.import_results import not_taken, summary
 from annotation.services.new_stories import NewStories
 from annotation.services.recognition import Source
 from annotation.services.short_writes import ShortWrites, with_last
 from annotation.services.very_many import without_full_collections
+from core.language import gettext_noop
 from core.wording import counted
 
 SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
@@ -70,12 +71,13 @@ class Imported:
 
     @property
     def summary(self) -> str:
-        attached = gettext("{attached:,} given their table, ").format(attached=self.attached) if self.attached else ""
-        done = f"{self.created:,} created, {attached}{self.unchanged:,} unchanged"
-        return (
-            f"{counted(self.stories, 'story', 'stories')}: {done}; {counted(self.propositions, 'proposition')}"
-            f"{not_taken(self.problems)}."
+        done = (
+            gettext("{created:,} created").format(created=self.created),
+            gettext("{attached:,} given their table").format(attached=self.attached) if self.attached else "",
+            gettext("{unchanged:,} unchanged").format(unchanged=self.unchanged),
         )
+        stories, propositions = counted(self.stories, "story", "stories"), counted(self.propositions, "proposition")
+        return summary(stories, done, propositions, not_taken(self.problems))
 
     def as_dict(self) -> dict:
         return {
@@ -101,7 +103,7 @@ def files_of(paths: Iterable[Path], *, format: str) -> list[Path]:
             if not inside:
                 raise ImportRefused(
                     gettext("The folder {path} holds no {suffixes} file.").format(
-                        path=path, suffixes=" or ".join(suffixes)
+                        path=path, suffixes=gettext(" or ").join(suffixes)
                     )
                 )
             files += inside
@@ -167,7 +169,7 @@ def _schema_for(slug: str, chosen: Schema | None) -> Schema:
 def _refuse_problems(result: Imported) -> None:
     if result.problems:
         first = result.problems[0]
-        raise ImportRefused(f"{first.file}, line {first.line}: {first.message}")
+        raise ImportRefused(gettext_noop(f"{first.file}, line {first.line}: {first.message}"))
 
 
 class _Import:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Protocol
 
 from django.utils.translation import gettext
 
 from annotation.domain.problems import Problems
+from core import joints
 from core.wording import counted
 
 
@@ -40,5 +42,11 @@ def heading(result: ImportResult, *, kept: bool) -> str:
 
 
 def not_taken(problems: Problems) -> str:
-    """Return the end of a sentence: how much of the input cannot be used; empty where all can."""
-    return f"; {counted(problems.total, 'problem')}" if problems.total else ""
+    """Return a clause: how much of the input cannot be used; empty where all can."""
+    return counted(problems.total, "problem") if problems.total else ""
+
+
+def summary(input_: str, done: Iterable[str], *clauses: str) -> str:
+    """Return one sentence about an import: how much came in, what was done with it, and what else there is to say."""
+    told = joints.joint(",").join(filter(None, done))
+    return joints.clauses(joints.told(input_, told), *clauses) + joints.joint(".")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from django.contrib.auth.hashers import make_password
+from django.utils.translation import gettext_noop
 
 from annotation.models import Assignment, Project, User
 from annotation.models.user import IMPORTED_SUFFIX, imported_username
@@ -14,9 +15,9 @@ from annotation.services.accounts import Names, checked_name
 
 
 class Kind(StrEnum):
-    MEMBER = "member"
-    IMPORTED = "imported annotator"
-    FORMER = "former member"
+    MEMBER = gettext_noop("member")
+    IMPORTED = gettext_noop("imported annotator")
+    FORMER = gettext_noop("former member")
 
 
 @dataclass(slots=True)

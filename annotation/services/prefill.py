@@ -14,7 +14,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from annotation.domain import drafting
 from annotation.domain.labelling import prompts_of
@@ -111,8 +111,8 @@ def start_prefill(
 
 _HANDLERS = {RoundKind.LABELS: prefill_handler.HANDLER, RoundKind.TABLES: table_drafting.HANDLER}
 _TITLES = {
-    RoundKind.LABELS: "Pre-fill {project} with {endpoint}",
-    RoundKind.TABLES: "Draft tables of {project} with {endpoint}",
+    RoundKind.LABELS: gettext_noop("Pre-fill {project} with {endpoint}"),
+    RoundKind.TABLES: gettext_noop("Draft tables of {project} with {endpoint}"),
 }
 
 

@@ -11,12 +11,13 @@ from annotation.domain.schema import Schema
 from annotation.models import Proposition, Story, Suggestion
 from annotation.services.prefill_requests import numbered, rows_by_story, sample_counts, story_request
 from annotation.services.prefill_scope import open_cells
+from core.language import gettext_noop
 from workers.models import Call, Item, ItemState
 from workers.providers.contract import Request
 from workers.services.handlers import JobHandler, Received, register
 
 HANDLER = "prefill"
-CLOSED_MEANWHILE = "Not asked: every cell of this story has a vote or a suggestion by now."
+CLOSED_MEANWHILE = gettext_noop("Not asked: every cell of this story has a vote or a suggestion by now.")
 
 
 class PrefillHandler(JobHandler):
@@ -34,7 +35,7 @@ class PrefillHandler(JobHandler):
         for item in items:
             story = stories.get(item.key)
             if story is None or not rows_of[story.pk]:
-                requests[item.pk] = "The story is gone, or it has no propositions."
+                requests[item.pk] = gettext_noop("The story is gone, or it has no propositions.")
                 continue
             if not open_.get(story.pk):
                 requests[item.pk] = CLOSED_MEANWHILE
@@ -55,7 +56,7 @@ class PrefillHandler(JobHandler):
         for item, call in answered:
             story = stories.get(item.key)
             if story is None:
-                received[item.pk] = Received(ItemState.FAILED, "The story is gone.")
+                received[item.pk] = Received(ItemState.FAILED, gettext_noop("The story is gone."))
                 continue
             received[item.pk] = self._take(
                 item, call, rows_of[story.pk], story.project.schema, open_.get(story.pk, set()), suggestions
@@ -74,7 +75,7 @@ class PrefillHandler(JobHandler):
     ) -> Received:
         """Append usable labels to `suggestions` and remove their cells from `open_cells_left`."""
         if call.state in ("refused", "unusable"):
-            return Received(ItemState.UNUSABLE, call.problem or "The model refused to answer.")
+            return Received(ItemState.UNUSABLE, call.problem or gettext_noop("The model refused to answer."))
         read = read_labels(call.answer, numbered(rows), schema)
         source = f"{item.endpoint.name} ({call.answered_by or call.model})"[:200]
         if not any(read.labels.values()):
@@ -103,7 +104,9 @@ def _closed(open_: Set[tuple[int, str]], cells: int) -> str:
     """Return a remark on an answer that could only be used in part; empty where every cell was open."""
     if len(open_) == cells:
         return ""
-    return f"{len(open_)} of {cells} cells were still open; the others keep the vote or suggestion that they have."
+    return gettext_noop(
+        f"{len(open_)} of {cells} cells were still open; the others keep the vote or suggestion that they have."
+    )
 
 
 def register_handler() -> None:

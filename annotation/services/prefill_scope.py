@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext, ngettext
 
 from annotation.models import (
     DraftRow,
@@ -19,12 +20,20 @@ from annotation.models import (
     Suggestion,
     VoteEvent,
 )
+from core.catalogues.patterns import translated
+from core.joints import listed, noted
+from core.language import gettext_noop
 from workers.models import Endpoint, Item
 
 Cell = tuple[int, str]
 TASKS = {RoundKind.LABELS: "label", RoundKind.TABLES: "extract"}
 """The kind of task that a round asks (annotation/domain/labelling.py, annotation/domain/drafting.py)."""
-_ABLE = {RoundKind.LABELS: "label", RoundKind.TABLES: "write belief tables"}
+_CANNOT = {
+    RoundKind.LABELS: gettext_noop("{endpoint} cannot label: {model} is a baseline for another task; {able} can."),
+    RoundKind.TABLES: gettext_noop(
+        "{endpoint} cannot write belief tables: {model} is a baseline for another task; {able} can."
+    ),
+}
 
 
 class PrefillRefused(ValueError):
@@ -46,14 +55,24 @@ class Scope:
         count = sum(self.covered.values())
         if not count:
             return ""
-        which = ", ".join(
-            f"{prefill.uid} ({prefill.endpoint.name}, {prefill.job.standing})" for prefill in self.covered
+        which = listed(
+            noted(prefill.uid, listed((prefill.endpoint.name, translated(prefill.job.standing))))
+            for prefill in self.covered
         )
         many = len(self.covered) > 1
-        return (
-            f"{count} {'story is' if count == 1 else 'stories are'} left out: the round{'s' if many else ''} {which} "
-            f"{'have' if many else 'has'} not ended with {'it' if count == 1 else 'them'}."
-        )
+        if many:
+            told = ngettext(
+                "{count} story is left out: the rounds {which} have not ended with it.",
+                "{count} stories are left out: the rounds {which} have not ended with them.",
+                count,
+            )
+        else:
+            told = ngettext(
+                "{count} story is left out: the round {which} has not ended with it.",
+                "{count} stories are left out: the round {which} has not ended with them.",
+                count,
+            )
+        return told.format(count=count, which=which)
 
 
 def scope_of(*, project: Project, stories: Sequence[Story], kind: str = RoundKind.LABELS) -> Scope:
@@ -118,8 +137,7 @@ def check_able(endpoint: Endpoint, kind: str) -> None:
     """Raise PrefillRefused for a baseline of another task than a round of this kind asks."""
     task = TASKS[RoundKind(kind)]
     if endpoint.tasks is not None and task not in endpoint.tasks:
-        able = " and ".join(name for name, model in endpoint.about.models.items() if task in model.tasks)
+        able = gettext(" and ").join(name for name, model in endpoint.about.models.items() if task in model.tasks)
         raise PrefillRefused(
-            f"{endpoint.name} cannot {_ABLE[RoundKind(kind)]}: {endpoint.model} is a baseline for another task; "
-            f"{able} can."
+            gettext(_CANNOT[RoundKind(kind)]).format(endpoint=endpoint.name, model=endpoint.model, able=able)
         )

@@ -15,10 +15,10 @@ from django.utils.translation import gettext
 from annotation.domain.columns import names_of
 from annotation.domain.corpus_files import lines_of
 from annotation.domain.formats import IMPORTED, FileFormat, formats_of
+from core import joints
 from core.incoming.encodings import BadText, encoding_of, seekable, utf8_lines
 from core.incoming.sheets import BadSheet, is_workbook, rows_of
 from core.joints import LIST, joint, listed
-from core.wording import counted
 
 Opener = Callable[[], AbstractContextManager[BinaryIO]]
 Source = tuple[str, Opener]
@@ -59,19 +59,19 @@ class Seen:
         if not self.formats:
             return gettext("{file} is of no format that is known here{told}.").format(file=self.file, told=self._told)
         first = self.formats[0]
-        title = f"{first.title[0].lower()}{first.title[1:]}" if first.in_sheet else first.title
-        rows = f": {counted(self.rows, *first.noun)}" if self.rows else ""
-        return f"{'This looks' if self.files == 1 else 'These look'} like {title}{rows}{self._in_files}."
+        title = gettext(first.title)
+        title = f"{title[0].lower()}{title[1:]}" if first.in_sheet else title
+        told = joints.told(title, first.so_many(self.rows)) if self.rows else title
+        if self.files == 1:
+            return gettext("This looks like {told}.").format(told=told)
+        return gettext("These look like {told} in {files} files.").format(told=told, files=self.files)
 
     @property
     def question(self) -> str:
         """Asks which of several things the files are to become; empty where there is no choice."""
         uses = list(dict.fromkeys(file_format.becomes for file_format in self.formats))
-        return f"As {' or as '.join(uses)}?" if len(uses) > 1 else ""
-
-    @property
-    def _in_files(self) -> str:
-        return f" in {self.files} files" if self.files > 1 else ""
+        named = gettext(" or as ").join(gettext(use) for use in uses)
+        return gettext("As {uses}?").format(uses=named) if len(uses) > 1 else ""
 
     @property
     def _told(self) -> str:
@@ -111,11 +111,13 @@ def other_format(seen: Seen, chosen: str) -> str:
     it, or where nothing is known of them."""
     if not seen.formats or any(one.key == chosen for one in seen.formats):
         return ""
-    what = " or ".join(dict.fromkeys(one.title for one in seen.here or seen.elsewhere))
-    place = (
-        "" if seen.here else gettext(", which another page takes ({becomes})").format(becomes=seen.elsewhere[0].becomes)
+    what = gettext(" or ").join(dict.fromkeys(gettext(one.title) for one in seen.here or seen.elsewhere))
+    told, asked = seen.sentence.rstrip(".。"), gettext(IMPORTED[chosen].title)
+    if seen.here:
+        return gettext("{told}, not {asked}; choose {what}.").format(told=told, asked=asked, what=what)
+    return gettext("{told}, not {asked}; choose {what}, which another page takes ({becomes}).").format(
+        told=told, asked=asked, what=what, becomes=gettext(seen.elsewhere[0].becomes)
     )
-    return f"{seen.sentence[:-1]}, not {IMPORTED[chosen].title}; choose {what}{place}."
 
 
 def _fields(

@@ -9,14 +9,17 @@ from django.utils import timezone
 from annotation.domain.drafting import drafting_request, read_draft
 from annotation.models import Story, SuggestedRow
 from annotation.services.prefill_scope import without_table
+from core.language import gettext_noop
 from workers.models import Call, Item, ItemState
 from workers.providers.contract import Request
 from workers.services.handlers import JobHandler, Received, register
 
 HANDLER = "prefill-tables"
-GONE = "The story is gone."
-BEGUN_MEANWHILE = "Not asked: this story has a table by now, or somebody has begun or drafted one."
-TAKEN_MEANWHILE = "The draft is not used: this story has a table by now, or somebody has begun or drafted one."
+GONE = gettext_noop("The story is gone.")
+BEGUN_MEANWHILE = gettext_noop("Not asked: this story has a table by now, or somebody has begun or drafted one.")
+TAKEN_MEANWHILE = gettext_noop(
+    "The draft is not used: this story has a table by now, or somebody has begun or drafted one."
+)
 
 
 def table_request(story: Story, room: int) -> Request:
@@ -61,7 +64,7 @@ class TableDraftHandler(JobHandler):
 def _take(item: Item, call: Call, story: Story, *, is_open: bool) -> Received:
     """Keep the usable rows of an answer, and say what became of it."""
     if call.state in ("refused", "unusable"):
-        return Received(ItemState.UNUSABLE, call.problem or "The model refused to answer.")
+        return Received(ItemState.UNUSABLE, call.problem or gettext_noop("The model refused to answer."))
     drafted = read_draft(call.answer, story.text)
     if not drafted.rows:
         return Received(ItemState.UNUSABLE, f"{call.problem} {drafted.problem}".strip())

@@ -14,7 +14,7 @@ from django.utils.translation import gettext
 from annotation.domain.problems import Problem, Problems
 from annotation.domain.tables_csv import TableLine, read_tables
 from annotation.models import Project, Story, User
-from annotation.services.import_results import not_taken
+from annotation.services.import_results import not_taken, summary
 from annotation.services.whole_tables import NotTaken, take_table
 from core.incoming.sheets import rows_of
 from core.joints import listed
@@ -79,12 +79,16 @@ class ImportedTables:
 
     @property
     def summary(self) -> str:
-        done = f"{self.created:,} created, {self.changed:,} changed, {self.unchanged:,} unchanged"
-        refused = gettext(", {refused:,} not taken").format(refused=self.refused) if self.refused else ""
+        done = (
+            gettext("{created:,} created").format(created=self.created),
+            gettext("{changed:,} changed").format(changed=self.changed),
+            gettext("{unchanged:,} unchanged").format(unchanged=self.unchanged),
+            gettext("{refused:,} not taken").format(refused=self.refused) if self.refused else "",
+        )
         rows = gettext("{rows} added, {removed:,} taken out").format(
             rows=counted(self.added, "row"), removed=self.removed
         )
-        return f"{counted(self.stories, 'table')}: {done}{refused}; {rows}{not_taken(self.problems)}."
+        return summary(counted(self.stories, "table"), done, rows, not_taken(self.problems))
 
     def as_dict(self) -> dict[str, Any]:
         names = ("stories", "created", "changed", "unchanged", "refused", "added", "removed")

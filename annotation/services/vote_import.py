@@ -24,7 +24,7 @@ from annotation.domain.votes_csv import VoteRow, read_votes
 from annotation.models import Project, Proposition, User
 from annotation.services import audit
 from annotation.services.counts import refresh
-from annotation.services.import_results import not_taken
+from annotation.services.import_results import not_taken, summary
 from annotation.services.imported_annotators import Annotators, Person
 from annotation.services.short_writes import MOST_ROWS, ShortWrites, with_last
 from annotation.services.very_many import without_full_collections
@@ -77,12 +77,13 @@ class ImportedVotes:
     @property
     def summary(self) -> str:
         refused = self.votes - self.created - self.unchanged
-        refused_text = gettext(", {refused:,} not taken").format(refused=refused) if refused else ""
-        kept = (
-            gettext("; {votes} cast in the product kept").format(votes=counted(self.kept, "vote")) if self.kept else ""
+        done = (
+            gettext("{created:,} created").format(created=self.created),
+            gettext("{unchanged:,} unchanged").format(unchanged=self.unchanged),
+            gettext("{refused:,} not taken").format(refused=refused) if refused else "",
         )
-        done = f"{self.created:,} created, {self.unchanged:,} unchanged"
-        return f"{counted(self.votes, 'vote')}: {done}{refused_text}{kept}{not_taken(self.problems)}."
+        kept = gettext("{votes} cast in the product kept").format(votes=counted(self.kept, "vote")) if self.kept else ""
+        return summary(counted(self.votes, "vote"), done, kept, not_taken(self.problems))
 
     def as_dict(self) -> dict:
         return {
@@ -196,12 +197,13 @@ class _Places:
         matches = self.exact.get((row.story, row.actor, row.belief))
         matches = matches or self.trimmed.get((row.story, row.actor.strip(), row.belief.strip()), ())
         if len(matches) < row.occurrence:
-            raise Refused(
-                gettext("Story {story} has no such proposition of {actor!r}: {belief!r}").format(
-                    story=row.story, actor=row.actor[:60], belief=row.belief[:80]
-                )
-                + (f", occurrence {row.occurrence}." if matches else ".")
+            told = (
+                gettext("Story {story} has no such proposition of {actor!r}: {belief!r}, occurrence {occurrence}.")
+                if matches
+                else gettext("Story {story} has no such proposition of {actor!r}: {belief!r}.")
             )
+            named = {"story": row.story, "actor": row.actor[:60], "belief": row.belief[:80]}
+            raise Refused(told.format(**named, occurrence=row.occurrence))
         return matches[row.occurrence - 1]
 
     def _person(self, name: str) -> Person:
@@ -209,7 +211,7 @@ class _Places:
             try:
                 self.people[name] = self.annotators.find(name)
             except ValueError as error:
-                self.people[name] = f"annotator {error}"
+                self.people[name] = gettext("annotator {error}").format(error=error)
         person = self.people[name]
         if isinstance(person, str):
             raise Refused(person, once=True)

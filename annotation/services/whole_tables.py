@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
 from annotation.domain.tables import MAX_ROWS, TableRow
 from annotation.models import Proposition, Story, User
 from annotation.services.belief_tables import Written, write_table
+
+CREATED, CHANGED, UNCHANGED = gettext_noop("created"), gettext_noop("changed"), gettext_noop("unchanged")
 
 
 class NotTaken(ValueError):
@@ -20,7 +22,7 @@ class NotTaken(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What was written; `outcome` is "created", "changed" or "unchanged"."""
+    """What was written; `outcome` is CREATED, CHANGED or UNCHANGED."""
 
     outcome: str
     written: Written
@@ -51,7 +53,7 @@ def take_table(
             )
         )
     is_same = has_table and not (written.added or written.removed or written.moved)
-    return Taken("unchanged" if is_same else "changed" if has_table else "created", written)
+    return Taken(UNCHANGED if is_same else CHANGED if has_table else CREATED, written)
 
 
 def _check(rows: Sequence[TableRow], story: Story) -> bool:

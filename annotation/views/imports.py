@@ -4,11 +4,13 @@ from contextlib import nullcontext
 from functools import partial
 from io import BytesIO
 
+from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import override
 
 from annotation.access import ProjectAccess, project_access
 from annotation.domain.examples import example, example_name
@@ -37,9 +39,9 @@ def import_page(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "GET" and "story" in request.GET:
         context["added"] = access.project.stories.filter(uid=request.GET["story"][:12]).first()
     if request.method == "POST" and form.is_valid():
+        if "problems" in request.POST and (sent := _problems(request, access, form)):
+            return sent
         answer = _answer(request, access, form)
-        if "problems" in request.POST and answer.result is not None:
-            return _problems(answer, slug)
         context |= {"answer": answer, "pages": _pages(answer, slug)}
     part = request.method == "POST" and request.htmx
     template = "annotation/corpus/_imported.html" if part else "annotation/corpus/import.html"
@@ -121,7 +123,12 @@ def _pages(answer: Answer, slug: str) -> list[dict[str, str]]:
     ]
 
 
-def _problems(answer: Answer, slug: str) -> StreamingHttpResponse:
+def _problems(request: HttpRequest, access: ProjectAccess, form: ImportForm) -> StreamingHttpResponse | None:
+    """Return a file of all problems, in English as all files; None where the files were not read."""
+    with override(settings.LANGUAGE_CODE):
+        answer = _answer(request, access, form)
+    if answer.result is None:
+        return None
     response = StreamingHttpResponse(answer.result.problems.csv_lines(), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{slug}-problems.csv"'
+    response["Content-Disposition"] = f'attachment; filename="{access.project.slug}-problems.csv"'
     return response

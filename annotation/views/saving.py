@@ -9,6 +9,7 @@ from django.http import HttpRequest, JsonResponse
 from django.utils.translation import gettext
 
 from annotation.forms.posted import NotRead, posted
+from core.catalogues.patterns import translated
 from core.incoming.shapes import Shape
 
 Changes = TypeVar("Changes", bound=Shape)
@@ -35,4 +36,4 @@ def saved(
             return JsonResponse({"error": message}, status=409)
         return JsonResponse(save(changes))
     except (NotRead, refused) as error:
-        return JsonResponse({"error": str(error)}, status=400)
+        return JsonResponse({"error": translated(str(error))}, status=400)

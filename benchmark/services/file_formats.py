@@ -5,12 +5,14 @@ from __future__ import annotations
 from annotation.domain.formats import FileFormat, register_format
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suites
+from core.language import gettext_noop
+from core.wording import counted
 
 ANSWERS = FileFormat(
     "answers",
-    "Answers of a model",
-    ("answer", "answers"),
-    "a run beside the others",
+    gettext_noop("Answers of a model"),
+    lambda count: counted(count, "answer"),
+    gettext_noop("a run beside the others"),
     told_by=(frozenset({"doc_id", "resps"}), frozenset({"doc_id", "filtered_resps"}), frozenset({"eval", "samples"})),
     page="benchmark:import_answers",
 )
@@ -27,9 +29,9 @@ def register_formats() -> None:
 def _copy_of(suite: Suite) -> FileFormat:
     return FileFormat(
         f"copy of {suite.name}",
-        f"{suite.title} {suite.noun[1]}",
-        suite.noun,
-        "the question suite",
+        gettext_noop(f"{suite.title} questions"),
+        lambda count: counted(count, "question"),
+        gettext_noop("the question suite"),
         told_by=suite.told_by,
         in_sheet=suite.told_in_sheet,
         page="benchmark:import_copy",

@@ -94,7 +94,7 @@ def utf8_lines(handle: BinaryIO, file: str, *, encoding: str = "") -> Lines:
 
 def _check(handle: IO[bytes], file: str, name: str, start: bytes) -> None:
     if b"\0" in start and not name.startswith(("utf-16", "utf-32")):
-        raise BadText(f"{file} holds NUL bytes, so it is neither text nor a spreadsheet (.xlsx).")
+        raise BadText(gettext_noop(f"{file} holds NUL bytes, so it is neither text nor a spreadsheet (.xlsx)."))
     decoder = codecs.getincrementaldecoder(name)()
     line = 1
     for piece in _pieces(handle):
@@ -107,11 +107,11 @@ def _check(handle: IO[bytes], file: str, name: str, start: bytes) -> None:
 
 def _told(file: str, line: int, name: str, error: UnicodeDecodeError) -> str:
     if not name.startswith("utf-8"):
-        return f"{file} is not {name.upper()}: {error.reason} near line {line}."
+        return gettext_noop(f"{file} is not {name.upper()}: {error.reason} near line {line}.")
     before, after = error.object[max(0, error.start - 20) : error.start], error.object[error.start : error.start + 20]
     words = before.decode("utf-8", "replace").splitlines()[-1:] + after.decode(WINDOWS, "replace").splitlines()[:1]
     near = "".join(words).strip()
-    return (
+    return gettext_noop(
         f"{file} is not UTF-8. If line {line} reads “{near}”, choose the encoding Windows-1252; else save it as UTF-8."
     )
 

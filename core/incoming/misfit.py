@@ -11,8 +11,15 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
+from core.language import gettext_noop
+
 MOST_LISTED = 100
-_KINDS = {"string": "a text", "bool": "true or false", "int": "a whole number", "float": "a number"}
+_KINDS = {
+    "string": gettext_noop("a text"),
+    "bool": gettext_noop("true or false"),
+    "int": gettext_noop("a whole number"),
+    "float": gettext_noop("a number"),
+}
 Path = Sequence[str | int]
 
 
@@ -30,10 +37,11 @@ class Wrong:
     @property
     def sentence(self) -> str:
         """The sentence without the place."""
-        return f"{self.found[:1].upper()}{self.found[1:]}; expected {self.expected}."
+        found = f"{self.found[:1].upper()}{self.found[1:]}"
+        return gettext_noop(f"{found}; expected {self.expected}.")
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.found}; expected {self.expected}." if self.place else self.sentence
+        return gettext_noop(f"{self.place}: {self.found}; expected {self.expected}.") if self.place else self.sentence
 
 
 class Misfit(ValueError):
@@ -47,8 +55,8 @@ class Misfit(ValueError):
     def told(self, file: str) -> str:
         """The first sentence, after the name of the file."""
         first = self.wrong[0]
-        place = f", {first.place}" if first.place else ""
-        return f"{file}{place}: {first.found}; expected {first.expected}."
+        place = f"{file}, {first.place}" if first.place else file
+        return gettext_noop(f"{place}: {first.found}; expected {first.expected}.")
 
     def by_field(self) -> dict[str, list[str]]:
         """Every sentence by the name of its field, that of the whole value under `body`."""
@@ -77,8 +85,8 @@ def kind_of(value: Any) -> str:
     if isinstance(value, bool) or value is None:
         return json.dumps(value)
     if isinstance(value, int | float):
-        return str(value)[:40] if isinstance(value, float) or abs(value) < 10**40 else "a huge number"
-    return "an object" if isinstance(value, dict) else "a list"
+        return str(value)[:40] if isinstance(value, float) or abs(value) < 10**40 else gettext_noop("a huge number")
+    return gettext_noop("an object") if isinstance(value, dict) else gettext_noop("a list")
 
 
 def _wrong(error: ErrorDetails, shape: type[BaseModel], start: Path, quoted: bool) -> Wrong:
@@ -88,31 +96,37 @@ def _wrong(error: ErrorDetails, shape: type[BaseModel], start: Path, quoted: boo
         around, name = place_of([*start, *path[:-1]]), str(path[-1]).replace("\n", " ")
         names = ", ".join(_names(_shape_at(shape, path[:-1])))
         if kind == "missing":
-            return Wrong(around, field, f"the field {name} is missing", f"an object with {names}")
-        return Wrong(around, field, f"there is no field {name[:60]!r}", f"only {names}")
+            return Wrong(
+                around, field, gettext_noop(f"the field {name} is missing"), gettext_noop(f"an object with {names}")
+            )
+        return Wrong(around, field, gettext_noop(f"there is no field {name[:60]!r}"), gettext_noop(f"only {names}"))
     context = error.get("ctx", {})
-    description = context.get("found") or f"it is {kind_of(error['input']) if quoted else _sort_of(error['input'])}"
+    sort = kind_of(error["input"]) if quoted else _sort_of(error["input"])
+    description = context.get("found") or gettext_noop(f"it is {sort}")
     return Wrong(field, field, description, context.get("expected") or _expected(kind, context, shape, path))
 
 
 def _sort_of(value: Any) -> str:
-    return "a text that does not fit" if isinstance(value, str) else "not as described"
+    return gettext_noop("a text that does not fit") if isinstance(value, str) else gettext_noop("not as described")
 
 
 def _expected(kind: str, context: dict[str, Any], shape: type[BaseModel], path: Path) -> str:
     """Return what pydantic's own checks expect."""
     if kind in ("model_type", "model_attributes_type"):
-        return f"an object with {', '.join(_names(_shape_at(shape, path)))}"
+        return gettext_noop(f"an object with {', '.join(_names(_shape_at(shape, path)))}")
     match kind:
         case "string_too_long":
-            return f"at most {context['max_length']} characters"
+            return gettext_noop(f"at most {context['max_length']} characters")
         case "greater_than_equal":
-            return f"a number from {context['ge']}"
+            return gettext_noop(f"a number from {context['ge']}")
         case "less_than_equal":
-            return f"a number up to {context['le']}"
+            return gettext_noop(f"a number up to {context['le']}")
         case "enum" | "literal_error":
-            return f"one of {context['expected']}"
-    return _KINDS.get(kind.partition("_")[0], "an object" if kind.startswith("dict") else "a list")
+            values = context["expected"]
+            return gettext_noop(f"one of {values}")
+    return _KINDS.get(
+        kind.partition("_")[0], gettext_noop("an object") if kind.startswith("dict") else gettext_noop("a list")
+    )
 
 
 def place_of(path: Path) -> str:

@@ -22,6 +22,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema
 
 from core.incoming.misfit import Misfit, Path, misfit_of, refusal
+from core.language import gettext_noop
 
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 
@@ -115,7 +116,7 @@ def _filled(text: str) -> str:
     return text
 
 
-Filled = Annotated[str, AfterValidator(_filled), Expected("a text that is not empty")]
+Filled = Annotated[str, AfterValidator(_filled), Expected(gettext_noop("a text that is not empty"))]
 """A text that says something."""
 
 
@@ -146,7 +147,7 @@ class Printable:
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         text = core_schema.str_schema(strict=True, min_length=1, max_length=self.most)
-        expected = f"a text of 1 to {self.most} printable characters, without spaces around it"
+        expected = gettext_noop(f"a text of 1 to {self.most} printable characters, without spaces around it")
         return _told(core_schema.no_info_after_validator_function(_printable, text), expected)
 
 
@@ -163,7 +164,9 @@ class Among:
     values: Sequence[str]
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        expected = f"one of {', '.join(filter(None, self.values))}" + (", or nothing" if "" in self.values else "")
+        values = ", ".join(filter(None, self.values))
+        or_nothing = "" in self.values
+        expected = gettext_noop(f"one of {values}, or nothing") if or_nothing else gettext_noop(f"one of {values}")
         return _told(core_schema.literal_schema(list(self.values)), expected)
 
 
@@ -180,7 +183,7 @@ class Within:
         number: core_schema.CoreSchema = core_schema.int_schema(strict=True, ge=self.least, le=self.most)
         if self.pointed:
             number = core_schema.no_info_before_validator_function(_without_point, number)
-        return _told(number, self.expected or f"a whole number from {self.least} to {self.most}")
+        return _told(number, self.expected or gettext_noop(f"a whole number from {self.least} to {self.most}"))
 
 
 def _without_point(value: Any) -> Any:
@@ -201,8 +204,8 @@ class Counted:
 
     def _checked(self, value: Any) -> Any:
         if not isinstance(value, list) or not self.least <= len(value) <= self.most:
-            length = f"it is a list of {len(value)}" if isinstance(value, list) else ""
-            raise refusal(f"a list of {self.least} to {self.most}", length)
+            length = gettext_noop(f"it is a list of {len(value)}") if isinstance(value, list) else ""
+            raise refusal(gettext_noop(f"a list of {self.least} to {self.most}"), length)
         return value
 
 
@@ -212,7 +215,7 @@ def _moment(value: Any) -> datetime:
             return datetime.fromisoformat(value.upper()).astimezone(UTC)
     except (ValueError, OverflowError):
         pass
-    raise refusal("a time with its zone, such as 2026-10-05T09:30:00Z")
+    raise refusal(gettext_noop("a time with its zone, such as 2026-10-05T09:30:00Z"))
 
 
 Moment = Annotated[datetime, BeforeValidator(_moment)]

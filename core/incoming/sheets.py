@@ -11,6 +11,7 @@ from typing import IO, BinaryIO, NamedTuple
 
 from core.incoming.encodings import seekable, text_of
 from core.incoming.workbooks import rows_of_workbook
+from core.language import gettext_noop
 
 MOST_COLUMNS = 200
 LONGEST_LINE = 8 * 1024 * 1024
@@ -47,7 +48,7 @@ def rows_of(handle: BinaryIO, file: str, *, encoding: str = "") -> Iterator[Shee
     start = source.read(4)
     source.seek(0)
     if start == _OLD:
-        raise BadSheet(f"{file} is a workbook of an old format (.xls); save it as .xlsx or CSV.")
+        raise BadSheet(gettext_noop(f"{file} is a workbook of an old format (.xls); save it as .xlsx or CSV."))
     if start == _ZIP:
         yield from _workbook(source, file)
     else:
@@ -75,7 +76,7 @@ def rows_of_text(handle: io.TextIOBase, file: str) -> Iterator[SheetRow]:
     if head[:4].lower() == "sep=":
         delimiter, head, skipped = head[4:5] or ",", next(lines, ""), 1
     if delimiter in '\r\n"':
-        raise BadSheet(f"{file}, line 1: sep= names no character that separates cells.")
+        raise BadSheet(gettext_noop(f"{file}, line 1: sep= names no character that separates cells."))
     reader = csv.reader(chain([head], lines), delimiter=delimiter)
     try:
         for cells in reader:
@@ -84,12 +85,14 @@ def rows_of_text(handle: io.TextIOBase, file: str) -> Iterator[SheetRow]:
             yield SheetRow(reader.line_num + skipped, cells)
     except csv.Error as error:
         line = reader.line_num + skipped
-        raise BadSheet(f"{file}, line {line}: the line is not valid CSV: {error}.", line) from error
+        raise BadSheet(gettext_noop(f"{file}, line {line}: the line is not valid CSV: {error}."), line) from error
 
 
 def _check_columns(cells: list[str], file: str, line: int) -> None:
     if len(cells) > MOST_COLUMNS:
-        raise BadSheet(f"{file}, line {line}: {len(cells):,} columns; expected at most {MOST_COLUMNS}.", line)
+        raise BadSheet(
+            gettext_noop(f"{file}, line {line}: {len(cells):,} columns; expected at most {MOST_COLUMNS}."), line
+        )
 
 
 def _lines(handle: io.TextIOBase, file: str) -> Iterator[str]:
@@ -98,5 +101,7 @@ def _lines(handle: io.TextIOBase, file: str) -> Iterator[str]:
         line += 1
         if len(text) > LONGEST_LINE:
             most = LONGEST_LINE // 1024 // 1024
-            raise BadSheet(f"{file}, line {line}: the line is longer than {most} million characters.", line)
+            raise BadSheet(
+                gettext_noop(f"{file}, line {line}: the line is longer than {most} million characters."), line
+            )
         yield text

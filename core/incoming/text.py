@@ -9,27 +9,34 @@ from codecs import BOM_UTF8
 from typing import Any, NoReturn
 
 from core.duplicates import first_duplicate
+from core.language import gettext_noop
 
 MAX_DEPTH = 50
 _NESTING = (dict, list)
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 
+def _sentence(found: str, expected: str) -> str:
+    return gettext_noop(f"{found}; expected {expected}.")
+
+
 class NotJson(ValueError):
     """Bytes that hold no JSON value; `line` and `column` say where the reading ended, 0 where no place is to blame."""
 
     def __init__(self, found: str, expected: str, line: int = 0, column: int = 0) -> None:
-        super().__init__(f"{found[0].upper()}{found[1:]}; expected {expected}.")
+        beginning = f"{found[0].upper()}{found[1:]}"
+        super().__init__(_sentence(beginning, expected))
         self.found, self.expected, self.line, self.column = found, expected, line, column
 
     def told(self, file: str) -> str:
         """One sentence with the file and the place in it."""
-        place = f", line {self.line}, column {self.column}" if self.line else ""
-        return f"{file}{place}: {self.found}; expected {self.expected}."
+        place = f"{file}, line {self.line}, column {self.column}" if self.line else file
+        return gettext_noop(f"{place}: {self.found}; expected {self.expected}.")
 
     def told_in_line(self) -> str:
         """One sentence for text that is itself one line of a file, which the caller names."""
-        return f"column {self.column}: {self.found}; expected {self.expected}." if self.line else str(self)
+        place = f"column {self.column}"
+        return gettext_noop(f"{place}: {self.found}; expected {self.expected}.") if self.line else str(self)
 
 
 def json_of(raw: bytes, *, nan: bool = False) -> Any:
@@ -41,9 +48,11 @@ def json_of(raw: bytes, *, nan: bool = False) -> Any:
     try:
         value = (_WITH_NAN if nan else _PLAIN).decode(raw.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise NotJson(f"byte {error.start} is not UTF-8", "JSON in UTF-8") from error
+        raise NotJson(gettext_noop(f"byte {error.start} is not UTF-8"), gettext_noop("JSON in UTF-8")) from error
     except json.JSONDecodeError as error:
-        raise NotJson(f"it is not JSON ({error.msg})", "one JSON value", error.lineno, error.colno) from error
+        raise NotJson(
+            gettext_noop(f"it is not JSON ({error.msg})"), gettext_noop("one JSON value"), error.lineno, error.colno
+        ) from error
     except RecursionError as error:
         raise _too_deep() from error
     except NotJson:
@@ -51,7 +60,7 @@ def json_of(raw: bytes, *, nan: bool = False) -> Any:
     except (
         ValueError
     ) as error:  # Python reads no number of thousands of digits, which would take it the square of their time
-        raise NotJson("it holds a number of too many digits", "one JSON value") from error
+        raise NotJson(gettext_noop("it holds a number of too many digits"), gettext_noop("one JSON value")) from error
     if too_deep(value):
         raise _too_deep()
     return value
@@ -77,7 +86,7 @@ def unstorable(value: Any) -> str:
     """Return what of a value no database can keep, as a clause; empty where there is nothing. Only escapes bring such
     text in."""
     if _NUL.search(json.dumps(value, ensure_ascii=False)):
-        return "it holds a NUL character"
+        return gettext_noop("it holds a NUL character")
     return unwritable(value)
 
 
@@ -86,24 +95,24 @@ def unwritable(value: Any) -> str:
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        return "it holds half of a surrogate pair, which is no character"
+        return gettext_noop("it holds half of a surrogate pair, which is no character")
     return ""
 
 
 def _too_deep() -> NotJson:
-    return NotJson("the JSON is nested too deeply", f"at most {MAX_DEPTH} levels")
+    return NotJson(gettext_noop("the JSON is nested too deeply"), gettext_noop(f"at most {MAX_DEPTH} levels"))
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
         twice = first_duplicate(name for name, _ in pairs) or ""
-        raise NotJson(f"the field {twice[:60]!r} occurs twice in one object", "it once")
+        raise NotJson(gettext_noop(f"the field {twice[:60]!r} occurs twice in one object"), gettext_noop("it once"))
     return members
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise NotJson(f"it holds {constant}", "a JSON value")
+    raise NotJson(gettext_noop(f"it holds {constant}"), gettext_noop("a JSON value"))
 
 
 def _only_nan(constant: str) -> float:

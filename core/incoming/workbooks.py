@@ -10,6 +10,8 @@ from itertools import repeat
 from typing import IO, Any, NamedTuple
 from xml.parsers import expat
 
+from core.language import gettext_noop
+
 _MOST_UNPACKED = 64 * 1024 * 1024
 _MOST_MARKS = 3_000_000
 """The most characters < and = in all parts: about 400,000 cells, and no more elements than memory has room for."""
@@ -40,7 +42,9 @@ def rows_of_workbook(source: IO[bytes], file: str, refused: Callable[[str], Valu
     try:
         yield from _rows(source, file, refused)
     except (zipfile.BadZipFile, expat.ExpatError, RuntimeError, OSError, EOFError, NotImplementedError) as error:
-        raise refused(f"{file} cannot be read as .xlsx; open it in a spreadsheet program and save it again.") from error
+        raise refused(
+            gettext_noop(f"{file} cannot be read as .xlsx; open it in a spreadsheet program and save it again.")
+        ) from error
 
 
 def _rows(source: IO[bytes], file: str, refused: Callable[[str], ValueError]) -> Iterator[Row]:
@@ -55,7 +59,7 @@ def _rows(source: IO[bytes], file: str, refused: Callable[[str], ValueError]) ->
     anchors: dict[_Merged, str] = {}
     for line, (row, formulas) in enumerate(zip(_guarded(sheets[0], file, refused), written, strict=False), 1):
         if line > _MOST_ROWS:
-            raise refused(f"{file} has more than {_MOST_ROWS:,} rows.")
+            raise refused(gettext_noop(f"{file} has more than {_MOST_ROWS:,} rows."))
         cells = [_text(cell.value) for cell in row]
         _fill(cells, line, merged, anchors)
         while cells and not cells[-1]:
@@ -67,10 +71,10 @@ def _checked(archive: zipfile.ZipFile, file: str, refused: Callable[[str], Value
     """Count what is packed, at most _MOST_UNPACKED bytes and _MOST_MARKS, once, bit by bit and no further than that."""
     names = set(archive.namelist())
     if "[Content_Types].xml" not in names or not any(name.startswith("xl/") for name in names):
-        raise refused(f"{file} is a zip file, but no .xlsx workbook.")
+        raise refused(gettext_noop(f"{file} is a zip file, but no .xlsx workbook."))
     if sum(part.file_size for part in archive.infolist()) > _MOST_UNPACKED:
         most = _MOST_UNPACKED // 1024 // 1024
-        raise refused(f"{file} unpacks to more than {most} MB; save the sheet as CSV.")
+        raise refused(gettext_noop(f"{file} unpacks to more than {most} MB; save the sheet as CSV."))
     marks, has_formulas, has_merged = 0, False, False
     for part in archive.infolist():
         if not part.filename.endswith((".xml", ".rels")):
@@ -80,7 +84,9 @@ def _checked(archive: zipfile.ZipFile, file: str, refused: Callable[[str], Value
             while piece := unpacked.read(_PIECE):
                 marks += piece.count(b"<") + piece.count(b"=")
                 if marks > _MOST_MARKS:
-                    raise refused(f"{file} has more cells than an .xlsx file may have here; save the sheet as CSV.")
+                    raise refused(
+                        gettext_noop(f"{file} has more cells than an .xlsx file may have here; save the sheet as CSV.")
+                    )
                 both = tail + piece
                 has_formulas |= b"<f>" in both or b"<f " in both or b":f>" in both or b":f " in both or b"<f/" in both
                 has_merged |= b"mergeCell" in both
@@ -99,13 +105,13 @@ def _opened(source: IO[bytes], file: str, refused: Callable[[str], ValueError], 
 
 
 def _broken(file: str, refused: Callable[[str], ValueError]) -> ValueError:
-    return refused(f"{file} cannot be read as .xlsx; open it in a spreadsheet program and save it again.")
+    return refused(gettext_noop(f"{file} cannot be read as .xlsx; open it in a spreadsheet program and save it again."))
 
 
 def _sheet(book: Any, file: str, refused: Callable[[str], ValueError]) -> Any:
     sheets = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
     if not sheets:
-        raise refused(f"{file} has no sheet with rows.")
+        raise refused(gettext_noop(f"{file} has no sheet with rows."))
     sheets[0].reset_dimensions()  # what a file says of its size is not to be believed
     return sheets[0]
 
@@ -136,10 +142,12 @@ def _text(value: object) -> str:
 def _problem(row: Any, formulas: Any) -> str:
     for cell in row:
         if getattr(cell, "data_type", "") == _ERROR:
-            return f"cell {cell.coordinate} holds the error {cell.value}; expected a value."
+            return gettext_noop(f"cell {cell.coordinate} holds the error {cell.value}; expected a value.")
     for value, cell in zip(row, formulas, strict=False):
         if getattr(cell, "data_type", "") == _FORMULA and value.value is None:
-            return f"cell {cell.coordinate} holds a formula without a value; save the file in a spreadsheet program."
+            return gettext_noop(
+                f"cell {cell.coordinate} holds a formula without a value; save the file in a spreadsheet program."
+            )
     return ""
 
 

@@ -387,3 +387,29 @@ def test_a_bare_story_has_one_button_which_leads_to_the_next_step_of_its_experts
     assert "enter a finished table</a>, past the experts" in page
     client.force_login(cast.bob)
     assert primary_button(client, story) is None
+
+
+CHINESE = {"HTTP_ACCEPT_LANGUAGE": "zh-CN"}
+
+
+def test_what_becomes_of_a_file_is_told_in_chinese_and_its_file_of_problems_in_english(admin, cast, make_story):
+    make_story(1)
+    sheet = "story_id,story\n7,A key is found.\nx,Another one.\n9,\n10,\n"
+    said = {"format": "auto", "language": "en", "files": upload(sheet, "s.csv")}
+    page = admin.post(url("import"), said, **CHINESE).content.decode()
+    assert "这看起来是电子表格中的故事：4 行。" in page
+    assert "1 个故事：新建 1，未变 0；0 条命题；3 个问题。" in page
+    assert "story_id 为 &#x27;x&#x27;；应为整数，留空则取下一个空号。" in page
+    assert "第 4 行及另外 1 行" in page and "story 为空；应为故事的文字。" in page
+    said["files"] = upload(sheet, "s.csv")
+    sent = b"".join(admin.post(url("import"), {**said, "problems": "1"}, **CHINESE).streaming_content).decode()
+    assert "story_id is 'x'; expected a whole number, or nothing for the next free one." in sent
+
+
+def test_a_row_that_a_script_sent_is_refused_in_chinese(cast, client, make_story):
+    story = make_story(1)
+    client.force_login(cast.esi)
+    address = reverse("annotation:save_draft", args=["minds", story.uid])
+    answer = client.post(address, {"changes": [{}]}, content_type="application/json", **CHINESE)
+    assert answer.status_code == 400
+    assert answer.json()["error"].startswith("changes[0]：缺少字段")
