@@ -148,7 +148,8 @@ class ControlResults:
 class MethodResults:
     """What the models of a run come to by each method: `methods` are titles by name, others are held against `plain`,
     `rows` by metric group and parse, `how` a sentence on each of these tables, `unfinished` the titles of runs that go
-    on. `parts` are rows of each part of the samples, of groups that have parts."""
+    on. `parts` are rows of each part of the samples, of groups that have parts, `without_parts` says by group why a
+    suite could not make them."""
 
     methods: Mapping[str, str]
     plain: str
@@ -156,6 +157,7 @@ class MethodResults:
     how: Mapping[str, Mapping[str, str]]
     unfinished: Sequence[str] = ()
     parts: Mapping[str, Mapping[str, Sequence[MethodRow]]] = field(default_factory=dict)
+    without_parts: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> MethodResults:

@@ -15,7 +15,7 @@ from benchmark.services.paired_sides import adjusted
 from benchmark.services.results import each_entered, samples_of
 from benchmark.suites.asked import Parse
 from benchmark.suites.by_part import PartFigure, Parts, Told
-from benchmark.suites.registry import group_named
+from benchmark.suites.registry import group_named, group_suite, suite_named
 from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import PARSES
 from core.statistics import Estimate
@@ -25,7 +25,7 @@ Models = Sequence[tuple[EntrantResults, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class ByPart:
+class _ByPart:
     """What is needed of the answers to a metric group for its parts: by facet the numbers of the samples of each, by a
     figure what each entrant's answers say, by parse and entrant id."""
 
@@ -34,14 +34,21 @@ class ByPart:
     told: Mapping[tuple[Parse, int], Told] = field(default_factory=dict)
 
 
-def by_part_of(stage: str, dataset: Dataset, chosen: Chosen) -> ByPart | None:
-    """Return what the parts of a metric group are made of; None for one without parts."""
-    parts = group_named(stage).parts
+def rows_by_part(
+    stage: str, dataset: Dataset, tables: Sequence[MethodTable], models: Models
+) -> dict[str, list[MethodRow]]:
+    """Return the rows of each part by parse, models in their order in each part; none of a parse in which nobody has a
+    figure, and of a metric group without parts. `tables` are those of the group. Raises SuiteFailed."""
+    parts = next(group.parts for group in suite_named(group_suite(stage)).groups if group.key == stage)
     if parts is None:
-        return None
-    if parts.figure:
-        return ByPart(parts, told=_answers_told(parts.figure, chosen))
-    return ByPart(parts, _numbers(parts, group_named(stage).facet_values, dataset))
+        return {}
+    by_part = (
+        _ByPart(parts, told=_answers_told(parts.figure, tables[0].chosen))
+        if parts.figure
+        else _ByPart(parts, _numbers(parts, group_named(stage).facet_values, dataset))
+    )
+    rows = {table.parse: [*(_by_figure if parts.figure else _by_facet)(by_part, table, models)] for table in tables}
+    return {parse: adjusted(of) for parse, of in rows.items() if any(row.score for row in of)}
 
 
 def _numbers(parts: Parts, names: Mapping[str, str], dataset: Dataset) -> dict[str, frozenset[int]]:
@@ -66,13 +73,7 @@ def _answers_told(figure: PartFigure, chosen: Chosen) -> dict[tuple[Parse, int],
     }
 
 
-def part_rows(by_part: ByPart, table: MethodTable, models: Models) -> list[MethodRow]:
-    """Return the rows of each part, models in their order in each; none where nobody has a figure."""
-    rows = [*(_by_figure if by_part.parts.figure else _by_facet)(by_part, table, models)]
-    return adjusted(rows) if any(row.score for row in rows) else []
-
-
-def _by_facet(by_part: ByPart, table: MethodTable, models: Models) -> Iterator[MethodRow]:
+def _by_facet(by_part: _ByPart, table: MethodTable, models: Models) -> Iterator[MethodRow]:
     asked = {part: of & table.numbers for part, of in by_part.numbers.items() if of & table.numbers}
     for part, numbers in asked.items():
         of_part = replace(table, numbers=numbers, tests=table.tests * len(asked))
@@ -80,7 +81,7 @@ def _by_facet(by_part: ByPart, table: MethodTable, models: Models) -> Iterator[M
             yield from (replace(row, part=part) for row in rows_of_model(of_part, entrant, endpoint))
 
 
-def _by_figure(by_part: ByPart, table: MethodTable, models: Models) -> Iterator[MethodRow]:
+def _by_figure(by_part: _ByPart, table: MethodTable, models: Models) -> Iterator[MethodRow]:
     names = dict.fromkeys(part for (parse, _), told in by_part.told.items() if parse == table.parse for part in told)
     for part in names:
         for entrant, endpoint in models:
@@ -88,7 +89,7 @@ def _by_figure(by_part: ByPart, table: MethodTable, models: Models) -> Iterator[
             yield from (replace(row, part=part) for row in rows_of_model(table, entrant, endpoint, scored))
 
 
-def _with_figure(by_part: ByPart, table: MethodTable, part: str, endpoint: int, row: MethodRow) -> MethodRow:
+def _with_figure(by_part: _ByPart, table: MethodTable, part: str, endpoint: int, row: MethodRow) -> MethodRow:
     """The row with its figure over a part, and the difference to the plain method's over what was asked both ways."""
     figure = by_part.parts.figure
     own, beside = (_answers(by_part, table, part, endpoint, method) for method in (row.method, table.plain))
@@ -114,7 +115,7 @@ def _estimate(estimate: Mapping[str, Any]) -> Estimate:
     return kept | {"reason": estimate["reason"]} if estimate.get("reason") else kept
 
 
-def _answers(by_part: ByPart, table: MethodTable, part: str, endpoint: int, method: str) -> Sequence[tuple[int, Any]]:
+def _answers(by_part: _ByPart, table: MethodTable, part: str, endpoint: int, method: str) -> Sequence[tuple[int, Any]]:
     """What a model's answers by a method say, of the samples of the table; none where the metric group itself has no
     figures."""
     asked = table.asked(method, endpoint)

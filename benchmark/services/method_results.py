@@ -13,12 +13,13 @@ from django.core.cache import cache
 from benchmark.domain.beside import MethodResults, MethodRow
 from benchmark.models import Entrant, Run
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED
-from benchmark.services.method_parts import by_part_of, part_rows
+from benchmark.services.method_parts import rows_by_part
 from benchmark.services.method_plans import methods_of
 from benchmark.services.method_rows import Asked, Chosen, MethodTable, rows_of_model
 from benchmark.services.method_runs import answering_step, family_of, method_of_run
 from benchmark.services.paired_sides import adjusted, scores_of_runs
 from benchmark.services.reports import reports_of
+from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import group_named, keys_of, suite_named, units_of_group
 from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import PARSES
@@ -105,26 +106,31 @@ def _compared(
     endpoints = dict(run.entrants.values_list("pk", "endpoint_id"))
     rows: Rows = {}
     parts: Rows = {}
+    without_parts: dict[str, str] = {}
     for stage in keys_of(run.suite):
         models = [
             (entrant, endpoints[entrant.entrant]) for entrant in stages.get(stage, ()) if entrant.entrant in endpoints
         ]
         if group_named(stage).scored != answering_step(run):
             continue  # other steps are asked alike by all methods
-        by_part = by_part_of(stage, run.dataset, chosen)
-        for parse in PARSES:
-            table = MethodTable(stage, parse, methods, chosen, scores, numbers, len(models) * (len(methods) - 1))
+        tests = len(models) * (len(methods) - 1)
+        tables = [MethodTable(stage, parse, methods, chosen, scores, numbers, tests) for parse in PARSES]
+        for table in tables:
             compared = [row for entrant, endpoint in models for row in rows_of_model(table, entrant, endpoint)]
             if any(row.score for row in compared):
-                rows.setdefault(stage, {})[parse] = adjusted(compared)
-            if by_part and (of_parts := part_rows(by_part, table, models)):
-                parts.setdefault(stage, {})[parse] = of_parts
+                rows.setdefault(stage, {})[table.parse] = adjusted(compared)
+        try:
+            parts[stage] = rows_by_part(stage, run.dataset, tables, models)
+        except SuiteFailed as error:
+            without_parts[stage] = str(error)
     first = next(iter(methods))
     how = {
         stage: {parse: _how(of, methods[first], units_of_group(stage)) for parse, of in by_parse.items()}
         for stage, by_parse in rows.items()
     }
-    return MethodResults(methods=dict(methods), plain=first, rows=rows, how=how, parts=parts)
+    return MethodResults(
+        methods=dict(methods), plain=first, rows=rows, how=how, parts=parts, without_parts=without_parts
+    )
 
 
 def _how(rows: Sequence[MethodRow], plain: str, unit: str) -> str:

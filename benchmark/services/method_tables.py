@@ -12,6 +12,7 @@ from benchmark.domain.tables import Cells, Column, Items, Source, SourcedRow, Ta
 from benchmark.services.comparison_tables import answered_columns, count_column, difference_cells
 from benchmark.services.leaderboards import SEED
 from benchmark.suites.by_part import Parts
+from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import group_named, nouns_of_group, ordered_keys, units_of_group
 from benchmark.suites.shown import Section, ShownPicture, ShownTable
 from core.language import gettext_noop
@@ -28,11 +29,17 @@ def method_sections(keys: Sequence[str]) -> list[Section]:
 def method_tables(by_method: MethodResults, parse: str) -> Iterator[tuple[str, ShownTable]]:
     """Yield the tables of one parse by name, without the parse."""
     for stage in ordered_keys(by_method.rows):
+        if why := by_method.without_parts.get(stage):
+            yield f"method-parts-{stage}", ShownTable(partial(_failed, why))
         if (rows := by_method.parts.get(stage, {}).get(parse)) and (parts := group_named(stage).parts):
             yield f"method-parts-{stage}", ShownTable(partial(part_table, rows, parts, by_method, stage, parse))
         if rows := by_method.rows[stage].get(parse):
             yield f"method-scores-{stage}", ShownTable(partial(score_table, rows, by_method, stage, parse))
             yield f"methods-{stage}", ShownTable(partial(difference_table, rows, by_method, stage, parse))
+
+
+def _failed(why: str) -> Table:
+    raise SuiteFailed(why)
 
 
 def part_table(rows: Sequence[MethodRow], parts: Parts, by_method: MethodResults, stage: str, parse: str) -> Table:

@@ -17,6 +17,7 @@ from benchmark.services.plot_data import plots_of
 from benchmark.services.runs import start_run
 from benchmark.services.shared_reports import freeze_run
 from benchmark.services.stored_plans import plan_of
+from benchmark.suites.opentom import measure
 from core.plain import plain
 from tests.benchmark.methods.world import GOLD, METHODS, QUESTIONS, STEADY, THINKS, TRUTHS, methods_world
 from tests.benchmark.settled import work_off, written
@@ -132,6 +133,18 @@ def test_the_table_by_genre_has_a_row_for_each_model_and_method(runs):
     earlier = as_json(document)
     del earlier["by_method"]["parts"]
     assert document_from(earlier).by_method.parts == {}
+
+
+def test_parts_that_a_suite_cannot_make_are_told_and_the_rest_is_there(runs, admin, monkeypatch):
+    def unforeseen(estimate):
+        raise KeyError("unforeseen")
+
+    monkeypatch.setattr(measure, "_fields", unforeseen)
+    by_method = document_of(runs[0]).by_method
+    told = "OpenToM could not compare methods by part (KeyError); the log of the program says where."
+    assert by_method.without_parts == {"opentom": told} and by_method.rows["opentom"] and not by_method.parts
+    page = written(admin.get(reverse("benchmark:run_report", args=[runs[0].project.slug, runs[0].uid])))
+    assert "could not compare methods by part (KeyError)" in page and "Accuracy by method" in page
 
 
 def test_a_model_that_was_not_asked_stands_there_as_missing(runs):
