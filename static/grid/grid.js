@@ -106,6 +106,7 @@ function finished() {
   const done = flat.every((cell) => cell.dataset.label) && !queue.pending().length;
   if (done && $("finished").hidden) announce(gettext("All cells of this story are labelled and saved. Press s for the next story."));
   $("finished").hidden = !done;
+  if (done && questioned && questioned.parentElement !== active.parentElement) closeQuestion(); // left unanswered long ago
 }
 
 // --- moving --------------------------------------------------------------------------------------------------------------

@@ -295,6 +295,47 @@ def test_a_vote_faster_than_reading_is_questioned_and_nothing_typed_meanwhile_go
     assert labels(Proposition.objects.gold_of(story).first()) == first | {dimension: label}
 
 
+HIDDEN_BY_THE_QUESTION = """() => {
+    const box = (one) => one.getBoundingClientRect();
+    const over = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+    const quick = box(document.querySelector('#quick'));
+    const table = box(document.querySelector('.grid-scroll'));
+    const active = box(document.activeElement);
+    const options = [...document.querySelectorAll('.options[data-active] .option')];
+    return [
+        quick.height < 20, quick.bottom > innerHeight, over(quick, table), options.some((one) => over(quick, box(one))),
+        active.bottom > table.bottom || active.top < table.top,
+    ];
+}"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (853, 533), (390, 844)])
+def test_the_question_about_a_fast_vote_hides_neither_options_nor_cells(new_page, login, cast, story, width, height):
+    cast.project.speed_floor_ms = 60_000
+    cast.project.save()
+    page = new_page(width=width, height=height)
+    login(page, cast.bob)
+    enter(page, story)
+    press(page, "3")
+    page.wait_for_selector("#quick:not([hidden])")
+    assert page.evaluate(HIDDEN_BY_THE_QUESTION) == [False] * 5
+
+
+def test_the_question_about_a_fast_vote_goes_when_all_cells_are_done(page, login, cast, story):
+    cast.project.speed_floor_ms = 60_000
+    cast.project.save()
+    for row in Proposition.objects.gold_of(story)[2:]:
+        row.delete()
+    Proposition.objects.create(table=story.tables.get(), position=9, actor="Ines", belief="All is well")
+    login(page, cast.bob)
+    enter(page, story)
+    press(page, "1")
+    page.wait_for_selector("#quick:not([hidden])")
+    press(page, *["1"] * (2 * len(DEFAULT_SCHEMA.keys) - 1))
+    page.wait_for_selector("#finished:not([hidden])")
+    assert page.is_hidden("#quick")
+
+
 def test_a_digit_that_is_no_option_is_said_and_moves_nothing(grid):
     press(grid, "9")
     assert "has no option 9" in grid.inner_text("#told")
