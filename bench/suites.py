@@ -26,6 +26,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -324,6 +325,7 @@ def _addresses(suite: str) -> Iterator[str]:
     launched = f"dataset=1&endpoints={'&endpoints='.join(SKILLS)}&stages=answer&repetitions=1&seed=1&max_tokens=1024&method=plain"  # noqa: E501
     taken: dict[str, list[tuple[list[Any], str]]] = {
         "datasets": [([], "")],
+        "dataset": [([1], "")],
         "import_copy": [([suite], "")],
         "prompts": [([], "")],
         "prompt_sets": [([], "")],
@@ -378,7 +380,7 @@ def _addresses(suite: str) -> Iterator[str]:
     for pattern in (
         get_resolver("benchmark.urls.results").url_patterns + get_resolver("benchmark.urls.runs").url_patterns
     ):
-        if pattern.name not in taken and pattern.name not in ELSEWHERE:
+        if pattern.name not in taken and pattern.name not in ELSEWHERE | SHARED and not _linked(pattern):
             raise SystemExit(f"The address {pattern.name} is not measured: give its arguments, or why not.")
         for arguments, query in taken.get(pattern.name, ()):
             yield reverse(f"benchmark:{pattern.name}", args=[SLUG, *arguments]) + query
@@ -388,63 +390,28 @@ def _addresses(suite: str) -> Iterator[str]:
 
 
 ELSEWHERE = {
-    *(
-        "share_run",
-        "share_leaderboard",
-        "share_comparison",
-        "freeze",
-        "rename_run",
-        "archive_run",
-        "restore_run",
-        "run_action",
-        "follow_up",
-        "read_again",
-        "judge_anew",
-    ),
-    *(
-        "judge_test",
-        "estimate_judging",
-        "discard_prompt_set",
-        "prompt_set",
-        "present",
-        "audience",
-        "stale_runs",
-        "run_gold",
-        "dataset_present",
-        "dataset_difference",
-    ),
-    *(
-        "share_across",
-        "edit_row",
-        "remove_row",
-        "run_table",
-        "run_plot",
-        "leaderboard_table",
-        "leaderboard_plot",
-        "across_table",
-        "across_plot",
-        "differences_table",
-        "structure_table",
-    ),
-    *(
-        "structure_plot",
-        "structure_story",
-        "comparison_table",
-        "comparison_plot",
-        "shared_table",
-        "shared_plot",
-        "shared_report",
-        "shared_items",
-    ),
-    *("shared_item", "shared_answer", "run_person", "run_person_story", "official_output"),
-    *("align_runs", "grow_alignment", "calibration", "calibration_rows", "calibration_table"),
-    *("calibration_panel", "calibration_bridge"),
-    *("gold_kinds", "gold_kinds_cells", "gold_kinds_table", "watch", "estimate_watch"),
-    *("run_judges", "run_judges_table", "run_sweep", "run_sweep_table"),
-    *("items_file", "doubtful", "doubtful_file", "doubtful_cell", "second_look", "save_looks", "undo_looks"),
+    *("judge_test", "estimate_judging", "judge_anew", "follow_up", "prompt_set", "calibration", "calibration_rows"),
+    *("calibration_panel", "calibration_bridge", "align_runs", "grow_alignment", "run_person", "run_person_story"),
+    *("gold_kinds", "gold_kinds_cells", "doubtful", "doubtful_cell", "second_look", "run_gold", "dataset_present"),
+    *("dataset_difference", "run_judges", "run_sweep", "watch", "estimate_watch", "official_output", "stale_runs"),
+    *("structure_story", "edit_row", "rename_run", "undo_looks"),
 }
-"""Buttons, files and pictures that pages link, and what these suites do not have: people, judges and their studies,
-prompt sets and sweeps over them, frozen gold, watches that were made, a folder of released code."""
+"""Pages of what these suites do not have: people, judges and their studies, prompt sets and sweeps over them, frozen
+gold, watches that were made, rows of papers, a folder of released code, structures."""
+SHARED = {"shared_report", "shared_items", "shared_item", "shared_answer"}
+"""Pages of a frozen report, which is measured below."""
+
+
+def _linked(pattern: Any) -> bool:
+    """Whether an address is a file or a picture that pages link, or a button that GET refuses."""
+    from django.test import RequestFactory
+
+    if {"data", "picture"} & {*pattern.pattern.converters}:
+        return True
+    try:
+        return pattern.callback(RequestFactory().get("/")).status_code == HTTPStatus.METHOD_NOT_ALLOWED
+    except TypeError:  # it takes GET, and misses its arguments
+        return False
 
 
 def _client():
