@@ -193,8 +193,15 @@ def _by_genre(
     return _table(title, columns, rows, entrants, note)
 
 
+_NO_BATCHES = gettext_noop(
+    "No mean over five samples of fifty narratives: none of these models was asked about the questions of two. Of the "
+    "long narratives there are none, as what is published does not say which questions their samples have."
+)
+
+
 def _genres(entrants: Sequence[EntrantResults], parse: str) -> Table:
-    return _by_genre(entrants, parse, "f1", gettext_noop(f"Macro F1 by genre, {parse} parse (%)"), _F1)
+    table = _by_genre(entrants, parse, "f1", gettext_noop(f"Macro F1 by genre, {parse} parse (%)"), _F1)
+    return table if _there(entrants, parse, "batches") else replace(table, notes=[*table.notes, _NO_BATCHES])
 
 
 def _gap(entrants: Sequence[EntrantResults], parse: str) -> Table:
