@@ -8,6 +8,7 @@ class JudgeConfig(AppConfig):
     def ready(self) -> None:
         from core.made_by import register
         from judge.domain.lexical_judge import LEXICAL_JUDGE
+        from judge.services import audit_words
         from judge.services.alignment_archive import register_archive
         from judge.services.alignment_effort import register_effort
         from workers.providers.baseline.registered import register_baseline
@@ -16,3 +17,4 @@ class JudgeConfig(AppConfig):
         register_baseline(LEXICAL_JUDGE)
         register_effort()
         register_archive()
+        audit_words.register_words()

@@ -1,6 +1,7 @@
 """Hours as pages write them."""
 
 from django import template
+from django.utils.translation import gettext
 
 register = template.Library()
 
@@ -12,5 +13,7 @@ def hours(value: float | None) -> str:
         return "–"
     minutes = round(value * 60)
     if not minutes:
-        return "0" if not value else "under 1 min"
-    return f"{minutes // 60:,} h {minutes % 60:02} min" if minutes >= 60 else f"{minutes} min"
+        return gettext("under 1 min") if value else "0"
+    if minutes < 60:
+        return gettext("{minutes} min").format(minutes=minutes)
+    return gettext("{hours:,} h {minutes:02} min").format(hours=minutes // 60, minutes=minutes % 60)

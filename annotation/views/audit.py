@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable
-from typing import Any
 from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
@@ -16,7 +15,8 @@ from annotation.access import project_access, unfinished
 from annotation.domain.schema import Schema
 from annotation.domain.spreadsheet import Echo, defused
 from annotation.forms.audit import GoldLogFilter
-from annotation.models import GoldEvent, Method, Role, gold_log
+from annotation.models import AuditEvent, GoldEvent, Method, Role, gold_log
+from annotation.services.audit_words import action_told, details_told, target_told
 
 PAGE = 50
 
@@ -34,9 +34,9 @@ def audit_log(request: HttpRequest, slug: str) -> HttpResponse:
         return _csv(_lines(rows), f"{slug}-audit")
     page = Paginator(rows, PAGE).get_page(request.GET.get("page"))
     actions = access.project.audit_events.order_by("action").values_list("action", flat=True).distinct()
-    for event in page:
-        event.shown = {name: _told(value) for name, value in event.details.items() if value not in (None, "", [], {})}
-    context = {"page": page, "actions": actions, "action": action, "who": who}
+    named = sorted(((one, action_told(one)) for one in actions), key=lambda one: one[1])
+    rows_told = [_in_words(event) for event in page]
+    context = {"page": page, "rows": rows_told, "actions": named, "action": action, "who": who}
     context["query"] = urlencode({name: value for name, value in (("action", action), ("who", who)) if value})
     return render(request, "annotation/projects/audit.html", access.context | context)
 
@@ -78,10 +78,13 @@ def _shown(event: GoldEvent, schema: Schema) -> dict:
     }
 
 
-def _told(value: Any) -> Any:
-    """Return a list of words or numbers as one would write it, anything else as it is."""
-    is_plain = isinstance(value, list) and all(isinstance(one, str | int) for one in value)
-    return ", ".join(map(str, value)) if is_plain else value
+def _in_words(event: AuditEvent) -> dict:
+    return {
+        "event": event,
+        "action": action_told(event.action),
+        "target": target_told(event),
+        "details": details_told(event),
+    }
 
 
 def _lines(rows) -> Iterable[list]:

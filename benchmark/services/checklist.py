@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from django.utils import timezone
+from django.utils.translation import gettext, ngettext
 
 from annotation.models import Project, Role
 from annotation.services.checklist import State, Step, state_of
 from annotation.services.progress import Totals
 from benchmark.models import AnchorWatch, Dataset, Run
 from benchmark.models.watch import LATE
-from core.language import gettext_noop
 from core.wording import counted
 from judge.services.alignment_report import open_tables_of, settled_studies_of
 
@@ -34,40 +34,43 @@ def _sets(count: int) -> list[Step]:
     if not count:
         return []
     told = (
-        gettext_noop("Import question sets"),
+        gettext("Import question sets"),
         State.DONE,
         counted(count, "copy", "copies"),
         "benchmark:datasets",
-        gettext_noop("Datasets"),
+        gettext("Datasets"),
     )
     return [Step("sets", *told, optional=True, without_stories=True)]
 
 
 def _freeze(versions: list[int], totals: Totals) -> Step:
     state = State.DONE if versions else State.NOT_BEGUN
-    figure = gettext_noop(f"{counted(len(versions), 'version')}, the newest {versions[-1]}") if versions else ""
-    return Step("freeze", gettext_noop("Freeze the gold"), state, figure, "benchmark:datasets", "Freeze")
+    figure = ""
+    if versions:
+        told = counted(len(versions), "version")
+        figure = gettext("{versions}, the newest {newest}").format(versions=told, newest=versions[-1])
+    return Step("freeze", gettext("Freeze the gold"), state, figure, "benchmark:datasets", gettext("Freeze"))
 
 
 def _run(runs: int) -> Step:
     state = State.DONE if runs else State.NOT_BEGUN
     figure = counted(runs, "run") if runs else ""
-    return Step("run", gettext_noop("Run models"), state, figure, "benchmark:runs", "Runs", without_stories=True)
+    return Step("run", gettext("Run models"), state, figure, "benchmark:runs", gettext("Runs"), without_stories=True)
 
 
 def _align(project: Project) -> list[Step]:
     wanted, settled = open_tables_of(project)
     if not wanted:
         return []
-    figure = gettext_noop(f"{settled:,} of {counted(wanted, 'table')} settled")
+    figure = gettext("{settled:,} of {tables} settled").format(settled=settled, tables=counted(wanted, "table"))
     state = State.DONE if settled == wanted else State.BEGUN
     step = Step(
         "align",
-        gettext_noop("Align models' tables"),
+        gettext("Align models' tables"),
         state,
         figure,
         "judge:studies",
-        "Align",
+        gettext("Align"),
         Role.ANNOTATOR,
         optional=True,
     )
@@ -79,9 +82,13 @@ def _calibrate(project: Project) -> list[Step]:
     if not count:
         return []
     studies = counted(count, "study", "studies")
-    figure = gettext_noop(f"a judge chosen by {chosen} of {studies}") if chosen else gettext_noop(f"{studies} settled")
-    told = (gettext_noop("Calibrate the judge"), state_of(chosen, count), figure, "judge:studies")
-    return [Step("calibrate", *told, gettext_noop("Calibrate"))]
+    figure = (
+        gettext("a judge chosen by {chosen} of {studies}").format(chosen=chosen, studies=studies)
+        if chosen
+        else gettext("{studies} settled").format(studies=studies)
+    )
+    told = (gettext("Calibrate the judge"), state_of(chosen, count), figure, "judge:studies")
+    return [Step("calibrate", *told, gettext("Calibrate"))]
 
 
 def _watch(project: Project) -> list[Step]:
@@ -93,13 +100,10 @@ def _watch(project: Project) -> list[Step]:
     late = now - LATE
     looks = sum(bool(concerns) or (due is not None and due < late) for concerns, due in watches)
     all_told = counted(len(watches), "watch", "watches")
-    figure = (
-        gettext_noop(f"{looks} of {all_told} needs a look")
-        if looks == 1
-        else gettext_noop(f"{looks} of {all_told} need a look")
-        if looks
-        else all_told
-    )
+    figure = all_told
+    if looks:
+        told = ngettext("{looks} of {watches} needs a look", "{looks} of {watches} need a look", looks)
+        figure = told.format(looks=looks, watches=all_told)
     state = State.BEGUN if looks else State.DONE
-    told = (gettext_noop("Watch judges and models"), state, figure, "benchmark:watches", gettext_noop("Watches"))
+    told = (gettext("Watch judges and models"), state, figure, "benchmark:watches", gettext("Watches"))
     return [Step("watch", *told, optional=True, without_stories=True)]

@@ -56,11 +56,10 @@ def selection_named(dataset: Dataset, key: str, suite: str) -> Selection | None:
     return selection if selection and selection.stories else None
 
 
-def _split(dataset: Dataset, name: str, numbers) -> Selection:
+def _split(dataset: Dataset, split: str, numbers) -> Selection:
     stories = frozenset(numbers)
-    return Selection(
-        name, gettext_noop(f"Split {name}: {len(stories):,} {nouns_of_samples(dataset.suite)[1]}"), stories
-    )
+    nouns = nouns_of_samples(dataset.suite)[1]
+    return Selection(split, gettext_noop(f"Split {split}: {len(stories):,} {nouns}"), stories)
 
 
 def _of_run(run: Run, numbers) -> Selection:
