@@ -36,6 +36,10 @@ def ngettext(one: str, several: str, count: int) -> str:
     return _translators[1](one, several, count)
 
 
+class AsGiven(str):
+    """A name that somebody gave: it is said alike in every language, even where a catalogue has its words."""
+
+
 def gettext_noop(text: str) -> str:
     """Return the text itself: it is translated where it is shown, by `gettext` of the value."""
     return text

@@ -28,12 +28,15 @@ MOST = 500
 """The number of characters up to which all ways to read a text are tried: they grow with the square of its clauses."""
 _LETTER = re.compile("[A-Za-z]")
 _FIGURE = re.compile(
-    r"[\W\d]*|(?!it\b|is\b|of\b|no\b)[a-z]{1,2}|[A-Z][\w=]*[A-Z\d+]\w*|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.S
+    r"[\W\d]*|(?!it\b|is\b|of\b|no\b)[a-z]{1,2}|[A-Z][\w=]*[A-Z\d+]\w*"
+    r"|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"",
+    re.S,
 )
 """A figure or a sign, the letters of a group, a code such as MC=1, or what somebody wrote, in quotes: alike in every
 language."""
-_CODES = {"keys", "values", "legal"}
-"""The places of words that stand in files and requests, and so in no other language."""
+_AS_GIVEN = {"keys", "values", "legal", "split", "model"}
+"""The places of names that people gave, and of words that stand in files: they are alike in every language. Apps add
+theirs (`keep_as_given`)."""
 _NOTED = re.compile(r"(.+) \(([^()]+)\)", re.S)
 _PLACE = re.compile(r"\{(\w+)(?::[^{}]*)?\}")
 _WORD = re.compile("[A-Za-z]+")
@@ -104,6 +107,12 @@ class Index:
         return [self.patterns[number] for number in sorted(numbers)]
 
 
+def keep_as_given(*places: str) -> None:
+    """Leave what stands in the places of these names as it is, as an app does with names that people gave when it is
+    ready."""
+    _AS_GIVEN.update(places)
+
+
 def translated(text: str) -> str:
     """Return an English text in the language of the present reader; itself where that is English, or no catalogue has
     it."""
@@ -146,7 +155,7 @@ def _of_form(language: str, text: str) -> Iterator[Read]:
     for pattern in _index(language).near(text):
         if len(text) > pattern.longest or (values := pattern.values(text)) is None:
             continue
-        read = {name: Read(value, 0) if name in _CODES else _read(language, value) for name, value in values.items()}
+        read = {name: Read(value, 0) if name in _AS_GIVEN else _read(language, value) for name, value in values.items()}
         left = sum(value.left for value in read.values())
         if pattern.says_enough or not left:
             yield Read(pattern.filled({name: value.words for name, value in read.items()}), left)

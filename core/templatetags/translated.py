@@ -8,15 +8,16 @@ from django import template
 from django.forms import BoundField, ModelChoiceField
 
 from core.catalogues.patterns import translated as translated_text
+from core.language import AsGiven
 
 register = template.Library()
 
 
 @register.filter(is_safe=True)
 def translated(text: Any) -> Any:
-    """Return a text that code wrote in English, or each of several, in the language of the page; what is no text as it
-    is."""
-    if isinstance(text, str):
+    """Return a text that code wrote in English, or each of several, in the language of the page; what is no text, or a
+    name that somebody gave, as it is."""
+    if isinstance(text, str) and not isinstance(text, AsGiven):
         return translated_text(text)
     if isinstance(text, (list, tuple)):
         return [translated(one) for one in text]
@@ -25,8 +26,9 @@ def translated(text: Any) -> Any:
 
 @register.filter
 def spoken(field: BoundField) -> BoundField:
-    """Return a field with what it offers in the language of the page; objects keep their names."""
+    """Return a field with what it offers in the language of the page; objects, and values that are shown as they are,
+    keep their names."""
     if hasattr(field.field, "choices") and not isinstance(field.field, ModelChoiceField):
         widget = field.field.widget
-        widget.choices = [(value, translated(label)) for value, label in widget.choices]
+        widget.choices = [(value, label if value == label else translated(label)) for value, label in widget.choices]
     return field

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
+from django import forms
 from django.template import Context, Template
 from django.utils import translation
 from django.utils.translation.trans_real import translation as translation_of
@@ -13,6 +14,9 @@ from hypothesis import strategies as st
 
 from core.catalogues.extraction import Text, python_texts
 from core.catalogues.patterns import Index, Pattern, _read, patterns_of, translated
+from core.language import AsGiven
+from core.templatetags.translated import spoken
+from core.templatetags.translated import translated as shown
 
 pytestmark = pytest.mark.once
 
@@ -111,3 +115,18 @@ def test_a_long_text_is_read_clause_by_clause():
         assert translated(text) == text
         assert _read.cache_info().misses - before < 12 * 1000
         assert translated(f"{text} Annotators").endswith(known)
+
+
+def test_names_that_people_gave_and_words_of_files_are_alike_in_every_language():
+    field = forms.Form()
+    field.fields["split"] = forms.ChoiceField(choices=[("", "All"), ("calibration", "calibration"), ("x", "Stories")])
+    with translation.override("zh-hans"):
+        assert translated("Calibration") == translated("calibration") == "校准"
+        assert translated("Split calibration") == "划分 calibration"
+        assert (
+            translated("label is 'Order'; expected one of Order, Truth.")
+            == "label（标签）为 'Order'；应为 Order, Truth 之一。"
+        )
+        assert shown(AsGiven("calibration")) == "calibration" and shown("calibration") == "校准"
+        choices = spoken(field["split"]).field.widget.choices
+    assert choices == [("", "全部"), ("calibration", "calibration"), ("x", "故事")]
