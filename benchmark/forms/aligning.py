@@ -82,6 +82,9 @@ class GrowForm(forms.Form):
         help_text=_("Nobody chosen: those who align in it already."),
     )
 
-    def __init__(self, data: Any = None, *, project: Project) -> None:
+    def __init__(self, data: Any = None, *, project: Project, more: str = "") -> None:
+        """`more` is how many tables an address asks for, which the form opens on where there can be so many."""
         super().__init__(data)
         self.fields["annotators"].queryset = members_of(project)
+        if more.isascii() and more.isdecimal() and 0 < int(more[:9]) <= MOST_TABLES:
+            self.fields["more"].initial = int(more)

@@ -369,11 +369,14 @@ class JudgeForm(RefusableForm, JudgingFields, MoneyFields):
     )  # fmt: skip
     title = forms.CharField(required=False, max_length=MOST_TITLE, label=gettext_noop("Name of the run"))
 
-    def __init__(self, data: Mapping[str, Any] | None = None, *, suite: Suite) -> None:
+    def __init__(self, data: Mapping[str, Any] | None = None, *, suite: Suite, there: Collection[str] = ()) -> None:
+        """`there` names the judges that judged these answers already: the form opens on another one."""
         super().__init__(data)
         self.suite = suite
         self.set_judging(suite)
         if "judge" in self.fields:
+            others = self.fields["judge"].queryset.exclude(name__in=there).values_list("name", flat=True)
+            self.fields["judge"].initial = next(iter(others), lexical.NAME)
             self.fields["judge"].required, self.fields["judge"].empty_label = True, None
             self.fields["judges"].queryset = self.fields["judge"].queryset
             self.order_fields(["judge", "judges", *self.judging])

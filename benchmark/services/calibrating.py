@@ -26,7 +26,7 @@ from benchmark.suites.registry import suite_named
 from benchmark.suites.showing.judges import NOT_TESTED
 from core.made_by import made_by
 from judge.domain.calibration.agreement import Figure
-from judge.domain.calibration.corrected import Averaging, Corrected, Metric, corrected, foreseen, needed
+from judge.domain.calibration.corrected import Averaging, Corrected, Metric, corrected, foreseen, needed, shown
 from judge.domain.calibration.differing import Differing, differing
 from judge.domain.calibration.report import Calibration, calibration
 from judge.domain.calibration.rows import known_rows
@@ -95,7 +95,8 @@ class StudyJudge:
 class CorrectedModel:
     """One model's corrected scores, by metric over stories, and F1 over categories; its F1 as the judge `alone` gives
     it; `further`, half the width that its F1 will have with `more` further aligned stories, and `narrow`, how many
-    stories in all make it ±`NARROW`."""
+    stories in all make it ±`NARROW`. It is one of so many
+    `models`."""
 
     model: str
     scores: dict[Metric, Corrected]
@@ -103,6 +104,12 @@ class CorrectedModel:
     alone: Figure
     further: float | None
     narrow: int | None
+    models: int = 1
+
+    @property
+    def tables_of_all(self) -> int:
+        """How many tables are `more` of this model and as many of each other one."""
+        return self.more * self.models
 
     @property
     def f1(self) -> Corrected:
@@ -248,21 +255,22 @@ def report_of(judge: StudyJudge, *, seed: int) -> CalibrationReport:
     return CalibrationReport(
         judge.brief,
         calibration(judge.joined.tables, seed=seed),
-        [_corrected(name, stories) for name, stories in sorted(models.items())],
+        [_corrected(name, stories, len(models)) for name, stories in sorted(models.items())],
         differing(models),
     )
 
 
-def _corrected(name: str, stories: list) -> CorrectedModel:
-    scores = {metric: corrected(stories, metric) for metric in Metric}
+def _corrected(name: str, stories: list, models: int) -> CorrectedModel:
+    scores = {metric: shown(corrected(stories, metric)) for metric in Metric}
     f1 = scores[Metric.F1]
     return CorrectedModel(
         name,
         scores,
-        corrected(stories, Metric.F1, Averaging.CATEGORIES),
+        shown(corrected(stories, Metric.F1, Averaging.CATEGORIES)),
         mean_judged(stories, Metric.F1).figure,
         foreseen(f1, min(f1.aligned + MORE, f1.stories)),
         needed(f1, NARROW, len(stories)),
+        models,
     )
 
 

@@ -22,7 +22,7 @@ from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.shown import EntrantResults, NamedEntrant, RunEntrant
 from core.made_by import made_by
 from core.plain import Json
-from judge.domain.calibration.corrected import Corrected, JudgedStory, Metric, corrected
+from judge.domain.calibration.corrected import Corrected, JudgedStory, Metric, corrected, shown
 from judge.domain.calibration.differing import differing
 from judge.domain.judgements import StoryJudgement
 from judge.models import AlignmentStudy
@@ -219,7 +219,7 @@ def _made(run: Run, study: AlignmentStudy, stories: Stories) -> RunScores | None
     if not any(story.human for of in models.values() for story in of):
         return None
     errors, numbers, unjudged = differing(models), {}, {}
-    scores = {entrant: {metric: corrected(of, metric) for metric in Metric} for entrant, of in models.items()}
+    scores = {entrant: {metric: shown(corrected(of, metric)) for metric in Metric} for entrant, of in models.items()}
     for name, entrant in _entrants(run).items():
         own = {one.number: one for one in judged.values() if one.model == name}
         numbers[entrant] = frozenset(own)

@@ -75,7 +75,7 @@ def grow_alignment(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     """Draw further tables of a study."""
     access = study_of(request.user, slug, uid, role=Role.ADMIN)
     project = access.project.project
-    form = GrowForm(request.POST or None, project=project)
+    form = GrowForm(request.POST or None, project=project, more=request.GET.get("more", ""))
     if request.method == "POST" and form.is_valid():
         try:
             made_once(request, partial(_grown, request, access.study, form))

@@ -98,6 +98,10 @@ def calibration(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
             ),
             "judge": judge,
             "selection": selection,
+            "human_counts": [
+                (one, one.rows > 0 or not one.count.isdecimal() or int(one.count) <= study.most_links)
+                for one in report.calibration.human_counts
+            ],
             "reason": study.judge_reason if judge.version == study.judge_version else selection.reason,
             "longest": LONGEST_REASON,
             "here": here,

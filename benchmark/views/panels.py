@@ -14,6 +14,7 @@ from benchmark.services.calibrated_panels import PanelReport, kept_bridge, kept_
 from benchmark.services.calibrating import JudgeBrief, briefs_of
 from benchmark.views.calibration import AgreementRow, study_for_admins
 from judge.domain.calibration.panels import FEWEST
+from judge.models import AlignmentStudy
 
 
 @require_GET
@@ -24,6 +25,7 @@ def panel(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     ticked = request.GET.getlist("judge")
     chosen = [one for one in judges if one.version in ticked] if ticked else judges
     context: dict[str, Any] = {"study": study, "judges": [(one, one in chosen) for one in judges], "fewest": FEWEST}
+    context["origin"] = _origin(study)
     if len(chosen) >= FEWEST:
         context |= _panel(kept_panel(study, chosen, apart="own" not in request.GET))
     return render(request, "benchmark/calibration/panel.html", access.context | context)
@@ -45,7 +47,7 @@ def bridge(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     """What changes from one version of a judge, `old`, to another, `new`, on the tables that both judged."""
     access, study = study_for_admins(request, slug, uid)
     judges = briefs_of(study)
-    context: dict[str, Any] = {"study": study, "judges": judges}
+    context: dict[str, Any] = {"study": study, "judges": judges, "origin": _origin(study)}
     if len(judges) > 1:
         first, second = _newest(judges)
         old, new = _version(request, "old", judges) or first, _version(request, "new", judges) or second
@@ -53,6 +55,12 @@ def bridge(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         if old is not new:
             context["report"] = kept_bridge(study, old, new)
     return render(request, "benchmark/calibration/bridge.html", access.context | context)
+
+
+def _origin(study: AlignmentStudy) -> str:
+    """The uid of a run of whose answers people aligned tables, empty where none is here any more."""
+    runs = Run.objects.listed().filter(project=study.project_id, uid__in=study.origin.get("runs", []))
+    return next(iter(runs.order_by("-id").values_list("uid", flat=True)), "")
 
 
 def _version(request: HttpRequest, name: str, judges: list[JudgeBrief]) -> JudgeBrief | None:

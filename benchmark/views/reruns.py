@@ -18,6 +18,7 @@ from benchmark.services import runs as service
 from benchmark.services.evaluating import read_again
 from benchmark.services.extending import extend_run
 from benchmark.services.follow_ups import ask_missing, estimate_of_follow_ups
+from benchmark.services.judge_panels import judged_beside
 from benchmark.services.plans import RunRefused
 from benchmark.services.runs import run_again
 from benchmark.services.taken_over import needed_by_judge
@@ -34,7 +35,8 @@ MOST_READ_AT_ONCE = 20_000
 @require_http_methods(["GET", "POST"])
 def judge_anew(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
-    form = JudgeForm(posted(request), suite=suite_named(access.run.suite))
+    there = {run.judge.name for run in judged_beside(access.run)}
+    form = JudgeForm(posted(request), suite=suite_named(access.run.suite), there=there)
     if request.method == "POST" and form.is_valid():
         try:
             judging_run = launch_once(request, form.plans(access.run))

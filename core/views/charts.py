@@ -160,6 +160,12 @@ class DotChart:
         return any(mark.third for mark in self.marks)
 
     @property
+    def lines(self) -> bool:
+        """Whether any mark has the line of its interval."""
+        dots = [dot for mark in self.marks for dot in (mark.first, mark.second, mark.third) if dot]
+        return any(dot.low is not None for dot in dots)
+
+    @property
     def bands(self) -> bool:
         return any(mark.band for mark in self.marks)
 

@@ -31,6 +31,7 @@ from judge.services.alignment_report import (
     progress_of_each,
 )
 from judge.services.deciding import open_tables, taken_by_others
+from judge.services.proposals import accepted_of
 from judge.services.queue import alignments_of, next_alignment
 from judge.services.refused import Refused
 from judge.services.studies import close_study
@@ -82,6 +83,7 @@ def study(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         "waiting": waiting,
         "open_tables": [(table, taken.get(table.task.story_id, "")) for table in waiting.tables],
         "aligns_still": aligns_still(access),
+        "accepted": accepted_of(one),
     }
     return render(request, "judge/study.html", access.context | context)
 

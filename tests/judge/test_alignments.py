@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -18,7 +19,7 @@ from annotation.services.effort import effort_of
 from judge.domain.alignment import RowAnswer
 from judge.models import Alignment, AlignmentEvent, AlignmentStudy, AlignmentTask, SettledAlignment, SettledEvent
 from judge.services import alignment_report
-from judge.services.aligning import hand_in, last_step, save_changes, take_back
+from judge.services.aligning import Change, hand_in, last_step, save_changes, take_back
 from judge.services.alignment_assignments import give_more, release
 from judge.services.alignment_report import (
     PersonProgress,
@@ -31,6 +32,7 @@ from judge.services.alignment_report import (
     progress_of_each,
 )
 from judge.services.deciding import open_tables
+from judge.services.proposals import accepted_of
 from judge.services.queue import alignments_of
 from judge.services.refused import Refused
 from judge.services.settled_tables import settled_tables
@@ -200,6 +202,29 @@ def test_who_was_given_a_table_and_said_nothing_of_it_may_decide_it(cast):
         check_independence(by=cast.esi, task=task)
     release(by=cast.alice, study=study, person=cast.esi, now=NOW)
     check_independence(by=cast.esi, task=task)
+
+
+def test_how_many_links_were_accepted_as_proposed_is_told(cast, study, client):
+    task = tasks(study)[0]
+    own = of(task, cast.bob)
+    links = [("p1", ("g1",)), ("p2", ("g2",))]
+    proposed = [Change(row, RowAnswer(to), f"k-{row}", f"k-{row}", NOW, accepted=True) for row, to in links]
+    save_changes(alignment=own, changes=proposed, now=NOW)
+    answer_all(own, p1="g1", p2="g3")  # the second is changed, the first is said again by hand
+    answer_all(of(task, cast.bea), p1="g1", p2="g3")
+    found = accepted_of(study)
+    assert (found.links, found.accepted, found.changed) == (4, 0, 2)
+    other = of(tasks(study)[1], cast.bob)
+    save_changes(alignment=other, changes=[replace(proposed[0], idempotency_key="k", action="k")], now=NOW)
+    hand_in(alignment=say(other, p2="none", g2="none", g3="none"), now=NOW)
+    found = accepted_of(study)
+    assert (found.links, found.accepted, found.changed) == (5, 1, 2)
+    client.force_login(cast.esi)
+    page = " ".join(client.get(reverse("judge:study", args=["minds", study.uid])).content.decode().split())
+    assert (
+        "Of people’s 5 links 1 are proposals of the page that they accepted; 2 accepted ones were changed later."
+        in page
+    )
 
 
 def test_a_table_is_taken_back_until_an_expert_decides(cast, study):

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from annotation.management.json_command import JsonCommand
 from annotation.models import Project
+from benchmark.management.calibration_lines import lines_of
 from benchmark.services.calibrated_panels import bridge_report, panel_report
 from benchmark.services.calibrating import (
     StudyJudge,
@@ -42,6 +43,10 @@ class Command(JsonCommand):
         what.add_argument("--bridge", nargs=2, metavar="VERSION", help="what changes from the first to the second")
         what.add_argument("--choose", metavar="VERSION", help="keep with the study that this judge is used")
         parser.add_argument("--reason", metavar="TEXT", help="why it is chosen; the log keeps earlier choices")
+
+    def say(self, result: dict[str, Any]) -> None:
+        for line in lines_of(result):
+            self.stdout.write(line)
 
     def work(self, **options: Any) -> dict[str, Any]:
         study = _study(self.project(options["project"]), options["study"])

@@ -22,7 +22,7 @@ UNIT = "stories"
 NOTHING = gettext_noop("no row has a verdict of both people and the judge")
 NO_MATCH = gettext_noop("no row is matched by people")
 ALL_MATCHED = gettext_noop("every row is matched by people")
-ONE_VERDICT = gettext_noop("every row has the same verdict, so chance agreement is certain")
+ONE_VERDICT = gettext_noop("people’s verdict is the same on every row, so that nothing can be told beyond chance")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +77,12 @@ def agreement(tables: Sequence[Table], *, seed: int, keep: Keep = lambda _: True
         unclear=_count(rows, "unclear"),
         by_story=sums.by_story(),
         by_row=sums.figure(_agreeing, NOTHING, SHARE, worst=_wrong, best=_right),
-        sensitivity=sums.figure(_sensitivity, NO_MATCH, SHARE, of=(TP, FN), worst=_missed, best=_found),
-        specificity=sums.figure(_specificity, ALL_MATCHED, SHARE, of=(TN, FP), worst=_invented, best=_spared),
+        sensitivity=sums.figure(
+            _sensitivity, NO_MATCH if known else NOTHING, SHARE, of=(TP, FN), worst=_missed, best=_found
+        ),
+        specificity=sums.figure(
+            _specificity, ALL_MATCHED if known else NOTHING, SHARE, of=(TN, FP), worst=_invented, best=_spared
+        ),
         kappa=sums.figure(_kappa, ONE_VERDICT if known else NOTHING, DIFFERENCE),
     )
 
@@ -129,11 +133,13 @@ def _specificity(cells: Floats) -> Floats:
 
 
 def _kappa(cells: Floats) -> Floats:
-    """Cohen's kappa (1960), of weighted cells."""
+    """Cohen's kappa (1960), of weighted cells; undefined where people's verdict is the same on every row, as it would
+    be 0 whatever the judge says."""
     total = cells.sum(axis=1)
     human, judge = ratios(cells[:, TP] + cells[:, FN], total), ratios(cells[:, TP] + cells[:, FP], total)
     expected = human * judge + (1 - human) * (1 - judge)
-    return ratios(_agreeing(cells) - expected, np.where(1 - expected > 1e-12, 1 - expected, 0))
+    unlike = (human > 1e-12) & (human < 1 - 1e-12) & (1 - expected > 1e-12)
+    return ratios(_agreeing(cells) - expected, np.where(unlike, 1 - expected, 0))
 
 
 def _mean(columns: Floats) -> Floats:

@@ -202,6 +202,12 @@ def corrected(
     return replace(found, human=None, human_interval=None, effective=None) if others else found
 
 
+def shown(score: Corrected) -> Corrected:
+    """Return the score as pages and files show it: without a value where so few stories were aligned that it has no
+    interval, which the reason says."""
+    return replace(score, value=None, human=None, bounds=None) if score.interval is None else score
+
+
 def _with_bounds(
     stories: Sequence[JudgedStory],
     others: Sequence[JudgedStory],

@@ -1,0 +1,87 @@
+"""What a person reads of calibration reports, panels and bridges on a terminal, from their documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+FIGURES = {
+    "by_story": "agreement by story", "by_row": "agreement by row", "sensitivity": "sensitivity",
+    "specificity": "specificity",
+}  # fmt: skip
+ALONE = "kappa"
+
+
+def lines_of(document: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines of the document that `calibrate_judge` has of a choice, of reports, a panel or a bridge."""
+    if "majority" in document:
+        yield from _panel(document)
+    elif "old" in document:
+        yield from _bridge(document)
+    else:
+        yield f"study: {document['study']}"
+        if "settled" in document:
+            yield f"settled tables: {document['settled']:,}"
+        yield _choice(document["chosen"])
+        for judge in document.get("judges", ()):
+            yield from _judge(judge)
+
+
+def _choice(chosen: Mapping[str, Any] | None) -> str:
+    return f"chosen: {chosen['judge']} ({chosen['version'][:12]}), {chosen['reason']}" if chosen else "chosen: none"
+
+
+def _judge(report: Mapping[str, Any]) -> Iterator[str]:
+    yield f"{report['judge']} ({report['version'][:12]}): {report['reason']}"
+    yield f"  rows with both verdicts: {report['known']:,} in {report['aligned_tables']:,} tables"
+    yield from _agreement(report["calibration"]["overall"])
+    for model, told in report["corrected"].items():
+        f1 = told["scores"]["f1"]
+        alone = f"judge alone {_share(f1['judged'])}, people alone {_share(f1['human'])}"
+        yield f"  {model}: F1 corrected {_figure(f1)}, {alone}"
+
+
+def _agreement(of: Mapping[str, Any]) -> Iterator[str]:
+    for key, name in FIGURES.items():
+        yield f"  {name}: {_figure(of[key])}"
+    kappa = of[ALONE]
+    yield "  kappa: " + (_none(kappa) if kappa["value"] is None else f"{kappa['value']:.3f}")
+
+
+def _panel(document: Mapping[str, Any]) -> Iterator[str]:
+    yield f"tables that people aligned and all judged: {document['tables']:,}"
+    for one in document["judges"].values():
+        yield f"{one['judge']}, family {one['family'] or 'unknown'}, left out of {one['left_out']:,} tables"
+        yield from _agreement(one["agreement"])
+    for name in ("majority", "weighted"):
+        yield name
+        yield from _agreement(document[name])
+
+
+def _bridge(document: Mapping[str, Any]) -> Iterator[str]:
+    order = {True: "the order changes", False: "the order stays", None: "whether the order changes cannot be told"}
+    yield f"{document['old']['judge']} to {document['new']['judge']}, over {document['tables']:,} tables"
+    yield order[document["reordered"]]
+    for one in document["models"]:
+        before, after = one["silent"]
+        p = "" if one["p"] is None else f", p {one['p']:.4f}"
+        scores = f"{_share(one['old']['value'])} to {_share(one['new']['value'])}"
+        yield f"  {one['model']}: {scores}, {_figure(one['change'])}{p}"
+        yield f"    rows without a verdict: {before:,} before, {after:,} after, of {one['rows']:,}"
+    yield f"rows on which both have a verdict: {document['rows']:,}, the same {_figure(document['same'])}"
+
+
+def _share(value: float | None) -> str:
+    return "not known" if value is None else f"{100 * value:.2f} %"
+
+
+def _figure(figure: Mapping[str, Any]) -> str:
+    if figure["value"] is None:
+        return _none(figure)
+    ends = figure.get("interval")
+    told = f"[{100 * ends[0]:.1f}, {100 * ends[1]:.1f}]" if ends else f"({figure['reason']})"
+    return f"{_share(figure['value'])} {told}"
+
+
+def _none(figure: Mapping[str, Any]) -> str:
+    return f"not known ({figure['reason']})" if figure.get("reason") else "not known"
