@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeVar
@@ -26,7 +26,16 @@ from benchmark.suites.registry import suite_named
 from benchmark.suites.showing.judges import NOT_TESTED
 from core.made_by import made_by
 from judge.domain.calibration.agreement import Figure
-from judge.domain.calibration.corrected import Averaging, Corrected, Metric, corrected, foreseen, needed, shown
+from judge.domain.calibration.corrected import (
+    Averaging,
+    Corrected,
+    JudgedStory,
+    Metric,
+    corrected,
+    foreseen,
+    needed,
+    shown,
+)
 from judge.domain.calibration.differing import Differing, differing
 from judge.domain.calibration.report import Calibration, calibration
 from judge.domain.calibration.rows import known_rows
@@ -95,8 +104,8 @@ class StudyJudge:
 class CorrectedModel:
     """One model's corrected scores, by metric over stories, and F1 over categories; its F1 as the judge `alone` gives
     it; `further`, half the width that its F1 will have with `more` further aligned stories, and `narrow`, how many
-    stories in all make it ±`NARROW`. It is one of so many
-    `models`."""
+    stories in all make it ±`NARROW`. It is one of so many `models`. Where too few of its stories were aligned for a score of its own, `pooled`
+    is its F1 by the judge's error on all models, which holds only where that does not differ by model."""
 
     model: str
     scores: dict[Metric, Corrected]
@@ -105,6 +114,7 @@ class CorrectedModel:
     further: float | None
     narrow: int | None
     models: int = 1
+    pooled: Corrected | None = None
 
     @property
     def tables_of_all(self) -> int:
@@ -255,12 +265,14 @@ def report_of(judge: StudyJudge, *, seed: int) -> CalibrationReport:
     return CalibrationReport(
         judge.brief,
         calibration(judge.joined.tables, seed=seed),
-        [_corrected(name, stories, len(models)) for name, stories in sorted(models.items())],
+        [_corrected(name, models) for name in sorted(models)],
         differing(models),
     )
 
 
-def _corrected(name: str, stories: list, models: int) -> CorrectedModel:
+def _corrected(name: str, models: Mapping[str, Sequence[JudgedStory]]) -> CorrectedModel:
+    stories = models[name]
+    others = [one for other, part in models.items() if other != name for one in part if one.human]
     scores = {metric: shown(corrected(stories, metric)) for metric in Metric}
     f1 = scores[Metric.F1]
     return CorrectedModel(
@@ -270,7 +282,8 @@ def _corrected(name: str, stories: list, models: int) -> CorrectedModel:
         mean_judged(stories, Metric.F1).figure,
         foreseen(f1, min(f1.aligned + MORE, f1.stories)),
         needed(f1, NARROW, len(stories)),
-        models,
+        len(models),
+        None if f1.interval or not others else shown(corrected(stories, Metric.F1, others=others)),
     )
 
 

@@ -52,6 +52,7 @@ def report_document(report: CalibrationReport) -> Json:
                 "over_categories": _score(one.by_category),
                 "further": one.further,
                 "narrow": one.narrow,
+                "pooled": one.pooled and _score(one.pooled),
             }
             for one in report.models
         },
