@@ -57,6 +57,7 @@ from judge.domain.calibration.rows import Table, matched
 from judge.domain.calibration.selection import Selection
 from judge.models import AlignmentStudy
 from judge.services.calibrating import rows_of
+from judge.services.proposals import accepted_of
 from judge.services.refused import Refused
 from judge.services.studies import LONGEST_REASON, choose_judge
 
@@ -98,11 +99,12 @@ def calibration(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
             ),
             "judge": judge,
             "selection": selection,
+            "accepted": accepted_of(study),
             "human_counts": [
                 (one, one.rows > 0 or not one.count.isdecimal() or int(one.count) <= study.most_links)
                 for one in report.calibration.human_counts
             ],
-            "reason": study.judge_reason if judge.version == study.judge_version else selection.reason,
+            "reason": study.judge_reason if judge.version == study.judge_version else "",
             "longest": LONGEST_REASON,
             "here": here,
         }

@@ -66,6 +66,13 @@ def test_the_page_counts_then_makes_and_grows(world, client):
     )
 
 
+def test_further_tables_are_as_many_as_the_report_asks_for(world, study, client):
+    client.force_login(world.alice)
+    address = reverse("benchmark:grow_alignment", args=[study.project.slug, study.uid])
+    pages = [client.get(address + tail) for tail in ("", "?more=27", "?more=-1", "?more=x")]
+    assert [page.context["form"]["more"].value() for page in pages] == [10, 27, 10, 10]
+
+
 def test_the_command_says_what_is_wrong(world):
     assert sum(row["drawn"] for row in command(world, "--tables=8", "--preview")["strata"].values()) == 8
     for given, sentence in (

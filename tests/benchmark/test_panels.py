@@ -193,6 +193,9 @@ def test_pages_and_command_of_panel_and_bridge(world, study):  # noqa: F811
     told = {"project": world.dataset.project.slug, "study": "First", "json": True}
     with pytest.raises(CommandError, match="A panel wants at least two judges"):
         call_command("calibrate_judge", **told, panel=True)
+    anew = f"{world.base}/runs/{world.run.uid}/judge/"
+    assert all(f'href="{anew}"' in client.get(f"{base}/{tail}/").content.decode() for tail in ("panel", "bridge"))
+    assert client.get(anew).context["form"].fields["judge"].initial != world.run.judge.name
     second_judge(world)
     judges, _ = calibrated(study)
     page = client.get(f"{base}/panel/").content.decode()
@@ -230,6 +233,9 @@ def test_pages_and_command_of_panel_and_bridge(world, study):  # noqa: F811
             assert (
                 rival["difference"]["value"] == pytest.approx(-back["difference"]["value"]) and rival["p"] is not None
             )
+    for given in ({}, {"panel": True}, {"bridge": versions}):
+        call_command("calibrate_judge", **told | {"json": False}, **given, stdout=(out := StringIO()))
+        assert "{'" not in out.getvalue() and "lexical-judge" in out.getvalue()
     for tail in ("bridge/?old=0&new=0", f"bridge/?old={versions[0]}&new=0000"):
         assert bare.get(api + tail, headers=token).status_code == 422
     assert bare.get(f"{api}bridge/?old=x&new=0", headers=token).status_code == 400

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from judge.domain.calibration.agreement import ALL_MATCHED, NO_MATCH, NOTHING, agreement
+from judge.domain.calibration.agreement import ALL_MATCHED, NO_MATCH, NOTHING, ONE_VERDICT, agreement
 from judge.domain.calibration.report import calibration, match_counts
 from judge.domain.calibration.rows import Unknown
 from tests.judge.domain.calibration.worlds import row, table
@@ -76,6 +76,14 @@ def test_what_is_undefined_says_why():
     assert agreement([], seed=1).by_row.reason == NOTHING
     assert agreement([table([row(0, 0)])], seed=1).sensitivity.reason == NO_MATCH
     assert agreement([table([row(1, 1)])], seed=1).specificity.reason == ALL_MATCHED
+
+
+def test_where_people_match_every_row_nothing_is_told_beyond_chance():
+    every = agreement([table([row(1, 1), row(1, 0)], story=f"s{at}") for at in range(6)], seed=1)
+    assert (every.by_row.value, every.kappa.value, every.kappa.reason) == (0.5, None, ONE_VERDICT)
+    assert every.specificity.value is None  # a judge that says one thing of all is no better than chance, and told so
+    blind = agreement([table([row(1, 1), row(0, 1)], story=f"s{at}") for at in range(6)], seed=1)
+    assert blind.kappa.value == 0
 
 
 def test_the_interval_is_over_stories_and_not_over_rows():
