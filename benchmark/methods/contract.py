@@ -55,6 +55,9 @@ class NothingToAsk(ValueError):
         self.answer = answer
 
 
+PEOPLE, PERCEIVERS = "people", "perceivers"
+"""What a method may need of the questions of a suite: through whose eyes they look (`Put.people`), and who perceives
+which part of the story by the data (`Scene.perceivers`)."""
 Earlier = Mapping[str, str]
 """Raw answers to earlier steps, by step."""
 
@@ -65,7 +68,7 @@ class Method:
 
     `steps` come before the answer, in order; `ask(step, put, earlier)` returns the prompt of one of them, `answer(put,
     earlier)` that of the answer, both raise NothingToAsk. `read(text)` returns the part of a raw answer that holds the
-    answer itself.
+    answer itself. It makes no sense in a suite whose questions lack one of its `needs`.
     """
 
     name: str
@@ -75,3 +78,4 @@ class Method:
     steps: tuple[Step, ...] = ()
     ask: Callable[[str, Put, Earlier], Sequence[Message]] | None = None
     read: Callable[[str], str] = str.strip
+    needs: frozenset[str] = frozenset()

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Sequence
 
-from benchmark.methods.contract import Earlier, Method, NothingToAsk, Put
+from benchmark.methods.contract import PEOPLE, PERCEIVERS, Earlier, Method, NothingToAsk, Put
 from benchmark.methods.perceptions import Perceived, perceived_by, perceptions_of
 from benchmark.methods.plain import prompt
 from benchmark.suites.asked import Step
@@ -83,10 +83,12 @@ PERCEPTOM = Method(
     _answer,
     steps=(Step(PERCEIVE, "Perceiving", answers=("perceptions", "perceptions")),),
     ask=_ask,
+    needs=frozenset({PEOPLE}),
 )
 ORACLE_PERCEPTION = Method(
     "oracle-perception",
     gettext_noop("PercepToM with the true perceptions"),
     gettext_noop("The question about what the person perceived, by the data."),
     _oracle,
+    needs=frozenset({PEOPLE, PERCEIVERS}),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmark.methods.contract import Earlier, Method, Put
+from benchmark.methods.contract import PEOPLE, Earlier, Method, Put
 from benchmark.methods.plain import prompt
 from benchmark.suites.asked import Step
 from core.language import gettext_noop
@@ -38,4 +38,5 @@ SIMTOM = Method(
     _answer,
     steps=(Step(PERSPECTIVE, "Taking the perspective", answers=("perspective", "perspectives")),),
     ask=_ask,
+    needs=frozenset({PEOPLE}),
 )

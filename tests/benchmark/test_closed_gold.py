@@ -375,6 +375,7 @@ WALKED = {
     "GoldFilter",
     "GoldKindsFilter",
     "DoubtfulGoldFilter",
+    "StructureFilter",
 }
 ADMINS_ALONE = {"BridgeFilter", "FilterForm", "GoldLogFilter", "LedgerFilter", "PanelFilter"}
 """Filters of pages that neither annotators nor experts open (tests/test_urlconf.py)."""

@@ -250,6 +250,12 @@ def test_open_work_on_a_story_makes_all_of_it_wait(world, client):
         "1/?of=random&question=1",
     )
     assert [client.get(base + file).status_code for file in files] == [403] * 4
+    _, secret = make_token(by=world.bob, name="tests", scope=Scope.READ, days=None, now=timezone.now())
+    api = APIClient(HTTP_AUTHORIZATION=f"Token {secret}")
+    address = f"/api/v1/projects/{world.dataset.project.slug}/structure/"
+    queries = ("", "?measure=stage2.overall_accuracy", f"?measure={BOTH}&counted=stories&reading=official")
+    assert {api.get(address + query).status_code for query in queries} == {403}
+    assert api.get(f"{address}tables/observations/?format=csv").status_code == 403
 
 
 def test_a_project_without_questions_says_what_is_needed(tmp_path, client):

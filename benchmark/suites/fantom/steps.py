@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from benchmark.methods.cot import COT
-from benchmark.methods.perceptom import PERCEIVE, PERCEPTOM, all_perceived
-from benchmark.methods.plain import PLAIN
+from benchmark.methods.contract import PEOPLE
+from benchmark.methods.perceptom import PERCEIVE, all_perceived
 from benchmark.methods.program import method_named, parsed_by, program_of, request_by, steps_with
-from benchmark.methods.s2a import S2A
-from benchmark.methods.self_ask import SELF_ASK
-from benchmark.methods.simtom import SIMTOM
+from benchmark.methods.registry import methods_for
 from benchmark.suites.contract import BadQuestion, Parsed, Question, Step
 from benchmark.suites.conversations.asking import answer_in, put_of, right_answer, score_of
 from benchmark.suites.conversations.baselines import TELL, task_of
@@ -23,7 +20,7 @@ from workers.providers.contract import Request
 
 ANSWER = "answer"
 EMBEDDER = "embedder"
-METHODS = (PLAIN, COT, SELF_ASK, S2A, SIMTOM, PERCEPTOM)
+METHODS = methods_for(PEOPLE)
 STEPS = steps_with(METHODS, Step(ANSWER, "Answering", task=TELL))
 PROGRAM = program_of(METHODS, ANSWER)
 

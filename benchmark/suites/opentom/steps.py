@@ -7,15 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from benchmark.methods.contract import Put
-from benchmark.methods.cot import COT
+from benchmark.methods.contract import PEOPLE, Put
 from benchmark.methods.in_session import FIRST, in_session
-from benchmark.methods.perceptom import PERCEIVE, PERCEPTOM, all_perceived
-from benchmark.methods.plain import PLAIN
+from benchmark.methods.perceptom import PERCEIVE, all_perceived
 from benchmark.methods.program import method_named, parsed_by, program_of, request_by, steps_with, wording_digest
-from benchmark.methods.s2a import S2A
-from benchmark.methods.self_ask import SELF_ASK
-from benchmark.methods.simtom import SIMTOM
+from benchmark.methods.registry import methods_for
 from benchmark.suites.contract import BadQuestion, Parsed, Question, Sample, Step
 from benchmark.suites.opentom.genres import genre_of
 from benchmark.suites.opentom.kinds import ACCESSIBILITY, ATTITUDE, COARSE, FINE, FULLNESS, LABELS, UNREAD
@@ -28,7 +24,7 @@ ANSWER = "answer"
 TELL = "answer OpenToM"
 """The kind of task: {"key", "kind", "choices" (what may be answered), "majority" (the answer that is right most often
 of its genre)}."""
-ALONE = (PLAIN, COT, SELF_ASK, S2A, SIMTOM, PERCEPTOM)
+ALONE = methods_for(PEOPLE)
 """Methods by which each question is asked by itself."""
 JOINT = in_session(TELL)
 METHODS = (*ALONE, JOINT)
