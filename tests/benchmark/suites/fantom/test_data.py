@@ -212,11 +212,12 @@ def test_the_command_prints_problems_as_sentences_and_how_many_more():
         "files": {"fantom_v1.json": "def"},
         "unchecked": "Its digest is not known.",
         "problems": problems,
+        "terms": "For evaluation only.",
     }
     Command(stdout=out).say(result)
     said = out.getvalue().splitlines()
     assert (
-        said[2:4] == ["problems: 12", "  fantom_v1.json: Set 0 is odd."]
+        said[2:5] == ["licence: For evaluation only.", "problems: 12", "  fantom_v1.json: Set 0 is odd."]
         and "  fantom_v1.json, line 9: Set 9 is odd." in said
     )
     assert said[-2:] == ["  2 more; --json lists all.", "not checked: Its digest is not known."]
