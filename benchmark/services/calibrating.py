@@ -104,8 +104,9 @@ class StudyJudge:
 class CorrectedModel:
     """One model's corrected scores, by metric over stories, and F1 over categories; its F1 as the judge `alone` gives
     it; `further`, half the width that its F1 will have with `more` further aligned stories, and `narrow`, how many
-    stories in all make it ±`NARROW`. It is one of so many `models`. Where too few of its stories were aligned for a score of its own, `pooled`
-    is its F1 by the judge's error on all models, which holds only where that does not differ by model."""
+    stories in all make it ±`NARROW`. It is one of so many `models`. Where too few of its stories were aligned for a
+    score of its own, `pooled` is its F1 by the judge's error on all models, which holds only where that does not differ
+    by model."""
 
     model: str
     scores: dict[Metric, Corrected]
