@@ -6,14 +6,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmark.methods.contract import Put
-from benchmark.methods.cot import COT
+from benchmark.methods.contract import PEOPLE, PERCEIVERS, Put
 from benchmark.methods.perceptom import ORACLE_PERCEPTION, PERCEPTOM, asked_perceptions
-from benchmark.methods.plain import PLAIN, prompt
+from benchmark.methods.plain import prompt
 from benchmark.methods.program import digest_of, program_of, steps_with
-from benchmark.methods.s2a import S2A
-from benchmark.methods.self_ask import SELF_ASK
-from benchmark.methods.simtom import SIMTOM
+from benchmark.methods.registry import methods_for
 from benchmark.suites.asked import Question
 from benchmark.suites.contract import Parsed, Step
 from benchmark.suites.perceiving.baselines import PERCEIVE, array_of
@@ -23,7 +20,7 @@ from core.language import gettext_noop
 from workers.providers.contract import Request
 
 PERCEPTIONS, BELIEF, ANSWER = "perceptions", "belief", "answer"
-METHODS = (PLAIN, COT, SELF_ASK, S2A, SIMTOM, PERCEPTOM, ORACLE_PERCEPTION)
+METHODS = methods_for(PEOPLE, PERCEIVERS)
 PRECURSORS = Setting(
     "precursors",
     gettext_noop("Perceptions and beliefs"),
