@@ -28,7 +28,9 @@ Floats = NDArray[np.floating]
 FEWEST_MODELS = 5
 """Below this many nothing is fitted: two or three models tell their own difference, not one of items."""
 FEWEST_ITEMS = 5
-ROUNDS, STEPS, DRAWS = 30, 4, 1000
+ROUNDS, STEPS, DRAWS, AT_ONCE = 30, 4, 1000, 1000
+UNKNOWN = -1.0
+"""In the place of a score that a model does not have."""
 LEAST_SPREAD = 0.05
 """The least standard deviation of items' intercepts and slopes."""
 
@@ -58,30 +60,44 @@ def fit_items(scores: Floats, *, seed: int) -> ItemFit | None:
     known = np.isfinite(scores)
     if scores.shape[0] < FEWEST_MODELS or scores.shape[1] < FEWEST_ITEMS:
         return None
-    ability = _elsewhere(scores, known)
+    # items that models scored alike have the same fit: single answers of a corpus have a few hundred patterns
+    patterns, which, counts = np.unique(
+        np.where(known, scores, UNKNOWN), axis=1, return_inverse=True, return_counts=True
+    )
+    weights = counts.astype(float)
+    known = patterns != UNKNOWN
+    values = np.where(known, patterns, 0.0)
+    ability = _elsewhere(values, known, weights)
     if ability is None:
         return None
-    values = np.where(known, scores, 0.0)
-    mean, cov = _posterior(values, known, ability)
-    rng = np.random.default_rng(seed)
+    mean, cov = _posterior(values, known, ability, weights)
+    told = _told(*mean.T)
+    ends = _intervals(mean, cov, scores.shape[0] - 1, np.random.default_rng(seed))
+    which = which.reshape(-1)
+    return ItemFit(told[0][which], ends[0][which], told[1][which], ends[1][which])
+
+
+def _intervals(mean: Floats, cov: Floats, freedom: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Return the ends of difficulty and of discrimination, shape (J, 2), some items at a time."""
+    ends = np.empty((len(mean), 2)), np.empty((len(mean), 2))
     root = np.linalg.cholesky(cov)
-    difficulty, discrimination = np.empty((DRAWS, len(mean))), np.empty((DRAWS, len(mean)))
-    freedom = scores.shape[0] - 1
-    for draw in range(DRAWS):
-        drawn = rng.standard_normal((len(mean), 2)) * np.sqrt(freedom / rng.chisquare(freedom, len(mean)))[:, None]
-        d, a = (mean + np.einsum("jkl,jl->jk", root, drawn)).T
-        difficulty[draw], discrimination[draw] = _told(d, a)
-    middle = _told(*mean.T)
-    ends = [np.quantile(of, (0.025, 0.975), axis=0).T for of in (difficulty, discrimination)]
-    return ItemFit(middle[0], ends[0], middle[1], ends[1])
+    for first in range(0, len(mean), AT_ONCE):
+        part = slice(first, first + AT_ONCE)
+        count = len(mean[part])
+        drawn = rng.standard_normal((DRAWS, count, 2)) * np.sqrt(freedom / rng.chisquare(freedom, (DRAWS, count, 1)))
+        d, a = np.moveaxis(mean[part] + np.einsum("jkl,njl->njk", root[part], drawn), 2, 0)
+        for of, values in zip(ends, _told(d, a), strict=True):
+            of[part] = np.quantile(values, (0.025, 0.975), axis=0).T
+    return ends
 
 
-def mean_by_model(scores: Floats, models: Sequence[int]) -> Floats:
-    """Return the mean of what each model scored on each item, over the times that it was asked: shape (models, items),
-    nan where it has no score. `models` has the number of the model of each row of `scores`, shape (times, items)."""
+def mean_by_model(scores: Floats, models: Sequence[int], count: int) -> Floats:
+    """Return the mean of what each of `count` models scored on each item, over the times that it was asked: shape
+    (models, items), nan where it has no score. `models` has the number of the model of each row of `scores`, shape
+    (times, items)."""
     of = np.asarray(models, dtype=int)
     known, values = np.isfinite(scores), np.nan_to_num(scores)
-    sums, counts = (np.zeros((of.max(initial=-1) + 1, scores.shape[1])) for _ in range(2))
+    sums, counts = (np.zeros((count, scores.shape[1])) for _ in range(2))
     np.add.at(sums, of, values)
     np.add.at(counts, of, known)
     return ratios(sums, counts)
@@ -91,12 +107,11 @@ def _told(d: Floats, a: Floats) -> tuple[Floats, Floats]:
     return 1 - expit(d), expit(d + a) - expit(d - a)
 
 
-def _elsewhere(scores: Floats, known: NDArray[np.bool_]) -> Floats | None:
+def _elsewhere(values: Floats, known: NDArray[np.bool_], weights: Floats) -> Floats | None:
     """Return how good each model is on all items but one, as standardised log odds of its mean: shape (models, items);
-    None where the models are alike."""
-    values = np.where(known, scores, 0.0)
-    sums = values.sum(axis=1, keepdims=True) - values
-    counts = known.sum(axis=1, keepdims=True) - known
+    None where the models are alike. `weights` says how many items each one stands for."""
+    sums = (values * weights).sum(axis=1, keepdims=True) - values
+    counts = (known * weights).sum(axis=1, keepdims=True) - known
     odds = logit((sums + 0.5) / (counts + 1.0))
     spread = odds.std(axis=0)
     if (spread < 1e-9).any():
@@ -105,12 +120,14 @@ def _elsewhere(scores: Floats, known: NDArray[np.bool_]) -> Floats | None:
     return standard
 
 
-def _posterior(values: Floats, known: NDArray[np.bool_], ability: Floats) -> tuple[Floats, Floats]:
-    """Return mean (J, 2) and covariance (J, 2, 2) of each item's intercept and slope."""
+def _posterior(values: Floats, known: NDArray[np.bool_], ability: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Return mean (J, 2) and covariance (J, 2, 2) of each item's intercept and slope; each stands for as many items as
+    `weights` says."""
     fractional = bool(((values > 0) & (values < 1))[known].any())
     items = values.shape[1]
     basis = np.stack([np.ones_like(ability), ability], axis=2)  # (models, items, 2)
-    centre, spread, dispersion = np.array([float(logit((values[known].mean() + 0.01) / 1.02)), 0.5]), np.ones(2), 1.0
+    usual = float(logit((_mean(values, known, weights) + 0.01) / 1.02))
+    centre, spread, dispersion = np.array([usual, 0.5]), np.ones(2), 1.0
     found = np.tile(centre, (items, 1))
     for _ in range(ROUNDS):
         prior = np.diag(1 / spread**2)
@@ -122,17 +139,19 @@ def _posterior(values: Floats, known: NDArray[np.bool_], ability: Floats) -> tup
             step = np.linalg.solve(bend + prior, (slope - (found - centre) @ prior)[..., None])[..., 0]
             found = found + np.clip(step, -2, 2)
         cov = np.linalg.inv(bend + prior)
-        centre = found.mean(axis=0)
-        spread = np.maximum(
-            np.sqrt(((found - centre) ** 2).mean(axis=0) + np.diagonal(cov, axis1=1, axis2=2).mean(axis=0)),
-            LEAST_SPREAD,
-        )
+        centre = np.average(found, axis=0, weights=weights)
+        variance = (found - centre) ** 2 + np.diagonal(cov, axis1=1, axis2=2)
+        spread = np.maximum(np.sqrt(np.average(variance, axis=0, weights=weights)), LEAST_SPREAD)
         if fractional:
-            free = known.sum() - np.einsum("jkl,jlk->", bend, cov)
-            dispersion = _dispersion(values, share, known, float(free))
+            free = (known * weights).sum() - np.einsum("jkl,jlk,j->", bend, cov, weights)
+            dispersion = _dispersion(values, share, known * weights, float(free))
     return found, cov
 
 
-def _dispersion(values: Floats, share: Floats, known: NDArray[np.bool_], free: float) -> float:
-    residuals = np.where(known, (values - share) ** 2 / np.maximum(share * (1 - share), 1e-6), 0.0)
+def _mean(values: Floats, known: NDArray[np.bool_], weights: Floats) -> float:
+    return float((values * known * weights).sum() / max(1, (known * weights).sum()))
+
+
+def _dispersion(values: Floats, share: Floats, weights: Floats, free: float) -> float:
+    residuals = weights * (values - share) ** 2 / np.maximum(share * (1 - share), 1e-6)
     return float(np.clip(residuals.sum() / max(free, 1.0), 1e-3, 2.0))

@@ -1,18 +1,21 @@
-"""Which stories or questions of a leaderboard tell its models apart: difficulty and discrimination of each."""
+"""Which stories or questions of a leaderboard, and which items within them, tell its models apart: difficulty and
+discrimination of each."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from django.core.cache import cache
+from numpy.typing import NDArray
 
-from benchmark.domain.item_response import fit_items, mean_by_model
-from benchmark.domain.tables import Column, Table
-from benchmark.models import StoryScores
+from benchmark.domain.item_response import Floats, ItemFit, fit_items, mean_by_model
+from benchmark.domain.tables import Cells, Column, Table
+from benchmark.models import Dataset, StoryScores
+from benchmark.services.finer_items import Place, finer_scores, texts_of
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED
 from benchmark.suites.registry import group_named
 from benchmark.suites.shown import EntrantResults
@@ -34,14 +37,18 @@ FEW_MODELS = gettext_noop(
     "not all alike."
 )
 """The numbers are FEWEST_MODELS and FEWEST_ITEMS: a sentence that is translated names them itself."""
+WHOLE = -1
+"""The place of an item that is a whole sample."""
 
 
 @dataclass(frozen=True, slots=True)
 class ItemRow:
-    """A story or question by its number: shares from 0 to 1, with 95 % intervals; `apart` says that discrimination is
-    told from 0, `mean` is the mean score of the models, `scored` of how many."""
+    """A story or question by its number, WHOLE, or the item at a `place` in it: shares from 0 to 1, with 95 %
+    intervals; `apart` says that discrimination is told from 0, `mean` is the mean score of the models, `scored` of how
+    many."""
 
     number: int
+    place: int
     category: str
     difficulty: float
     difficulty_interval: tuple[float, float]
@@ -82,6 +89,25 @@ def items_of(
     return found
 
 
+def finer_items_of(
+    dataset: Dataset, entrants: Sequence[EntrantResults], stage: str, metric: str, stories: Collection[int] | None
+) -> ItemReport:
+    """Return `items_of` for the items within samples of a metric group that has them, such as propositions: repaired
+    parse, by one of their metrics."""
+    models = sorted((one for one in entrants if one.kind == "model" and one.scores), key=lambda one: one.scores)
+    asked = [made_by(), [one.scores for one in models], stage, metric, sorted(stories or ())]
+    key = "finer-report:" + hashlib.sha256(json.dumps(asked).encode()).hexdigest()
+    found: ItemReport | None = cache.get(key)
+    if found is None:
+        finer = group_named(stage).finer
+        assert finer is not None
+        scores = finer_scores(dataset, models, stage).among(stories)
+        places = list(zip(scores.numbers.tolist(), scores.places.tolist(), strict=True))
+        found = _fitted(models, scores.scores[..., finer.metrics.index(metric)], places, {})
+        cache.set(key, found, KEPT_SECONDS)
+    return found
+
+
 def _report(
     models: Sequence[EntrantResults], stage: str, parse: str, metric: str, stories: Collection[int] | None
 ) -> ItemReport:
@@ -91,27 +117,41 @@ def _report(
     scored = {number for of in by_entrant for number, one in of.items() if one is not None}
     numbers = sorted(number for number in scored if stories is None or number in stories)
     table = np.array([[_share(of.get(number)) for number in numbers] for of in by_entrant]).reshape(len(models), -1)
+    categories = {number: name for one in columns if one for number, name in categories_of(one).items()}
+    return _fitted(models, table, [(number, WHOLE) for number in numbers], categories)
+
+
+def _fitted(
+    models: Sequence[EntrantResults], table: Floats, places: Sequence[Place], categories: Mapping[int, str]
+) -> ItemReport:
+    """Return the items at these places by a table of scores, shape (entrants, items)."""
     names = list(dict.fromkeys(one.name for one in models))
-    scores = mean_by_model(table, [names.index(one.name) for one in models])
-    rows = np.isfinite(scores).any(axis=1)
+    scores = mean_by_model(table, [names.index(one.name) for one in models], len(names))
+    rows, known = np.isfinite(scores).any(axis=1), np.isfinite(scores).any(axis=0)
+    scores, places = scores[:, known], [place for place, of in zip(places, known, strict=True) if of]
     fit = fit_items(scores[rows], seed=SEED)
     if fit is None:
         return ItemReport((), int(rows.sum()), why_not=FEW_MODELS)
-    categories = {number: name for one in columns if one for number, name in categories_of(one).items()}
-    found = [
-        ItemRow(
-            number, categories.get(number, ""), float(fit.difficulty[at]), _ends(fit.difficulty_interval[at]),
-            float(fit.discrimination[at]), _ends(fit.discrimination_interval[at]), bool(fit.apart[at]),
-            float(np.nanmean(scores[:, at])), int(np.isfinite(scores[:, at]).sum()),
-        )
-        for at, number in enumerate(numbers)
-    ]  # fmt: skip
-    found.sort(key=lambda row: (-row.discrimination, row.number))
+    found = _rows(fit, np.nanmean(scores, axis=0), np.isfinite(scores).sum(axis=0), places, categories)
     newest = {one.name: one.key for one in sorted(models, key=lambda one: one.at)}
     means = {newest[names[at]]: float(np.nanmean(scores[at])) for at in np.flatnonzero(rows)}
     return ItemReport(
         tuple(found), int(rows.sum()), max(means, key=means.__getitem__), min(means, key=means.__getitem__)
     )
+
+
+def _rows(
+    fit: ItemFit, means: Floats, scored: NDArray[np.integer], places: Sequence[Place], categories: Mapping[int, str]
+) -> list[ItemRow]:
+    found = [
+        ItemRow(
+            number, place, categories.get(number, ""), float(fit.difficulty[at]), _ends(fit.difficulty_interval[at]),
+            float(fit.discrimination[at]), _ends(fit.discrimination_interval[at]), bool(fit.apart[at]),
+            float(means[at]), int(scored[at]),
+        )
+        for at, (number, place) in enumerate(places)
+    ]  # fmt: skip
+    return sorted(found, key=lambda row: (-row.discrimination, row.number, row.place))
 
 
 def _share(value: float | None) -> float:
@@ -122,11 +162,19 @@ def _ends(ends: np.ndarray) -> tuple[float, float]:
     return float(ends[0]), float(ends[1])
 
 
-def item_table(report: ItemReport, stage: str, metric: str, noun: str) -> Table:
-    """Return a row for each story or question, those first that tell models apart most."""
+def item_table(report: ItemReport, noun: str, *, dataset: Dataset | None = None, stage: str = "") -> Table:
+    """Return a row for each item, those first that tell models apart most. With a `dataset` and its `stage` they are
+    the items within samples, named `noun`, with their texts."""
+    finer = group_named(stage).finer if dataset else None
+    texts = texts_of(dataset, stage, [(row.number, row.place) for row in report.rows]) if dataset else {}
+    what = (
+        [Column(key="who", header=gettext_noop("Actor")), Column(key="what", header=finer.noun[0].capitalize())]
+        if finer
+        else [Column(key="category", header=gettext_noop("Category"))]
+    )
     columns = [
         Column(key="number", header=noun.capitalize(), kind="count"),
-        Column(key="category", header=gettext_noop("Category")),
+        *what,
         Column(
             key="discrimination", header=gettext_noop("Discrimination"), unit="%", kind="share", interval="apart_ci"
         ),
@@ -137,16 +185,18 @@ def item_table(report: ItemReport, stage: str, metric: str, noun: str) -> Table:
     return Table(
         title=gettext_noop("What tells models apart"),
         columns=columns,
-        rows=[
-            {
-                "number": row.number, "category": row.category, "discrimination": row.discrimination,
-                "apart_ci": list(row.discrimination_interval), "difficulty": row.difficulty,
-                "difficulty_ci": list(row.difficulty_interval), "mean": row.mean, "scored": row.scored,
-            }
-            for row in report.rows
-        ],
+        rows=[_cells(row, *texts.get((row.number, row.place), ("", ""))) for row in report.rows],
         notes=[MEANING, OTHERS, SIMULATED],
-    )  # fmt: skip
+    )
+
+
+def _cells(row: ItemRow, who: str, what: str) -> Cells:
+    return {
+        "number": row.number, "category": row.category, "who": who, "what": what,
+        "discrimination": row.discrimination, "apart_ci": list(row.discrimination_interval),
+        "difficulty": row.difficulty, "difficulty_ci": list(row.difficulty_interval), "mean": row.mean,
+        "scored": row.scored,
+    }  # fmt: skip
 
 
 def metrics_of(stage: str) -> dict[str, str]:
@@ -154,3 +204,10 @@ def metrics_of(stage: str) -> dict[str, str]:
     group = group_named(stage)
     names = dict.fromkeys([group.score, *group.shares])
     return {name: group.score_title if name == group.score else group.headers.get(name, name) for name in names}
+
+
+def finer_metrics_of(stage: str) -> dict[str, str]:
+    """Return the shares that the items within samples can be told by, with their names; empty without such items."""
+    group = group_named(stage)
+    names = metrics_of(stage)
+    return {name: names[name] for name in group.finer.metrics} if group.finer else {}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from benchmark.models import Run
 from benchmark.services.documents import document_of
-from benchmark.services.leaderboard_scope import finished_runs, leaderboard_of_runs, with_corrections
+from benchmark.services.item_statistics import finer_items_of, finer_metrics_of
+from benchmark.services.leaderboard_scope import Leaderboard, finished_runs, leaderboard_of_runs, with_corrections
 from benchmark.services.reports import reports_of
 
 MOST_SELECTIONS = 8
@@ -21,3 +22,14 @@ def warm(run: Run) -> None:
     for selection in leaderboard.selections[:MOST_SELECTIONS]:
         if selection != leaderboard.chosen:
             with_corrections(leaderboard_of_runs(run.dataset, run.suite, runs, reports, selection.key))
+    _warm_items(leaderboard)
+
+
+def _warm_items(leaderboard: Leaderboard) -> None:
+    """Fit which items within samples tell the models of the largest selection apart: answers of a corpus take long to
+    read."""
+    stories = leaderboard.chosen.stories if leaderboard.chosen else frozenset()
+    for stage, entrants in leaderboard.entrants.items():
+        metric = next(iter(finer_metrics_of(stage)), "")
+        if metric and leaderboard.runs:
+            finer_items_of(leaderboard.runs[0].dataset, entrants, stage, metric, stories)

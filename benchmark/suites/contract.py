@@ -29,6 +29,7 @@ from benchmark.suites.asked import (
 )
 from benchmark.suites.by_part import Parts
 from benchmark.suites.copies import CopySource
+from benchmark.suites.finer import FinerItems
 from benchmark.suites.item_filters import Rows
 from benchmark.suites.judged import Judge
 from benchmark.suites.people import LabelsOf, Person, PersonMeasured
@@ -158,7 +159,8 @@ class MetricGroup:
     stories with the same text; empty where it is neither. `parts` are those by which methods are
     compared beside the whole, where a paper has them so. `says(sample, repaired)` is what a repaired parse takes an
     answer for, alike whatever a control made of names and options: two answers to a sample are the same where it is;
-    without it they are where their scores are.
+    without it they are where their scores are. `finer` is what it counts within a sample one by one, None
+    where that is nothing.
     """
 
     key: str
@@ -187,6 +189,7 @@ class MetricGroup:
     majority: Callable[[Sample, Resources], float | None] | None = None
     parts: Parts | None = None
     says: Callable[[Sample, Mapping[str, Any]], str] | None = None
+    finer: FinerItems | None = None
 
 
 @dataclass(frozen=True, slots=True)

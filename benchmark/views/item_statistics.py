@@ -1,8 +1,9 @@
-"""Which stories or questions tell the models of a leaderboard apart."""
+"""Which stories or questions, and which items within them, tell the models of a leaderboard apart."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
@@ -15,8 +16,17 @@ from django.views.decorators.http import require_GET
 from annotation.access import ProjectAccess
 from benchmark.access import closed_to, results_access
 from benchmark.addresses import ChosenLeaderboard, chosen_leaderboard
+from benchmark.domain.tables import Table
 from benchmark.services.downloads import TABLE_TYPES, table_file
-from benchmark.services.item_statistics import ItemReport, item_table, items_of, metrics_of
+from benchmark.services.finer_items import texts_of
+from benchmark.services.item_statistics import (
+    ItemReport,
+    finer_items_of,
+    finer_metrics_of,
+    item_table,
+    items_of,
+    metrics_of,
+)
 from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.story_scores import PARSES
 from benchmark.views.files import files_of
@@ -25,12 +35,14 @@ from core.language import gettext_noop
 from core.views.charts import PERCENT, DotChart, Row, dot_chart
 from core.views.contexts import Context
 
-DRAWN, LISTED = 20, 50
+DRAWN, LISTED, LONGEST = 20, 50, 34
+FINER = "finer"
+"""The level of an address that asks for the items within samples."""
 
 
 @require_GET
 def items_apart(request: HttpRequest, slug: str) -> HttpResponse:
-    """The picture of what tells models apart most, and every story or question."""
+    """The picture of what tells models apart most, and every story or question, or every item within them."""
     access = results_access(request.user, slug)
     chosen = chosen_leaderboard(request.GET.dict(), access)
     if chosen is None:
@@ -50,14 +62,48 @@ def items_apart(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "benchmark/results/items_apart.html", access.context | context)
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What of a metric group an address asks for: by which metric and parse, of samples or of the items within them."""
+
+    stage: str
+    finer: bool
+    metric: str
+    parse: str
+
+    @classmethod
+    def of(cls, request: HttpRequest, stage: str) -> _Asked:
+        metrics = finer_metrics_of(stage) if request.GET.get("level") == FINER else {}
+        finer = bool(metrics)
+        names, metric = metrics or metrics_of(stage), request.GET.get("metric", "")
+        parse = request.GET.get("reading", "")
+        return cls(
+            stage, finer, metric if metric in names else next(iter(names)),
+            parse if parse in PARSES and not finer else "repaired",
+        )  # fmt: skip
+
+    @property
+    def metrics(self) -> dict[str, str]:
+        return finer_metrics_of(self.stage) if self.finer else metrics_of(self.stage)
+
+    @property
+    def query(self) -> str:
+        level = {"level": FINER} if self.finer else {}
+        return urlencode({"stage": self.stage, "reading": self.parse, "metric": self.metric, **level})
+
+    def noun(self, suite: str) -> tuple[str, str]:
+        """What the items are called, one and many."""
+        finer = group_named(self.stage).finer
+        return finer.noun if self.finer and finer else suite_named(suite).noun
+
+
 def _shown(request: HttpRequest, access: ProjectAccess, chosen: ChosenLeaderboard, stage: str) -> Context:
-    parse, metric = _asked(request, stage)
-    report = _report(access, chosen, stage, parse, metric)
-    filters = {"stage": stage, "reading": parse, "metric": metric}
-    query, noun = f"{chosen.query}&{urlencode(filters)}", suite_named(chosen.suite).noun[0]
+    asked = _Asked.of(request, stage)
+    report = _report(access, chosen, asked)
+    query, noun = f"{chosen.query}&{asked.query}", suite_named(chosen.suite).noun[0]
     page = Paginator(report.rows, LISTED).get_page(request.GET.get("page"))
-    table = item_table(ItemReport(tuple(page), report.models), stage, metric, noun)
-    pair = {"a": report.best, "b": report.worst, "stage": stage, "reading": parse}
+    table = _table(ItemReport(tuple(page), report.models), chosen, asked)
+    pair = {"a": report.best, "b": report.worst, "stage": stage, "reading": asked.parse}
 
     def beside(number: int) -> str:
         return f"{reverse('benchmark:compare_story', args=[access.project.slug, number])}?{urlencode(pair)}"
@@ -65,13 +111,19 @@ def _shown(request: HttpRequest, access: ProjectAccess, chosen: ChosenLeaderboar
     def address(kind: str, name: str, suffix: str) -> str:
         return f"{reverse('benchmark:items_file', args=[access.project.slug, name, suffix])}?{query}"
 
+    finer = group_named(stage).finer
     return {
         "report": report,
+        "items": asked.noun(chosen.suite),
+        "levels": [("", suite_named(chosen.suite).noun[1], not asked.finer), (FINER, finer.noun[1], asked.finer)]
+        if finer
+        else [],
+        "finer": asked.finer,
         "apart": sum(row.apart for row in report.rows),
-        "chart": _chart(report, noun, beside) if report.rows else None,
-        "metric": metric,
-        "metrics": metrics_of(stage).items(),
-        "parse": parse,
+        "chart": _chart(report, noun, chosen, asked, beside) if report.rows else None,
+        "metric": asked.metric,
+        "metrics": asked.metrics.items(),
+        "parse": asked.parse,
         "parses": [*reversed(PARSES)],
         "page": page,
         "query": query,
@@ -84,36 +136,45 @@ def _shown(request: HttpRequest, access: ProjectAccess, chosen: ChosenLeaderboar
     }
 
 
-def _asked(request: HttpRequest, stage: str) -> tuple[str, str]:
-    parse = request.GET.get("reading", "")
-    metric = request.GET.get("metric", "")
-    return parse if parse in PARSES else "repaired", metric if metric in metrics_of(stage) else next(
-        iter(metrics_of(stage))
-    )
+def _table(report: ItemReport, chosen: ChosenLeaderboard, asked: _Asked) -> Table:
+    noun = suite_named(chosen.suite).noun[0]
+    return item_table(report, noun, dataset=chosen.dataset if asked.finer else None, stage=asked.stage)
 
 
-def _report(access: ProjectAccess, chosen: ChosenLeaderboard, stage: str, parse: str, metric: str) -> ItemReport:
+def _report(access: ProjectAccess, chosen: ChosenLeaderboard, asked: _Asked) -> ItemReport:
     """Return the items without those that wait for the reader's own work."""
     leaderboard = chosen.leaderboard
     stories = leaderboard.chosen.stories if leaderboard.chosen else frozenset()
-    closed = closed_to(access, chosen.dataset.suite, chosen.dataset)
-    return items_of(leaderboard.entrants[stage], stage, parse, metric, frozenset(stories) - closed)
+    opened = frozenset(stories) - closed_to(access, chosen.dataset.suite, chosen.dataset)
+    entrants = leaderboard.entrants[asked.stage]
+    if asked.finer:
+        return finer_items_of(chosen.dataset, entrants, asked.stage, asked.metric, opened)
+    return items_of(entrants, asked.stage, asked.parse, asked.metric, opened)
 
 
-def _chart(report: ItemReport, noun: str, beside: Any) -> DotChart:
+def _chart(
+    report: ItemReport, noun: str, chosen: ChosenLeaderboard, asked: _Asked, beside: Callable[[int], str]
+) -> DotChart:
+    drawn = report.rows[:DRAWN]
+    places = [(row.number, row.place) for row in drawn]
+    texts = texts_of(chosen.dataset, asked.stage, places) if asked.finer else {}
     rows = [
         Row(
             label=f"{_(noun).capitalize()} {row.number}",
             first={"value": row.discrimination, "interval": list(row.discrimination_interval), "n": row.scored},
             second={"value": row.difficulty, "interval": list(row.difficulty_interval), "n": row.scored},
             href=beside(row.number),
-            n=row.category,
+            n=_cut(*texts[row.number, row.place]) if asked.finer else row.category,
         )
-        for row in report.rows[:DRAWN]
+        for row in drawn
     ]
     heads = gettext_noop("Discrimination"), gettext_noop("Difficulty")
     unit = gettext_noop("Share (%), lines are 95 % intervals")
     return dot_chart(gettext_noop("What tells models apart most"), rows, notation=PERCENT, heads=heads, unit=unit)
+
+
+def _cut(who: str, what: str) -> str:
+    return f"{who}: {what}" if len(what) <= LONGEST else f"{who}: {what[:LONGEST]}…"
 
 
 @require_GET
@@ -124,9 +185,8 @@ def items_file(request: HttpRequest, slug: str, table: str, data: str) -> HttpRe
     stages = [stage for stage, entrants in chosen.leaderboard.entrants.items() if entrants] if chosen else []
     if chosen is None or table not in stages or data not in TABLE_TYPES:
         raise Http404(gettext_noop(f"There is no table {table!r}; there are {', '.join(stages)}."))
-    parse, metric = _asked(request, table)
-    report = _report(access, chosen, table, parse, metric)
-    content = table_file(item_table(report, table, metric, suite_named(chosen.suite).noun[0]), data, f"items-{table}")
+    asked = _Asked.of(request, table)
+    content = table_file(_table(_report(access, chosen, asked), chosen, asked), data, f"items-{table}")
     response = HttpResponse(content, content_type=f"{TABLE_TYPES[data]}; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{slug}-items-{table}-{parse}.{data}"'
+    response["Content-Disposition"] = f'attachment; filename="{slug}-items-{table}-{asked.parse}.{data}"'
     return response

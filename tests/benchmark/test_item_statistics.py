@@ -10,9 +10,12 @@ import pytest
 from django.urls import reverse
 
 from annotation.domain.baselines import label_answer
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import Assignment
-from benchmark.models import Audience, StoryScores
+from benchmark.models import Audience, Form, StoryScores
+from benchmark.services.finer_items import finer_scores
 from benchmark.services.item_statistics import items_of
+from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.suites.story_scores import columns_of, scores_by_story
 from tests.benchmark.evaluation import endpoint
 from tests.benchmark.results_world import STORIES, results_world
@@ -76,6 +79,54 @@ def test_stories_that_tell_models_apart_come_first_and_open_side_by_side(world, 
     other = client.get(f"{base}?stage=stage2&metric=acc_context").context["report"]
     assert [row.mean for row in other.rows] != [row.mean for row in report.rows]
     assert client.get(f"{base}nothing.csv").status_code == 404
+
+
+def test_propositions_are_told_apart_by_dimension_and_open_their_evidence(world, client):
+    client.force_login(world.alice)
+    base, asked = f"{world.base}/results/items/", "stage=stage2&level=finer&metric="
+    page = client.get(f"{base}?{asked}overall_accuracy")
+    report, samples = page.context["report"], {one.number: one for one in world.dataset.samples.all()}
+    assert (report.models, len(report.rows)) == (len(SKILLS), sum(len(one.beliefs) for one in samples.values()))
+    first = report.rows[0]
+    belief = samples[first.number].beliefs[first.place]
+    told = page.content.decode()
+    assert belief["belief"] in told and "Difficulty and discrimination of propositions" in " ".join(told.split())
+    # every model is right or wrong in one dimension of the very proposition, and in a share of all of them
+    by_hand = {}
+    for name, skill in SKILLS.items():
+        drawn = [Random(f"{name}{belief['actor']}{belief['belief']}{key}").random() for key in DEFAULT_SCHEMA.keys]
+        by_hand[name] = [value < (0.5 if first.number == 4 else skill) for value in drawn]
+    assert first.mean == pytest.approx(sum(sum(of) / 7 for of in by_hand.values()) / len(SKILLS))
+    context = client.get(f"{base}?{asked}acc_context").context["report"]
+    [same] = [row for row in context.rows if (row.number, row.place) == (first.number, first.place)]
+    at = DEFAULT_SCHEMA.keys.index("context")
+    assert same.mean == pytest.approx(sum(of[at] for of in by_hand.values()) / len(SKILLS))
+    assert client.get(page.context["chart"].marks[0].href).status_code == 200
+    rows = list(csv.DictReader(io.StringIO(client.get(f"{base}stage2.csv?{asked}acc_context").content.decode())))
+    assert len(rows) == len(context.rows) and rows[0]["Proposition"] and rows[0]["Actor"]
+
+
+def test_extraction_is_told_by_the_propositions_that_models_find(world, client):
+    client.force_login(world.alice)
+    models = [one for one in leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage1"] if one.scores]
+    found = finer_scores(world.dataset, models, "stage1")
+    omniscient = next(at for at, one in enumerate(models) if one.name == "omniscient")
+    recall = models[omniscient].parses["repaired"]["overall"]["recall"]
+    by_story = [found.scores[omniscient, found.numbers == number, 0].mean() for number in sorted({*found.numbers})]
+    assert sum(by_story) / len(by_story) == pytest.approx(recall)
+    few = client.get(f"{world.base}/results/items/?stage=stage1&level=finer").content.decode()
+    assert "at least 5 models" in few and "Ask further models" in few
+
+
+def test_propositions_of_stories_that_wait_are_left_out(world, client):
+    world.show_to(Audience.EVERYONE)
+    story = world.dataset.project.stories.get(number=3)
+    Assignment.objects.create(story=story, annotator=world.bob, slot=1, overlap=3)
+    client.force_login(world.bob)
+    page = client.get(f"{world.base}/results/items/?stage=stage2&level=finer")
+    assert 3 not in {row.number for row in page.context["report"].rows} and page.context["report"].rows
+    file = client.get(f"{world.base}/results/items/stage2.csv?level=finer").content.decode()
+    assert "3" not in {row["Story"] for row in csv.DictReader(io.StringIO(file))}
 
 
 def test_a_model_that_is_asked_again_counts_once(world, client):

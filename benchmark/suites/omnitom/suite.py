@@ -8,9 +8,11 @@ from functools import partial
 from annotation.domain.schema import Schema
 from benchmark.controls.contract import Controllable
 from benchmark.suites.contract import STRUCTURE, MetricGroup, Option, Suite, named_by
+from benchmark.suites.omnitom import finer_items
 from benchmark.suites.omnitom.categories import CATEGORIES
 from benchmark.suites.omnitom.cell_labels import cell_labels
 from benchmark.suites.omnitom.exchange import exchange
+from benchmark.suites.omnitom.finer_items import RECOVERED
 from benchmark.suites.omnitom.fitting import unfit
 from benchmark.suites.omnitom.item_filters import rows_by
 from benchmark.suites.omnitom.item_pages import item
@@ -64,6 +66,7 @@ EXTRACTION = MetricGroup(
         ),
     ),
     tells=STRUCTURE,
+    finer=RECOVERED,
 )
 
 
@@ -88,6 +91,7 @@ def _labelling(scheme: Scheme) -> MetricGroup:
         tells=STRUCTURE,
         chance=partial(by_chance, scheme),
         majority=partial(by_majority, scheme),
+        finer=finer_items.labelled_by(scheme),
     )
 
 

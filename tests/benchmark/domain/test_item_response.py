@@ -42,6 +42,20 @@ def test_what_tells_models_apart_comes_first():
     assert fit.difficulty == pytest.approx(np.full(40, 0.5), abs=0.15)
 
 
+def test_items_that_models_scored_alike_have_one_fit():
+    """Right and wrong answers of six models have at most 64 patterns, whatever number of items there are."""
+    rng = np.random.default_rng(5)
+    ability = np.linspace(-1.5, 1.5, 6)
+    scores = (rng.random((6, 3000)) < expit(ability[:, None] * rng.normal(1, 0.5, 3000))).astype(float)
+    fit = fit_items(scores, seed=1)
+    _, which, counts = np.unique(scores, axis=1, return_inverse=True, return_counts=True)
+    assert len(counts) <= 64 and len(fit.difficulty) == 3000
+    assert len({*zip(which.ravel(), fit.discrimination, strict=True)}) == len(counts)
+    known, once = np.isfinite(scores), np.ones(3000)
+    each, _ = _posterior(scores, known, _elsewhere(scores, known, once), once)
+    assert fit.difficulty == pytest.approx(1 - expit(each[:, 0]), abs=1e-6)
+
+
 def test_it_is_the_mixed_model_of_statsmodels():
     """The same model where statsmodels takes the data, right and wrong, one row an answer. It fits by variational
     Bayes, so that means are near ours and not the same."""
@@ -49,8 +63,9 @@ def test_it_is_the_mixed_model_of_statsmodels():
 
     rng = np.random.default_rng(11)
     scores, _, _ = simulated(rng, 12, 20, 1)
-    ability = _elsewhere(scores, np.isfinite(scores))
-    ours, _ = _posterior(scores, np.isfinite(scores), ability)
+    known, once = np.isfinite(scores), np.ones(20)
+    ability = _elsewhere(scores, known, once)
+    ours, _ = _posterior(scores, known, ability, once)
     x, item = ability.ravel(), np.tile(np.arange(20), 12)
     intercepts = np.eye(20)[item]
     effects = np.hstack([intercepts, intercepts * x[:, None]])

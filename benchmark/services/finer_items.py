@@ -1,0 +1,106 @@
+"""What models score on the items within samples: the propositions of stories, one by one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import pickle
+import zlib
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.core.cache import cache
+
+from annotation.domain.schema import Schema
+from benchmark.domain.item_response import mean_by_model
+from benchmark.models import Dataset, DatasetSample, RunItem
+from benchmark.services.asking import all_at_once, sample_of
+from benchmark.services.leaderboards import KEPT_SECONDS
+from benchmark.suites.finer import FinerItems, Floats
+from benchmark.suites.registry import group_named
+from benchmark.suites.shown import RunEntrant
+from core.made_by import made_by
+
+AT_ONCE = 100
+"""Samples of which answers are read together."""
+Place = tuple[int, int]
+"""(number of the sample, place of the item in it)"""
+
+
+@dataclass(frozen=True, slots=True)
+class FinerScores:
+    """What each entrant scores on every item, the mean over its repetitions: `scores` of shape (entrants, items,
+    metrics), nan where nothing is known; `numbers` and `places` say which item of which sample each one is."""
+
+    numbers: Floats
+    places: Floats
+    scores: Floats
+
+    def among(self, stories: Collection[int] | None) -> FinerScores:
+        """Return those of some samples alone."""
+        if stories is None:
+            return self
+        keep = np.isin(self.numbers, list(stories))
+        return FinerScores(self.numbers[keep], self.places[keep], self.scores[:, keep])
+
+
+def finer_scores(dataset: Dataset, entrants: Sequence[RunEntrant], stage: str) -> FinerScores:
+    """Return the scores of entrants on the finer items of a metric group that has them, repaired parse, read once for
+    the same answers."""
+    asked = [made_by(), dataset.digest, [one.scores for one in entrants], stage]
+    key = "finer-items:" + hashlib.sha256(json.dumps(asked).encode()).hexdigest()
+    kept: bytes | None = cache.get(key)
+    if kept is not None:
+        found: FinerScores = pickle.loads(zlib.decompress(kept))
+        return found
+    found = _read(dataset, [one.entrant for one in entrants], stage)
+    cache.set(key, zlib.compress(pickle.dumps(found), 1), KEPT_SECONDS)
+    return found
+
+
+def _read(dataset: Dataset, entrants: Sequence[int | None], stage: str) -> FinerScores:
+    group = group_named(stage)
+    assert group.finer is not None
+    of_all = RunItem.objects.filter(entrant__in=entrants, stage=group.scored, call__isnull=False, unusable="")
+    asked = of_all.order_by().values("sample").distinct()
+    samples = list(all_at_once(DatasetSample.objects.filter(dataset=dataset, pk__in=asked)))
+    numbers, places, scores = [], [], []
+    for first in range(0, len(samples), AT_ONCE):
+        some = samples[first : first + AT_ONCE]
+        parses: dict[Place, list[Mapping[str, Any]]] = defaultdict(list)
+        answered = of_all.filter(sample__in=[one.pk for one in some]).order_by("repetition")
+        for entrant, sample, parsed in answered.values_list("entrant_id", "sample_id", "repaired"):
+            if parsed is not None:
+                parses[entrant, sample].append(parsed)
+        for one in some:
+            own = [parses.get((entrant or 0, one.pk), []) for entrant in entrants]
+            scores.append(_of_sample(group.finer, one, own, dataset.schema))
+            numbers.append(np.full(scores[-1].shape[1], one.number))
+            places.append(np.arange(scores[-1].shape[1]))
+    none = np.empty((len(entrants), 0, len(group.finer.metrics)))
+    return FinerScores(
+        np.concatenate([*numbers, np.empty(0)]).astype(int), np.concatenate([*places, np.empty(0)]).astype(int),
+        np.concatenate([none, *scores], axis=1),
+    )  # fmt: skip
+
+
+def _of_sample(
+    finer: FinerItems, sample: DatasetSample, parses: Sequence[Sequence[Mapping[str, Any]]], schema: Schema
+) -> Floats:
+    """Return the mean over the parses of each entrant: shape (entrants, items, metrics)."""
+    values = finer.scores(sample_of(sample), schema, [one for own in parses for one in own])
+    whose = [at for at, own in enumerate(parses) for _ in own]
+    flat = mean_by_model(values.reshape(len(values), -1), whose, len(parses))
+    return flat.reshape(len(parses), *values.shape[1:])
+
+
+def texts_of(dataset: Dataset, stage: str, places: Sequence[Place]) -> dict[Place, tuple[str, str]]:
+    """Return who holds what in each of these items."""
+    finer = group_named(stage).finer
+    assert finer is not None
+    rows = DatasetSample.objects.filter(dataset=dataset, number__in={number for number, _ in places})
+    texts = {row.number: finer.texts(sample_of(row), dataset.schema) for row in all_at_once(rows)}
+    return {(number, at): texts[number][at] for number, at in places}
