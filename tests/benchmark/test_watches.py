@@ -253,6 +253,13 @@ def test_pages_command_and_api_are_for_admins(world, labelled):
     assert api["asked"] == "watched" and api["repeats"][0]["run"] == watch.repeats.first().run.uid
     call_command("watches", "list", project=world.dataset.project.slug, json=True, stdout=(out := StringIO()))
     assert [row["watch"] for row in json.loads(out.getvalue())["watches"]] == [watch.uid]
+    call_command("watches", "show", watch.uid, stdout=(out := StringIO()))
+    told = out.getvalue()
+    assert "{" not in told and f"{watch.uid}  watched, label: 6 stories every 7 days" in told
+    assert "No chart: a chart needs at least" in told and "answered by" in told
+    assert sum(line.startswith(("0 (start)", "10 (start)", "11 ")) for line in told.splitlines()) == 3
+    call_command("watches", "list", project=world.dataset.project.slug, stdout=(out := StringIO()))
+    assert out.getvalue().count("\n") == 1 and "nothing to look at" in out.getvalue()
     with pytest.raises(CommandError, match="There is no watch 'nothing'"):
         call_command("watches", "stop", "nothing")
     for person, status in ((world.esi, 403), (world.bob, 403), (world.charlie, 404)):

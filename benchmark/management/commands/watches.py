@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -10,7 +11,17 @@ from annotation.management.commands._money import dollars
 from annotation.management.json_command import JsonCommand
 from benchmark.management.commands._runs import run_of
 from benchmark.models import AnchorWatch
-from benchmark.services.anchor_charts import read_ended, read_watch
+from benchmark.services.anchor_charts import (
+    DRIFT,
+    IDENTITY,
+    MISSED,
+    NOT_BEGUN,
+    OTHERWISE,
+    UNANSWERED,
+    UNUSABLE,
+    read_ended,
+    read_watch,
+)
 from benchmark.services.anchor_documents import document_of_watch, line_of_watch
 from benchmark.services.anchor_plans import WatchPlan, estimate_of_repeat, watchable_of
 from benchmark.services.anchors import (
@@ -22,6 +33,7 @@ from benchmark.services.anchors import (
     stop_watch,
 )
 from core.plain import Json
+from core.wording import counted
 from workers.domain.pricing import about
 
 ON_ONE = {"stop": stop_watch, "note": note_concerns, "resume": resume_watch, "ask": ask_again}
@@ -64,6 +76,84 @@ class Command(JsonCommand):
         ON_ONE[action](by=None, watch=watch, **given)
         watch.refresh_from_db()
         return line_of_watch(watch)
+
+    def say(self, result: dict[str, Any]) -> None:
+        if "watches" in result:
+            for row in result["watches"]:
+                self.stdout.write(_listed(row))
+        elif "repeats" in result:
+            for line in _shown(result):
+                self.stdout.write(line)
+        elif "watch" in result:
+            self.stdout.write(_listed(result))
+        else:
+            super().say(result)
+
+
+def _listed(row: Json) -> str:
+    due = f"next {row['due_at'][:16]}" if row["due_at"] else "stopped"
+    look = counted(len(row["concerns"]), "thing") + " to look at" if row["concerns"] else "nothing to look at"
+    return (
+        f"{row['watch']}  {row['asked']}, {row['step']}: {counted(row['stories'], 'story', 'stories')} every "
+        f"{counted(row['every'], 'day')}, {due}, {look} (run {row['run']})"
+    )
+
+
+def _shown(result: Json) -> Iterator[str]:
+    """Yield the lines that say what a watch found: its chart, a line a repeat, and what was noticed."""
+    yield _listed(result)
+    chart = result["chart"]
+    if chart is None:
+        yield f"No chart: {result['no_chart']}."
+    else:
+        yield (
+            f"Usual agreement {_percent(chart['mean'])}; a drop of {100 * result['drop']:g} points is noticed within "
+            f"{_stories(chart['noticed_half'], chart)} in half of all cases, {_stories(chart['noticed_most'], chart)} "
+            f"in nine of ten; false alarms in {chart['horizon']} stories: {_percent(chart['false_alarms'])}."
+        )
+    heads = ("repeat", "due", "state", "stories", "agreement", "limits", "sum", "unanswered", "unusable", "answered by")
+    yield from _aligned(heads, [_cells(one) for one in result["repeats"]])
+    for one in result["noticed"]:
+        yield f"Repeat {one['number']}: {_noticed(one)}"
+    if result["overdue"]:
+        yield "A repeat should have begun, and no worker has begun it."
+
+
+def _aligned(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the lines of a table whose columns stand below each other."""
+    wide = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    for row in (heads, *rows):
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, wide, strict=True)).rstrip()
+
+
+def _cells(one: Json) -> tuple[str, ...]:
+    limits = "–" if one["low"] is None else f"{_percent(one['low'])} to {_percent(one['high'])}"
+    number = f"{one['number']} (start)" if one["baseline"] or one["number"] == 0 else str(one["number"])
+    total = "–" if one["sum"] is None else f"{one['sum']:.2f}{' alarm' if one['alarm'] else ''}"
+    counts = (str(one["stories"]), _percent(one["agreement"]), limits, total, str(one["unanswered"]))
+    return (
+        number, one["due_at"][:10], one["state"], *counts, str(one["unusable"]), ", ".join(one["answered_by"]) or "–"
+    )  # fmt: skip
+
+
+def _noticed(one: Json) -> str:
+    return {
+        DRIFT: "agreement with the first answers has fallen; the chart alarms.",
+        IDENTITY: f"{one['after']} answers, before it was {one['before']}.",
+        OTHERWISE: "the endpoint's settings are not those of the start, so it is not in the chart.",
+        UNANSWERED: f"{counted(one['count'], 'question')} without an answer.",
+        UNUSABLE: f"{counted(one['count'], 'answer')} that cannot be used.",
+        NOT_BEGUN: f"it could not begin. {one['after']}",
+        MISSED: f"{counted(one['count'], 'repeat')} before it missed: no worker was there.",
+    }[one["kind"]]
+
+
+def _percent(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.1f} %"
+
+
+def _stories(count: int | None, chart: Json) -> str:
+    return f"more than {chart['horizon']} stories" if count is None else counted(count, "story", "stories")
 
 
 def _watch(uid: str) -> AnchorWatch:
