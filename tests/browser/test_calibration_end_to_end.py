@@ -1,8 +1,16 @@
 """The protocol by which a judge is calibrated, by keyboard in real Chromium: the tables of three scripted models are
 drawn, aligned by two people, and decided by an expert where they differ; two scripted judges judge them; one is chosen,
-with a reason; and the leaderboard is read without its error."""
+with a reason; and the leaderboard is read without its error.
+
+Five stories of six rows are enough to see that every step works by keyboard. `CALIBRATION_STORIES=21` walks the whole
+protocol, on as many stories of the sample with all their rows and every table aligned on the page, in some minutes:
+
+    CALIBRATION_STORIES=21 .venv/bin/python -m pytest tests/browser/test_calibration_end_to_end.py
+"""
 
 from __future__ import annotations
+
+import os
 
 import pytest
 from django.urls import reverse
@@ -14,7 +22,9 @@ from tests.benchmark.protocol import JUDGES, MODELS, Protocol, finished, truth_o
 from tests.judge.alignment_world import answer_all
 
 pytestmark = [pytest.mark.browser, pytest.mark.once, pytest.mark.django_db(transaction=True)]
-STORIES, ROWS = 5, 6
+WHOLE = int(os.environ.get("CALIBRATION_STORIES", "0"))
+STORIES, ROWS, BY_KEYS = (WHOLE, None, None) if WHOLE else (5, 6, 1)
+"""How many stories, rows of each, and tables that each person aligns on the page; None stands for all."""
 REASON = "It agrees with people more often, and the difference is tested."
 FOCUSED = "(selector) => document.activeElement.matches(selector) && !document.activeElement.closest('.topbar')"
 
@@ -236,7 +246,7 @@ def test_a_judge_is_calibrated_chosen_and_corrected_by_keyboard(new_page, login,
 
     protocol = Protocol(STORIES, ROWS)
     run = protocol.run(cast, monkeypatch)
-    study, effort, told = walk(protocol, cast, run, person, by_keys=1)
+    study, effort, told = walk(protocol, cast, run, person, by_keys=BY_KEYS)
     assert set(effort) == {"bob", "bea"} and all(0 < keys < rows for keys, rows in effort.values())
     assert not SettledAlignment.objects.filter(open_rows__gt=0).exists()
     assert study.tasks.filter(settled__isnull=False).count() == study.tasks.count()
