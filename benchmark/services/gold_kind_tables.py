@@ -42,6 +42,10 @@ TAU_TOLD = gettext_noop(
     "Kendall’s τ-b of the models’ scores: 1 for the same order, −1 for its reverse. Its interval lies between "
     "quantiles of resampled stories."
 )
+ROWS_TOLD = gettext_noop(
+    "Labels only: a frozen version keeps which rows its tables have, not how each came about (written by both experts, "
+    "reconciled, or drafted by a model), so recall of extraction is not told by kind of row."
+)
 UNRANKED_TOLD = gettext_noop("Baselines have no part in the order of models.")
 SHIFT_TOLD = gettext_noop(
     "Shift: how far the difference of the two moved between the two kinds of gold. An interval without 0 says that "
@@ -142,6 +146,7 @@ def by_kind(figures: GoldFigures, dimension: int) -> Table:
             gettext_noop(f"Of: {dimension_told(figures, dimension)}."),
             SCORED,
             *_votes_told(figures),
+            ROWS_TOLD,
             *(gettext_noop(f"{NAMES[Kind(kind)]}: {count:,} cells.") for kind, count in counts.items()),
         ],
     )
