@@ -157,9 +157,9 @@ def test_load_a_prompt_set(cast):
 
 @presses("annotation:people")
 def test_invite(cast):
-    answers = press_six(cast.alice, "/p/minds/people/", {"role": "expert", "email": "new@example.org"})
+    answers = press_six(cast.alice, "/p/minds/people/", {"role": "expert", "people": "new@example.org"})
     assert Invitation.objects.count() == 1
-    links = {re.search(r"<pre>(.*?)</pre>", one.content.decode())[1] for one in answers}
+    links = {re.search(r"<pre id=\"link-1\">(.*?)</pre>", one.content.decode())[1] for one in answers}
     assert len(links) == 1, "the answer to the last press shows the link, too"
     assert Client().get(links.pop()).status_code == 200
     assert Making.objects.get().outcome == str(Invitation.objects.get().pk), "no secret is kept"
@@ -167,10 +167,10 @@ def test_invite(cast):
 
 def test_a_form_that_was_changed_is_another_one(cast, client):
     client.force_login(cast.alice)
-    said = {"role": "expert", "email": "a@example.org", "once": "k"}
+    said = {"role": "expert", "people": "a@example.org", "once": "k"}
     first, again = (client.post("/p/minds/people/", said).content.decode() for _ in range(2))
-    other = client.post("/p/minds/people/", said | {"email": "b@example.org"}).content.decode()
-    link = re.compile(r"<pre>(.*?)</pre>")
+    other = client.post("/p/minds/people/", said | {"people": "b@example.org"}).content.decode()
+    link = re.compile(r"<pre id=\"link-1\">(.*?)</pre>")
     assert link.search(first)[1] == link.search(again)[1] != link.search(other)[1]
     assert Invitation.objects.count() == 2
 

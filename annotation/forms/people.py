@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import re
+
 from django import forms
 from django.contrib.auth.forms import BaseUserCreationForm
+from django.core.validators import validate_email
 from django.utils.translation import gettext_lazy
 
 from annotation.models import Role, Scope, User
@@ -21,18 +24,57 @@ def refuse_bidi_controls(name: str) -> None:
         )
 
 
+MOST_INVITED = 50
 WRONG = "password_incorrect"
 """The code of an error of a form: the password that was typed is not that of the account. Django's own forms have the
 same."""
 
 
 class InviteForm(forms.Form):
+    """Who is invited: `emails` get a link each, `accounts` are members at once; where nobody is named, `links` are made
+    for anyone."""
+
     role = forms.ChoiceField(choices=Role.choices, initial=Role.ANNOTATOR)
-    email = forms.EmailField(
+    people = forms.CharField(
         required=False,
+        max_length=10_000,
         label=gettext_lazy("For whom"),
-        help_text=gettext_lazy("An e-mail address, to know the link by."),
+        help_text=gettext_lazy(
+            "E-mail addresses, to know the links by, or user names of accounts here, which join at once; one a line."
+        ),
+        widget=forms.Textarea({"rows": 3, "spellcheck": "false", "autocomplete": "off"}),
     )
+    links = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=MOST_INVITED,
+        label=gettext_lazy("Links"),
+        help_text=gettext_lazy("How many, where nobody is named; each works once."),
+    )
+
+    def clean_people(self) -> list[str]:
+        names = [name for name in re.split(r"[\s,;]+", self.cleaned_data["people"]) if name]
+        if len(names) > MOST_INVITED:
+            raise forms.ValidationError(
+                gettext_lazy("These are {count}; at most {most} at a time.").format(count=len(names), most=MOST_INVITED)
+            )
+        return list(dict.fromkeys(names))
+
+    def clean(self) -> dict:
+        cleaned = super().clean()
+        names = cleaned.get("people") or []
+        accounts = User.objects.accounts().filter(username__in=names, is_active=True).in_bulk(field_name="username")
+        cleaned["accounts"] = [accounts[name] for name in names if name in accounts]
+        cleaned["emails"] = [name for name in names if name not in accounts]
+        for name in cleaned["emails"]:
+            try:
+                validate_email(name)
+            except forms.ValidationError:
+                refusal = gettext_lazy("{name} is neither an e-mail address nor the user name of an account here.")
+                self.add_error("people", refusal.format(name=name[:60]))
+        if not names:
+            cleaned["emails"] = [""] * (cleaned.get("links") or 1)
+        return cleaned
 
 
 class RoleForm(forms.Form):

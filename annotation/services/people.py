@@ -50,6 +50,15 @@ def invite(
     return invitation, token
 
 
+@transaction.atomic
+def add_account(*, by: User | None, project: Project, user: User, role: Role) -> bool:
+    """Make an account a member; return False where it is one already, whatever its role."""
+    _, joins = Membership.objects.get_or_create(project=project, user=user, defaults={"role": role})
+    if joins:
+        audit.record(by=by, project=project, action="membership.created", target=user.username, role=role.value)
+    return joins
+
+
 def open_invitation(*, token: str, now: datetime) -> Invitation:
     """The invitation of a link. Raises PeopleError where it was used, revoked, is too old or never was."""
     invitation = Invitation.objects.select_related("project").filter(token_hash=hash_token(token)).first()

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
@@ -19,9 +21,9 @@ from core.wording import counted
 
 def people(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
-    form, link = InviteForm(request.POST or None), ""
+    form, invited = InviteForm(request.POST or None), None
     if request.method == "POST" and form.is_valid():
-        link = _invited(request, access, form)
+        invited = _invited(request, access, form)
         form = InviteForm()
     assignments = Progress(access.project).assignments()
     members = access.project.memberships.select_related("user")
@@ -32,26 +34,38 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
         "invitations": access.project.invitations.select_related("created_by", "accepted_by")[:50],
         "imported": imported_annotators_of(access.project),
         "form": form,
-        "link": link,
+        "invited": invited,
         "roles": Role.choices,
         "now": timezone.now(),
     }
     return render(request, "annotation/people/people.html", access.context | context)
 
 
-def _invited(request: HttpRequest, access: ProjectAccess, form: InviteForm) -> str:
-    """The link of the invitation, also for a second press."""
-    token = secret_for(request)
+def _invited(request: HttpRequest, access: ProjectAccess, form: InviteForm) -> dict:
+    """Return the links, with whom each is for, and who joined at once; also for a second press."""
+    role, secret, chosen = Role(form.cleaned_data["role"]), secret_for(request), form.cleaned_data
+    links = [(email, _token(secret, at)) for at, email in enumerate(chosen["emails"])]
 
     def make() -> str:
-        chosen = {"role": Role(form.cleaned_data["role"]), "email": form.cleaned_data["email"]}
-        invitation, _ = service.invite(
-            by=request.user, project=access.project, **chosen, token=token, now=timezone.now()
-        )
-        return str(invitation.pk)
+        with transaction.atomic():
+            for user in chosen["accounts"]:
+                service.add_account(by=request.user, project=access.project, user=user, role=role)
+            made = [
+                service.invite(
+                    by=request.user, project=access.project, role=role, email=email, token=token, now=timezone.now()
+                )
+                for email, token in links
+            ]
+        return " ".join(str(invitation.pk) for invitation, _ in made)
 
     made_once(request, make)
-    return request.build_absolute_uri(reverse("invitation", args=[token]))
+    addresses = [(email, request.build_absolute_uri(reverse("invitation", args=[token]))) for email, token in links]
+    return {"links": addresses, "joined": [user.shown_name for user in chosen["accounts"]]}
+
+
+def _token(secret: str, at: int) -> str:
+    """Return the token of one of several invitations that a form makes."""
+    return salted_hmac("invitation", f"{secret} {at}", algorithm="sha256").hexdigest()[:40]
 
 
 @require_POST

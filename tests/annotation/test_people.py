@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
+from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
@@ -277,3 +279,30 @@ def test_an_invitation_that_offers_no_more_says_so_and_stays_open(held, offered,
     assert invitation.accepted_at is None and cast.project.memberships.get(user=cast.esi).role == held
     people.accept_invitation(by=cast.charlie, token=token, now=timezone.now())
     assert cast.project.memberships.get(user=cast.charlie).role == offered
+
+
+def invite_on_the_page(client, **said) -> tuple[str, list[str]]:
+    page = client.post(reverse("annotation:people", args=["minds"]), {"role": "expert", **said}).content.decode()
+    return page, re.findall(r'<pre id="link-\d+">(.*?)</pre>', page)
+
+
+def test_several_people_are_invited_at_once_and_accounts_join(cast, client):
+    client.force_login(cast.alice)
+    page, links = invite_on_the_page(client, people="a@example.org, b@example.org\ncharlie", once="k")
+    assert len(set(links)) == 2 and "data-copy" in page and "Members now:" in page
+    assert Membership.objects.get(project=cast.project, user=cast.charlie).role == "expert"
+    assert set(cast.project.invitations.values_list("email", flat=True)) == {"a@example.org", "b@example.org"}
+    assert all(Client().get(link).status_code == 200 for link in links)
+    assert invite_on_the_page(client, people="a@example.org, b@example.org\ncharlie", once="k")[1] == links
+    _, links = invite_on_the_page(client, links="3")
+    assert len(set(links)) == 3
+    page, links = invite_on_the_page(client, people="nobody")
+    assert not links and "nobody is neither an e-mail address" in page
+    assert cast.project.audit_events.filter(action="membership.created", target="charlie").count() == 1
+
+
+def test_an_invitation_opened_as_somebody_else_says_to_log_out(invited, cast, client):
+    for person in (cast.charlie, cast.bob):  # a stranger, and a member already
+        client.force_login(person)
+        page = client.get(reverse("invitation", args=[invited[1]])).content.decode()
+        assert "Log out first" in page and person.username in page
