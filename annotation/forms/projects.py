@@ -87,6 +87,7 @@ class SettingsForm(forms.ModelForm):
             (1, gettext_lazy("One: what is handed in is the table")),
         ],
         label=gettext_lazy("Experts a belief table"),
+        help_text=gettext_lazy("One where a single person writes the tables; labels take at least two annotators."),
     )
     unanimity_dimensions = forms.MultipleChoiceField(
         required=False,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from django.db.models import Count, Exists, OuterRef, Q
-from django.utils.translation import gettext, pgettext
+from django.utils.translation import gettext, ngettext, pgettext
 
 from annotation.models import Assignment, BeliefTable, Project, Proposition, Role
 from annotation.services.progress import AnnotatorTotals, Totals
@@ -138,7 +138,7 @@ def _tables(project: Project, totals: Totals) -> Step:
     drafts = of_work.values("story").distinct().count()
     begun = bool(drafts) and totals.tables < totals.stories
     state = State.BEGUN if begun else state_of(totals.tables, totals.stories)
-    figure = gettext("{tables:,} of {stories} have one").format(
+    figure = ngettext("{tables:,} of {stories} has one", "{tables:,} of {stories} have one", totals.tables).format(
         tables=totals.tables, stories=counted(totals.stories, "story", "stories")
     )
     figure += gettext(", experts write {drafts:,}").format(drafts=drafts) if begun else ""
@@ -169,7 +169,9 @@ def _people(project: Project, wanted: int, experts: int = 0) -> Step:
         figure += gettext("; a story takes {annotators}").format(annotators=counted(wanted, "annotator"))
     if writers < experts:
         figure += gettext("; a belief table takes {experts}").format(experts=counted(experts, "expert"))
-    alone, enough = sum(counts.values()) < 2, annotators >= wanted and writers >= experts
+    if alone := sum(counts.values()) < 2:
+        figure += gettext("; who works alone chooses one expert a table in the settings")
+    enough = annotators >= wanted and writers >= experts
     state = State.NOT_BEGUN if alone else State.DONE if enough else State.BEGUN
     return Step(
         "people", gettext("Invite people"), state, figure, "annotation:people", gettext("Invite"), optional=not wanted

@@ -59,7 +59,8 @@ def _handed(request: HttpRequest, access: ProjectAccess, story: Story) -> HttpRe
     except service.Refused as error:
         messages.error(request, str(error))
         return redirect("annotation:draft", slug, story.uid)
-    messages.success(request, gettext("Your table of story {number} is handed in.").format(number=story.number))
+    if access.project.table_experts == 1:  # else the page itself says that it is handed in
+        messages.success(request, gettext("Your table of story {number} is handed in.").format(number=story.number))
     return redirect("annotation:draft", slug, story.uid)
 
 

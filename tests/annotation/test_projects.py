@@ -295,7 +295,7 @@ def test_the_checklist_goes_on_with_the_work(admin, cast, make_story, assign, ca
     rows = (("world", "The key is in the drawer"),)
     new_rows = make_story(2, rows=rows)
     BeliefTable.objects.create(story=new_rows, kind="draft", slot=1, author=cast.esi)  # long reconciled
-    assert told(admin.get(url("project")))["tables"] == ("1 of 2 stories have one", True)
+    assert told(admin.get(url("project")))["tables"] == ("1 of 2 stories has one", True)
     bare.delete()
     assert next_step() == "assign"
     assigned = assign(new_rows)
