@@ -30,9 +30,19 @@ _VERB = re.compile(
 _VERB_FIRST = re.compile(r"^(?:then |also |not )*[a-z]{2,}(?:s|ed)\b")
 _MENTAL = re.compile(
     r"(?P<subject>[\w.’']+(?: [\w.’']+)?) (?:(?:does|do|did|will) not |never |also |now |still )*"
-    r"(?:think|believe|know|expect|assume|suspect|doubt|realise|realize|remember|guess)(?:s|es|d|ed)?\b"
-    r"|(?P<subject_zh>[\u4e00-\u9fff]{1,4}?)(?:认为|觉得|知道|以为|相信)"
+    r"(?:(?:think|believe|know|expect|assume|suspect|doubt|realise|realize|remember|guess|want|wish|hope|fear|see|hear"
+    r"|feel|notice|understand|intend|worry|imagine|pretend)(?:s|es|d|ed)?"
+    r"|thought|knew|saw|heard|felt|understood|forgets?|forgot|worries|worried)\b"
+    r"|(?P<subject_zh>[\u4e00-\u9fff]{1,4}?)(?:认为|觉得|知道|以为|相信|想要|希望|担心|感到|看见|看到|听见|听到|明白|记得)"
 )
+_STATE_OF_MIND = re.compile(
+    r"\b(hurts?|sad|happy|glad|angry|annoy(?:s|ed)|upset|disappointed|interested|afraid|scared|worried|surprised|jealous"
+    r"|proud|ashamed|offen[cs]e|offended|embarrassed|excited|bored|lonely|confused|curious|guilty|sorry|aware|unaware"
+    r"|sure|certain|seen|known|meant?|likes?|loves?|hates?|enjoys?|prefers?|trusts?|lies|lied|lying|jok(?:es|ed|ing)"
+    r"|irony|ironic|sarcastic|secret)\b|like\b|生气|高兴|难过|伤心|害怕|喜欢|失望|惊讶|骗|秘密",
+    re.IGNORECASE,
+)
+"""What tells of a mind without naming what it holds: it may be one more than the wording names."""
 _PARTS = re.compile(r"\s*(?:,|;|&|/|\band\b|和|与|、)\s*")
 _GROUPS = {"everyone", "everybody", "nobody", "others", "people", "all", "both", "group", "they", "大家", "所有人"}
 _ARTICLE = re.compile(r"^(?:the|a|an) ", re.IGNORECASE)
@@ -152,6 +162,10 @@ def _of_order(row: DraftRow) -> str:
     depth = depth_of(row.actor, row.belief)
     if int(order) < depth <= 3:
         return gettext("The wording names a mind within a mind: order {depth}?").format(depth=depth)
+    if int(order) > max(depth, 1) + bool(_STATE_OF_MIND.search(row.belief)):
+        return gettext("The wording names fewer minds than order {order} has: order {depth}?").format(
+            order=order, depth=depth
+        )
     return ""
 
 

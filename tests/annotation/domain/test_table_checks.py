@@ -90,11 +90,17 @@ def test_each_mind_that_is_named_adds_one_to_the_order(actor, belief, depth):
         (("Ines", "It rains", "0"), "an actor's own belief has 1"),
         (("Ines", "It rains", "4"), "expected 0 to 3"),
         (("Ines", "Tomas thinks that it rains", "1"), "order 2?"),
+        (("Ines", "Tomas wants the key", "1"), "order 2?"),
+        (("Ines", "Tomas saw that Bea felt cold", "2"), "order 3?"),
+        (("Ines", "小红希望下雨", "1"), "order 2?"),
+        (("Ines", "It rains", "2"), "fewer minds than order 2 has: order 1?"),
+        (("Ines", "Tomas thinks that it rains", "3"), "order 2?"),
     ],
 )
 def test_an_order_that_does_not_fit_the_wording_is_warned_of(row, text):
     assert text in said(row)[0][0]
 
 
-def test_an_order_that_is_higher_than_the_wording_is_not():
+def test_a_state_of_mind_may_be_one_mind_more_than_the_wording_names():
     assert said(("Ines", "Tomas is hurt", "2")) == [[]]
+    assert said(("Ines", "Tomas is hurt", "3")) != [[]]
