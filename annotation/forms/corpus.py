@@ -224,6 +224,10 @@ class RowForm(forms.Form):
     belief = forms.CharField(max_length=2000, widget=forms.TextInput({"autocomplete": "off"}))
     order = forms.CharField(required=False, max_length=40, widget=forms.TextInput({"autocomplete": "off"}))
 
+    def __init__(self, *args, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        del self.fields["order"].widget.attrs["maxlength"]  # a sentence is refused, not cut
+
 
 class RowsForm(forms.Form):
     rows = forms.CharField(

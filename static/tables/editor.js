@@ -5,7 +5,7 @@ import { announce, leave, letLeave, sendBeforeLeaving, showState, showTrouble, t
 import { ModelDraft } from "./model_draft.js";
 import { forgetRefused, keepRefused, refusedRows } from "./refused.js";
 import { commonAction, onKeys } from "./row_page.js";
-import { EMPTY, isEmpty, isWorld, newKey, newUid, pasted, Rows } from "./rows.js";
+import { EMPTY, isEmpty, isWorld, newKey, newUid, pasted, Rows, withoutSentence } from "./rows.js";
 import * as shown from "./story.js";
 import { PAUSE, Typing } from "./typing.js";
 
@@ -177,7 +177,20 @@ function type(uid, field, value) {
   const row = rows.get(uid);
   const wanted = { ...row.state, [field]: value };
   if (field === "actor") wanted.order = orderFor(value, row.state.order);
-  typing.put(field, { row: uid, base: row.stored ? row.state : null, state: wanted, kind: "type" });
+  const fitting = withoutSentence(wanted);
+  if (fitting !== wanted) return sentence(row, fitting);
+  return typing.put(field, { row: uid, base: row.stored ? row.state : null, state: wanted, kind: "type" });
+}
+
+// A sentence was written as an order.
+function sentence(row, fitting) {
+  if (!fitting) {
+    render();
+    return tell(gettext("The order is a number, 0 to 3. This is too long for the remark, too; nothing of it was taken."));
+  }
+  act("type", [{ uid: row.uid, state: fitting }]);
+  focus(row.uid, "remark", fitting.remark.length);
+  return tell(gettext("The order is a number, 0 to 3. What you wrote stands in the remark."));
 }
 
 // Narrated facts have order 0 and beliefs of an actor do not; whatever else the expert wrote stays.

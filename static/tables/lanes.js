@@ -4,7 +4,7 @@ import { complete, namesOf } from "./actors.js";
 import { Queue, request } from "../grid/queue.js";
 import { announce, leave, letLeave, sendBeforeLeaving, showState, showTrouble, tell } from "../grid/saving.js";
 import { activate, commonAction, onCommands, onDrop, onKeys } from "./row_page.js";
-import { newKey, newUid } from "./rows.js";
+import { newKey, newUid, withoutSentence } from "./rows.js";
 import { highlight, translate } from "./story.js";
 import { PAUSE, Typing } from "./typing.js";
 
@@ -192,8 +192,20 @@ const put = (row, fields) => act([{ row: row.row, state: { ...row.state, ...fiel
 function type(uid, field, value) {
   const row = rows.get(uid);
   const wanted = { ...row.state, [field]: value };
+  const fitting = withoutSentence(wanted);
+  if (fitting !== wanted) return sentence(row, fitting);
   if (wanted.status !== "dropped" && field !== "remark") wanted.status = wanted.actor.trim() && wanted.belief.trim() ? "kept" : "";
-  typing.put(field, { row: uid, base: row.state, state: wanted });
+  return typing.put(field, { row: uid, base: row.state, state: wanted });
+}
+// A sentence was written as an order.
+function sentence(row, fitting) {
+  if (!fitting) {
+    render();
+    return tell(gettext("The order is a number, 0 to 3. This is too long for the remark, too; nothing of it was taken."));
+  }
+  act([{ row: row.row, state: fitting }]);
+  edit("remark");
+  return tell(gettext("The order is a number, 0 to 3. What you wrote stands in the remark."));
 }
 
 // A row that is decided keeps its decision until the question is answered; the same decision again only goes on.

@@ -4,6 +4,13 @@ const NARROW = 1e-6;
 export const newUid = () => [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => ALPHABET[byte % 32]).join("");
 export const newKey = () => newUid() + newUid();
 export const EMPTY = { actor: "", belief: "", order: "", remark: "", place: 0, removed: false };
+const LONGEST = { order: 40, remark: 500 };
+// An order is a number: a sentence in its place goes to the remark, so that nothing of it is cut. Null where it does not fit there.
+export function withoutSentence(state) {
+  if (state.order.length <= LONGEST.order) return state;
+  const remark = [state.remark.trim(), state.order.trim()].filter(Boolean).join("; ");
+  return remark.length <= LONGEST.remark ? { ...state, order: "", remark } : null;
+}
 export const isEmpty = (state) => !(state.belief.trim() || state.remark.trim());
 export const isWorld = (actor) => actor.trim().toLowerCase() === "world";
 
@@ -77,6 +84,8 @@ export function pasted(text, actor) {
   if (rows[0]?.[0].replaceAll("*", "").toLowerCase() === "actor") rows.shift();
   return rows.map((cells) => {
     const [first, belief, order, remark] = cells.length > 1 ? cells : [actor, cells[0]];
-    return { actor: first.slice(0, 200), belief: (belief ?? "").slice(0, 2000), order: (order ?? "").slice(0, 40), remark: (remark ?? "").slice(0, 500) };
+    const row = { order: order ?? "", remark: remark ?? "" };
+    const { order: number, remark: words } = withoutSentence(row) ?? row;
+    return { actor: first.slice(0, 200), belief: (belief ?? "").slice(0, 2000), order: number.slice(0, LONGEST.order), remark: words.slice(0, LONGEST.remark) };
   });
 }

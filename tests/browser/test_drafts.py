@@ -82,6 +82,22 @@ def test_the_number_of_an_actor_stays_while_one_writes_and_a_misspelt_name_takes
     assert editor.input_value("#rows tr:nth-child(2) [data-field=actor]") == "Ines"
 
 
+def test_a_sentence_in_place_of_the_order_goes_to_the_remark_whole(editor, story, cast):
+    sentence = "Ines is sure of this because she has looked twice"
+    press(editor, "Alt+2")
+    editor.keyboard.type("The key is in the bag")
+    press(editor, "Tab")
+    editor.keyboard.type(f"{sentence} today")
+    wait_saved(editor)
+    assert editor.input_value("#rows [data-field=remark]") == f"{sentence} today"
+    row = live_rows(own_draft(story=story, expert=cast.esi)).get()
+    assert (row.order_text, row.remark) == ("", f"{sentence} today")
+    press(editor, "Shift+Tab")
+    editor.keyboard.insert_text("a" * 600)
+    assert editor.input_value("#rows [data-field=order]") == ""
+    assert "nothing of it was taken" in editor.inner_text("#told")
+
+
 def test_the_translation_begins_where_the_story_begins(editor):
     press(editor, "Alt+t")
     assert editor.evaluate("document.querySelector('[data-language=zh]').textContent") == "小红把钥匙放进包里。"
