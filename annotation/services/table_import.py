@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, BinaryIO
 
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from annotation.domain.problems import Problem, Problems
 from annotation.domain.tables_csv import TableLine, read_tables
@@ -17,12 +17,13 @@ from annotation.models import Project, Story, User
 from annotation.services.import_results import not_taken, summary
 from annotation.services.whole_tables import NotTaken, take_table
 from core.incoming.sheets import rows_of
-from core.joints import listed
+from core.joints import listed, sentences
 from core.wording import counted
 
 MOST_LISTED = 200
 """Tables that a result lists one by one."""
 
+_MOST_NAMED = 10
 Named = int | str
 """A story's number or its text, as a row names it."""
 
@@ -43,7 +44,8 @@ class ImportedTable:
 @dataclass(slots=True)
 class ImportedTables:
     """The result of an import: tables by what became of them, rows, and annotators whose finished stories have rows
-    to label again. `refused` counts stories of the file whose table was not taken."""
+    to label again. `refused` counts stories of the file whose table was not taken; `repeated` are the lines of taken
+    rows that say word for word what one above them says of the same story."""
 
     stories: int = 0
     created: int = 0
@@ -53,6 +55,7 @@ class ImportedTables:
     added: int = 0
     removed: int = 0
     reopened: Counter[str] = field(default_factory=Counter)
+    repeated: list[int] = field(default_factory=list)
     problems: Problems = field(default_factory=Problems)
     tables: list[ImportedTable] = field(default_factory=list)
 
@@ -88,7 +91,20 @@ class ImportedTables:
         rows = gettext("{rows} added, {removed:,} taken out").format(
             rows=counted(self.added, "row"), removed=self.removed
         )
-        return summary(counted(self.stories, "table"), done, rows, not_taken(self.problems))
+        told = summary(counted(self.stories, "table"), done, rows, not_taken(self.problems))
+        return sentences(told, self._repeated)
+
+    @property
+    def _repeated(self) -> str:
+        """Say which rows say again what is said, where any do."""
+        if not self.repeated:
+            return ""
+        lines = listed(self.repeated[:_MOST_NAMED]) + (" …" if len(self.repeated) > _MOST_NAMED else "")
+        return ngettext(
+            "{count} row repeats an earlier one of its story word for word and was taken as it is: line {lines}.",
+            "{count} rows repeat earlier ones of their story word for word and were taken as they are: lines {lines}.",
+            len(self.repeated),
+        ).format(count=len(self.repeated), lines=lines)
 
     def as_dict(self) -> dict[str, Any]:
         names = ("stories", "created", "changed", "unchanged", "refused", "added", "removed")
@@ -97,6 +113,7 @@ class ImportedTables:
             "summary": self.summary,
             **counts,
             "reopened": dict(self.opened_again),
+            "repeated": self.repeated,
             "problems": self.problems.as_dicts(),
         }
 
@@ -128,11 +145,24 @@ def import_tables(
             if named in broken:
                 raise NotTaken  # its rows say why already
             result.count(_write(by, story, rows, now, replace, dry_run))
+            result.repeated += _repeated(rows)
         except NotTaken as error:
             result.refused += 1
             if str(error):
                 result.problems.add(Problem(file, rows[0].line, str(error)))
     return result
+
+
+def _repeated(rows: list[TableLine]) -> list[int]:
+    """Return the lines of rows with the actor and belief of one above them."""
+    seen: set[tuple[str, ...]] = set()
+    lines = []
+    for line in rows:
+        key = tuple(" ".join(part.split()).casefold() for part in (line.row.actor, line.row.belief))
+        if key in seen:
+            lines.append(line.line)
+        seen.add(key)
+    return lines
 
 
 def _by_story(items, file: str, problems: Problems) -> tuple[dict[Named, list[TableLine]], set[Named]]:

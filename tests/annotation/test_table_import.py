@@ -156,3 +156,15 @@ def test_the_api_and_an_import_refuse_a_table_in_the_same_words(cast, bare, make
         assert answer.status_code == 422 and problem.message == sentence
         assert answer.json()["error"]["message"].removeprefix("Row 1: ") == sentence
     assert not beliefs(bare) and not beliefs(expert_writes)
+
+
+def test_rows_that_say_the_same_are_taken_and_told(cast, bare, make_story):
+    other = make_story(8)
+    other.tables.all().delete()
+    text = HEAD + "7,world,It rains,0\n8,world,It rains,0\n7,Ines,It rains,1\n7,world,it  rains,\n"
+    result = run(cast, text)
+    assert result.repeated == [5] and len(beliefs(bare)) == 3
+    assert result.summary.endswith(
+        "1 row repeats an earlier one of its story word for word and was taken as it is: line 5."
+    )
+    assert "repeat" not in run(cast, HEAD + "7,world,It rains,0\n", replace=True).summary
