@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from html.parser import HTMLParser
@@ -28,14 +29,23 @@ NAMES = {
     "SIT", "SST", "UOT", "MatchCount", "Repr", "overall", "Django", "Python",
     "Redis", "Celery", "SQLite", "PostgreSQL", "GitHub", "Markdown", "Enter", "Esc", "Tab", "Ctrl", "Alt",
     "Shift", "Space", "English", "alpha", "kappa", "min", "max", "true", "false", "null", "zip", "make",
-    "MIT", "BY-NC", "LICENSE", "worker", "Retry-After", "chat", "completions", "sampled",
+    "MIT", "BY-NC", "LICENSE", "worker", "minds-2", "small-2", "our-prompts-2", "zh", "pt-BR", "resps", "doc",
+    "Retry-After", "chat", "completions", "sampled",
 }  # fmt: skip
 """What is written alike in every language: of products, data sets, formats, authors of measures, keys, signs."""
 PSEUDONYM = re.compile(r"\b(?:Annotator|Expert) \d+")
 """What reports and files call people by: names, too."""
+NUMBERED = re.compile(r"[\w-]+-\d+\b")
+"""Names such as minds-2."""
+OF_LIBRARIES = re.compile(r"（(?:Expecting value|File is not a zip file)）")
+"""What Python says of a file, which has no other language."""
 WORD = re.compile(r"[A-Za-z][A-Za-z0-9’'._+-]*[A-Za-z]")
-LATIN = re.compile(r"[A-Za-z][^\u3000-\u9fff\uff00-\uffef“”<>|·;:]*[A-Za-z0-9.!?]")
+LATIN = re.compile(r"[A-Za-z0-9][^\u3000-\u9fff\uff00-\uffef“”<>|·;:]*[A-Za-z0-9.!?]")
 HAN = re.compile("[\u4e00-\u9fff]")
+
+
+CODES = {"action", "handler", "kind", "outcome", "state", "stage", "method"}
+"""Fields of rows that hold words of the software, which pages say in the reader's language."""
 
 
 class _Reader(HTMLParser):
@@ -43,6 +53,7 @@ class _Reader(HTMLParser):
         super().__init__()
         self.open: list[tuple[str, bool]] = []
         self.texts: list[str] = []
+        self.in_json = False
 
     @property
     def silent(self) -> bool:
@@ -50,6 +61,7 @@ class _Reader(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         said = dict(attrs)
+        self.in_json = said.get("type") == "application/json" and said.get("id") != "script-texts"
         foreign = tag != "html" and "lang" in said
         silent = self.silent or tag in SILENT or foreign or said.get("translate") == "no"
         if not silent:
@@ -58,13 +70,16 @@ class _Reader(HTMLParser):
             self.open.append((tag, silent))
 
     def handle_endtag(self, tag: str) -> None:
+        self.in_json = False
         for at in range(len(self.open) - 1, -1, -1):
             if self.open[at][0] == tag:
                 del self.open[at:]
                 return
 
     def handle_data(self, data: str) -> None:
-        if not self.silent and data.strip():
+        if self.in_json:
+            self.texts += sentences_of(json.loads(data))
+        elif not self.silent and data.strip():
             self.texts.append(" ".join(data.split()))
 
 
@@ -75,12 +90,16 @@ def texts_of(html: str) -> list[str]:
     return list(dict.fromkeys(reader.texts))
 
 
+def sentences_of(value: Any) -> list[str]:
+    """Return what stands in a JSON value for people to read: its texts of several words, and no keys."""
+    return [text for text in _leaves(value) if " " in text]
+
+
 def _leaves(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield " ".join(value.split())
     elif isinstance(value, dict):
-        for name, one in value.items():
-            yield str(name)
+        for one in value.values():
             yield from _leaves(one)
     elif isinstance(value, (list, tuple)):
         for one in value:
@@ -88,8 +107,8 @@ def _leaves(value: Any) -> Iterator[str]:
 
 
 class OwnData:
-    """All that rows hold as text: names, stories, labels, keys. Of frozen documents,
-    which the software wrote, nothing."""
+    """What people wrote in rows: names, stories, labels. No codes, whose words are the software's, and nothing of
+    frozen documents, which it wrote."""
 
     def __init__(self, more: Iterable[str] = ()) -> None:
         self.texts = set(more)
@@ -99,29 +118,32 @@ class OwnData:
         self.whole = "\n".join(sorted(self.texts))
 
     def _read(self, model: Any) -> None:
-        names = [one.attname for one in model._meta.fields if isinstance(one, CharField | TextField | JSONField)]
+        texts = (one for one in model._meta.fields if isinstance(one, CharField | TextField | JSONField))
+        names = [one.attname for one in texts if not one.choices and one.name not in CODES]
         for row in model._default_manager.values_list(*names):
             self.texts.update(_leaves(list(row)))
 
     def has(self, text: str) -> bool:
-        """True of a text that a row has, of a part of one that is several words, and of an excerpt of one."""
+        """True of a text that a row has, of a part of one that is several words, and of an excerpt of one, cut at
+        its end or not."""
         bare = text.strip(" .,…()[]–-")
         if text in self.texts or bare in self.texts or all(one in self.texts for one in re.split(r", |: ", bare)):
+            return True
+        if text.endswith(("...", "…")) and any(one.startswith(bare) for one in self.texts):
             return True
         return " " in bare and bare in self.whole
 
 
 def english_left(html: str, own: OwnData) -> list[str]:
     """Return the texts of a page that have English words of the software."""
-    return [
-        text for text in texts_of(html) if any(_is_left(run, own) for run in LATIN.findall(text)) and not own.has(text)
-    ]
+    runs = {text: LATIN.findall(OF_LIBRARIES.sub("", text)) for text in texts_of(html)}
+    return [text for text, found in runs.items() if any(_is_left(run, own) for run in found) and not own.has(text)]
 
 
 def _is_left(run: str, own: OwnData) -> bool:
     words = [
         word
-        for word in WORD.findall(PSEUDONYM.sub("", run))
+        for word in WORD.findall(NUMBERED.sub("", PSEUDONYM.sub("", run)))
         if word not in NAMES and not re.search(r"[\d_.]|-v|[a-z][A-Z]", word)
     ]
     return any(len(word) > 2 for word in words) and not own.has(run)

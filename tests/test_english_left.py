@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from html import escape
+
 import pytest
+from django.db import transaction
 from django.test import Client
 
 from annotation.domain.schema_words import SAID
 from annotation.domain.shipped_schemas import SHIPPED
-from tests.english_left import OwnData, english_left
+from tests.english_left import OwnData, english_left, sentences_of
+from tests.forms_of_pages import Form, forms_of
 from tests.test_kept_in_english import CHINESE
 from tests.test_urlconf import (  # noqa: F401  (fixtures)
     ADMIN,
@@ -25,6 +30,11 @@ from tests.test_urlconf import (  # noqa: F401  (fixtures)
 pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 STILL = {
+    "Labelling",
+    "shots",
+    "actors",
+    "trial",
+    "Models across suites",
     "A chart needs at least 60 answers to anchor stories that were asked again while calibrating。",
     "Order",
     "Truth",
@@ -35,55 +45,82 @@ STILL = {
     "同一排名：以 omnitom-1, level 3 提问。以其他方式提问或评判的另有排名。",
     "随机水平：在可作的回答中随机抽取时的期望值，逐样本计算；没有定义时取基线“random”在同样问题上的结果，附区间和 n。",
     "Free text · omnitom-1, level 3",
-    "There is a run of belief tables. Now import a benchmark with questions about the same stories, such as ToMBench, "
-    "and run the same models on it.",
     "majority, random, omniscient, lexical judge, first option, tracker：无需模型、密钥或网络的参照点。",
     "JSON 对象：script, default, delay, function, log。",
     "None",
-    "Labels of propositions",
     "Category: text",
     "-structured",
-    "Stage",
-    "Form",
-    "Kind",
-    "Version 1: 1 stories",
-    "calibration 个故事",
-    "Every judgement that a follow-up could complete has all its rows, or had its follow-up already.",
-    "· mean accuracy：官方 –，修复 –",
     "标注：故事，n = 1 (Annotator 1), 0 (tiny)。",
     "tiny: no answer yet 1",
     "OmniToM 没有随机水平：按可作的回答没有定义，也没有基线“random”在这些问题上的已完成运行。",
     "gold, version 1",
     "tiny: labels of the record without a value, all gold without a value, worst to best case 0.0 to 100.0, 7 个单元格",
-    "Choose two models on the leaderboard, under “Compare two”; a run's page compares its own.",
 }
 """What is known to be English there still; what is translated goes from here."""
 
 
-def left_on(client: Client, pages: dict[str, str], own: OwnData) -> dict[str, list[str]]:
-    """The English of each whole page that opens, by name."""
-    left = {}
-    for name, address in pages.items():
-        page = client.get(address, **CHINESE)
-        if page.status_code == 200 and not page.streaming and b"<!DOCTYPE html>" in page.content[:200]:
-            left[name] = english_left(page.content.decode(), own)
-    return left
+LABELS = {value for schema in SHIPPED.values() for one in schema.dimensions for value in one.values}
+"""Labels are data, and stay."""
+NOT_PRESSED = ("/logout/", "/language/", "/login/")
+"""They lead out of the pages."""
 
 
-def test_every_page_of_the_urlconf_is_chinese(addresses, cast):  # noqa: F811
+def own_pages(addresses: dict[str, str], cast) -> Iterator[tuple[Client, dict[str, str]]]:  # noqa: F811
+    """The pages of the URLconf by name, with who opens them: somebody of the least role that may."""
     cast.alice.is_superuser = True
     cast.alice.save()
     people = {MEMBER: cast.bob, ANNOTATOR: cast.bob, ASSIGNED: cast.bob, EXPERT: cast.esi}
     people |= {ADMIN: cast.alice, SITE: cast.alice}
-    own, left = OwnData(), {}
     for least in dict.fromkeys(PAGES.values()):
-        client, person = Client(), people.get(least)
+        client, person = Client(raise_request_exception=False), people.get(least)
         if person is not None:
             client.force_login(person)
-        pages = {name: addresses[name] for name, role in PAGES.items() if role == least and name in addresses}
-        left |= left_on(client, pages, own)
-    assert len(left) > 60
+        yield client, {name: addresses[name] for name, role in PAGES.items() if role == least and name in addresses}
+
+
+def left_of(answer, own: OwnData) -> list[str]:
+    """The English of an answer: of a page, of a part of one, or of JSON that a page shows."""
+    is_file = "attachment" in answer.headers.get("Content-Disposition", "")
+    if answer.streaming or is_file or answer.status_code in (302, 304):
+        return []
+    media = answer.headers.get("Content-Type", "")
+    if media.startswith("application/json"):
+        return [text for text in sentences_of(answer.json()) if english_left(escape(text), own)]
+    return english_left(answer.content.decode(), own) if media.startswith("text/html") else []
+
+
+def test_every_page_of_the_urlconf_is_chinese(addresses, cast):  # noqa: F811
+    own, left = OwnData(LABELS), {}
+    for client, pages in own_pages(addresses, cast):
+        for name, address in pages.items():
+            left[name] = left_of(client.get(address, **CHINESE), own)
+    assert len(left) > 150
     assert {name: new for name, texts in left.items() if (new := set(texts) - STILL)} == {}
+
+
+def test_every_form_of_a_page_is_answered_in_chinese(addresses, cast):  # noqa: F811
+    """As it stands, emptied, with nonsense, and with files of every kind; what it changes is taken back."""
+    own, left, pressed = OwnData(LABELS), {}, set()
+    for client, pages in own_pages(addresses, cast):
+        for name, address in pages.items():
+            page = client.get(address, **CHINESE)
+            html = "" if page.streaming or page.status_code != 200 else page.content.decode("utf-8", "ignore")
+            for form in forms_of(html, address):
+                if (key := (name, form.key)) in pressed or form.action.startswith(NOT_PRESSED):
+                    continue
+                pressed.add(key)
+                left.setdefault(name, set()).update(text for text in _answers(client, form, own))
+    assert len(pressed) > 40
+    assert {name: new for name, texts in left.items() if (new := texts - STILL)} == {}
+
+
+def _answers(client: Client, form: Form, own: OwnData) -> Iterator[str]:
+    for said in form.fillings():
+        point = transaction.savepoint()
+        answer = client.post(form.action, said, follow=True, **CHINESE)
+        assert answer.status_code < 500, (form.action, said)
+        yield from left_of(answer, own)
+        transaction.savepoint_rollback(point)
 
 
 def test_english_is_found_and_what_is_no_english_of_ours_is_not():

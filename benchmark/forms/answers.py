@@ -23,6 +23,8 @@ from benchmark.services.made_elsewhere.reading import FORMATS
 from benchmark.services.plans import MOST_REPETITIONS, MOST_TITLE, Plan
 from benchmark.services.prompt_sets import names_of
 from benchmark.suites.contract import Suite
+from core.catalogues.patterns import translated
+from core.joints import told
 from core.language import gettext_noop
 
 MOST_NAME = 200
@@ -100,7 +102,9 @@ class AnswersForm(RefusableForm, SampleFields):
     def problems(self) -> list[str]:
         """The faults of the form, each with the label of its field."""
         return [
-            f"{self.fields[name].label or name.capitalize()}: {error}" if name in self.fields else error
+            told(translated(str(self.fields[name].label or name.capitalize())), translated(str(error)))
+            if name in self.fields
+            else error
             for name, errors in self.errors.items()
             for error in errors
         ]

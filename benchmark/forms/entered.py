@@ -22,7 +22,7 @@ class EntryForm(forms.Form):
     name = forms.CharField(
         max_length=120, help_text=gettext_noop("What the row is called, such as Human or GPT-4 (0613).")
     )
-    kind = forms.ChoiceField(choices=EnteredKind.choices)
+    kind = forms.ChoiceField(label=gettext_noop("Kind"), choices=EnteredKind.choices)
     source = forms.CharField(
         max_length=400,
         help_text=gettext_noop("A citation that a reader finds it by, such as Kim et al. 2023, table 9."),

@@ -25,6 +25,7 @@ from benchmark.services.sweeps import plans_of_sweep
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named, suites_of
 from benchmark.suites.settings import Setting
+from core.catalogues.patterns import translated
 from core.incoming.misfit import Misfit
 from core.incoming.shapes import Shape
 from core.language import gettext_noop
@@ -192,7 +193,7 @@ class SampleFields(forms.Form):
         )  # fmt: skip
         datasets = project.datasets.asked_about_by(suite)
         fields["dataset"].queryset = datasets
-        fields["dataset"].label_from_instance = lambda dataset: version_label(dataset, suite.noun[1])
+        fields["dataset"].label_from_instance = lambda dataset: translated(version_label(dataset, suite.noun[1]))
         fields["limit"].help_text = gettext_noop(f"{suite.noun[1].capitalize()}; empty takes all.")
         for name, rows in (("split", project.splits), ("category", project.categories)):
             samples = DatasetSample.objects.filter(dataset__in=datasets).exclude(**{name: ""}).order_by(name)

@@ -46,9 +46,9 @@ class PromptSetForm(forms.Form):
 class PromptChoice(forms.Form):
     """The choice of the prompt of a set that is shown."""
 
-    stage = forms.ChoiceField()
+    stage = forms.ChoiceField(label=gettext_noop("Stage"))
     level = forms.TypedChoiceField(choices=[(level, str(level)) for level in (1, 2, 3, 4)], coerce=int)
-    form = forms.ChoiceField(choices=Form.choices)
+    form = forms.ChoiceField(label=gettext_noop("Form"), choices=Form.choices)
     filled = forms.ChoiceField(required=False, label=gettext_noop("Shown as"))
 
     def __init__(self, data: Mapping[str, Any] | None = None, *, suite: Suite) -> None:

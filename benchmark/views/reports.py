@@ -44,7 +44,7 @@ def share_run(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid, role=Role.EXPERT)
     title = request.POST.get("title", "")
     make = partial(freeze_run, by=request.user, run=access.run, title=title)
-    return _frozen(request, slug, "report", make, back=reverse("benchmark:runs", args=[slug]))
+    return _frozen(request, slug, gettext_noop("report"), make, back=reverse("benchmark:runs", args=[slug]))
 
 
 def _frozen(request: HttpRequest, slug: str, kept: str, make: Callable[[], SharedReport], *, back: str) -> HttpResponse:
@@ -84,7 +84,7 @@ def share_leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
         )
 
     back = f"{reverse('benchmark:leaderboard', args=[slug])}?{chosen.query}"
-    return _frozen(request, slug, "leaderboard", make, back=back)
+    return _frozen(request, slug, gettext_noop("leaderboard"), make, back=back)
 
 
 @require_POST
@@ -93,7 +93,7 @@ def share_across(request: HttpRequest, slug: str) -> HttpResponse:
     access = results_access(request.user, slug, role=Role.EXPERT)
     title = request.POST.get("title", "")
     make = partial(freeze_across, by=request.user, project=access.project, title=title)
-    return _frozen(request, slug, "page", make, back=reverse("benchmark:across", args=[slug]))
+    return _frozen(request, slug, gettext_noop("page"), make, back=reverse("benchmark:across", args=[slug]))
 
 
 def shared_reports(request: HttpRequest, slug: str) -> HttpResponse:

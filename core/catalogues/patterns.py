@@ -34,9 +34,10 @@ _FIGURE = re.compile(
 )
 """A figure or a sign, the letters of a group, a code such as MC=1, or what somebody wrote, in quotes: alike in every
 language."""
-_AS_GIVEN = {"keys", "values", "legal", "split", "model"}
-"""The places of names that people gave, and of words that stand in files: they are alike in every language. Apps add
-theirs (`keep_as_given`)."""
+_CODES = {"keys", "values", "legal"}
+"""The places of words that stand in files and requests: they are alike in every language."""
+_AS_GIVEN = {"split", "model"}
+"""The places of names that people gave, which are never read. Apps add theirs (`keep_as_given`)."""
 _NOTED = re.compile(r"(.+) \(([^()]+)\)", re.S)
 _PLACE = re.compile(r"\{(\w+)(?::[^{}]*)?\}")
 _WORD = re.compile("[A-Za-z]+")
@@ -155,10 +156,16 @@ def _of_form(language: str, text: str) -> Iterator[Read]:
     for pattern in _index(language).near(text):
         if len(text) > pattern.longest or (values := pattern.values(text)) is None:
             continue
-        read = {name: Read(value, 0) if name in _AS_GIVEN else _read(language, value) for name, value in values.items()}
+        read = {name: _of_place(language, name, value) for name, value in values.items()}
         left = sum(value.left for value in read.values())
         if pattern.says_enough or not left:
             yield Read(pattern.filled({name: value.words for name, value in read.items()}), left)
+
+
+def _of_place(language: str, name: str, value: str) -> Read:
+    if name in _CODES:
+        return Read(value, 0)
+    return Read(value, len(_LETTER.findall(value))) if name in _AS_GIVEN else _read(language, value)
 
 
 def _of_clauses(language: str, text: str) -> Iterator[Read]:

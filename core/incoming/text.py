@@ -30,12 +30,12 @@ class NotJson(ValueError):
 
     def told(self, file: str) -> str:
         """One sentence with the file and the place in it."""
-        place = f"{file}, line {self.line}, column {self.column}" if self.line else file
+        place = gettext_noop(f"{file}, line {self.line}, column {self.column}") if self.line else file
         return gettext_noop(f"{place}: {self.found}; expected {self.expected}.")
 
     def told_in_line(self) -> str:
         """One sentence for text that is itself one line of a file, which the caller names."""
-        place = f"column {self.column}"
+        place = gettext_noop(f"column {self.column}")
         return gettext_noop(f"{place}: {self.found}; expected {self.expected}.") if self.line else str(self)
 
 

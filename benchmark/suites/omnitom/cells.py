@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from benchmark.suites.omnitom.kinds import KINDS, order_bucket
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Labels, Scheme
 from benchmark.suites.omnitom.results import Stage2Result
+from core.language import gettext_noop
 
 MISSING = "missing"
-ILLEGAL = "illegal"
+ILLEGAL = gettext_noop("illegal")
 
 ALL_KINDS = tuple(kind for kinds in KINDS.values() for kind in kinds)
 """Order buckets, then roles: no name is in both."""

@@ -6,9 +6,10 @@ from functools import lru_cache
 
 from annotation.domain.schema import WORLD
 from benchmark.suites.omnitom.parsing.matching import fold
+from core.language import gettext_noop
 
 ORDERS = ("0", "1", "2+")
-ACTORS = "actors"
+ACTORS = gettext_noop("actors")
 ROLES = (WORLD, ACTORS)
 """The narrated facts, held by the special actor, and everything that a character or a group holds (paper, section
 3)."""

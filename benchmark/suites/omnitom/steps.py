@@ -56,7 +56,7 @@ STEPS = (
         for at, key in enumerate(PASSES, 2)
     ),
     Step(FOLLOW_UP, "Follow-up", judged=True, needs=(EXTRACT, JUDGE), after=PASSES, chosen=False, completes=JUDGE),
-    Step(LABEL, "Labelling", score=gettext_noop("mean accuracy")),
+    Step(LABEL, gettext_noop("Labelling"), score=gettext_noop("mean accuracy")),
 )
 STRUCTURED = "structured"
 
