@@ -28,6 +28,9 @@ NEW = {
     "n": "official figures, and those that commands print, say of how many they are",
     "unusable": "official figures, and those that commands print, say how many could not be read",
     "bounds": "official figures are marked by their worst case too",
+    "chance": "files of figures say what answers drawn by chance come to",
+    "majority": "files of figures say what the answer that is right most often comes to",
+    "levels": "reports keep both for their rankings",
     "repetition": "scores name the repetition since a run may ask everything several times",
 }
 """Keys that only today's figures have, and why."""
@@ -35,6 +38,10 @@ MENDED = [(("runs", "Judged anew", "scores.csv", 1, "state"), "done", "failed")]
 """Figures that were wrong: a judged story whose extraction had failed, and that nobody worked on, stood as done."""
 GAINED = [(("read again", "Structured", "changed"), 0, 16)]
 """What is kept beside figures that stay: which rows a structured judgement matched, where only their number was."""
+LEVELS = ["Chance level", "Majority baseline"]
+"""Rows that only today's tables of rankings end with."""
+HEADS = {"Status": "Truth", "Repr": "Repr.", "CType": "Content"}
+"""What heads of tables call dimensions: one name each, on pages and in files."""
 KEPT = {"datasets", "kept", "places", "answers", "output"}
 """What was frozen or asked is the same to the letter; of sentences elsewhere the numbers are, and their wording may be
 bettered."""
@@ -55,11 +62,27 @@ def changes(then: Any, now: Any, at: tuple = ()) -> Iterator[tuple[tuple, Any, A
     if isinstance(then, dict) and isinstance(now, dict):
         for key in sorted({*then, *now} - (NEW.keys() - then.keys())):
             yield from changes(then.get(key, "absent"), now.get(key, "absent"), (*at, key))
-    elif isinstance(then, list) and isinstance(now, list) and len(then) == len(now):
-        for place, (one, other) in enumerate(zip(then, now, strict=True)):
+    elif isinstance(then, list) and isinstance(now, list) and len(then) == len(same := without_levels(now)):
+        for place, (one, other) in enumerate(zip(then, same, strict=True)):
             yield from changes(one, other, (*at, place))
-    elif then != now and (KEPT & {*at} or figures_in(then) != figures_in(now)) and not is_rounding(then, now):
+    elif is_other(then, now) and (KEPT & {*at} or figures_in(then) != figures_in(now)):
         yield at, then, now
+
+
+def is_other(then: Any, now: Any) -> bool:
+    return then != now and not is_rounding(then, now) and not is_head(then, now)
+
+
+def without_levels(rows: list) -> list:
+    return [row for row in rows if not (isinstance(row, list) and row and row[0] in LEVELS)]
+
+
+def is_head(then: Any, now: Any) -> bool:
+    """Whether a head of a table, such as `CType low`, is what the dimension is called now."""
+    if not isinstance(then, str):
+        return False
+    name, space, of = then.partition(" ")
+    return now == f"{HEADS.get(name, name)}{space}{of}"
 
 
 def is_rounding(then: Any, now: Any) -> bool:
