@@ -132,7 +132,7 @@ function activate(cell, focus = true) {
   if (focus) {
     cell.focus({ preventScroll: true });
     row.scrollIntoView({ block: "nearest" });
-    if (row.closest("[data-columns=many]")) cell.scrollIntoView({ block: "nearest", inline: "nearest" });
+    cell.scrollIntoView({ block: "nearest", inline: "nearest" }); // of a table that is wider than the window
   }
 }
 
