@@ -316,7 +316,8 @@ def _look(client, address: str) -> tuple[float, int]:
 
 
 def _vote(assignment) -> None:
-    """Change one vote of the assignment to the next label, as its annotator would."""
+    """Change one vote of the assignment to the next label, as its annotator would: each time of another proposition, as
+    the history of a cell is a page, too."""
     import uuid
 
     from django.utils import timezone
@@ -325,9 +326,8 @@ def _vote(assignment) -> None:
     from annotation.services.votes import Change, save_votes
 
     dimension = assignment.story.project.schema.dimensions[0]
-    vote = Vote.objects.filter(
-        annotator=assignment.annotator, proposition__table__story=assignment.story, dimension=dimension.key
-    ).first()
+    own = Vote.objects.filter(annotator=assignment.annotator, proposition__table__story=assignment.story)
+    vote = own.filter(dimension=dimension.key).order_by("changed_at").first()
     label = dimension.values[(dimension.values.index(vote.label) + 1) % len(dimension.values)]
     now = timezone.now()
     change = Change(vote.proposition.uid, dimension.key, label, now, uuid.uuid4().hex)
