@@ -6,13 +6,14 @@ from django.contrib.auth.password_validation import MinimumLengthValidator
 from django.utils.translation import ngettext
 
 
-class LongEnough(MinimumLengthValidator):
+class LongEnough(MinimumLengthValidator):  # type: ignore[misc]  # Django has no types
     """Django's own rule, whose sentence its catalogues have in an older wording only."""
 
     def get_error_message(self) -> str:
         """Return why a password is refused."""
-        return ngettext(
+        told = ngettext(
             "This password is too short. It must contain at least {count} character.",
             "This password is too short. It must contain at least {count} characters.",
             self.min_length,
-        ).format(count=self.min_length)
+        )
+        return str(told).format(count=self.min_length)
