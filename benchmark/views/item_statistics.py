@@ -35,7 +35,7 @@ from core.language import gettext_noop
 from core.views.charts import PERCENT, DotChart, Row, dot_chart
 from core.views.contexts import Context
 
-DRAWN, LISTED, LONGEST = 20, 50, 34
+DRAWN, LISTED = 20, 50
 FINER = "finer"
 """The level of an address that asks for the items within samples."""
 
@@ -160,11 +160,11 @@ def _chart(
     texts = texts_of(chosen.dataset, asked.stage, places) if asked.finer else {}
     rows = [
         Row(
-            label=f"{_(noun).capitalize()} {row.number}",
+            label=_label(noun, row.number, texts.get((row.number, row.place))),
             first={"value": row.discrimination, "interval": list(row.discrimination_interval), "n": row.scored},
             second={"value": row.difficulty, "interval": list(row.difficulty_interval), "n": row.scored},
             href=beside(row.number),
-            n=_cut(*texts[row.number, row.place]) if asked.finer else row.category,
+            n=row.category,
         )
         for row in drawn
     ]
@@ -173,8 +173,8 @@ def _chart(
     return dot_chart(gettext_noop("What tells models apart most"), rows, notation=PERCENT, heads=heads, unit=unit)
 
 
-def _cut(who: str, what: str) -> str:
-    return f"{who}: {what}" if len(what) <= LONGEST else f"{who}: {what[:LONGEST]}…"
+def _label(noun: str, number: int, text: tuple[str, str] | None) -> str:
+    return f"{number} {text[0]}: {text[1]}" if text else f"{_(noun).capitalize()} {number}"
 
 
 @require_GET
