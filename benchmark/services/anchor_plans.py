@@ -18,7 +18,7 @@ from benchmark.services.stored_plans import plan_of
 from benchmark.services.taken_over import extracted_by
 from benchmark.suites.registry import suite_named
 from core.language import gettext_noop
-from judge.domain.calibration.drift import FEWEST_BASELINE
+from judge.domain.calibration.drift import WANTED_BASELINE
 from judge.domain.sampling import permanent_number
 from workers.models import Endpoint
 
@@ -52,7 +52,7 @@ class WatchPlan:
     @property
     def rounds(self) -> int:
         """How often every anchor is asked again at the start, so that there is enough to compare with."""
-        return ceil(FEWEST_BASELINE / self.stories)
+        return ceil(WANTED_BASELINE / self.stories)
 
 
 def watchable_of(run: Run) -> list[Watchable]:

@@ -20,7 +20,7 @@ from workers.providers.scripted.functions import FUNCTIONS
 from workers.services.run_to_end import run_to_end
 
 STORIES, DROP, SEED = 15, 0.1, 1
-DAYS_AGO = (21, 14, 7)
+DAYS_AGO = (14, 7)
 """When the repeats after the start of the watch were due; the last of them finds the drop."""
 WAVERS, WORSE = 0.03, 0.35
 """The share of pairs that the watched judge misses in one turn and not in another, and once it has changed."""

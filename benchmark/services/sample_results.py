@@ -37,7 +37,7 @@ NOTE = gettext_noop("The sample as it is loaded.")
 BASELINES = ("omniscient", "majority", "random")
 JUDGE, OTHER_JUDGES = "lexical-judge", ("sample-steady", "sample-hasty")
 """Who judges the run, and who judges its answers anew; the last of them is watched."""
-SWEPT, SWEPT_SPLIT, LEVELS = ("sample-careful", "sample-literal"), "calibration", (1, 2, 3)
+SWEPT, SWEPT_SPLIT, LEVELS = ("sample-careful", "sample-literal"), "calibration", (1, 3)
 COMPARED, COMPARED_AT = ("sample-hasty", "sample-literal"), "stage2"
 
 

@@ -62,8 +62,8 @@ def test_what_was_broken_off_is_completed_and_nothing_is_doubled(client, monkeyp
     assert loaded()["project"] == SLUG
     once = made()
     assert [once[name] for name in ("Project", "Dataset", "SharedReport", "AlignmentStudy")] == [1, 1, 2, 1]
-    # the first, further models, three prompt levels, two judges
-    assert Run.objects.listed().count() == 1 + 1 + 3 + 2
+    # the first, further models, two prompt levels, two judges
+    assert Run.objects.listed().count() == 1 + 1 + 2 + 2
     loaded()
     assert made() == once
     run = Run.objects.get(title=sample_results.TITLE)

@@ -93,7 +93,7 @@ def kinds(watch: AnchorWatch) -> list[tuple[str, int]]:
 
 def test_anchors_are_asked_again_by_schedule_and_what_changed_is_noticed(world, labelled):
     watch = started(world, labelled)
-    assert len(watch.anchors) == 6 and watch.rounds == 10 and watch.repeats.count() == 11
+    assert len(watch.anchors) == 6 and watch.rounds == 17 and watch.repeats.count() == 18
     before = Call.objects.count()
     quiet = repeated(watch)
     # the very same six questions, asked again and paid again; no other page lists the run
@@ -105,20 +105,20 @@ def test_anchors_are_asked_again_by_schedule_and_what_changed_is_noticed(world, 
     watch.refresh_from_db()
     assert timedelta(days=6) < watch.due_at - timezone.now() < timedelta(days=7) and kinds(watch) == []
     report = read_watch(watch, now=timezone.now())
-    assert report.answers == 60 and report.chart and report.repeats[-1].mean == 1 and report.batches[11].stories == 6
+    assert report.answers == 102 and report.chart and report.repeats[-1].mean == 1 and report.batches[18].stories == 6
     ask_anchors()
-    assert watch.repeats.count() == 12, "nothing is due"
+    assert watch.repeats.count() == 19, "nothing is due"
     # the provider answers by another system, and otherwise
     write_script([{"fingerprint": "fp2", "text": "I would rather not."}])
     repeated(watch)
-    assert kinds(watch) == [(UNUSABLE, 12), (DRIFT, 12), (IDENTITY, 12)]
+    assert kinds(watch) == [(UNUSABLE, 19), (DRIFT, 19), (IDENTITY, 19)]
     watch.refresh_from_db()
     assert {one["kind"] for one in watch.concerns} == {UNUSABLE, DRIFT, IDENTITY}
     client = Client()
     client.force_login(world.alice)
     page = client.get(f"{world.base}/watches/{watch.uid}/").content.decode()
-    # none of 60 answers differed, which promises nothing of false alarms: 1 - .05 ** (1 / 60) is 4.87 %
-    assert "up to 4.87% of answers may differ" in " ".join(page.split()) and "alarms in 0.00% of watches" not in page
+    # none of 102 answers differed, which promises nothing of false alarms: 1 - .05 ** (1 / 102) is 2.89 %
+    assert "up to 2.89% of answers may differ" in " ".join(page.split()) and "alarms in 0.00% of watches" not in page
     assert "watched (fp1)" in page and "watched (fp2)" in page and "has fallen" in page
     assert "1 of 1 watch needs a look" in client.get(f"{world.base}/").content.decode()
     note_concerns(by=world.alice, watch=watch, now=timezone.now())
@@ -142,13 +142,13 @@ def test_what_is_missed_fails_or_cannot_begin_is_never_silent(world, labelled):
     options = {"script": SCRIPT, "delay": 0}
     Endpoint.objects.filter(pk=watch.asked_id).update(active=True, options=options)
     repeated(watch)
-    assert kinds(watch)[:3] == [(MISSED, 11), (UNANSWERED, 11), (NOT_BEGUN, 12)]
-    assert (OTHERWISE, 13) in kinds(watch) and not any(kind == DRIFT for kind, _ in kinds(watch))
+    assert kinds(watch)[:3] == [(MISSED, 18), (UNANSWERED, 18), (NOT_BEGUN, 19)]
+    assert (OTHERWISE, 20) in kinds(watch) and not any(kind == DRIFT for kind, _ in kinds(watch))
     Endpoint.objects.filter(pk=watch.asked_id).update(active=False)
     client = Client()
     client.force_login(world.alice)
     pressed = client.post(f"{world.base}/watches/{watch.uid}/", {"action": "ask", "once": "off"}, follow=True)
-    assert "Repeat 14 could not begin" in pressed.content.decode() and "is asked." not in pressed.content.decode()
+    assert "Repeat 21 could not begin" in pressed.content.decode() and "is asked." not in pressed.content.decode()
     stop_watch(by=world.alice, watch=watch)
     assert ask_due(now=timezone.now() + timedelta(days=400)) == []
 
@@ -158,14 +158,14 @@ def test_answers_that_were_never_usable_agree_with_nothing(world, labelled):
     watch = started(world, labelled)
     repeated(watch)
     # at the start, and each time that nothing else came
-    assert kinds(watch) == [(UNUSABLE, number) for number in range(12)]
+    assert kinds(watch) == [(UNUSABLE, number) for number in range(19)]
     report = read_watch(watch, now=timezone.now())
     assert report.answers == 0 and report.chart is None and not report.is_quiet
-    assert [one.mean for one in report.repeats] == [None] * 12 and report.repeats[-1].unusable == 6
+    assert [one.mean for one in report.repeats] == [None] * 19 and report.repeats[-1].unusable == 6
     client = Client()
     client.force_login(world.alice)
     page = client.get(f"{world.base}/watches/{watch.uid}/").content.decode()
-    assert "Repeat 11: 6 answers cannot be used." in page and "agreed with its first answers" not in page
+    assert "Repeat 18: 6 answers cannot be used." in page and "agreed with its first answers" not in page
     assert "Nothing: every repeat was answered as at the start" not in page
 
 
@@ -190,7 +190,7 @@ def test_a_judge_is_watched_by_its_verdicts_on_the_same_tables(world, monkeypatc
     with pytest.raises(RunRefused, match="The run has answers about 9 stories; 10 were asked for"):
         estimate_of_repeat(WatchPlan(run, plan.what, stories=10))
     watch = start_watch(by=world.alice, plan=plan, now=timezone.now())
-    assert watch.repeats.count() == 8  # the first verdicts, and 7 × 9 answers to compare them with
+    assert watch.repeats.count() == 13  # the first verdicts, and 12 × 9 answers to compare them with
     [first, *_] = [worked_off(repeat.run) for repeat in watch.repeats.all()]
     assert first.source == run and first.entrants.get().endpoint.name == "omniscient"
     repeated(watch)
@@ -232,7 +232,7 @@ def test_pages_command_and_api_are_for_admins(world, labelled):
     assert "No watch yet" in client.get(address).content.decode()
     form = {"what": "label:watched", "stories": "6", "every": "7", "drop": "20", "seed": "1", "budget": ""}
     preview = client.get(f"{new}estimate/", form).content.decode()
-    assert "66 calls" in preview and ">6 calls" in preview
+    assert "108 calls" in preview and ">6 calls" in preview
     assert client.post(new, form | {"stories": "2"}).status_code == 200 and not AnchorWatch.objects.exists()
     made = [client.post(new, form | {"once": "key"})["Location"] for _ in range(2)]
     watch = AnchorWatch.objects.get()
@@ -245,10 +245,10 @@ def test_pages_command_and_api_are_for_admins(world, labelled):
     out = StringIO()
     call_command("watches", "resume", watch.uid, stdout=out)
     asked = [client.post(one, {"action": "ask", "once": "now"}).status_code for _ in range(2)]
-    assert asked == [302, 302] and watch.repeats.count() == 12
+    assert asked == [302, 302] and watch.repeats.count() == 19
     call_command("watches", "show", watch.uid, json=True, stdout=(out := StringIO()))
     told = json.loads(out.getvalue())
-    assert told["due_at"] and told["rounds"] == 10 and len(told["repeats"]) == 12
+    assert told["due_at"] and told["rounds"] == 17 and len(told["repeats"]) == 19
     api = client.get(f"/api/v1/projects/{world.dataset.project.slug}/watches/{watch.uid}/").json()
     assert api["asked"] == "watched" and api["repeats"][0]["run"] == watch.repeats.first().run.uid
     call_command("watches", "list", project=world.dataset.project.slug, json=True, stdout=(out := StringIO()))
@@ -257,7 +257,7 @@ def test_pages_command_and_api_are_for_admins(world, labelled):
     told = out.getvalue()
     assert "{" not in told and f"{watch.uid}  watched, label: 6 stories every 7 days" in told
     assert "No chart: a chart needs at least" in told and "answered by" in told
-    assert sum(line.startswith(("0 (start)", "10 (start)", "11 ")) for line in told.splitlines()) == 3
+    assert sum(line.startswith(("0 (start)", "17 (start)", "18 ")) for line in told.splitlines()) == 3
     call_command("watches", "list", project=world.dataset.project.slug, stdout=(out := StringIO()))
     assert out.getvalue().count("\n") == 1 and "nothing to look at" in out.getvalue()
     with pytest.raises(CommandError, match="There is no watch 'nothing'"):
