@@ -14,7 +14,7 @@ from annotation.models.belief_table import (
     TableKind,
 )
 from annotation.models.claim import Claim
-from annotation.models.counts import AnnotatorCounts, ChangedProposition, ChangedTable, KeptOfStory, StoryCounts
+from annotation.models.counts import AnnotatorCounts, ChangedProposition, ChangedTable, StoryCounts, StoryEntry
 from annotation.models.draft import DraftEvent, DraftRow, Origin
 from annotation.models.gold import ErrorTag, GoldEvent, GoldLabel, Method
 from annotation.models.label_schema import LabelSchema, SchemaUnknown, schema_of
@@ -46,7 +46,6 @@ __all__ = [
     "GoldLabel",
     "Guideline",
     "Invitation",
-    "KeptOfStory",
     "LabelSchema",
     "LaneEvent",
     "LaneRow",
@@ -66,6 +65,7 @@ __all__ = [
     "Split",
     "Story",
     "StoryCounts",
+    "StoryEntry",
     "SuggestedRow",
     "Suggestion",
     "TableKind",

@@ -49,17 +49,17 @@ class AnnotatorCounts(models.Model):
         constraints = [models.UniqueConstraint(fields=["story", "annotator"], name="one_count_an_annotator")]
 
 
-class KeptOfStory(models.Model):
+class StoryEntry(models.Model):
     """What was worked out of a story when it was as `state` says, so that only changed stories are read again; `name`
     says what it is (`annotation/services/kept.py`)."""
 
-    story = models.ForeignKey(Story, models.CASCADE, related_name="kept")
+    story = models.ForeignKey(Story, models.CASCADE, related_name="entries")
     name = models.CharField(max_length=20)
     state = models.TextField()
     value = models.TextField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["story", "name"], name="one_kept_value_a_name")]
+        constraints = [models.UniqueConstraint(fields=["story", "name"], name="one_entry_a_name")]
 
 
 class ChangedProposition(models.Model):

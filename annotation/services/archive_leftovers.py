@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 
 from annotation.domain.archive_format import BadArchive
-from annotation.models import AnnotatorCounts, KeptOfStory, Project, StoryCounts, User
+from annotation.models import AnnotatorCounts, Project, StoryCounts, StoryEntry, User
 from annotation.services.archive_rows import tables
 from annotation.services.counts import forget_deleted
 from annotation.services.short_writes import ShortWrites
@@ -35,7 +35,7 @@ def left_over(slug: str) -> BadArchive:
 def discard_project(project: Project) -> None:
     """Delete a project that was never opened, in short transactions."""
     writes = ShortWrites()
-    for counts in (AnnotatorCounts, KeptOfStory, StoryCounts):
+    for counts in (AnnotatorCounts, StoryEntry, StoryCounts):
         counts.objects.filter(story__project=project).delete()
     for section in reversed(tables()):
         if section.model is Project:

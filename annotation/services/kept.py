@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from annotation.models import KeptOfStory, Project
+from annotation.models import Project, StoryEntry
 from annotation.services.short_writes import ShortWrites
 
 AT_ONCE = 25
@@ -48,16 +48,16 @@ class Kept:
 
     def outdated(self, project: Project, states: Mapping[int, str]) -> list[int]:
         """Return the stories whose value was never worked out, or in another state."""
-        rows = KeptOfStory.objects.filter(name=self.name, story__project=project).order_by()
+        rows = StoryEntry.objects.filter(name=self.name, story__project=project).order_by()
         before = dict(rows.values_list("story_id", "state"))
         return [story for story, state in states.items() if before.get(story) != state]
 
     def keep(self, values: Mapping[int, tuple[str, str]]) -> None:
         """Write (state, value) of each story."""
         rows = [
-            KeptOfStory(story_id=pk, name=self.name, state=state, value=value) for pk, (state, value) in values.items()
+            StoryEntry(story_id=pk, name=self.name, state=state, value=value) for pk, (state, value) in values.items()
         ]
-        KeptOfStory.objects.bulk_create(
+        StoryEntry.objects.bulk_create(
             rows,
             batch_size=_SQL_NAMES,
             update_conflicts=True,
@@ -66,17 +66,17 @@ class Kept:
         )
 
     def forget(self, stories: Iterable[int]) -> None:
-        KeptOfStory.objects.filter(name=self.name, story__in=list(stories)).delete()
+        StoryEntry.objects.filter(name=self.name, story__in=list(stories)).delete()
 
     def values(self, project: Project) -> dict[int, str]:
         """Return all values of a project by story, those of outdated and set aside stories, too."""
-        rows = KeptOfStory.objects.filter(name=self.name, story__project=project).order_by()
+        rows = StoryEntry.objects.filter(name=self.name, story__project=project).order_by()
         return dict(rows.values_list("story_id", "value"))
 
     def values_of(self, stories: Sequence[int]) -> dict[int, str]:
         """Return the values of some stories."""
         values: dict[int, str] = {}
         for at in range(0, len(stories), _SQL_NAMES):
-            rows = KeptOfStory.objects.filter(name=self.name, story__in=stories[at : at + _SQL_NAMES]).order_by()
+            rows = StoryEntry.objects.filter(name=self.name, story__in=stories[at : at + _SQL_NAMES]).order_by()
             values |= dict(rows.values_list("story_id", "value"))
         return values

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.models import KeptOfStory, Proposition
+from annotation.models import Proposition, StoryEntry
 from annotation.services import vote_kinds
 from annotation.services.adjudication import adjudicate
 from annotation.services.agreement import annotator_report
@@ -43,7 +43,7 @@ def seen(monkeypatch) -> list[int]:
 
 def from_the_beginning(project) -> dict:
     """Return the report of all votes read anew."""
-    KeptOfStory.objects.all().delete()
+    StoryEntry.objects.all().delete()
     vote_kinds._last.clear()
     recount(project)
     return annotator_report(project=project)

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
-from annotation.models import GoldLabel, KeptOfStory, Project, Proposition, Story, User
+from annotation.models import GoldLabel, Project, Proposition, Story, StoryEntry, User
 from annotation.services.adjudication import adjudicate, undo_decision
 from annotation.services.projects import change_settings
 from annotation.services.splits import put_in_split
@@ -186,7 +186,7 @@ def test_the_present_digest_reads_those_stories_anew_that_changed(cast, first, s
         digests.add(present_digest(cast.project))
         assert seen == [number] and len(digests) == number + 1
         seen.clear()
-        KeptOfStory.objects.all().delete()
+        StoryEntry.objects.all().delete()
         assert present_digest(cast.project) in digests and len(digests) == number + 1  # as when all are read
         seen.clear()
 

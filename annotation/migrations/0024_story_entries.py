@@ -10,7 +10,7 @@ class Migration(migrations.Migration):
     operations = [
         migrations.AddField("storycounts", "revision", models.BigIntegerField(default=0), preserve_default=False),
         migrations.CreateModel(
-            name="KeptOfStory",
+            name="StoryEntry",
             fields=[
                 (
                     "id",
@@ -22,12 +22,12 @@ class Migration(migrations.Migration):
                 (
                     "story",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="kept", to="annotation.story"
+                        on_delete=django.db.models.deletion.CASCADE, related_name="entries", to="annotation.story"
                     ),
                 ),
             ],
             options={
-                "constraints": [models.UniqueConstraint(fields=("story", "name"), name="one_kept_value_a_name")]
+                "constraints": [models.UniqueConstraint(fields=("story", "name"), name="one_entry_a_name")]
             },
         ),
     ]
