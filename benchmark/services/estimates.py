@@ -163,10 +163,11 @@ def parts_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[Part]:
     parts = []
     for model in plan.endpoints:
         for stage in stages_asked(plan, model):
-            asked_stories, judged = stories, plan.definition.step(stage).judged
+            step = plan.definition.step(stage)
+            asked_stories, judged = [story for story in stories if step.asks_about(story.category)], step.judged
             if judged and plan.source is not None:
                 answered = set(extracted_by(plan.source, model).values_list("sample_id", flat=True))
-                asked_stories = [story for story in stories if story.pk in answered]
+                asked_stories = [story for story in asked_stories if story.pk in answered]
             parts.append(Part(model, stage, plan.judge if judged else model, asked_stories))
     return [part for part in [*parts, *_test_of(plan, stories)] if part.stories]
 

@@ -186,7 +186,7 @@ def _open_following(parsed: Sequence[RunItem]) -> None:
         suite = suite_named(run.suite)
         stages = {*run.stages} & {*stages_of(run_item.entrant.endpoint, run.suite)}
         for step in suite.following(run_item.stage):
-            if step.key in run.stages:
+            if step.key in run.stages and step.asks_about(run_item.sample.category):
                 items_by_step.setdefault((step.key, suite.needed(step.key, stages)), []).append(run_item)
     for (step_key, needed), run_items in items_by_step.items():
         _open(step_key, needed, run_items)

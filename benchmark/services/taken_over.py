@@ -17,6 +17,12 @@ def needed_by_judge(suite: Suite) -> tuple[str, ...]:
     return suite.judging.needs if suite.judging else ()
 
 
+def judged_samples(suite: Suite) -> Q:
+    """Return which items are about samples that the judge of a suite is asked about."""
+    categories = suite.judging.categories if suite.judging else ()
+    return Q(sample__category__in=categories) if categories else Q()
+
+
 def can_be_judged(run: Run) -> bool:
     """Return whether a run has, or takes from another run, what a judge reads."""
     needed = set(needed_by_judge(suite_named(run.suite)))
@@ -35,9 +41,11 @@ def nothing_to_judge(suite: Suite) -> str:
 
 
 def ended_extractions(source: Run, model: Endpoint) -> QuerySet[RunItem]:
-    """Return a model's ended items of a run at the steps that a judge reads: with an answer, or lost for good."""
-    needed = needed_by_judge(suite_named(source.suite))
-    items = RunItem.objects.filter(entrant__run=source, entrant__endpoint=model, stage__in=needed)
+    """Return a model's ended items of a run at the steps that a judge reads, about samples that it is asked about: with
+    an answer, or lost for good."""
+    suite = suite_named(source.suite)
+    items = RunItem.objects.filter(entrant__run=source, entrant__endpoint=model, stage__in=needed_by_judge(suite))
+    items = items.filter(judged_samples(suite))
     return items.filter(Q(call__isnull=False) | Q(item__state__in=WITHOUT_CALL) | Q(item=None) & ~Q(unusable=""))
 
 

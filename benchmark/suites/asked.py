@@ -46,7 +46,8 @@ class Step:
     the steps of `after` of runs that go through them, as the steps of a method that comes before it. `chosen` says
     whether a run is launched with it; one that is not is asked for afterwards, about items with gaps, and its answer
     completes that to `completes`, which is then read anew. `task` is the kind of its `Request.task` where that is not
-    its key, `score` what the score of its items is called, empty where they carry none.
+    its key, `score` what the score of its items is called, empty where they carry none. It is asked about samples of
+    these `categories`, about all where there are none.
     """
 
     key: str
@@ -59,6 +60,11 @@ class Step:
     task: str = ""
     answers: tuple[str, str] = ("answer", "answers")
     score: str = ""
+    categories: tuple[str, ...] = ()
+
+    def asks_about(self, category: str) -> bool:
+        """Return whether it is asked about samples of a category."""
+        return not self.categories or category in self.categories
 
     @property
     def kind(self) -> str:

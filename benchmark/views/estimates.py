@@ -161,11 +161,14 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _prompt_context(plan: Plan, stage: str) -> Context:
-    stories = check(plan, lean=True)
-    if plan.definition.step(stage).judged and plan.judge and not reads_prompts(plan.judge):
+    stories, step = check(plan, lean=True), plan.definition.step(stage)
+    if step.judged and plan.judge and not reads_prompts(plan.judge):
         return {"problems": [gettext_noop(f"{plan.judge.name} reads no prompt: it goes by the data as they are.")]}
     draft = draft_of(plan, stories)
-    [first] = DatasetSample.in_full(stories[:1])
+    asked = [story for story in stories if step.asks_about(story.category)]
+    if not asked:
+        return {"problems": [gettext_noop("This step asks about none of the samples that are chosen.")]}
+    [first] = DatasetSample.in_full(asked[:1])
     prompt = request_of(first, stage, draft, prompts_of(draft))
     if isinstance(prompt, str):
         return {"problems": [prompt]}
