@@ -104,7 +104,7 @@ class JudgingFields(forms.Form):
             del self.fields["judge"]
             return
         self.fields["judge"].queryset = able_to(suite, judged)
-        self.fields["judge"].initial = lexical.NAME
+        self.fields["judge"].initial = None if suite.program else lexical.NAME
         self.judging = [setting.name for setting in suite.judging_settings]
         for setting in suite.judging_settings:
             self.fields[setting.name] = setting_field(setting)
@@ -347,7 +347,7 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields, Sampl
         judged = {step.key for step in self.suite.launched if step.judged} & set(cleaned["stages"])
         return planned(
             self.launch, self.suite, dataset=cleaned["dataset"], endpoints=list(cleaned["endpoints"]),
-            judge=cleaned.get("judge") if judged else None,
+            judge=cleaned.get("judge") if judged or self.suite.program else None,
             settings={method.name: cleaned[method.name][0]} if method else None,
         )  # fmt: skip
 

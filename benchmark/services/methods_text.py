@@ -61,7 +61,7 @@ def facts_of(run: Run, report: RunFigures) -> Facts:
             if (examples := examples_told(run, step.key))
         ],
         *([[name.capitalize(), value] for name, value in settings_told(run).items()]),
-        *(_judge_facts(run) if any(step.judged for step in suite.steps) else []),
+        *(_judge_facts(run) if run.judge or (suite.judging and not suite.program) else []),
         *[[f"Model {entrant.name}", _endpoint(entrant.spec)] for entrant in run.entrants.all()],
         *_answered(run, report),
         ["Longest answer", f"{params.get('max_tokens'):,} tokens" if params.get("max_tokens") else "–"],

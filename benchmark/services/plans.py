@@ -68,14 +68,21 @@ class Plan:
             object.__setattr__(self, "suite", suite_for(self.suite, self.dataset.schema).name)
         defaults = {setting.name: setting.default for setting in self.definition.settings}
         object.__setattr__(self, "options", defaults | dict(self.options))
-        try:
-            stages = self.definition.program(self.options) if self.definition.program else self.stages
-        except SuiteFailed as error:
-            raise RunRefused(str(error)) from error
+        stages = self._programmed() if self.definition.program else self.stages
         left_out = senseless(self.definition.controls, self.control) if self.control else {}
         # a form or a command may name one twice
         object.__setattr__(self, "stages", [stage for stage in dict.fromkeys(stages) if stage not in left_out])
         object.__setattr__(self, "controls", tuple(dict.fromkeys(self.controls)))
+
+    def _programmed(self) -> Sequence[str]:
+        """Return the steps that the suite's program names, of which one that judges another's answers makes none, and
+        judging where there is a judge."""
+        program, judging = self.definition.program, self.definition.judging
+        try:
+            own = program(self.options) if program and self.source is None else ()
+        except SuiteFailed as error:
+            raise RunRefused(str(error)) from error
+        return [*own, judging.key] if judging and self.judge else own
 
     @property
     def definition(self) -> Suite:
@@ -121,7 +128,7 @@ class Plan:
 def title_of(plan: Plan) -> str:
     """Return the name of the plan's run: the one that was given, else its models and what they are asked."""
     names = ", ".join(endpoint.name for endpoint in plan.endpoints[:3]) + (" …" if len(plan.endpoints) > 3 else "")
-    what = ", ".join(plan.stages) if plan.definition.judging else plan.definition.title
+    what = ", ".join(plan.stages) if plan.definition.chooses_steps else plan.definition.title
     return (plan.title or f"{names}: {what}")[:MOST_TITLE]
 
 

@@ -77,10 +77,10 @@ def _suite_plan(
 
 
 def _steps(suite: Suite, options: Mapping[str, Any]) -> list[str]:
-    """List the steps that are named, in the order of the suite, all of one that nobody judges; a judge that is named
-    judges what is asked for."""
+    """List the steps that are named, in the order of the suite, all of one whose steps are not chosen but for judging;
+    a judge that is named judges what is asked for."""
     keys = [step.key for step in suite.launched]
-    requested = options["stage"] or ([] if suite.judging else [ALL])
+    requested = options["stage"] or ([] if suite.chooses_steps and suite.judging else _unjudged(suite))
     expected = f"expected some of {', '.join(keys)}, or {ALL}"
     if not requested:
         raise ValueError(f"--stage is missing; {expected}.")
@@ -91,6 +91,10 @@ def _steps(suite: Suite, options: Mapping[str, Any]) -> list[str]:
     if judging and options["judge"] and judging.key not in steps and set(judging.needs) <= set(steps):
         steps.append(judging.key)  # a judge without something to judge would be a mistake
     return steps
+
+
+def _unjudged(suite: Suite) -> list[str]:
+    return [step.key for step in suite.launched if not step.judged]
 
 
 def _own_options(suite: Suite, arguments: Sequence[str]) -> Json:
