@@ -9,7 +9,6 @@ from typing import Any
 from core.language import gettext_noop
 from core.statistics import Estimate
 
-METRICS = ("precision", "recall", "f1")
 NOT_ALIGNED = gettext_noop("people aligned none of its tables")
 STILL_ALIGNING = gettext_noop("you still align tables of its study")
 NOT_JUDGED = gettext_noop("no judge compares a person's tables")

@@ -10,15 +10,20 @@ from benchmark.domain.corrections import CorrectedComparison, differing_told
 from benchmark.domain.inference import PairedDifference, shown_told
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.services.comparisons import ComparedStory, Comparison
-from benchmark.suites.registry import group_named, nouns_of_group
-from benchmark.suites.showing.corrected import corrected_by
+from benchmark.suites.registry import group_named, group_suite, nouns_of_group, suite_named
+from benchmark.suites.showing.corrected import corrected_by, heads_of_counts
 from core.language import gettext_noop
 from core.plain import plain
 
-CORRECTED_NOTE = gettext_noop(
-    "Corrected: prediction-powered (PPI++) from the judge's scores and what people said of aligned stories; t test of "
-    "what each story moves the difference, paired by story. Aligned stories: of the model that has fewer."
-)
+
+def corrected_note(stage: str) -> str:
+    """Return what differences of corrected scores of a metric group are."""
+    cluster, clusters = suite_named(group_suite(stage)).cluster
+    return gettext_noop(
+        f"Corrected: prediction-powered (PPI++) from the judge's scores and what people said of aligned {clusters}; t "
+        f"test of what each {cluster} moves the difference, paired by {cluster}. Aligned {clusters}: of the model that "
+        "has fewer."
+    )
 
 
 def told_apart(row: PairedDifference) -> str:
@@ -88,7 +93,8 @@ def difference_table(comparison: Comparison) -> Table:
 
 
 def corrected_difference_table(comparison: Comparison, corrected: CorrectedComparison) -> Table:
-    """Return the differences of precision, recall and F1 without the judge's error."""
+    """Return the differences of the scores without the judge's error."""
+    heads = heads_of_counts(comparison.stage)
     columns = [
         Column(key="what", header=gettext_noop("Figure")),
         *(
@@ -99,8 +105,8 @@ def corrected_difference_table(comparison: Comparison, corrected: CorrectedCompa
         Column(key="p", header="p", kind="number", digits=4),
         Column(key="p_adjusted", header=gettext_noop("p, Holm"), kind="number", digits=4),
         Column(key="shown", header=gettext_noop("Shown to differ")),
-        Column(key="n", header=gettext_noop("Judged stories"), kind="count"),
-        Column(key="aligned", header=gettext_noop("Aligned stories"), kind="count"),
+        Column(key="n", header=heads["judged"], kind="count"),
+        Column(key="aligned", header=heads["aligned"], kind="count"),
     ]
     rows = [
         plain(row)
@@ -114,7 +120,7 @@ def corrected_difference_table(comparison: Comparison, corrected: CorrectedCompa
         columns=columns,
         rows=rows,
         lead=list(dict.fromkeys(map(differing_told, warnings))),
-        notes=[*_corrected_by(comparison, corrected), CORRECTED_NOTE, _family(corrected)],
+        notes=[*_corrected_by(comparison, corrected), corrected_note(comparison.stage), _family(corrected)],
     )
 
 

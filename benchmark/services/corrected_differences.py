@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from benchmark.domain.corrections import METRICS, CorrectedComparison, CorrectedDifference, CorrectedPair
+from benchmark.domain.corrections import CorrectedComparison, CorrectedDifference, CorrectedPair
 from benchmark.models import Run
 from benchmark.services.corrections import Side, Stories, corrected_sides, corrects, kept_by_state
 from benchmark.suites.registry import group_named
@@ -34,7 +34,8 @@ def _compared(pair: Sequence[NamedEntrant], sides: Sequence[Side], stage: str) -
     lacking = [f"{one.model}: {side.reason}" for one, side in zip(pair, corrections, strict=True) if side.reason]
     if lacking:
         return CorrectedComparison(sides=corrections, reason="; ".join(lacking))
-    rows = _adjusted([_difference(*sides, metric, group_named(stage).headers[metric]) for metric in METRICS])
+    group = group_named(stage)
+    rows = _adjusted([_difference(*sides, metric, group.headers[share]) for metric, share in group.corrected.items()])
     return CorrectedComparison(sides=corrections, rows=rows, tests=sum(row.p is not None for row in rows))
 
 
@@ -56,7 +57,8 @@ def corrected_pairs(
 
 def _paired(entrants: Sequence[NamedEntrant], sides: Sequence[Side], stage: str) -> list[CorrectedPair]:
     of = [(entrant, side) for entrant, side in zip(entrants, sides, strict=True) if side[1] is not None]
-    header = group_named(stage).headers[Metric.F1]
+    group = group_named(stage)
+    header = group.headers[group.corrected[Metric.F1]]
     pairs = [
         CorrectedPair(
             first=one.model,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from benchmark.domain.corrections import METRICS, CorrectedRow, Corrections, differing_told
+from benchmark.domain.corrections import CorrectedRow, Corrections, differing_told
 from benchmark.domain.tables import Cells, Column, Source, SourcedRow, Table
-from benchmark.suites.registry import group_named
-from benchmark.suites.showing.corrected import BESIDE, BESIDE_NOTE, EFFECTIVE_NOTE
+from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
+from benchmark.suites.showing.corrected import BESIDE, heads_of_counts, notes_of_counts
 from benchmark.suites.shown import Section, ShownTable
 from core.language import gettext_noop
 
@@ -33,10 +33,10 @@ def correction_tables(corrections: Corrections) -> Iterator[tuple[str, ShownTabl
 def correction_table(corrections: Corrections) -> Table:
     """Tabulate the official, lenient and corrected scores of each model."""
     columns = [Column(key="model", header=gettext_noop("Model"))]
-    columns += [_column(name, group, metric, corrections.stage) for name, group in _GROUPS for metric in METRICS]
+    shares = group_named(corrections.stage).corrected
+    columns += [_column(name, group, metric, corrections.stage) for name, group in _GROUPS for metric in shares]
     columns += [
-        Column(key="aligned", header=gettext_noop("Aligned stories"), kind="count"),
-        Column(key="judged", header=gettext_noop("Judged stories"), kind="count"),
+        *(Column(key=key, header=header, kind="count") for key, header in heads_of_counts(corrections.stage).items()),
         *BESIDE.values(),
         Column(key="effective", header=gettext_noop("Effective sample size"), kind="number", digits=1),
     ]
@@ -50,7 +50,8 @@ def correction_table(corrections: Corrections) -> Table:
 
 
 def _column(name: str, group: str, metric: str, stage: str) -> Column:
-    header, key = group_named(stage).headers[metric], f"{name}-{metric}"
+    described, key = group_named(stage), f"{name}-{metric}"
+    header = described.headers[described.corrected[metric]]
     interval = f"{key}-interval" if name == "corrected" else ""
     return Column(key=key, header=header, kind="share", unit="%", group=group, interval=interval)
 
@@ -60,7 +61,7 @@ def _cells(row: CorrectedRow, corrections: Corrections) -> SourcedRow:
         "model": row.model, "aligned": row.aligned, "judged": row.judged, "unjudged": row.unjudged,
         "unseen": row.unseen, "effective": row.effective,
     }  # fmt: skip
-    for metric in METRICS:
+    for metric in group_named(corrections.stage).corrected:
         estimate = row.corrected.get(metric) or {}
         cells[f"official-{metric}"] = row.official.get(metric)
         cells[f"lenient-{metric}"] = row.lenient.get(metric)
@@ -81,12 +82,13 @@ def _lead(corrections: Corrections) -> list[str]:
 
 
 def _notes(corrections: Corrections) -> list[str]:
-    study = corrections.study
+    study, stage = corrections.study, corrections.stage
+    aligned, judged = units_of_group(stage), nouns_of_group(stage)[1]
     return [
         gettext_noop(
-            "Corrected: prediction-powered (PPI++) from the judge's scores of all stories that could be drawn and what "
-            f"people said of the aligned ones, in the study {study}. Brackets: 95 % intervals over aligned stories."
+            f"Corrected: prediction-powered (PPI++) from the judge's scores of all {judged} that could be drawn and "
+            f"what people said of the aligned ones, in the study {study}. Brackets: 95 % intervals over aligned "
+            f"{aligned}."
         ),
-        BESIDE_NOTE,
-        EFFECTIVE_NOTE,
+        *notes_of_counts(stage),
     ]

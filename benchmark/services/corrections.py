@@ -12,7 +12,7 @@ from typing import Any
 from django.core.cache import cache
 from django.db.models import Count, Max, Q, Sum
 
-from benchmark.domain.corrections import METRICS, NOT_ALIGNED, NOT_JUDGED, CorrectedRow, Correction, Corrections
+from benchmark.domain.corrections import NOT_ALIGNED, NOT_JUDGED, CorrectedRow, Correction, Corrections
 from benchmark.models import Run, StoryScores
 from benchmark.services.calibrating import judged_tables
 from benchmark.services.calibration_links import judged_tables_of
@@ -54,10 +54,9 @@ class RunScores:
 
 
 def corrects(stage: str) -> bool:
-    """Return whether figures of a metric group can be corrected: they rest on a judge, and are precision, recall and
-    F1."""
-    group = group_named(stage)
-    return group.judged and {*METRICS} <= {*group.shares}
+    """Return whether figures of a metric group can be corrected: they rest on a judge, and are of rows that it
+    matched."""
+    return bool(group_named(stage).corrected)
 
 
 def corrected_group(run: Run) -> str:
@@ -79,7 +78,7 @@ def corrections_of(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> 
         stage=stage,
         version=version_of(run),
         judge=judge_name(run),
-        rows=[_row(entrant, scored) for entrant in stages.get(stage, ()) if entrant.entrant in scored.scores],
+        rows=[_row(entrant, scored, stage) for entrant in stages.get(stage, ()) if entrant.entrant in scored.scores],
         differing=scored.differing,
         warns=scored.warns,
     )
@@ -272,12 +271,15 @@ def _correction(entrant: RunEntrant, run: Run | None, found: RunScores | None) -
     )
 
 
-def _figures(entrant: EntrantResults, parse: str) -> dict[str, float | None]:
+def _figures(entrant: EntrantResults, stage: str, parse: str) -> dict[str, float | None]:
     overall = (entrant.parses.get(parse) or {}).get("overall") or {}
-    return {metric: None if overall.get(metric) is None else float(overall[metric]) for metric in METRICS}
+    return {
+        metric: None if overall.get(share) is None else float(overall[share])
+        for metric, share in group_named(stage).corrected.items()
+    }
 
 
-def _row(entrant: EntrantResults, found: RunScores) -> CorrectedRow:
+def _row(entrant: EntrantResults, found: RunScores, stage: str) -> CorrectedRow:
     scores = found.scores[entrant.entrant or 0]
     f1 = scores[Metric.F1]
     return CorrectedRow(
@@ -286,8 +288,8 @@ def _row(entrant: EntrantResults, found: RunScores) -> CorrectedRow:
         kind=entrant.kind,
         entrant=entrant.entrant,
         run=entrant.run,
-        official=_figures(entrant, "official"),
-        lenient=_figures(entrant, "repaired"),
+        official=_figures(entrant, stage, "official"),
+        lenient=_figures(entrant, stage, "repaired"),
         corrected={metric.value: _estimate(score) for metric, score in scores.items()},
         aligned=f1.aligned,
         judged=f1.stories,

@@ -8,19 +8,20 @@ from dataclasses import dataclass, fields
 
 from benchmark.domain.corrections import CorrectedPair
 from benchmark.domain.inference import Pair, shown_told
+from benchmark.domain.matched_rows import F1
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.categories import in_order
 from benchmark.services.comparison_tables import (
-    CORRECTED_NOTE,
     answered_by_both,
     answered_columns,
+    corrected_note,
     count_column,
     told_apart,
 )
 from benchmark.services.leaderboards import differences
 from benchmark.services.selections import Selection
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
-from benchmark.suites.showing.corrected import corrected_by, corrected_leads
+from benchmark.suites.showing.corrected import corrected_by, corrected_leads, heads_of_counts
 from benchmark.suites.showing.entrants import short_names_of
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.showing.ranking import ranked_by, ranked_within
@@ -80,6 +81,7 @@ def categories_among(rows: Sequence[Pair], stage: str) -> list[str]:
 
 def corrected_pair_table(rows: Sequence[CorrectedPair], stage: str, entrants: Sequence[EntrantResults]) -> Table:
     """Tabulate the rows of `corrected_pairs` of these entrants."""
+    group, heads = group_named(stage), heads_of_counts(stage)
     columns = [
         Column(key="first", header=gettext_noop("First")),
         Column(key="second", header=gettext_noop("Second")),
@@ -87,8 +89,8 @@ def corrected_pair_table(rows: Sequence[CorrectedPair], stage: str, entrants: Se
         Column(key="p", header="p", kind="number", digits=4),
         Column(key="p_adjusted", header=gettext_noop("p, Holm"), kind="number", digits=4),
         Column(key="shown", header=gettext_noop("Shown to differ")),
-        Column(key="n", header=gettext_noop("Judged stories"), kind="count"),
-        Column(key="aligned", header=gettext_noop("Aligned stories"), kind="count"),
+        Column(key="n", header=heads["judged"], kind="count"),
+        Column(key="aligned", header=heads["aligned"], kind="count"),
     ]
     shown_rows = [
         plain(of)
@@ -96,7 +98,7 @@ def corrected_pair_table(rows: Sequence[CorrectedPair], stage: str, entrants: Se
         | {"shown": shown_told(of.value, of.p_adjusted), "interval_reason": of.reason}
         for pair, of in ((pair, pair.difference) for pair in rows)
     ]
-    score = group_named(stage).headers["f1"]
+    score = group.headers[group.corrected[F1]]
     told = dict.fromkeys(corrected_by(one.corrected) for one in entrants if one.corrected and one.corrected.scores)
     return Table(
         title=gettext_noop(f"{score} corrected for the judge's error: differences between models"),
@@ -105,7 +107,7 @@ def corrected_pair_table(rows: Sequence[CorrectedPair], stage: str, entrants: Se
         lead=corrected_leads(entrants),
         notes=[
             gettext_noop(f"By study and judge: {'; '.join(told)}."),
-            CORRECTED_NOTE,
+            corrected_note(stage),
             CORRECTED_FAMILY,
             *ranked_within(entrants),
         ],

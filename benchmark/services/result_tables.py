@@ -187,7 +187,7 @@ def _notes(entrants: Sequence[EntrantResults], stage: str) -> list[str]:
     notes += [*group.notes, *level_notes(entrants)]
     if group.judged:
         notes += [UNJUDGED_NOTE] if any(unjudged(entrant) for entrant in entrants) else []
-        notes += corrected_notes(entrants)
+        notes += corrected_notes(entrants, stage)
         notes += [NOTE, *notes_of(entrants)] if tests_of(entrants) else []
     notes += ranked_within(entrants)
     notes += _unofficial(entrants)

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from annotation.domain.schema import Schema
 from benchmark.controls.contract import Controllable
+from benchmark.domain.matched_rows import F1, METRICS
 from benchmark.domain.tables.categories import ShortNames
 from benchmark.suites.answers import Answered, AnswerIds, ParsedScores
 from benchmark.suites.asked import (
@@ -160,7 +161,9 @@ class MetricGroup:
     compared beside the whole, where a paper has them so. `says(sample, repaired)` is what a repaired parse takes an
     answer for, alike whatever a control made of names and options: two answers to a sample are the same where it is;
     without it they are where their scores are. `finer` is what it counts within a sample one by one, None
-    where that is nothing.
+    where that is nothing. `matched` names, of a judged group whose shares are the precision, recall
+    or F1 of matched rows under other names, the share of each; its figures are then corrected for the judge's error by
+    what people align.
     """
 
     key: str
@@ -190,6 +193,14 @@ class MetricGroup:
     parts: Parts | None = None
     says: Callable[[Sample, Mapping[str, Any]], str] | None = None
     finer: FinerItems | None = None
+    matched: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def corrected(self) -> dict[str, str]:
+        """The shares that can be corrected for the judge's error, by precision, recall and F1 of matched rows, which
+        they are; empty where there is no judge, or no F1."""
+        named = self.matched or {metric: metric for metric in METRICS if metric in self.shares}
+        return dict(named) if self.judged and F1 in named else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,12 +233,13 @@ class Suite:
     counts. `labels(sample, schema, parses)` says of each repaired parse of that group's scored step which label it
     gives each cell of the gold: {place of the proposition: label of each dimension, "" without one}.
 
-    How it is asked: `program(settings)` names the steps that a run with these settings goes through, in order; without
-    it they are chosen at the launch. There are `settings` of its own, `repetitions` and `max_tokens` to begin with,
-    `temperature` in words where none is chosen, `prompts` {step: digest of the wording} under the name
-    `prompts_version`, or `prompting` where runs choose among prompt sets. `sizes` measures questions and answers;
-    without it each is made for an estimate. `judge` says what makes its judge what it is, and how that is tested and
-    asked once more; None for a suite without one. `controls` says what controls may change of its samples.
+    How it is asked: `program(settings)` names the steps that models go through in a run with these settings, in order,
+    and a judge is asked where the launch has one; without it steps are chosen at the launch. There are `settings` of
+    its own, `repetitions` and `max_tokens` to begin with, `temperature` in words where none is chosen, `prompts` {step:
+    digest of the wording} under the name `prompts_version`, or `prompting` where runs choose among prompt sets. `sizes`
+    measures questions and answers; without it each is made for an estimate. `judge` says what makes its judge what it
+    is, and how that is tested and asked once more; None for a suite without one. `controls` says what controls may
+    change of its samples.
 
     How it is shown: `item(view)` is what `item_template` shows of one item, by default content, gold and parses as
     they are, and `item_below` a template of what stands below answer and prompt; `lines(view)` are those by which

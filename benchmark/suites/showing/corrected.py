@@ -5,34 +5,41 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from benchmark.domain.corrections import METRICS, Correction, differing_told
+from benchmark.domain.corrections import Correction, differing_told
 from benchmark.domain.tables import Cells, Column
-from benchmark.suites.registry import group_named
+from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
 from benchmark.suites.shown import EntrantResults
 from core.language import gettext_noop
 
 PREFIX = "corrected_"
 """Keys of the columns of corrected scores begin with it."""
 GROUP = gettext_noop("Corrected (%)")
-NOTE = gettext_noop(
-    "Corrected: prediction-powered (PPI++) from the judge's scores of all stories that could be drawn and what people "
-    "said of the aligned ones. Brackets: 95 % intervals over aligned stories. Neither ranks nor marks go by them."
-)
-EFFECTIVE_NOTE = gettext_noop(
-    "Effective sample size: aligned stories that people alone would need for as narrow an interval."
-)
-
 BESIDE = {
     "unjudged": Column(key="unjudged", header=gettext_noop("Rows not judged"), kind="count"),
     "unseen": Column(key="unseen", header=gettext_noop("In categories not aligned"), kind="share", unit="%"),
 }
 """What scores do not rest on: rows of which the judge said nothing, and stories of which people aligned no like."""
-BESIDE_NOTE = gettext_noop(
-    "Rows not judged are in no score of the judge. Stories of categories of which people aligned none rest on the "
-    "judge's error elsewhere."
-)
-
 NONE = gettext_noop("No model has a score corrected for the judge's error: {reasons}.")
+
+
+def heads_of_counts(stage: str) -> dict[str, str]:
+    """Return what the counts of what people `aligned` and of what the judge `judged` are called in a metric group."""
+    aligned, judged = units_of_group(stage), nouns_of_group(stage)[1]
+    return {"aligned": gettext_noop(f"Aligned {aligned}"), "judged": gettext_noop(f"Judged {judged}")}
+
+
+def notes_of_counts(stage: str) -> list[str]:
+    """Return what corrected scores of a metric group do not rest on, and what they are worth."""
+    aligned, judged = units_of_group(stage), nouns_of_group(stage)[1].capitalize()
+    return [
+        gettext_noop(
+            f"Rows not judged are in no score of the judge. {judged} of categories of which people aligned none rest "
+            "on the judge's error elsewhere."
+        ),
+        gettext_noop(
+            f"Effective sample size: aligned {aligned} that people alone would need for as narrow an interval."
+        ),
+    ]
 
 
 def has_corrected(entrants: Sequence[EntrantResults]) -> bool:
@@ -44,13 +51,12 @@ def corrected_columns(entrants: Sequence[EntrantResults], stage: str) -> list[Co
     """Return the columns of corrected scores with what they rest on; none where no row has one."""
     if not has_corrected(entrants):
         return []
-    heads = group_named(stage).headers
-    counts = {"aligned": gettext_noop("Aligned stories"), "judged": gettext_noop("Judged stories")}
+    group, counts = group_named(stage), heads_of_counts(stage)
     effective = Column(
         key=f"{PREFIX}effective", header=gettext_noop("Effective sample size"), kind="number", digits=1, group=GROUP
     )
     return [
-        *(_score_column(f"{PREFIX}{metric}", heads[metric]) for metric in METRICS),
+        *(_score_column(f"{PREFIX}{metric}", group.headers[share]) for metric, share in group.corrected.items()),
         *(Column(key=f"{PREFIX}{key}", header=header, kind="count", group=GROUP) for key, header in counts.items()),
         *(replace(column, key=f"{PREFIX}{key}", unit="", group=GROUP) for key, column in BESIDE.items()),
         effective,
@@ -90,9 +96,15 @@ def corrected_leads(entrants: Sequence[EntrantResults]) -> list[str]:
     return list(dict.fromkeys(differing_told(one.differing) for one in warning if one.differing is not None))
 
 
-def corrected_notes(entrants: Sequence[EntrantResults]) -> list[str]:
+def corrected_notes(entrants: Sequence[EntrantResults], stage: str) -> list[str]:
     """Return what corrected scores are, or that there are none, and why; nothing for who may not know them."""
     if has_corrected(entrants):
-        return [NOTE, BESIDE_NOTE, EFFECTIVE_NOTE]
+        aligned, judged = units_of_group(stage), nouns_of_group(stage)[1]
+        note = gettext_noop(
+            f"Corrected: prediction-powered (PPI++) from the judge's scores of all {judged} that could be drawn and "
+            f"what people said of the aligned ones. Brackets: 95 % intervals over aligned {aligned}. Neither ranks nor "
+            "marks go by them."
+        )
+        return [note, *notes_of_counts(stage)]
     reasons = dict.fromkeys(one.corrected.reason for one in entrants if one.corrected and one.kind != "person")
     return [NONE.format(reasons="; ".join(reasons))] if reasons else []
