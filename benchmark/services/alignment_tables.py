@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from django.db.models import QuerySet
@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from annotation.models import Project, Story
 from benchmark.models import Run, RunItem
 from benchmark.services.asking import prompts_of, question_of
+from benchmark.services.taken_over import judged_samples
 from benchmark.suites.contract import Question
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.judged import Orders
@@ -94,15 +95,18 @@ def _names(runs: Iterable[Run], places: Collection[tuple[int, int]]) -> dict[tup
 
 
 def _extractions(run: Run) -> QuerySet[RunItem]:
-    return RunItem.objects.filter(entrant__run=run, stage=extraction_step(run), repetition=0, call__state__in=COMPLETED)
+    items = RunItem.objects.filter(entrant__run=run, stage=extraction_step(run), repetition=0)
+    return items.filter(judged_samples(suite_named(run.suite)), call__state__in=COMPLETED)
 
 
 def load_tables(keys: Collection[str], *, project: Project) -> list[DrawnTable]:
     """Return the tables of these units of `units_of`; those that are not there any more are missing."""
     tables = []
     for run, found in _answers(keys, project):
-        stories, prompts = _stories(project, found), prompts_of(run)
-        tables += [_table(run, item, stories, prompts) for item in found]
+        prompts = prompts_of(run)
+        texts = {item.pk: _text(run, item, prompts) for item in found}
+        stories = _stories(project, {*texts.values()})
+        tables += [_table(run, item, texts[item.pk], stories, prompts) for item in found]
     return tables
 
 
@@ -149,17 +153,23 @@ def _question(run: Run, item: RunItem, prompts: PromptSet | None) -> Question:
     return question_of(run, item.sample, judging.key if judging else "", {item.stage: item.call.answer}, prompts)
 
 
-def _stories(project: Project, items: Sequence[RunItem]) -> dict[str, int]:
+def _stories(project: Project, texts: Collection[str]) -> dict[str, int]:
     """Return the project's story of each text: whoever labels it waits with what is made of it."""
-    texts = {item.sample.content["story"] for item in items}
     return dict(Story.objects.filter(project=project, text__in=texts).values_list("text", "id"))
 
 
-def _table(run: Run, item: RunItem, stories: dict[str, int], prompts: PromptSet | None) -> DrawnTable:
+def _text(run: Run, item: RunItem, prompts: PromptSet | None) -> str:
+    """Return what people read beside the tables of an answer."""
+    suite = suite_named(run.suite)
+    if suite.judge is not None and suite.judge.text is not None:
+        return suite.judge.text(_question(run, item, prompts))
+    return str(item.sample.content[suite.story or "story"])
+
+
+def _table(run: Run, item: RunItem, text: str, stories: Mapping[str, int], prompts: PromptSet | None) -> DrawnTable:
     suite = suite_named(run.suite)
     predictions, gold = suite.judge.tables(_question(run, item, prompts))
     sample = item.sample
-    text = sample.content[suite.story or "story"]
     origin: dict[str, Any] = {
         "suite": run.suite, "run": run.uid, "dataset": run.dataset.version, "item": item.pk,
         "entrant": item.entrant_id, "sample": sample.key, "form": run.form,
@@ -180,4 +190,5 @@ def _table(run: Run, item: RunItem, stories: dict[str, int], prompts: PromptSet 
 def origin_of(runs: Sequence[Run], *, split: str = "") -> dict[str, Any]:
     """Return what a study says of where its tables come from."""
     [dataset] = {run.dataset.version for run in runs}
-    return {"suite": runs[0].suite, "dataset": dataset, "runs": [run.uid for run in runs], "split": split}
+    noun = suite_named(runs[0].suite).noun[0]
+    return {"suite": runs[0].suite, "dataset": dataset, "runs": [run.uid for run in runs], "split": split, "noun": noun}

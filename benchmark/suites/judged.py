@@ -86,10 +86,12 @@ class Judge:
     answers and the wording of its prompt: plain data that is hashed. `passes(settings)` are the keys of the steps at
     which it is asked once more about the same answers, beside the judging step, whose judgement they complete;
     `held_to_schema(settings)` says whether its answers are held to a schema whatever the form of the models' answers.
-    `kept(repaired)` are the judgements of the rows of both sides in a kept parse, None where nothing judges row by row.
-    `tables(question)` are the rows of both sides in the order of these judgements, for people to align; None where it
-    compares no tables. `orders(question)` is the order of each of these rows, empty of one without; None where rows
-    have no order. `test` and `follow_up` are None where there are none.
+    `kept(repaired)` are the judgements of the rows of both sides in a kept parse, None where nothing judges row by row;
+    such a parse has the counts of these rows under `pred` and `gold`, in whose place a panel's figures have those of
+    its majority. `tables(question)` are the rows of both sides in the order of these judgements, for people to align;
+    None where it compares no tables. `text(question)` is what people read beside them, the sample's `Suite.story`
+    without it. `orders(question)` is the order of each of these rows, empty of one without; None where rows have no
+    order. `test` and `follow_up` are None where there are none.
     """
 
     instrument: Callable[[Settings], Mapping[str, Any]]
@@ -100,3 +102,4 @@ class Judge:
     follow_up: FollowUp | None = None
     tables: Callable[[Question], Tables] | None = None
     orders: Callable[[Question], Orders] | None = None
+    text: Callable[[Question], str] | None = None

@@ -30,10 +30,11 @@ class AlignmentStudy(OpaqueModel):
     """A random sample of models' tables that people align with gold, each table by `overlap` of them.
 
     `frame` is what the sample is drawn from, [key, story, model, category] of each table
-    (`judge.domain.sampling.Unit`); it never changes, so that the sample can grow and every inclusion probability
-    stays known. `origin` says what the tables were taken from: {"suite", "dataset", "runs", …}. `audience` is the least
-    role that sees agreement and decides rows without a majority; whose tables they are only admins see, and only in the
-    download. `judge_version` is the version of the judge that was chosen by it, empty until one is, with the reason.
+    (`judge.domain.sampling.Unit`); it never changes, so that the sample can grow and every inclusion probability stays
+    known. `origin` says what the tables were taken from: {"suite", "dataset", "runs", "noun", …}. `audience` is the
+    least role that sees agreement and decides rows without a majority; whose tables they are only admins see, and only
+    in the download. `judge_version` is the version of the judge that was chosen by it, empty until one is, with the
+    reason.
     """
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="alignment_studies")
@@ -80,6 +81,11 @@ class AlignmentStudy(OpaqueModel):
     def units(self) -> list[Unit]:
         """The tables that could be drawn."""
         return [Unit(key, story, (model, category)) for key, story, model, category in self.frame]
+
+    @property
+    def noun(self) -> str:
+        """What the number of a table is one of."""
+        return str(self.origin.get("noun", "story"))
 
     def close(self, at: datetime | None) -> None:
         """Close the study at that time, so that nobody aligns in it any more; None opens it again."""
