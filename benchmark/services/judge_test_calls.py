@@ -46,7 +46,8 @@ def _calls(suite: str, dataset: int, digest: str, examples: tuple[int, ...]) -> 
     candidates = candidates.exclude(split=test.spared) if test.spared else candidates
     samples = {sample.number: sample for sample in candidates.defer("votes", "methods", "adjudications")}
     rows = {number: list(test.rows(sample_of(sample))) for number, sample in samples.items()}
-    calls = contrast_calls(rows, most=test.most_calls, least=test.least_pairs, seed=SEED)
+    unlike = {number: list(test.unlike(sample_of(sample))) for number, sample in samples.items()} if test.unlike else {}
+    calls = contrast_calls(rows, most=test.most_calls, least=test.least_pairs, seed=SEED, unlike=unlike)
     return [(samples[number], [_plain(pair, rows[number]) for pair in pairs]) for number, pairs in calls.items()]
 
 

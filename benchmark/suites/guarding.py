@@ -69,6 +69,7 @@ _TRIES = {
     "judge.test.rows": "make pairs for its judge of {place}",
     "judge.test.request": "test its judge on {place}",
     "judge.test.counts": "test its judge on {place}",
+    "judge.test.unlike": "make pairs for its judge of {place}",
     "judge.test.examples": "say which samples its judge is shown",
     "judge_sees": "say what its judge is given",
     "methods": "write its part of the methods section",

@@ -43,8 +43,10 @@ class JudgeTest:
     `judge.domain.contrast.WORLD`. `request(question, pairs)` asks about the pairs of one sample as the judge is asked
     of a model's answer, `counts(question, pairs, answer)` are how many gold rows it matched with each made row, None
     where the answer gives none. Samples of the split `spared`, and those whose numbers `examples(settings)` names, make
-    no pairs: prompts show them. A test makes at most `most_calls`, each about one sample of which `least_pairs` can be
-    made. `settings` are the names of the parameters of a run that a test keeps, as its questions go by them.
+    no pairs: prompts show them. `unlike(sample)` are, beside the pairs that rules make, a row that the benchmark itself
+    has as another belief, with the gold row that it must not match. A test makes at most `most_calls`, each about one
+    sample of which `least_pairs` can be made. `settings` are the names of the parameters of a run that a test keeps, as
+    its questions go by them.
     """
 
     rows: Callable[[Sample], Sequence[Row]]
@@ -55,6 +57,7 @@ class JudgeTest:
     spared: str = ""
     examples: Callable[[Settings], tuple[int, ...]] = _none
     settings: tuple[str, ...] = ()
+    unlike: Callable[[Sample], Sequence[tuple[Row, Row]]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
+from types import MappingProxyType
 
 from judge.domain.rewording import HAN, moved, negated, paraphrased
 from judge.domain.text import key
@@ -17,18 +18,24 @@ PAIRS_OF_A_KIND = 3
 """Of one call; there is at most this number of each kind in it."""
 Row = tuple[str, str]
 """(actor, belief)"""
+Made = tuple[Row, Row]
+"""(the row that was made, its gold row)"""
 
 
 class Kind(StrEnum):
-    """Way in which the predicted row of a pair was made from the gold row."""
+    """Way in which the predicted row of a pair was made from the gold row, by rule but for UNLIKE: that is another
+    belief which the benchmark itself has beside it."""
 
     IDENTICAL = "identical"
     PARAPHRASE = "paraphrase"
     NEGATED = "negated"
     ACTOR = "actor"
     PLACE = "place"
+    UNLIKE = "unlike"
 
 
+BY_RULE = tuple(kind for kind in Kind if kind != Kind.UNLIKE)
+"""The kinds that rules make of any gold."""
 ALIKE = frozenset({Kind.IDENTICAL, Kind.PARAPHRASE})
 """The kinds that a judge should match; it should match none of the others."""
 NAMES = {
@@ -37,6 +44,7 @@ NAMES = {
     Kind.NEGATED: "negated",
     Kind.ACTOR: "other actor",
     Kind.PLACE: "other place or feeling",
+    Kind.UNLIKE: "the benchmark’s wrong belief",
 }
 
 
@@ -48,12 +56,18 @@ class Pair:
 
 
 def contrast_calls(
-    samples: Mapping[Hashable, Sequence[Row]], *, most: int, seed: int, least: int = 2
+    samples: Mapping[Hashable, Sequence[Row]],
+    *,
+    most: int,
+    seed: int,
+    least: int = 2,
+    unlike: Mapping[Hashable, Sequence[Made]] = MappingProxyType({}),
 ) -> dict[Hashable, tuple[Pair, ...]]:
     """Return, by sample, the pairs of one call, of at most `most` samples; the same for the same seed and samples.
 
     A gold row serves once, and the kinds are kept level over all calls as far as the gold has material for them. A
-    sample of which fewer than `least` pairs can be made is left out.
+    sample of which fewer than `least` pairs can be made is left out. `unlike` are, by sample, rows that the benchmark
+    has as another belief, each with its gold row.
     """
     rng, counts = Random(f"contrast {seed}"), Counter[Kind]()
     calls: dict[Hashable, tuple[Pair, ...]] = {}
@@ -62,21 +76,21 @@ def contrast_calls(
     for sample in order:
         if len(calls) == most:
             break
-        contrast = _call(samples[sample], rng, counts)
+        contrast = _call(samples[sample], rng, counts, unlike.get(sample, ()))
         if len(contrast) >= least:
             calls[sample] = contrast
             counts.update(pair.kind for pair in contrast)
     return calls
 
 
-def _call(rows: Sequence[Row], rng: Random, counts: Counter[Kind]) -> tuple[Pair, ...]:
+def _call(rows: Sequence[Row], rng: Random, counts: Counter[Kind], unlike: Sequence[Made] = ()) -> tuple[Pair, ...]:
     here: Counter[Kind] = Counter()
     pairs, used = [], set()
     for row in rng.sample(list(rows), len(rows)):
         if _key(row) in used or not all(map(str.strip, row)):
             continue
         used.add(_key(row))
-        candidates = pairs_of(row, rows, rng)
+        candidates = pairs_of(row, rows, rng) + [Pair(Kind.UNLIKE, made, gold) for made, gold in unlike if gold == row]
         free = [pair for pair in candidates if here[pair.kind] < PAIRS_OF_A_KIND]
         if free:
             chosen = min(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from core.language import gettext_noop
-from judge.domain.contrast import ALIKE, NAMES, Kind
+from judge.domain.contrast import ALIKE, BY_RULE, NAMES, Kind
 
 CONFIDENCE = 0.95
 METHOD = gettext_noop("exact (Clopper–Pearson) 95 % intervals over pairs")
@@ -31,7 +31,8 @@ class Rate:
 
 def rates(judged: Iterable[tuple[str, int | None]]) -> list[Rate]:
     """Return a `Rate` for each kind, of pairs of a kind and the number of gold rows that the made row was
-    matched with, None where there is no answer; a number from 1 on is a match."""
+    matched with, None where there is no answer; a number from 1 on is a match. A kind that no rule makes has one where
+    there are pairs of it."""
     right, answered, missing = Counter[str](), Counter[str](), Counter[str]()
     for kind, count in judged:
         if count is None:
@@ -39,7 +40,8 @@ def rates(judged: Iterable[tuple[str, int | None]]) -> list[Rate]:
         else:
             answered[kind] += 1
             right[kind] += (count > 0) == (kind in ALIKE)
-    return [_rate(kind, right[kind], answered[kind], missing[kind]) for kind in Kind]
+    there = [kind for kind in Kind if kind in BY_RULE or answered[kind] or missing[kind]]
+    return [_rate(kind, right[kind], answered[kind], missing[kind]) for kind in there]
 
 
 def _rate(kind: Kind, right: int, n: int, missing: int) -> Rate:

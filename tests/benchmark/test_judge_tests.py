@@ -22,7 +22,7 @@ from benchmark.services.judge_versions import version_of
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import RunRefused
 from benchmark.services.runs import start_run
-from judge.domain.contrast import ALIKE, Kind
+from judge.domain.contrast import ALIKE, BY_RULE, Kind
 from judge.domain.lexical_judge import LEXICAL_JUDGE
 from tests.benchmark.evaluation import endpoint, frozen, generated, write_records
 from tests.benchmark.planning import planned
@@ -95,10 +95,10 @@ def test_the_lexical_judge_is_tested_at_the_launch_of_its_first_run(dataset, omn
 @pytest.mark.parametrize(
     ("says", "expected"),
     [
-        (lambda kind: int(kind in ALIKE), dict.fromkeys(Kind, 1.0)),
-        (lambda kind: 1, {kind: float(kind in ALIKE) for kind in Kind}),
-        (lambda kind: 0, {kind: float(kind not in ALIKE) for kind in Kind}),
-        (lambda kind: None if kind == "negated" else int(kind in ALIKE), {kind: None if kind == "negated" else 1.0 for kind in Kind}),  # noqa: E501
+        (lambda kind: int(kind in ALIKE), dict.fromkeys(BY_RULE, 1.0)),
+        (lambda kind: 1, {kind: float(kind in ALIKE) for kind in BY_RULE}),
+        (lambda kind: 0, {kind: float(kind not in ALIKE) for kind in BY_RULE}),
+        (lambda kind: None if kind == "negated" else int(kind in ALIKE), {kind: None if kind == "negated" else 1.0 for kind in BY_RULE}),  # noqa: E501
     ],
     ids=["perfect", "always yes", "always no", "skips the negated"],
 )  # fmt: skip
@@ -286,5 +286,7 @@ def test_commands_test_the_judge_and_say_so(dataset, omniscient):
     tested = command("runs", "test-judge", found["run"], "--wait")
     assert (tested["judge_test"]["state"], tested["calls_of_test"]) == ("tested", 8)
     [row] = command("leaderboard", "--project=om")["stages"]["stage1"]
-    assert row["judge_test"]["state"] == "tested" and {one["kind"] for one in row["judge_test"]["kinds"]} == set(Kind)
+    assert row["judge_test"]["state"] == "tested" and {one["kind"] for one in row["judge_test"]["kinds"]} == set(
+        BY_RULE
+    )
     assert command(*asked)["judge_test"]["state"] == "tested" and JudgeTest.objects.count() == 1

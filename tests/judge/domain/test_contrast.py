@@ -8,8 +8,9 @@ from random import Random
 import pytest
 
 from annotation.domain.sample_corpus import sample_records
-from judge.domain.contrast import ALIKE, PAIRS_OF_A_KIND, Kind, contrast_calls, pairs_of
+from judge.domain.contrast import ALIKE, BY_RULE, PAIRS_OF_A_KIND, Kind, contrast_calls, pairs_of
 from judge.domain.rewording import moved, negated, paraphrased
+from judge.domain.self_test import rates
 
 
 @pytest.mark.parametrize(
@@ -128,7 +129,7 @@ def test_calls_are_the_same_for_a_seed_and_hold_the_kinds_level():
     assert calls == contrast_calls(dict(reversed(sample().items())), most=12, seed=1)
     assert calls != contrast_calls(sample(), most=12, seed=2)
     counts = Counter(pair.kind for pairs in calls.values() for pair in pairs)
-    assert len(calls) == 12 and min(counts[kind] for kind in Kind if kind != Kind.PLACE) >= 25, counts
+    assert len(calls) == 12 and min(counts[kind] for kind in BY_RULE if kind != Kind.PLACE) >= 25, counts
     for story, pairs in calls.items():
         assert max(Counter(pair.kind for pair in pairs).values()) <= PAIRS_OF_A_KIND
         golds = [pair.gold for pair in pairs]
@@ -140,3 +141,16 @@ def test_calls_are_the_same_for_a_seed_and_hold_the_kinds_level():
 
 def test_stories_without_material_have_no_call():
     assert contrast_calls({1: [("world", "It rains")], 2: [], 3: [("", "x"), ("a", " ")]}, most=9, seed=1) == {}
+
+
+def test_a_wrong_belief_of_the_benchmark_is_a_pair_beside_those_by_rule():
+    gold, wrong = ("Ann", "The key is in the drawer"), ("Ann", "The key is in the bag")
+    samples = {number: [gold] for number in range(12)}
+    calls = contrast_calls(samples, most=12, least=1, seed=1, unlike={number: [(wrong, gold)] for number in samples})
+    pairs = [pair for call in calls.values() for pair in call]
+    unlike = [pair for pair in pairs if pair.kind == Kind.UNLIKE]
+    assert unlike and {(pair.prediction, pair.gold) for pair in unlike} == {(wrong, gold)}
+    assert Kind.UNLIKE not in ALIKE and len(pairs) == 12
+    told = {rate.kind: (rate.right, rate.n) for rate in rates([("unlike", 0), ("unlike", 1), ("identical", 1)])}
+    assert told["unlike"] == (1, 2)
+    assert "unlike" not in {rate.kind for rate in rates([("identical", 1)])}, "told of judges with such pairs alone"
