@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmark.suites.asked import Question, Sample
+from benchmark.suites.settings import PARAMETER, Setting
+from core.language import gettext_noop
 from judge.domain.contrast import Row
 from judge.domain.judgements import RowJudgement
 from workers.providers.contract import Request
@@ -20,6 +22,26 @@ place of the gold row that it was made of among the sample's rows."""
 
 MOST_CALLS = 12
 """Of a self-test, where a suite says nothing else."""
+
+
+def self_test_setting(step: str) -> Setting:
+    """Return the setting by which a launch has its judge, who is asked at `step`, tested."""
+    return Setting(
+        "self_test",
+        gettext_noop("Test the judge on pairs made from gold"),
+        True,
+        help=(
+            gettext_noop(
+                f"Once for each version of a judge, up to {MOST_CALLS} calls, with a cap of its own as high "
+                "as the budget."
+            )
+        ),
+        stored=PARAMETER,
+        flag="no-self-test",
+        flag_help="a judge that was not tested yet is not tested now either",
+        steps=(step,),
+        lacking=False,
+    )
 
 
 def _none(settings: Settings) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmark.suites.judged import MOST_CALLS
+from benchmark.suites.judged import self_test_setting
 from benchmark.suites.omnitom.judgements import EXACT, LINKS, MOST_PASSES, NORMALISED, NOTHING, SAME
 from benchmark.suites.omnitom.prompting.choosing import SAMPLE, SOURCES, WITH_EXAMPLES
 from benchmark.suites.omnitom.prompting.examples import MAX_EXAMPLES
@@ -156,20 +156,5 @@ SETTINGS = (
         flag_help="none if not given",
         steps=(JUDGE,),
     ),
-    Setting(
-        "self_test",
-        gettext_noop("Test the judge on pairs made from gold"),
-        True,
-        help=(
-            gettext_noop(
-                f"Once for each version of a judge, up to {MOST_CALLS} calls, with a cap of its own as high "
-                "as the budget."
-            )
-        ),
-        stored=PARAMETER,
-        flag="no-self-test",
-        flag_help="a judge that was not tested yet is not tested now either",
-        steps=(JUDGE,),
-        lacking=False,
-    ),
+    self_test_setting(JUDGE),
 )
