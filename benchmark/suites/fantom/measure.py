@@ -18,8 +18,11 @@ from benchmark.suites.conversations.question_types import FACET_VALUES
 from benchmark.suites.conversations.rows import ACCESSIBLE, DISTANCE, FACT, INACCESSIBLE
 from benchmark.suites.conversations.units import WHOLES, reads_of, wholes_of
 from benchmark.suites.fantom.analyses import Analyses, analyses_of
+from benchmark.suites.fantom.answering import ANSWER, ANSWERING
 from benchmark.suites.fantom.embedding import EMBEDDERS
-from benchmark.suites.fantom.steps import ANSWER, EMBEDDER, STEPS
+from benchmark.suites.fantom.judging import JUDGE
+from benchmark.suites.fantom.steps import EMBEDDER
+from benchmark.suites.fantom.told import TOLD, measure_told
 from benchmark.suites.measuring import SampleResult, measured_samples, undefined, with_analyses
 from benchmark.suites.reasons import questions_unanswered
 from benchmark.suites.right_or_wrong import ACCURACY, accuracy_group, said_right, scored_by
@@ -27,7 +30,7 @@ from benchmark.suites.set_measuring import measured_sets, sets_group
 from core.language import gettext_noop
 
 ALL, F1 = "all", "f1"
-_RESTS_ON = tuple(step.key for step in STEPS)
+_RESTS_ON = tuple(step.key for step in ANSWERING)
 _RESAMPLED = gettext_noop("A conversation’s questions are resampled together.")
 _SET = gettext_noop(
     "Figures are of sets, counted under their first question: a set is right where all its answers are. "
@@ -136,11 +139,17 @@ FACTS = MetricGroup(
     ),
     by_category=False,
 )
-GROUPS = (FALSE_BELIEF, *FREE.values(), CONTROL, QUESTIONS, FACTS)
+GROUPS = (FALSE_BELIEF, *FREE.values(), CONTROL, QUESTIONS, FACTS, TOLD)
 
 
 def measure(entered: Entered) -> dict[str, Measured | None]:
-    """Return the figures of each group; the metrics of the paper's tables are among the analyses of single questions,
+    """Return the figures of each group: of the answers that a run asked for, of the verdicts of its judge."""
+    of_answers = _measure_answers(entered) if ANSWER in entered.steps else {}
+    return of_answers | ({TOLD.key: measure_told(entered)} if JUDGE in entered.steps else {})
+
+
+def _measure_answers(entered: Entered) -> dict[str, Measured | None]:
+    """Return the figures of answers; the metrics of the paper's tables are among the analyses of single questions,
     under `fantom`."""
     return {
         FALSE_BELIEF.key: measured_sets(entered, FALSE_BELIEF, _rights, of_all=True),

@@ -1,33 +1,34 @@
-"""The calls of FANToM: the answer, after the steps of the method that was chosen."""
+"""The calls of FANToM: the answer, after the steps of the method that was chosen, and what a judge says of it."""
 
 from __future__ import annotations
 
 from functools import partial
 
-from benchmark.methods.contract import PEOPLE
 from benchmark.methods.perceptom import PERCEIVE, all_perceived
-from benchmark.methods.program import method_named, parsed_by, program_of, request_by, steps_with
-from benchmark.methods.registry import methods_for
-from benchmark.suites.contract import BadQuestion, Parsed, Question, Step
+from benchmark.methods.program import method_named, parsed_by, request_by
+from benchmark.suites.contract import BadQuestion, Parsed, Question
 from benchmark.suites.conversations.asking import answer_in, put_of, right_answer, score_of
-from benchmark.suites.conversations.baselines import TELL, task_of
+from benchmark.suites.conversations.baselines import task_of
 from benchmark.suites.conversations.controls import named_in
 from benchmark.suites.conversations.official import after_marker
 from benchmark.suites.conversations.parses import unread
+from benchmark.suites.fantom.answering import ANSWER, ANSWERING, METHODS, PROGRAM
 from benchmark.suites.fantom.embedding import embedder_named
+from benchmark.suites.fantom.judging import JUDGE, STEP, expected_verdict, judge_parse, judge_request
 from benchmark.suites.fantom.parses import parses_of
 from workers.providers.contract import Request
 
-ANSWER = "answer"
+__all__ = ["ANSWER", "EMBEDDER", "JUDGE", "METHODS", "PROGRAM", "STEPS", "expected", "parse", "request"]
+
 EMBEDDER = "embedder"
-METHODS = methods_for(PEOPLE)
-STEPS = steps_with(METHODS, Step(ANSWER, "Answering", task=TELL))
-PROGRAM = program_of(METHODS, ANSWER)
+STEPS = (*ANSWERING, STEP)
 
 
 def request(question: Question) -> Request | str:
-    """Return the request of one step of the method. Raises BadQuestion where answers could not be read with the run's
-    embedder."""
+    """Return the request of one step of the method, or of the judge. Raises BadQuestion where answers could not be read
+    with the run's embedder."""
+    if question.step == JUDGE:
+        return judge_request(question)
     try:
         embedder_named(question.settings[EMBEDDER])
     except ValueError as error:
@@ -38,8 +39,10 @@ def request(question: Question) -> Request | str:
 
 
 def parse(question: Question, answer: str) -> Parsed:
-    """Return what an answer says, as the released code and as a person reads it; of an earlier step the text as it
-    is."""
+    """Return what an answer says, as the released code and as a person reads it; of an earlier step the text as it is,
+    of a judge's answer the verdict."""
+    if question.step == JUDGE:
+        return judge_parse(question, answer)
     if question.step != ANSWER:
         return Parsed(None, {"text": answer}, None, None)
     method = method_named(METHODS, question.settings)
@@ -56,7 +59,9 @@ def parse(question: Question, answer: str) -> Parsed:
 
 
 def expected(question: Question) -> str:
-    """Return what a perfect model would answer."""
+    """Return what a perfect model, or judge, would answer."""
+    if question.step == JUDGE:
+        return expected_verdict(question)
     sample = question.sample
     if question.step == PERCEIVE:
         return all_perceived(put_of(sample), named_in(sample))

@@ -8,15 +8,18 @@ from benchmark.methods.program import method_setting, wording_digest
 from benchmark.suites.contract import Option, Setting, Suite
 from benchmark.suites.conversations.baselines import BASELINES
 from benchmark.suites.conversations.controls import CONTROLS
-from benchmark.suites.conversations.item_page import item_of
 from benchmark.suites.conversations.question_types import SHORT_TYPES
-from benchmark.suites.conversations.read_lines import answer_lines
 from benchmark.suites.conversations.sources import ARCHIVE, SOURCE
+from benchmark.suites.fantom.answering import ANSWERING
 from benchmark.suites.fantom.embedding import EMBEDDERS, MINILM, TOY, embedder_named
+from benchmark.suites.fantom.item_page import item_of, lines_of
+from benchmark.suites.fantom.judge_wording import DIGEST
+from benchmark.suites.fantom.judging import JUDGE, JUDGED, LEXICAL, sees
+from benchmark.suites.fantom.judging import SETTINGS as JUDGING
 from benchmark.suites.fantom.measure import GROUPS, measure
 from benchmark.suites.fantom.samples import FULL, SHORT, load
 from benchmark.suites.fantom.scoring import score_answers
-from benchmark.suites.fantom.steps import ANSWER, EMBEDDER, METHODS, PROGRAM, STEPS, expected, parse, request
+from benchmark.suites.fantom.steps import EMBEDDER, METHODS, PROGRAM, STEPS, expected, parse, request
 from benchmark.suites.fantom.tables import PUBLISHED, SECTIONS, pictures, tables
 from benchmark.suites.reported import Reported, Sections, asked_by
 from core.language import gettext_noop
@@ -62,6 +65,14 @@ EMBEDDING = EmbedderSetting(
 )
 
 
+_JUDGED = (
+    "Beliefs in free words were also read by the judge {judge}: shown the question, the character, the answer and both "
+    "published texts, the right one as A and as B by turns, it said whether the answer states the belief of A, that of "
+    "B or neither, or that it cannot tell. An answer is right where it states the right one; one without a verdict is "
+    "missing, with bounds."
+)
+
+
 def _methods(reported: Reported) -> Sections:
     embedder = EMBEDDING.in_words(reported.settings[EMBEDDER])
     return [
@@ -76,6 +87,7 @@ def _methods(reported: Reported) -> Sections:
             "an unambiguous yes or no alone; what it cannot read is missing, with bounds; the control then has the "
             "sets that are wholly accessible. Intervals resample conversations with all their questions.",
         ),
+        *([("Judging", _JUDGED.format(judge=reported.judge))] if reported.judge else []),
     ]
 
 
@@ -105,15 +117,17 @@ SUITE = Suite(
     load_options=(CONVERSATION,),
     noun=("question", "questions"),
     cluster=("conversation", "conversations"),
-    settings=(METHOD, EMBEDDING),
+    settings=(METHOD, EMBEDDING, *JUDGING),
     max_tokens=1024,
-    prompts={step.key: wording_digest(METHODS) for step in STEPS},
+    prompts={step.key: wording_digest(METHODS) for step in ANSWERING} | {JUDGE: DIGEST},
     prompts_version=PROMPT_SET,
+    judge=JUDGED,
     controls=CONTROLS,
-    item=lambda view: item_of(view, ANSWER),
+    item=item_of,
     item_template="fantom/item.html",
-    lines=lambda view: answer_lines(view, ANSWER),
+    lines=lines_of,
     methods=_methods,
+    judge_sees=sees,
     tables=tables,
     pictures=pictures,
     published=PUBLISHED,
@@ -121,5 +135,5 @@ SUITE = Suite(
     categories=SHORT_TYPES,
     category_noun="type",
     dependent="questions of a conversation",
-    baselines=BASELINES,
+    baselines=(*BASELINES, LEXICAL),
 )

@@ -15,6 +15,7 @@ from benchmark.suites.conversations.question_types import ORDERS, SCENARIOS
 from benchmark.suites.conversations.rows import ACCESSIBLE, ANSWERABILITY, CHOICE, DISTANCE, INACCESSIBLE
 from benchmark.suites.conversations.tables import incomplete_told, reasons_table, table_of
 from benchmark.suites.fantom.measure import ALL, CONTROL, F1, FACTS, FALSE_BELIEF, QUESTIONS
+from benchmark.suites.fantom.told_tables import told_tables
 from benchmark.suites.published import Published
 from benchmark.suites.showing.entrants import analyses_of
 from benchmark.suites.shown import EntrantResults, ParseResults, Plot, Section, ShownPicture, ShownTable
@@ -24,6 +25,7 @@ SECTIONS = (
     Section(gettext_noop("False belief and control"), ("scenarios",), (INACCESSIBLE, ACCESSIBLE), paper=True),
     Section(gettext_noop("Order of belief"), (), ("orders",), paper=True),
     Section(gettext_noop("Characters, consistency and kinds of errors"), (), ("characters", "reasons"), paper=True),
+    Section(gettext_noop("Beliefs in free words, by a judge"), (), ("told",)),
 )
 _ALL = gettext_noop(
     "ALL: share of sets whose questions are all right; ALL* with the beliefs in free words. Brackets: 95 % intervals "
@@ -126,13 +128,15 @@ PUBLISHED = _published()
 def tables(results: ParseResults) -> dict[str, ShownTable]:
     """Return the tables of a parse, none without figures."""
     entrants = _analysed(results)
-    if not entrants:
-        return {}
+    return (_of_answers(entrants, results.parse) if entrants else {}) | told_tables(results)
+
+
+def _of_answers(entrants: Sequence[EntrantResults], parse: str) -> dict[str, ShownTable]:
     makers: dict[str, Callable[[Sequence[EntrantResults], str], Table]] = {
         INACCESSIBLE: partial(_scenario, INACCESSIBLE), ACCESSIBLE: partial(_scenario, ACCESSIBLE),
         "orders": _orders, "characters": _characters, "reasons": _reasons,
     }  # fmt: skip
-    return {name: ShownTable(partial(make, entrants, results.parse), (QUESTIONS.key,)) for name, make in makers.items()}
+    return {name: ShownTable(partial(make, entrants, parse), (QUESTIONS.key,)) for name, make in makers.items()}
 
 
 def pictures(results: ParseResults) -> dict[str, ShownPicture]:

@@ -1,0 +1,61 @@
+"""The page of an item: an answer, or what a judge says of one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from benchmark.suites.asked import ItemContext, ItemView
+from benchmark.suites.conversations import item_page
+from benchmark.suites.conversations.read_lines import answer_lines
+from benchmark.suites.fantom.answering import ANSWER
+from benchmark.suites.fantom.judging import JUDGE, answer_of
+from benchmark.suites.fantom.verdicts import CANNOT_TELL, NEITHER, RIGHT, WRONG
+from benchmark.suites.side_by_side import ReadLine
+from core.language import gettext_noop
+
+STATES: Mapping[str, str] = {
+    RIGHT: gettext_noop("the right belief"),
+    WRONG: gettext_noop("the wrong belief"),
+    NEITHER: gettext_noop("neither belief"),
+    CANNOT_TELL: gettext_noop("it cannot tell"),
+}
+
+
+def item_of(view: ItemView) -> ItemContext:
+    """Return what the page of an item shows; of a judgement the answer that was judged, and the verdict."""
+    shown = item_page.item_of(view, ANSWER)
+    return shown if view.question.step != JUDGE else shown | {"judged": _judged(view)}
+
+
+def _judged(view: ItemView) -> ItemContext:
+    said = answer_of(view.question) if ANSWER in view.question.answers else ""
+    return {
+        "said": said,
+        "states": _states(view.repaired),
+        "unread": view.unusable,
+        "right_is": (view.repaired or {}).get("right_is", ""),
+    }
+
+
+def _states(parse: Mapping[str, Any] | None) -> str:
+    return STATES.get((parse or {}).get("verdict") or "", "")
+
+
+def lines_of(view: ItemView) -> list[ReadLine]:
+    """Return the one line of an answer, or of what a judge says of one."""
+    if view.question.step != JUDGE:
+        return answer_lines(view, ANSWER)
+    sample, verdict = view.question.sample, (view.repaired or {}).get("verdict")
+    return [
+        ReadLine(
+            about=sample.content["question"],
+            part=sample.category,
+            gold=item_page.right_of(sample),
+            official=None,
+            repaired=_states(view.repaired) or None,
+            right=None if view.unusable or verdict is None else verdict == RIGHT,
+            officially_right=None,
+            note=f"The answer {view.unusable}." if view.unusable == "is empty" else "",
+        )
+    ]

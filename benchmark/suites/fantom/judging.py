@@ -1,0 +1,230 @@
+"""The judge of beliefs in free words: how it is asked, what its answers come to, and what makes it what it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from benchmark.methods.program import method_named
+from benchmark.suites.asked import Parsed, Question, Sample, Step
+from benchmark.suites.conversations.asking import answer_in
+from benchmark.suites.conversations.official import after_marker
+from benchmark.suites.fantom.answering import ANSWER, METHODS
+from benchmark.suites.fantom.judge_wording import SCHEMA, messages_of
+from benchmark.suites.fantom.verdicts import (
+    CANNOT_TELL,
+    FREE,
+    NEITHER,
+    RIGHT,
+    A,
+    B,
+    is_free,
+    options_of,
+    said_in,
+)
+from benchmark.suites.judged import Judge, JudgeTest, Orders, Pairs, Settings, Tables, self_test_setting
+from benchmark.suites.settings import PARAMETER, Setting
+from core.language import gettext_noop
+from core.plain import Json
+from judge.domain.contrast import Row
+from judge.domain.judgements import Reading, RowJudgement
+from judge.domain.lexical import align
+from judge.domain.lexical_judge import LEXICAL_JUDGE
+from workers.providers.contract import Body, Request
+
+JUDGE = "judge"
+COMPARE = "compare beliefs"
+"""The kind of task: {"character", "said", "options" (both texts as they are shown), "structured"}."""
+STEP = Step(
+    JUDGE,
+    gettext_noop("Judging"),
+    judged=True,
+    needs=(ANSWER,),
+    task=COMPARE,
+    answers=("judgement", "judgements"),
+    score=gettext_noop("right, by the judge"),
+    categories=(FREE,),
+)
+FORM, TEXT, STRUCTURED = "judge_form", "text", "structured"
+SETTINGS = (
+    Setting(
+        FORM,
+        gettext_noop("Judge’s form"),
+        TEXT,
+        choices=((TEXT, gettext_noop("Free text")), (STRUCTURED, gettext_noop("Structured output"))),
+        help=gettext_noop("The judge says of each belief in free words which of the two published texts it states."),
+        stored=PARAMETER,
+        lenient=True,
+        steps=(JUDGE,),
+    ),
+    self_test_setting(JUDGE),
+)
+NO_VERDICT = gettext_noop("judgement: it gives no verdict")
+UNCLEAR = gettext_noop("judgement: it cannot tell")
+EMPTY = gettext_noop("is empty")
+_NOBODY = "–"
+"""Stands for the character of a question that names nobody who is in the conversation."""
+_ORDERS = {"first": "1", "second": "2"}
+
+
+def judge_request(question: Question) -> Request | str:
+    """Return what the judge is asked about the model's answer, which is known where that is empty."""
+    if not is_free(question.sample):
+        return gettext_noop("Only beliefs in free words are judged.")
+    if ANSWER not in question.answers:
+        return gettext_noop("There is no answer to be judged.")
+    said = answer_of(question)
+    asked = _request(question, said)
+    return asked if said else replace(asked, known=_written(CANNOT_TELL, _is_structured(question)))
+
+
+def judge_parse(question: Question, answer: str) -> Parsed:
+    """Return the verdict of a judge's answer. There is no released code that has one, and so no official parse."""
+    options = options_of(question)
+    said = said_in(answer, structured=_is_structured(question))
+    verdict = None if said is None else options.verdict(said)
+    count = _count(verdict)
+    unusable = "" if count is not None else _why(question, verdict)
+    kept = {"verdict": verdict, "right_is": A if options.right_is_a else B, "pred": [count], "gold": [count]}
+    return Parsed(None, kept, None, None if count is None else float(count), unusable)
+
+
+def expected_verdict(question: Question) -> str:
+    """Return what a perfect judge says of a right answer."""
+    return _written(A if options_of(question).right_is_a else B, _is_structured(question))
+
+
+def answer_of(question: Question) -> str:
+    """Return what a model said at the answering step, without what its method has before it."""
+    method = method_named(METHODS, question.settings)
+    return after_marker(answer_in(method, question.answers[ANSWER])).strip()
+
+
+def _request(question: Question, said: str) -> Request:
+    content, options, structured = question.sample.content, options_of(question), _is_structured(question)
+    character = content["character"]
+    return Request(
+        messages=messages_of(content["question"], character, said, options, structured=structured),
+        max_tokens=question.settings["max_tokens"],
+        temperature=0.0,
+        seed=question.settings["seed"],
+        schema=SCHEMA if structured else None,
+        task={
+            "kind": COMPARE, "character": character, "said": said, "options": [options.a, options.b],
+            "structured": structured,
+        },
+    )  # fmt: skip
+
+
+def _is_structured(question: Question) -> bool:
+    return bool(question.settings.get(FORM) == STRUCTURED)
+
+
+def _written(said: str, structured: bool) -> str:
+    return json.dumps({"verdict": said}) if structured else f"Verdict: {said}"
+
+
+def _count(verdict: str | None) -> int | None:
+    return None if verdict in (None, CANNOT_TELL) else int(verdict == RIGHT)
+
+
+def _why(question: Question, verdict: str | None) -> str:
+    if ANSWER in question.answers and not answer_of(question):
+        return EMPTY
+    return NO_VERDICT if verdict is None else UNCLEAR
+
+
+def _rows(sample: Sample) -> list[Row]:
+    return [(sample.content["character"] or _NOBODY, sample.gold["right"][0])] if is_free(sample) else []
+
+
+def _unlike(sample: Sample) -> list[tuple[Row, Row]]:
+    return [((gold[0], sample.gold["wrong"][0]), gold) for gold in _rows(sample)]
+
+
+def tables(question: Question) -> Tables:
+    """Return the answer as the only predicted row, and the right text as the only gold row."""
+    [(character, right)] = _rows(question.sample)
+    return [(character, answer_of(question))], [(character, right)]
+
+
+def text_of(question: Question) -> str:
+    """Return the question with its conversation."""
+    content = question.sample.content
+    return f"{content['question']}\n\n{content['conversation']}"
+
+
+def orders(question: Question) -> Orders:
+    """Return the order of the belief that is asked for, on both sides."""
+    order = _ORDERS.get(question.sample.content["order"].partition("-")[0], "")
+    return [order], [order]
+
+
+def kept(repaired: Mapping[str, Any]) -> tuple[list[RowJudgement], list[RowJudgement]]:
+    """Return the judgement of the answer and of the right text: the two match, or they do not."""
+    count = repaired["pred"][0]
+    links = None if count is None else (0,) * count
+    read = None if repaired["verdict"] is None else Reading(count, links)
+    judgement = RowJudgement(count, links, (read,))
+    return [judgement], [judgement]
+
+
+def instrument(settings: Settings) -> Json:
+    """Return the form in which a judge that reads prompts answers; another order of the texts is a repetition."""
+    return {"answers": settings.get(FORM, TEXT)} if settings["judge_reads_prompts"] else {}
+
+
+def sees(settings: Settings) -> tuple[str, str]:
+    """Return what the judge is given, in brief and in full."""
+    brief = "structured" if settings.get(FORM) == STRUCTURED else ""
+    return brief, (
+        "the question, the character, the model’s answer, and the right and the wrong text as A and B, each as often "
+        "the one as the other; not the conversation"
+    )
+
+
+def _about(question: Question, pairs: Pairs) -> Request:
+    (pair,) = pairs
+    return _request(question, pair["belief"])
+
+
+def _counts(question: Question, pairs: Pairs, answer: str) -> list[int | None]:
+    said = said_in(answer, structured=_is_structured(question))
+    return [None if said is None else _count(options_of(question).verdict(said))]
+
+
+JUDGED = Judge(
+    instrument=instrument,
+    held_to_schema=lambda settings: bool(settings.get(FORM) == STRUCTURED),
+    kept=kept,
+    tables=tables,
+    orders=orders,
+    text=text_of,
+    test=JudgeTest(
+        rows=_rows,
+        unlike=_unlike,
+        request=_about,
+        counts=_counts,
+        least_pairs=1,
+        settings=("max_tokens", "seed", "options", FORM),
+    ),
+)
+
+
+def _lexical(body: Body) -> str:
+    """Return the text whose words are nearer to the answer's, as long as they are near enough and none denies it."""
+    task = body["task"]
+    texts: Sequence[str] = task["options"]
+    pairs = align([("", task["said"])], [("", text) for text in texts], threshold=body["threshold"])
+    return _written((A, B)[pairs[0][1]] if pairs else NEITHER, task["structured"])
+
+
+LEXICAL = replace(
+    LEXICAL_JUDGE,
+    task=COMPARE,
+    answer=_lexical,
+    sample={"said": "three", "options": ["three", "four"], "structured": False},
+)
+"""The lexical judge of these beliefs."""

@@ -1,0 +1,289 @@
+"""A judge reads beliefs in free words: launched with a run, scored beside the embedder, held against people, corrected
+for its error."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from benchmark.domain.tables import Table
+from benchmark.models import JudgeTest, JudgeTestItem, Run, RunItem
+from benchmark.services.alignment_tables import load_tables, origin_of, units_of
+from benchmark.services.calibrating import calibrated, report_of
+from benchmark.services.corrections import scores_of_runs
+from benchmark.services.documents import document_of, tables_of
+from benchmark.services.estimates import estimate
+from benchmark.services.judge_versions import version_of
+from benchmark.services.judgements import judgements_of
+from benchmark.services.launching import judging_plan
+from benchmark.services.runs import start_run
+from judge.domain.calibration.corrected import Metric
+from judge.models import Alignment, AlignmentStudy
+from judge.services.studies import Plan, make_study
+from tests.benchmark.planning import planned
+from tests.benchmark.settled import started, work_off
+from tests.benchmark.suites.fantom.judged_world import (
+    MODELS,
+    THINGS,
+    endpoints,
+    figures,
+    groups_of,
+    imported,
+    said,
+    states,
+    thing_of,
+)
+from tests.cast import Cast, new_cast
+from tests.judge.alignment_world import answer_all
+from workers.providers.scripted.backend import FUNCTIONS
+from workers.services.run_to_end import run_to_end
+
+pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
+RIGHT = {model: [states(model, at) == "gold" for at in range(len(THINGS))] for model in MODELS}
+
+
+class World:
+    def __init__(self, folder, monkeypatch) -> None:
+        self.cast: Cast = new_cast()
+        self.dataset = imported(self.cast, folder, monkeypatch)
+        self.endpoints = endpoints(monkeypatch)
+
+    def run(self, judge: str = "", **fields) -> Run:
+        models = [self.endpoints[name] for name in MODELS]
+        judged = {"judge": self.endpoints[judge]} if judge else {}
+        plan = {"suite": "fantom", "self_test": False} | judged | fields
+        return work_off(started(self.cast, self.dataset, models, ["answer"], **plan))
+
+    def judged_anew(self, run: Run, judge: str) -> Run:
+        plan = judging_plan(run, judge=self.endpoints[judge], options={"self_test": False})
+        return work_off(start_run(by=self.cast.alice, plan=plan, now=timezone.now()))
+
+    def study(self, run: Run, tables: int, **fields) -> AlignmentStudy:
+        plan = Plan("Free beliefs", tables, overlap=2, **fields)
+        return make_study(
+            by=self.cast.alice, project=self.cast.project, plan=plan, units=units_of([run]),
+            load=lambda keys: load_tables(keys, project=self.cast.project),
+            annotators=[self.cast.bob, self.cast.bea], origin=origin_of([run]), now=timezone.now(),
+        )  # fmt: skip
+
+
+@pytest.fixture
+def world(tmp_path, monkeypatch) -> World:
+    return World(tmp_path / "fantom", monkeypatch)
+
+
+def align(study: AlignmentStudy) -> None:
+    """Both people link an answer with the right text where it states that, and say that it has no match elsewhere."""
+    for own in Alignment.objects.waiting().select_related("task__study").order_by("pk"):
+        text = own.task.predictions[0][1]
+        answer_all(own, **({"p1": "g1"} if text == said(thing_of(text), "gold") else {}))
+
+
+def cells_of(table: Table) -> dict[str, dict]:
+    """The cells of each row, by model."""
+    return {row["model"]: row for row in (dict(one) for one in table.rows)}
+
+
+def test_without_a_judge_nothing_is_judged_and_nothing_is_kept_of_it(world):
+    run = world.run()
+    assert run.stages == ["answer"] and run.judge is None and run.title.endswith("FANToM")
+    assert not {"judge_form", "self_test"} & run.params.keys()
+    assert not RunItem.objects.filter(stage="judge").exists()
+    assert "told-repaired" not in tables_of(document_of(run))
+
+
+def test_a_judge_reads_free_beliefs_alone_and_its_verdicts_are_scored_beside_the_embedder(world):
+    plan = planned(
+        world.dataset, [world.endpoints[name] for name in MODELS], [], suite="fantom",
+        judge=world.endpoints["oracle-judge"], self_test=False,
+    )  # fmt: skip
+    expected = {line.stage: line.calls for line in estimate(plan).lines}
+    run = world.run("oracle-judge")
+    assert run.stages == ["answer", "judge"]
+    judged = RunItem.objects.filter(entrant__run=run, stage="judge").select_related("sample")
+    assert {one.sample.content["kind"] for one in judged} == {"distance"} and judged.count() == 2 * len(THINGS)
+    assert expected["judge"] == len(THINGS), "of one model's perfect answers the other's are the same calls"
+    for model in MODELS:
+        found = figures(run, model)
+        assert found["repaired"]["overall"]["accuracy"] == sum(RIGHT[model]) / len(THINGS)
+        assert found["official"] is None and found["reason"] == "The released code has no judge."
+        assert found["chance"] == {"value": 0.5, "n": len(THINGS)}
+        assert figures(run, model, "fantom-star-toy")["repaired"], "the embedder's figures stand beside"
+    # each text is A as often as B
+    first = [one.repaired["right_is"] for one in judged if one.entrant_id == judged[0].entrant_id]
+    assert first.count("A") == first.count("B") == len(THINGS) / 2
+    # careful: of every six things one is told as by one who heard all, one answer states neither
+    told = tables_of(document_of(run))["told-repaired"]()
+    row = cells_of(told)["careful"]
+    cells = [row[f"inaccessible {verdict}"] for verdict in ("right", "wrong", "neither", "cannot tell", "unread")]
+    assert cells == [8, 2, 2, 0, 0]
+
+
+def test_a_structured_judge_is_another_version_and_says_the_same(world):
+    text, structured = world.run("oracle-judge"), world.run("oracle-judge", judge_form="structured")
+    assert version_of(text) != version_of(structured)
+    for model in MODELS:
+        assert figures(text, model)["repaired"] == figures(structured, model)["repaired"]
+    call = RunItem.objects.filter(entrant__run=structured, stage="judge").first().call
+    assert json.loads(call.body)["schema"]["properties"]["verdict"]["enum"] == ["A", "B", "neither", "cannot tell"]
+
+
+def test_another_seed_draws_another_order_and_is_the_same_judge(world):
+    one, other = world.run("oracle-judge", seed=1), world.run("oracle-judge", seed=2)
+    assert version_of(one) == version_of(other)
+    shown = [
+        list(RunItem.objects.filter(entrant__run=run, stage="judge").values_list("repaired__right_is", flat=True))
+        for run in (one, other)
+    ]
+    assert shown[0] != shown[1] and {len(set(order)) for order in shown} == {2}
+
+
+def test_what_the_judge_says_nothing_of_is_missing_with_bounds(world):
+    run = world.run("unsure-judge")
+    item = RunItem.objects.filter(entrant__run=run, stage="judge", entrant__name="careful").order_by("sample__position")
+    assert [one.unusable for one in item[:4]] == [
+        "judgement: it gives no verdict", "judgement: it cannot tell", "judgement: it gives no verdict", "",
+    ]  # fmt: skip
+    overall = figures(run, "careful")["repaired"]
+    # careful is right of things 0, 1, 3, 4, 6, 7, 9, 10; without 0, 1 and 2 that is 6 of 9; three may be right or not
+    assert overall["overall"]["accuracy"] == 6 / 9
+    assert overall["overall"]["bounds"]["accuracy"] == [6 / 12, 9 / 12]
+    assert overall["overall"]["unusable"] == 3
+    judged = {one.number: one for one in judgements_of(run) if one.model == "careful"}
+    rows = [judged[number].predicted[0] for number in sorted(judged)][:3]
+    assert [(row.count, row.missing, row.cannot_tell) for row in rows] == [
+        (None, True, False), (None, False, True), (None, True, False),
+    ]  # fmt: skip
+    told = cells_of(tables_of(document_of(run))["told-repaired"]())["careful"]
+    assert (told["inaccessible unread"], told["inaccessible cannot tell"]) == (2, 1)
+
+
+def test_an_empty_answer_is_missing_and_the_judge_is_not_asked(world, monkeypatch):
+    monkeypatch.setitem(FUNCTIONS, "careful", lambda body: " ")
+    run = world.run("oracle-judge")
+    judged = RunItem.objects.filter(entrant__run=run, stage="judge", entrant__name="careful")
+    assert {one.unusable for one in judged} == {"is empty"}
+    assert figures(run, "careful")["repaired"]["overall"]["bounds"]["accuracy"] == [0.0, 1.0]
+
+
+def test_the_lexical_judge_goes_by_words(world):
+    run = world.run("lexical-judge")
+    verdicts = {one.repaired["verdict"] for one in RunItem.objects.filter(entrant__run=run, stage="judge")}
+    assert verdicts <= {"right", "wrong", "neither"} and "neither" in verdicts
+
+
+def test_answers_that_are_there_are_judged_anew_with_no_other_figures(world):
+    run = world.run()
+    anew = world.judged_anew(run, "oracle-judge")
+    assert anew.stages == ["judge"]
+    taken = RunItem.objects.filter(entrant__run=anew, stage="answer")
+    assert taken.count() == 2 * len(THINGS), "only answers that are judged are taken over"
+    assert {key for key, found in groups_of(anew, "careful").items() if found} == {"fantom-told"}
+    assert figures(anew, "careful")["repaired"]["overall"]["accuracy"] == sum(RIGHT["careful"]) / len(THINGS)
+
+
+def test_the_judge_is_tested_on_pairs_with_the_published_wrong_belief(world):
+    run = world.run("oracle-judge", self_test=True)
+    test = JudgeTest.objects.get(suite="fantom")
+    run_to_end(job=test.job)
+    items = list(JudgeTestItem.objects.filter(test=test))
+    kinds = {one.pairs[0]["kind"]: one.counts[0] for one in items}
+    assert {len(one.pairs) for one in items} == {1} and len(items) == 12
+    assert (kinds["identical"], kinds["unlike"]) == (1, 0)
+    assert test.judge_id == run.judge_id and test.version == version_of(run)
+
+
+def test_people_align_and_the_judges_score_is_corrected(world):
+    run = world.run("oracle-judge")
+    blunt = world.judged_anew(run, "blunt-judge")
+    study = world.study(run, 2 * len(THINGS) - 6)
+    task = study.tasks.first()
+    assert (len(task.predictions), len(task.gold)) == (1, 1) and task.predictions[0][0] == task.gold[0][0] == "Bea"
+    assert task.text.startswith("What does Bea believe") and "Ole: I carried" in task.text
+    align(study)
+    judges, settled = calibrated(study)
+    assert len(settled) == study.tasks.count()
+    reports = {judge.name: report_of(judge, seed=1) for judge in judges}
+    sharp, dull = (reports[name].calibration.overall for name in ("oracle-judge", "blunt-judge"))
+    # the oracle says what people say; the blunt judge takes answers for right that are not, and misses none
+    assert (sharp.by_story.value, sharp.sensitivity.value, sharp.specificity.value) == (1, 1, 1)
+    assert dull.sensitivity.value == 1 and dull.specificity.value < 1 and dull.by_story.value < 1
+    assert set(reports["blunt-judge"].calibration.by_order) == {"1"}
+    found = scores_of_runs([run, blunt])
+    for one, exact in ((run, True), (blunt, False)):
+        ids = dict(one.entrants.values_list("name", "pk"))
+        for model in MODELS:
+            score = found[one.pk].scores[ids[model]][Metric.F1]
+            is_right = sum(RIGHT[model]) / len(THINGS)
+            assert score.interval is not None and score.interval[0] <= is_right <= score.interval[1]
+            assert (score.judged == is_right) is exact
+    document = document_of(blunt)
+    table = tables_of(document)["corrected"]()
+    headers = {column.header for column in table.columns}
+    assert {"Aligned conversations", "Judged questions", "Right, by the judge"} <= headers
+    assert "Precision" not in headers and len(table.rows) == 2
+    row = cells_of(table)["hasty"]
+    naive, corrected = row["lenient-f1"], row["corrected-f1"]
+    assert abs(corrected - sum(RIGHT["hasty"]) / len(THINGS)) < abs(naive - sum(RIGHT["hasty"]) / len(THINGS))
+
+
+def test_pages_show_it_from_the_launch_to_the_corrected_score(world, client):
+    cast, slug = world.cast, world.cast.project.slug
+    client.force_login(cast.alice)
+    page = client.get(reverse("benchmark:launch", args=[slug]) + f"?dataset={world.dataset.version}")
+    form = page.context["form"]
+    assert form["judge"].value() in (None, "") and [field.name for field in form.judge_fields] == [
+        "judge",
+        "judge_form",
+    ]
+    posted = {
+        "dataset": world.dataset.version, "suite": "fantom", "endpoints": list(MODELS), "stages": ["answer"],
+        "method": ["plain"], "embedder": "toy", "max_tokens": 500, "seed": 1, "repetitions": 1,
+        "judge": "oracle-judge", "judge_form": "text", "self_test": "",
+    }  # fmt: skip
+    page = client.post(reverse("benchmark:launch", args=[slug]), posted)
+    assert page.status_code == 302, page.context["form"].errors
+    run = work_off(Run.objects.get())
+    assert run.judge.name == "oracle-judge" and run.stages == ["answer", "judge"]
+    preview = client.get(reverse("benchmark:prompt_preview", args=[slug]), posted | {"shown": "judge"})
+    assert "Say which of two beliefs the answer states" in preview.content.decode()
+    study = world.study(run, 12)
+    align(study)
+    item = RunItem.objects.filter(entrant__run=run, stage="judge").first()
+    shown = client.get(reverse("benchmark:run_item", args=[slug, run.uid, item.pk])).content.decode()
+    assert "Verdict on the answer" in shown and "the right belief" in shown
+    report = client.get(reverse("benchmark:run_results", args=[slug, run.uid])).content.decode()
+    assert "Beliefs told freely, by a judge" in report and "Aligned conversations" in report
+    board = client.get(reverse("benchmark:leaderboard", args=[slug]) + f"?version={world.dataset.version}")
+    assert "oracle-judge" in board.content.decode()
+    pair = client.get(reverse("benchmark:calibration", args=[slug, study.uid]))
+    assert pair.status_code == 200 and "Agreement by story" in pair.content.decode()
+
+
+def test_who_aligns_sees_the_question_and_one_row_on_each_side(world):
+    run = world.run("oracle-judge")
+    study = world.study(run, 4)
+    client = Client()
+    client.force_login(world.cast.bob)
+    own = Alignment.objects.filter(annotator=world.cast.bob).first()
+    page = client.get(reverse("judge:align", args=[study.project.slug, own.uid])).content.decode()
+    assert own.task.predictions[0][1] in page and own.task.gold[0][1] in page and "What does Bea believe" in page
+    assert [name for name in (*MODELS, "oracle-judge", run.uid) if name in page] == []
+
+
+def test_the_command_asks_a_judge_that_is_named_and_none_else(world, capsys):
+    given = ["--project", world.cast.project.slug, "--suite", "fantom", "--endpoint", "careful", "--wait"]
+    call_command("run_benchmark", *given)
+    call_command("run_benchmark", *given, "--judge", "oracle-judge", "--option", "judge_form=structured")
+    plain, judged = Run.objects.order_by("id")
+    assert (plain.stages, plain.judge) == (["answer"], None)
+    assert (judged.stages, judged.params["judge_form"]) == (["answer", "judge"], "structured")
+    assert figures(judged, "careful")["repaired"]["overall"]["accuracy"] == sum(RIGHT["careful"]) / len(THINGS)
+    call_command("run_benchmark", *given, "--stage", "judge", "--judge", "blunt-judge", "--no-self-test")
+    anew = Run.objects.order_by("id").last()
+    assert (anew.stages, anew.source) == (["judge"], judged)
