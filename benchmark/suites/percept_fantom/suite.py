@@ -33,6 +33,7 @@ from benchmark.suites.percept_fantom.measure import GROUPS, measure
 from benchmark.suites.percept_fantom.perceived import is_right
 from benchmark.suites.percept_fantom.samples import SCENARIO_NAMES, load, utterances_of
 from benchmark.suites.percept_fantom.scoring import ids_of, score_answers
+from benchmark.suites.percept_fantom.source import SOURCE
 from benchmark.suites.percept_fantom.steps import STEPS, expected, parse, request
 from benchmark.suites.percept_fantom.tables import PUBLISHED, SECTIONS, pictures, tables
 from benchmark.suites.reported import Reported, Sections, asked_by
@@ -134,6 +135,7 @@ SUITE = Suite(
     options=(Option("perceivers", "", "the folder with Percept-FANToM.csv, where that is not beside the data"),),
     answer_ids=AnswerIds(ids_of),
     load=load,
+    source=SOURCE,
     told_by=(frozenset({"part_id", "perceivers"}), frozenset({"part_id", "conversation_with_perceivers"})),
     told_in_sheet=True,
     noun=("question", "questions"),

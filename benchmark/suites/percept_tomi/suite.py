@@ -28,6 +28,7 @@ from benchmark.suites.percept_tomi.measure import GROUPS, measure
 from benchmark.suites.percept_tomi.perceived import is_scored
 from benchmark.suites.percept_tomi.samples import CATEGORIES, load
 from benchmark.suites.percept_tomi.scoring import BY_SHAPE, TASKS, ids_of, score_answers
+from benchmark.suites.percept_tomi.source import SOURCE
 from benchmark.suites.percept_tomi.steps import HOW, STEPS, STORY, expected, parse, request
 from benchmark.suites.percept_tomi.tables import PUBLISHED, SECTIONS, pictures, tables
 from benchmark.suites.reported import Reported, Sections, asked_by
@@ -179,6 +180,7 @@ SUITE = Suite(
     ),
     answer_ids=AnswerIds(ids_of),
     load=load,
+    source=SOURCE,
     told_by=(frozenset({"qtype", "perceivers", "story_with_perceivers"}),),
     told_in_sheet=True,
     noun=("question", "questions"),
