@@ -38,6 +38,8 @@ class Datasets(Listing):
 
 
 class Benchmarks(GenericAPIView):
+    pagination_class = None  # as many as there are suites
+
     @extend_schema(
         operation_id="benchmarks_list",
         tags=["runs"],
