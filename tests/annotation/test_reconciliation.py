@@ -420,6 +420,44 @@ def test_the_command_does_what_the_pages_do(story, experts, capsys):
         run("open", number=99)
 
 
+def test_the_command_writes_decides_links_and_mends_single_rows(story, experts, capsys):
+    def run(action, *options, expert="esi"):
+        about = ("--project", "minds", "--story", str(story.number), "--expert", expert)
+        call_command("table", action, *about, *options)
+        return capsys.readouterr().out
+
+    run("draft-row", "--actor", "world", "--belief", "The key is in the bag", "--order", "0")
+    run("draft-row", "--actor", "Ines", "--belief", "Tomas is out")
+    run("draft-row", "--actor", "Ines", "--belief", "It snows")
+    assert "Row 2 of story" in run("draft-row", "--row", "2", "--order", "1")
+    run("draft-row", "--row", "3", "--drop")
+    assert run("rows").splitlines() == [
+        "draft 1. world: The key is in the bag (order 0)", "draft 2. Ines: Tomas is out (order 1)",
+    ]  # fmt: skip
+    hand_in(story, experts[1], ("world", "The key is in the bag", "0"), ("Ines", "Tomas is out now", "1"))
+    run("hand-in")
+    run("open")
+    assert "draft 1" not in run("rows", expert="alice")
+    assert "lanes 2. Ines: Tomas is out (order 1) [reworded, open]" in run("rows")
+    with pytest.raises(CommandError, match="no row 9"):
+        run("decide", "--row", "9", "--keep", "a")
+    run("decide", "--row", "2", "--keep", "b", "--remark", "shorter")
+    run("separate", "--row", "2")
+    run("link", "--row", "2", "--with", "3")
+    run("decide", "--row", "2", "--keep", "b", "--order", "2")
+    run("decide", "--actor", "Ines", "--belief", "Ines is in the room", "--order", "1")
+    run("finish")
+    run("gold-row", "--row", "2", "--belief", "Tomas has left")
+    run("gold-row", "--actor", "Tomas", "--belief", "It rains", "--order", "1")
+    run("gold-row", "--row", "1", "--drop")
+    gold = Proposition.objects.gold_of(story)
+    assert list(gold.values_list("actor", "belief", "order_text")) == [
+        ("Ines", "Tomas has left", "2"), ("Ines", "Ines is in the room", "1"), ("Tomas", "It rains", "1"),
+    ]  # fmt: skip
+    with pytest.raises(CommandError, match="needs --belief"):
+        run("gold-row")
+
+
 def test_a_table_of_one_expert_alone_is_no_agreement_of_two(lanes, experts, bare):
     settle_all(lanes, experts[0])
     finish(by=experts[0], story=lanes, now=NOW)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from django.utils import timezone
 
+from annotation.management.commands._table_rows import ROWS, WORDS, Press, rows_of
 from annotation.management.json_command import JsonCommand
 from annotation.models import Membership, Role, Story, User
 from annotation.services import drafts, reconciliation
@@ -29,10 +30,17 @@ class Command(JsonCommand):
     help = "Does to the belief table of a story what an expert does on its pages."
 
     def add_arguments(self, parser) -> None:
-        parser.add_argument("action", choices=ACTIONS)
+        parser.add_argument("action", choices=[*ACTIONS, "rows", *ROWS])
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--story", required=True, type=int, metavar="NUMBER")
         parser.add_argument("--expert", required=True, metavar="NAME", help="user name of who does it")
+        rows = parser.add_argument_group("one row", ", ".join(ROWS))
+        rows.add_argument("--row", type=int, metavar="NUMBER", help="counted from 1; without it a new row, below all")
+        for name in WORDS:
+            rows.add_argument(f"--{name}", metavar="TEXT")
+        rows.add_argument("--keep", choices=["a", "b"], default="", help="decide: whose words")
+        rows.add_argument("--with", type=int, dest="other", metavar="NUMBER", help="link: the other row")
+        rows.add_argument("--drop", action="store_true", help="leave the row out, or take it away")
 
     def work(self, **options) -> dict:
         project = self.project(options["project"])
@@ -44,9 +52,30 @@ class Command(JsonCommand):
         member = members.filter(user__username=options["expert"]).first()
         if member is None:
             raise ValueError(f"{options['expert']}: no expert of {project.slug} has this name.")
+        told = {"project": project.slug, "story": story.number, "expert": member.user.username}
+        if options["action"] == "rows":
+            return told | {"rows": rows_of(member.user, story)}
+        if options["action"] in ROWS:
+            said, change = ROWS[options["action"]]
+            change(_press(member.user, story, options))
+            return told | {"row": options["row"], "done": said}
         said, act = ACTIONS[options["action"]]
         act(member.user, story)
-        return {"project": project.slug, "story": story.number, "expert": member.user.username, "done": said}
+        return told | {"done": said}
 
     def say(self, result: dict) -> None:
-        self.stdout.write(f"The table of story {result['story']} is {result['done']}.")
+        if "rows" in result:
+            for table, lines in result["rows"].items():
+                self.stdout.writelines(f"{table} {number}. {line}\n" for number, line in enumerate(lines, 1))
+        elif "row" in result:
+            row = f"Row {result['row']}" if result["row"] else "A new row"
+            self.stdout.write(f"{row} of story {result['story']} is {result['done']}.")
+        else:
+            self.stdout.write(f"The table of story {result['story']} is {result['done']}.")
+
+
+def _press(by: User, story: Story, options: dict) -> Press:
+    words = {name: options[name] for name in WORDS if options[name] is not None}
+    if options["row"] is None and not words.get("belief", "").strip():
+        raise ValueError("A new row needs --belief; name one that is there by --row.")
+    return Press(by, story, options["row"], words, options["keep"], options["other"], options["drop"])
