@@ -56,7 +56,7 @@ def _rows(project) -> dict[str, list]:
     def plain(row: dict) -> tuple:
         return tuple(
             place[value] if name == "proposition_id" else story[value] if name == "story_id" else str(value)
-            for name, value in row.items() if name != "id"
+            for name, value in row.items() if name not in ("id", "revision")
         )  # fmt: skip
 
     kept = (*WRITTEN, StoryCounts, AnnotatorCounts)
