@@ -14,6 +14,7 @@ from annotation.domain.agreement.aggregation import dawid_skene, mace
 from annotation.domain.agreement.coefficients import cohens_kappa
 from annotation.domain.agreement.votes import Votes
 from annotation.domain.leave_one_out import By, Cell, Rule, gold_without
+from core.language import gettext_noop
 
 
 def label_confusion(votes: Votes) -> NDArray[np.int64]:
@@ -92,7 +93,7 @@ def pairs(dimensions: list[Votes]) -> list[PairAgreement]:
                 "cells": cells,
                 "agree": int(sum(np.trace(table) for table in tables)),
                 "cohens_kappa": float(np.mean(kappas)) if kappas else None,
-                "reason": None if kappas else "both used one label only",
+                "reason": None if kappas else gettext_noop("both used one label only"),
             }
         )
     return rows

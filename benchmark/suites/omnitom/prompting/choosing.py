@@ -18,7 +18,7 @@ from core.language import gettext_noop
 WITH_EXAMPLES = 4
 """The prompt level that has in-context examples."""
 SAMPLE, CALIBRATION = "sample", "calibration"
-SOURCES = {SAMPLE: gettext_noop("the sample corpus"), CALIBRATION: "calibration stories"}
+SOURCES = {SAMPLE: gettext_noop("the sample corpus"), CALIBRATION: gettext_noop("calibration stories")}
 CALIBRATION_SPLIT = "calibration"
 """The split of a project whose stories may serve as examples."""
 
