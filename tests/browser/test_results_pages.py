@@ -168,7 +168,7 @@ def test_downloads(world, admin):
         admin.locator("section", has=admin.get_by_role("heading", name="Stage 2: labelling")).locator(".files").first
     )
     rows = list(csv.reader(io.StringIO(downloaded(admin, stage.get_by_role("link", name="CSV")).decode(), newline="")))
-    assert {row[0] for row in rows[1:]} == {"majority", "random", "'" + HOSTILE}
+    assert {row[0] for row in rows[1:]} == {"majority", "random", "'" + HOSTILE, "Chance level", "Majority baseline"}
     assert downloaded(admin, stage.get_by_role("link", name="LaTeX")).startswith(b"% Needs")
     archive = zipfile.ZipFile(
         io.BytesIO(downloaded(admin, admin.get_by_role("link", name="majority", exact=True).last))
