@@ -117,8 +117,7 @@ def leaderboard_of_runs(
     all_conditions = {field: _names(everybody.values(), field) for field in FIELDS}
     ranked, common, rankings = {}, {}, {}
     for stage, entrants in everybody.items():
-        judges = judges_in_order(dataset, stage, entrants)
-        together, rankings[stage] = ranked_together(entrants, asked or {}, all_conditions, judges=judges)
+        together, rankings[stage] = _ranked(dataset, stage, entrants, asked or {}, all_conditions)
         labelled, common[stage] = label(together)
         ranked[stage] = ranked_entrants(labelled, stage, chosen)
         absent += apart(stage, rankings[stage])
@@ -159,11 +158,22 @@ def ranking_with(
         all_conditions = {field: _names(everybody.values(), field) for field in FIELDS}
         given = {field: asked.get(field, "") for field in FIELDS}
         for conditions in (given, _own_conditions(everybody[stage], keys)):
-            together, _ = ranked_together(everybody[stage], conditions, all_conditions)
+            together, _ = _ranked(dataset, stage, everybody[stage], conditions, all_conditions)
             if set(keys) <= {entrant.key for entrant in together}:
                 address = {"split": split, "runs": "all" if every else "", **conditions}
                 return {name: value for name, value in address.items() if value}
     return dict(asked)
+
+
+def _ranked(
+    dataset: Dataset,
+    stage: str,
+    entrants: Sequence[RunEntrant],
+    asked: Mapping[str, str],
+    known: Mapping[str, Iterable[str]],
+) -> tuple[list[RunEntrant], Ranking]:
+    """Return `ranked_together` of these entrants, of the judge that is preferred where none is asked for."""
+    return ranked_together(entrants, asked, known, judges=judges_in_order(dataset, stage, entrants))
 
 
 def _fitting(runs: Sequence[Run], reports: Mapping[int, RunFigures], chosen: Selection | None) -> list[Run]:
