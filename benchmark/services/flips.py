@@ -154,7 +154,7 @@ def _worded(run: Run) -> set[str]:
 def _said(entrant: Entrant) -> dict[Place, str]:
     """Return what a model's answers say by step, number of the sample and repetition, of the metric groups that keep it
     of single samples."""
-    kept = StoryScores.objects.filter(entrant=entrant).values_list("metrics", flat=True).first() or {}
+    kept = StoryScores.objects.current().filter(entrant=entrant).values_list("metrics", flat=True).first() or {}
     said: dict[Place, str] = {}
     for group in suite_named(entrant.run.suite).groups:
         columns = columns_of(kept.get(group.key), "repaired") if group.says else None
