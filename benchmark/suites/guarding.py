@@ -45,6 +45,8 @@ _TRIES = {
     "groups.majority": "say what the answer that is right most often comes to for {place}",
     "groups.says": "say what an answer to {place} says",
     "groups.counts": "say whether {place} counts",
+    "groups.finer.texts": "name what is counted in {place}",
+    "groups.finer.scores": "say what answers to {place} come to in what is counted",
     "groups.parts.figure.told": "say what {who} said of each part",
     "groups.parts.figure.estimate": "compare methods by part",
     "groups.parts.figure.difference": "compare methods by part",
