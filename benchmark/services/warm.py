@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from benchmark.models import Run
 from benchmark.services.documents import document_of
-from benchmark.services.item_statistics import finer_items_of, finer_metrics_of
 from benchmark.services.leaderboard_scope import Leaderboard, finished_runs, leaderboard_of_runs, with_corrections
 from benchmark.services.reports import reports_of
 
@@ -28,6 +27,8 @@ def warm(run: Run) -> None:
 def _warm_items(leaderboard: Leaderboard) -> None:
     """Fit which items within samples tell the models of the largest selection apart: answers of a corpus take long to
     read."""
+    from benchmark.services.item_statistics import finer_items_of, finer_metrics_of  # loads SciPy
+
     stories = leaderboard.chosen.stories if leaderboard.chosen else frozenset()
     for stage, entrants in leaderboard.entrants.items():
         metric = next(iter(finer_metrics_of(stage)), "")
