@@ -145,6 +145,10 @@ def target_told(event: AuditEvent) -> str:
     return gettext("by a link") if event.action.startswith("invitation.") and event.target == "link" else event.target
 
 
+_FIRST = {"before": 0, "after": 1}
+"""PostgreSQL does not keep the order in which details were written."""
+
+
 def details_told(event: AuditEvent) -> str:
     """Return the details of an event as one sentence, in the language of the reader; without those that say nothing."""
     return _named(event.details)
@@ -152,7 +156,8 @@ def details_told(event: AuditEvent) -> str:
 
 def _named(values: Mapping[str, Any]) -> str:
     """Return names with their values: `rows: 3; story: 7`."""
-    said = ((name, value) for name, value in values.items() if value not in (None, "", [], {}))
+    in_order = sorted(values.items(), key=lambda item: _FIRST.get(item[0], len(_FIRST)))
+    said = ((name, value) for name, value in in_order if value not in (None, "", [], {}))
     return clauses(*(_with_value(str(_DETAILS[name]) if name in _DETAILS else name, value) for name, value in said))
 
 
