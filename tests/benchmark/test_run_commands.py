@@ -346,7 +346,8 @@ def test_the_leaderboard_is_printed_and_written(dataset, models, labelled, tmp_p
     assert re.search(r"^majority +1 +\d+\.\d\d \[–\] +\d+\.\d\d \[–\] +0\.0 %", out.getvalue(), re.MULTILINE)
     path = tmp_path / "board.csv"
     assert told(*ask, "--name", "stage2", "--output", str(path))["bytes"] == path.stat().st_size
-    assert [row["Model"] for row in csv.DictReader(path.open(newline=""))] == ["majority", "random"]
+    written = [row["Model"] for row in csv.DictReader(path.open(newline=""))]
+    assert written == ["majority", "random", "Chance level", "Majority baseline"]
     told(*ask, "--name", "differences-stage2-repaired", "--output", str(path))
     assert {row["First"] for row in csv.DictReader(path.open(newline=""))} == {"majority"}
     told(*ask, "--name", "leaderboard-stage2", "--output", str(tmp_path / "board.svg"))

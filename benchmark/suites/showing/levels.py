@@ -23,6 +23,7 @@ NO_LEVEL = {
         "No majority baseline: not every sample has an answer that gold shows to be the commonest."
     ),
 }
+EXACT = gettext_noop("chance level and majority baseline follow from gold and are exact")
 OF_NO_RUN = gettext_noop("No chance level and no majority baseline: no run is about exactly these samples.")
 NO_BASELINE = gettext_noop("No baseline was run beside these models.")
 
@@ -38,9 +39,9 @@ def levels_of(entrants: Iterable[EntrantResults]) -> Levels | None:
 
 def level_rows(entrants: Sequence[EntrantResults], stage: str) -> list[dict[str, Any]]:
     """Return a row for each level that there is, with its score and how many samples it is of."""
-    levels, score = levels_of(entrants) or {}, group_named(stage).score
+    levels, score = levels_of(entrants) or {}, f"repaired_{group_named(stage).score}"
     return [
-        {"model": ROWS[name], f"repaired_{score}": level["value"], "stories": level["n"]}
+        {"model": ROWS[name], score: level["value"], f"{score}_interval_reason": EXACT, "stories": level["n"]}
         for name in ROWS
         if (level := levels.get(name))
     ]
