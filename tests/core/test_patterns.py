@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.catalogues.extraction import Text, python_texts
-from core.catalogues.patterns import Index, Pattern, _read, patterns_of, translated
+from core.catalogues.patterns import _PLACE, Index, Pattern, _read, patterns_of, translated
 from core.language import AsGiven
 from core.templatetags.translated import spoken
 from core.templatetags.translated import translated as shown
@@ -80,7 +80,8 @@ def test_the_index_misses_no_form_of_the_catalogue(data):
     index = index_of_the_catalogue()
     assert len(index.patterns) > 500
     for pattern in index.patterns[data.draw(st.integers(0, 19)) :: 20]:
-        sentence = pattern.filled({name: data.draw(VALUE) for name in pattern.form.groupindex})
+        values = {name: data.draw(VALUE) for name in pattern.form.groupindex}
+        sentence = _PLACE.sub(lambda place, values=values: values[place[1]], pattern.translated)
         found = by_all(index.near(sentence), sentence)
         assert pattern in found and found == by_all(index.patterns, sentence), sentence
 
@@ -119,14 +120,14 @@ def test_a_long_text_is_read_clause_by_clause():
 
 def test_names_that_people_gave_and_words_of_files_are_alike_in_every_language():
     field = forms.Form()
-    field.fields["split"] = forms.ChoiceField(choices=[("", "All"), ("calibration", "calibration"), ("x", "Stories")])
+    field.fields["split"] = forms.ChoiceField(choices=[("", "All"), ("alignment", "alignment"), ("x", "Stories")])
     with translation.override("zh-hans"):
-        assert translated("Calibration") == translated("calibration") == "校准"
-        assert translated("Split calibration") == "划分 calibration"
+        assert translated("Alignment") == translated("alignment") == "对齐"
+        assert translated("Split alignment") == "划分 alignment"
         assert (
             translated("label is 'Order'; expected one of Order, Truth.")
             == "label（标签）为 'Order'；应为 Order, Truth 之一。"
         )
-        assert shown(AsGiven("calibration")) == "calibration" and shown("calibration") == "校准"
+        assert shown(AsGiven("alignment")) == "alignment" and shown("alignment") == "对齐"
         choices = spoken(field["split"]).field.widget.choices
-    assert choices == [("", "全部"), ("calibration", "calibration"), ("x", "故事")]
+    assert choices == [("", "全部"), ("alignment", "alignment"), ("x", "故事")]
