@@ -60,7 +60,7 @@ def _addresses(run: Run, report) -> dict[str, str]:
         "slug": run.project.slug, "uid": run.uid, "pk": item.pk, "table": "opentom", "data": "csv",
         "plot": "leaderboard-opentom",
         "picture": "svg", "report": report.uid, "entrant": item.entrant_id, "old": 1, "new": 1, "suite": "opentom",
-        "name": "opentom-1",
+        "name": "opentom-1", "version": 1,
         "person": "p1", "number": 1, "action": "pause", "row": _row_of_a_paper(run),
         "proposition": "none", "dimension": "status",  # the project has no table
     }  # fmt: skip
