@@ -231,7 +231,7 @@ class Table:
     def dashes(self) -> tuple[str, ...]:
         """The meaning of `[–]`, where it stands."""
         reasons = dict.fromkeys(reason for column_reasons in self.no_intervals.values() for reason in column_reasons)
-        return (gettext_noop(f"No interval [{MISSING}]: {'; or '.join(reasons)}."),) if reasons else ()
+        return (gettext_noop(f"No interval [{MISSING}]: {'; '.join(reasons)}."),) if reasons else ()
 
     @property
     def bounded(self) -> frozenset[str]:
