@@ -37,20 +37,34 @@ class Kept:
         """Work out the values of stories that are no longer as they were, of at most so many of them; return how far
         that is. `states` is the state of each story now."""
         outdated = self.outdated(project, states)
-        writes = ShortWrites()
         now = outdated[:most]
-        for at in range(0, len(now), AT_ONCE):
-            part = now[at : at + AT_ONCE]
-            values = self.compute(project, part)
-            with writes.transaction(len(part)):
-                self.keep({story: (states[story], values[story]) for story in part})
+        self._work_out(project, states, now)
         return Progress(len(states) - len(outdated) + len(now), len(states))
+
+    def renewed(self, project: Project, states: Mapping[int, str]) -> dict[int, str]:
+        """Return the value of each of these stories, in their order, once those that changed are worked out."""
+        rows = StoryEntry.objects.filter(name=self.name, story__project=project).order_by()
+        kept = {story: (state, value) for story, state, value in rows.values_list("story_id", "state", "value")}
+        outdated = [story for story, state in states.items() if story not in kept or kept[story][0] != state]
+        values = {story: value for story, (_, value) in kept.items()} | self._work_out(project, states, outdated)
+        return {story: values[story] for story in states}
 
     def outdated(self, project: Project, states: Mapping[int, str]) -> list[int]:
         """Return the stories whose value was never worked out, or in another state."""
         rows = StoryEntry.objects.filter(name=self.name, story__project=project).order_by()
         before = dict(rows.values_list("story_id", "state"))
         return [story for story, state in states.items() if before.get(story) != state]
+
+    def _work_out(self, project: Project, states: Mapping[int, str], stories: Sequence[int]) -> dict[int, str]:
+        """Work out and keep the values of these stories, and return them."""
+        values: dict[int, str] = {}
+        writes = ShortWrites()
+        for at in range(0, len(stories), AT_ONCE):
+            part = stories[at : at + AT_ONCE]
+            values |= self.compute(project, part)
+            with writes.transaction(len(part)):
+                self.keep({story: (states[story], values[story]) for story in part})
+        return values
 
     def keep(self, values: Mapping[int, tuple[str, str]]) -> None:
         """Write (state, value) of each story."""
@@ -67,11 +81,6 @@ class Kept:
 
     def forget(self, stories: Iterable[int]) -> None:
         StoryEntry.objects.filter(name=self.name, story__in=list(stories)).delete()
-
-    def values(self, project: Project) -> dict[int, str]:
-        """Return all values of a project by story, those of outdated and set aside stories, too."""
-        rows = StoryEntry.objects.filter(name=self.name, story__project=project).order_by()
-        return dict(rows.values_list("story_id", "value"))
 
     def values_of(self, stories: Sequence[int]) -> dict[int, str]:
         """Return the values of some stories."""

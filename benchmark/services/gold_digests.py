@@ -18,13 +18,11 @@ Samples = Mapping[int, DatasetSample | None]
 def present_digest(project: Project) -> str | None:
     """Return the digest that a version frozen now would have; None where no story is settled."""
     stories = states(project)
-    _KEPT.renew(project, stories)
-    values = _KEPT.values(project)
+    values = _KEPT.renewed(project, stories)
     if renamed := _with_unknown_names(values):
         _KEPT.forget(renamed)
-        _KEPT.renew(project, stories)
-        values = _KEPT.values(project)
-    settled = [digest for story in stories if (digest := values[story].partition("\n")[0])]
+        values = _KEPT.renewed(project, stories)
+    settled = [digest for value in values.values() if (digest := value.partition("\n")[0])]
     return digest_of(project, settled) if settled else None
 
 

@@ -198,4 +198,4 @@ def test_a_page_asks_for_little_more_than_before(world, client):
     assert sees_results(access)
     with CaptureQueriesContext(connection) as asked:
         assert sees_results(access)
-    assert len(asked) <= 7
+    assert len(asked) <= 6
