@@ -80,8 +80,9 @@ class AnchorWatch(OpaqueModel):
         self.save(update_fields=["due_at"])
 
     def keep_concerns(self, concerns: list[dict[str, Any]]) -> None:
-        self.concerns = concerns
-        self.save(update_fields=["concerns"])
+        """Keep what was noticed, unless somebody has taken note since this was read."""
+        if AnchorWatch.objects.filter(pk=self.pk, noted_at=self.noted_at).update(concerns=concerns):
+            self.concerns = concerns
 
     def note(self, at: datetime) -> None:
         """Keep that somebody has taken note of everything so far."""
