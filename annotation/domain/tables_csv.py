@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from annotation.domain.columns import WrongColumns, cell_of, columns_of, names_of
+from annotation.domain.columns import WrongColumns, cell_of, columns_of
 from annotation.domain.spreadsheet import restored
 from annotation.domain.tables import TableRow, problem_of
 from core.incoming.sheets import SheetRow
@@ -41,12 +41,6 @@ def read_tables(sheet: Iterable[SheetRow], file: str) -> Iterator[TableLine]:
     for line, cells, problem in rows:
         if any(cells):
             yield _line(cells, at, line, problem)
-
-
-def holds_tables(header: list[str]) -> bool:
-    """Return whether the first line of a sheet has the columns of belief tables."""
-    names = {*names_of(header)}
-    return "actor" in names and bool(names & {"belief", "proposition"}) and "dimension" not in names
 
 
 def _line(cells: list[str], at: Mapping[str, int], line: int, problem: str) -> TableLine:

@@ -136,10 +136,6 @@ def _told(row: Cell) -> Cell:
     return {**row, "best": ", ".join(best) or None, "alike": "; ".join(filter(None, told)) or None}
 
 
-def _levels(levels: Sequence[int]) -> str:
-    return ", ".join(f"L{level}" for level in sorted(levels))
-
-
 def _is_level(key: str) -> bool:
     return key.startswith("l") and key[1:].isdecimal()
 

@@ -47,11 +47,6 @@ def number_of(alignment: Alignment) -> Alignment:
     return alignment
 
 
-def waiting_of(project: Project, person: User) -> int:
-    """Return how many tables a person still has to align."""
-    return Alignment.objects.waiting().filter(task__study__project=project, annotator=person).count()
-
-
 def next_alignment(project: Project, person: User, *, after: str = "", but: Collection[int] = ()) -> Alignment | None:
     """Return the person's next open table after that alignment, else the first one; none of stories `but`, on which
     they still have other work."""
