@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
 
 from benchmark.models import Dataset, RunReport
 from core.made_by import made_by
@@ -105,6 +107,15 @@ def figures_in(value: Any) -> Any:
     """The numbers of a sentence; anything else as it is."""
     is_sentence = isinstance(value, str) and len(value.split()) > 3
     return re.findall(r"\d+(?:[.,]\d+)*", value) if is_sentence else value
+
+
+@pytest.mark.once
+def test_every_migration_since_then_can_be_taken_back():
+    migrations = MigrationLoader(connection)
+    then = {one for target in installation()["migrations"].items() for one in migrations.graph.forwards_plan(target)}
+    since = [one for name, one in migrations.disk_migrations.items() if name not in then]
+    assert len(since) >= 40
+    assert [str(one) for one in since if not all(operation.reversible for operation in one.operations)] == []
 
 
 @pytest.mark.once
