@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import unicodedata
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import accumulate
 
 from matplotlib.font_manager import FontProperties, fontManager, get_font
 
@@ -70,18 +72,19 @@ def is_eastern(text: str) -> bool:
 
 
 def width(text: str) -> int:
-    return sum(
-        0 if unicodedata.combining(character) else 1 + (unicodedata.east_asian_width(character) in "WF")
-        for character in text
-    )
+    return sum(map(_width, text))
+
+
+@lru_cache(maxsize=4096)
+def _width(character: str) -> int:
+    return 0 if unicodedata.combining(character) else 1 + (unicodedata.east_asian_width(character) in "WF")
 
 
 def shortened(text: str, longest: int) -> str:
     if width(text) <= longest:
         return text
-    head, tail = text, text
-    while width(head) > longest // 2:
-        head = head[:-1]
-    while width(tail) > longest - 1 - longest // 2:
-        tail = tail[1:]
-    return f"{head}…{tail}"
+    return f"{_beginning(text, longest // 2)}…{_beginning(text[::-1], longest - 1 - longest // 2)[::-1]}"
+
+
+def _beginning(text: str, longest: int) -> str:
+    return text[: bisect_right(list(accumulate(map(_width, text))), longest)]
