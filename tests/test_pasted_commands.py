@@ -79,6 +79,7 @@ def test_the_reasons_not_to_run_a_command_are_those_of_some_command():
 @pytest.mark.once
 @pytest.mark.django_db(transaction=True)
 def test_every_command_works_as_it_stands(tmp_path, monkeypatch):
+    monkeypatch.setattr("benchmark.services.warm.MOST_SELECTIONS", 0)  # leaderboards of parts, which nobody opens here
     sample()
     call_command("load_sample", "--once", stdout=StringIO())  # adds what evaluation shows
     (tmp_path / "annotation").symlink_to(ROOT / "annotation")
