@@ -2,9 +2,9 @@
 
 The pass on SQLite notes of each test which statements the product sends: from which of its functions, in which form,
 and with what outcome. The pass on PostgreSQL takes all tests that send few, those of several writers at once (the test
-itself and one worker are none), those that look at which database they have, those that SQLite skipped, and of the
-others as many as send what none of these sends. `TEST_POSTGRESQL=all make test` takes every test that uses the
-database.
+itself and one worker are none, nor is who reads beside them), those that look at which database they have, those that
+SQLite skipped, and of the others as many as send what none of these sends. `TEST_POSTGRESQL=all make test` takes every
+test that uses the database.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ SAVEPOINT = re.compile(r"SAVEPOINT .*")
 
 @dataclass(frozen=True)
 class Sent:
-    """What a test sends: the number of its statements, of a row each where they are of many, of the threads that send
-    them, and what they are."""
+    """What a test sends: the number of its statements, of a row each where they are of many, of the threads that write
+    at once, and what they are."""
 
     number: int
-    threads: int
+    writers: int
     statements: frozenset[str]
 
 
@@ -50,7 +50,7 @@ class Statements:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.sent: dict[str, Sent] = {}
-        self.number, self.threads, self.current = 0, set[int](), set[str]()
+        self._begin()
         connection_created.connect(self.listen)
 
     def listen(self, connection: BaseDatabaseWrapper, **_: Any) -> None:
@@ -68,17 +68,29 @@ class Statements:
             raise
         finally:
             self.number += len(params) if many and isinstance(params, list) else 1
-            self.threads.add(threading.get_ident())
+            if not sql.startswith("SELECT"):
+                self._note_writer(threading.current_thread())
             if at := _function_of_ours():
                 self.current.add(_statement(at, _form(sql), outcome))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         """Note what is sent while `item` is made ready, runs and is taken down."""
-        self.number, self.threads, self.current = 0, set(), set()
+        self._begin()
         result = yield
-        self.sent[item.nodeid] = Sent(self.number, len(self.threads), frozenset(self.current))
+        self.sent[item.nodeid] = Sent(self.number, self.writers, frozenset(self.current))
         return result
+
+    def _begin(self) -> None:
+        self.number, self.writers, self.writing = 0, 0, set[threading.Thread]()
+        self.current: set[str] = set()
+
+    def _note_writer(self, thread: threading.Thread) -> None:
+        """Count a thread that writes beside those that wrote before and are there still: workers of which each came to
+        its end before the next began are one."""
+        if thread not in self.writing:
+            self.writing = {other for other in self.writing if other.is_alive()} | {thread}
+            self.writers = max(self.writers, len(self.writing))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note of what was skipped that nothing is known of it."""
@@ -89,7 +101,7 @@ class Statements:
         """Write what was noted."""
         self.folder.mkdir(parents=True, exist_ok=True)
         told = {
-            test: [sent.number, sent.threads, sorted(sent.statements)]
+            test: [sent.number, sent.writers, sorted(sent.statements)]
             for test, sent in self.sent.items()
             if sent.number >= 0
         }
@@ -100,8 +112,8 @@ def sent_in(folder: Path) -> dict[str, Sent]:
     """Return what each test sent, as the processes of a pass wrote it."""
     sent: dict[str, Sent] = {}
     for path in sorted(folder.glob("*.json")):
-        for test, (number, threads, statements) in json.loads(path.read_text(encoding="utf-8")).items():
-            sent[test] = Sent(number, threads, frozenset(statements))
+        for test, (number, writers, statements) in json.loads(path.read_text(encoding="utf-8")).items():
+            sent[test] = Sent(number, writers, frozenset(statements))
     return sent
 
 
@@ -110,7 +122,7 @@ def left_out(items: Iterable[pytest.Item], folder: Path) -> set[str]:
     told = sent_in(folder)
     sent = {item.nodeid: told[item.nodeid] for item in items if item.nodeid in told}
     looking = {item.nodeid for item in items if "vendor" in item.function.__code__.co_names}
-    given = {test for test, told in sent.items() if told.number < FEW or told.threads > 2 or test in looking}
+    given = {test for test, told in sent.items() if told.number < FEW or told.writers > 2 or test in looking}
     return set(sent) - given - covering(sent, given)
 
 

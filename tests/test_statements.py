@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import threading
 from types import SimpleNamespace
 
 import pytest
 
+from tests.patience import PATIENCE
 from tests.statements import FEW, ROOT, Sent, Statements, covering, left_out, sent_in
 
 
@@ -23,12 +25,12 @@ def test_every_statement_is_sent_by_a_test_that_is_taken():
 
 @pytest.fixture
 def noted(tmp_path):
-    """A folder of what two processes noted: `noted({"test": (number, threads, statements)}, …)`."""
+    """A folder of what two processes noted: `noted({"test": (number, writers, statements)}, …)`."""
 
     def write(*processes):
         for at, told in enumerate(processes):
             (tmp_path / f"{at}.json").write_text(
-                json.dumps({name: [n, threads, [*keys]] for name, (n, threads, keys) in told.items()})
+                json.dumps({name: [n, writers, [*keys]] for name, (n, writers, keys) in told.items()})
             )
         return tmp_path
 
@@ -84,6 +86,31 @@ def test_statements_of_the_product_are_noted_by_function_form_and_outcome(tmp_pa
     with pytest.raises(ValueError, match="no such"):
         first(sending("SELECT 1 WHERE x IN (%s, %s)", ValueError("no such")))
     assert (notes.number, len(notes.current)) == (7, 4)
+
+
+def test_threads_count_that_write_at_once(tmp_path):
+    def noted(*rounds: list[str]) -> int:
+        """How many writers a test has whose threads send one statement each, those of a round at once."""
+        notes = Statements(tmp_path)
+        notes.note(lambda *_: None, "INSERT", None, False, {})
+        for statements in rounds:
+            together = threading.Barrier(len(statements), timeout=PATIENCE)
+
+            def send(sql: str, together: threading.Barrier = together) -> None:
+                notes.note(lambda *_: together.wait(), sql, None, False, {})
+                together.wait()
+
+            threads = [threading.Thread(target=send, args=(sql,)) for sql in statements]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        return notes.writers
+
+    assert noted() == 1
+    assert noted(["UPDATE"], ["UPDATE"], ["UPDATE"]) == 2, "one worker after another"
+    assert noted(["UPDATE", "SELECT", "SELECT"]) == 2
+    assert noted(["UPDATE"], ["UPDATE", "DELETE"]) == 3
 
 
 def test_what_was_skipped_is_not_known(tmp_path):
