@@ -300,6 +300,16 @@ def _reserve(
     return claimed
 
 
+def with_work(endpoint_ids: Iterable[int], now: datetime, only: int | None = None) -> set[int]:
+    """Return those of the endpoints that have an item to be claimed now, of job `only` where given: an idle one takes
+    no lock and no query of its own."""
+    running = Job.objects.filter(state=JobState.RUNNING, batch=False, **({"pk": only} if only else {}))
+    ready = Item.objects.filter(
+        job__in=running.values("pk"), endpoint=OuterRef("pk"), state=ItemState.WAITING, not_before__lte=now
+    )
+    return set(Endpoint.objects.filter(Exists(ready), pk__in=list(endpoint_ids)).values_list("pk", flat=True))
+
+
 def next_time(endpoint_ids: Iterable[int], only: int | None = None) -> datetime | None:
     """Return when a waiting item of a running job may be claimed, None where nothing waits: any time that has come,
     else the earliest."""

@@ -27,7 +27,7 @@ from workers.providers.errors import Throttled
 from workers.services import heartbeat, processes
 from workers.services.batching import BatchRunner
 from workers.services.channels import Channel, open_channels
-from workers.services.claims import Claimed, claim, next_time, plan_ahead
+from workers.services.claims import Claimed, claim, next_time, plan_ahead, with_work
 from workers.services.heartbeat import WorkerLost
 from workers.services.recording import Outcome, mark_sent, record, release, release_unconfirmed
 from workers.services.recovery import reap, suspects
@@ -252,7 +252,10 @@ class Runner:
         """
         waits = [self.batches.look(), LOOK if suspects() else None]
         in_flight = sum(channel.in_flight for channel in self.channels.values())
+        busy = with_work(self.channels, database_time(), self.only)
         for channel in sorted(self.channels.values(), key=lambda channel: channel.served):
+            if channel.endpoint.pk not in busy:
+                continue
             computed = (
                 not channel.endpoint.about.reads_prompts
             )  # answers at once in this process: none waits for another
