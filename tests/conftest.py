@@ -20,6 +20,8 @@ from hypothesis import settings as hypothesis_settings
 from tests.cast import Cast, new_cast, new_story
 from tests.prepared import copy_migrated, copy_prepared, keep_migrated, migrate_once
 from tests.statements import Statements, left_out
+from workers.domain import token_bucket
+from workers.domain.rate_limit import TOP, RateLimit
 
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # playwright's sync API runs an event loop of its own
 
@@ -291,3 +293,21 @@ def own_registry(monkeypatch) -> None:
 
     monkeypatch.setattr(registry, "_providers", dict(registry._providers))
     monkeypatch.setattr(registered, "_BASELINES", dict(registered._BASELINES))
+
+
+PACED = Path(__file__).parent / "workers"
+
+
+@pytest.fixture(autouse=True)
+def calls_start_at_once(request, monkeypatch) -> None:
+    """No call waits for its start where no limit is stated and nothing is refused: pacing is what tests of workers are
+    about. Paced, the calls of a run come two or three a turn of a worker, and its turns take the time of its test."""
+    if PACED in request.path.parents:
+        return
+    paced = RateLimit._rate
+    monkeypatch.setattr(
+        RateLimit,
+        "_rate",
+        lambda limit, most, flight=0: paced(limit, most, flight) if limit.denied or limit._limit(most) else TOP,
+    )
+    monkeypatch.setattr(token_bucket, "RATE", TOP)
