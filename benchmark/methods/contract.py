@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from benchmark.controls.contract import ENGLISH
 from benchmark.suites.asked import Step
 from workers.providers.contract import Message
 
@@ -18,6 +19,15 @@ class Scene:
 
 
 @dataclass(frozen=True, slots=True)
+class Answering:
+    """A suite's own system prompts for the answer: with nothing but the answer, and with `reasoning` step by step
+    before it."""
+
+    alone: str
+    reasoning: str
+
+
+@dataclass(frozen=True, slots=True)
 class Put:
     """A question as a suite puts it.
 
@@ -26,6 +36,9 @@ class Put:
     for what somebody thinks, two for what the first thinks that the second thinks. `scenes` are the parts of the story
     that one can perceive, `joined` is what stands between them, and `kind` what one of them is called. `system` is a
     system prompt, if any. `before` is a question on the same story that can be asked before it in one session, if any.
+    What a method adds is in the `language` of the question. `frame` is what stands before the story and behind it, the
+    question in it, where a suite has a layout of its own. `answering` takes the place of `how` in plain prompts, and
+    that of a chain of thought's own words.
     """
 
     story: str
@@ -38,12 +51,25 @@ class Put:
     kind: str = "sentence"
     system: str = ""
     before: Put | None = None
+    language: str = ENGLISH
+    frame: tuple[str, str] | None = None
+    answering: Answering | None = None
 
-    def messages(self, *texts: str) -> tuple[Message, ...]:
-        """Return the prompt: turns of user and model that take turns, after the system prompt."""
-        system = (Message("system", self.system),) if self.system else ()
+    def laid_out(self, story: str | None = None) -> str:
+        """Return the question after its story, or after another text that takes its place."""
+        before, behind = self.frame or ("", f"\n\nQuestion: {self.question}")
+        return f"{before}{self.story if story is None else story}{behind}"
+
+    def messages(self, *texts: str, system: str | None = None) -> tuple[Message, ...]:
+        """Return the prompt: turns of user and model that take turns, after the system prompt or another one."""
+        told = self.system if system is None else system
         roles = ("user", "assistant")
-        return (*system, *(Message(roles[at % 2], text) for at, text in enumerate(texts)))
+        first = (Message("system", told),) if told else ()
+        return (*first, *(Message(roles[at % 2], text) for at, text in enumerate(texts)))
+
+    def asked(self, *texts: str) -> tuple[Message, ...]:
+        """Return the prompt that wants the answer and nothing else."""
+        return self.messages(*texts, system=self.answering.alone if self.answering else None)
 
 
 class NothingToAsk(ValueError):

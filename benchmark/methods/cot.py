@@ -11,11 +11,12 @@ from workers.providers.contract import Message
 
 
 def _answer(put: Put, earlier: Earlier) -> Sequence[Message]:
+    if put.answering:
+        return put.messages(put.laid_out(), system=put.answering.reasoning)
     how = put.how_after or put.how
     return put.messages(
         (
-            f"{put.story}\n\nQuestion: {put.question}\nThink it through step by step. Then write a last line "
-            f"that begins with “{MARK}”. {how}"
+            f"{put.laid_out()}\nThink it through step by step. Then write a last line that begins with “{MARK}”. {how}"
         ).rstrip()
     )
 

@@ -68,12 +68,12 @@ def perceptions_in(answer: str) -> Perceived:
 
 
 def _answer(put: Put, earlier: Earlier) -> Sequence[Message]:
-    return put.messages(about_perceived(put, perceived_by(perceptions_in(earlier[PERCEIVE]), put.people)))
+    return put.asked(about_perceived(put, perceived_by(perceptions_in(earlier[PERCEIVE]), put.people)))
 
 
 def _oracle(put: Put, earlier: Earlier) -> Sequence[Message]:
     seen = [scene.text for scene in put.scenes if scene.perceivers is not None and {*put.people} <= {*scene.perceivers}]
-    return put.messages(about_perceived(put, seen))
+    return put.asked(about_perceived(put, seen))
 
 
 PERCEPTOM = Method(

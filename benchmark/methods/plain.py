@@ -11,11 +11,11 @@ from workers.providers.contract import Message
 
 def prompt(put: Put, story: str | None = None) -> str:
     """Return the question after its story, or after another text that takes its place."""
-    return f"{put.story if story is None else story}\n\nQuestion: {put.question}\n{put.how}".rstrip()
+    return f"{put.laid_out(story)}\n{put.how}".rstrip()
 
 
 def _answer(put: Put, earlier: Earlier) -> Sequence[Message]:
-    return put.messages(prompt(put))
+    return put.asked(prompt(put))
 
 
 PLAIN = Method("plain", "plain", gettext_noop("The story, the question, nothing else."), _answer)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from benchmark.controls.contract import ENGLISH
 from benchmark.methods.contract import Earlier, Method, NothingToAsk, Put
 from benchmark.suites.asked import Parsed, Question, Step
 from benchmark.suites.settings import Setting
@@ -91,13 +92,14 @@ def parsed_by(method: Method, put: Callable[[], Put], earlier: Earlier, parsed: 
     return parsed
 
 
-def wording_digest(methods: Sequence[Method]) -> str:
-    """Return the SHA-256 of what methods make of a question of their own, in hexadecimal digits: it changes with any
-    wording."""
+def wording_digest(methods: Sequence[Method], language: str = ENGLISH) -> str:
+    """Return the SHA-256 of what methods make of a question of their own in a language, in hexadecimal digits: it
+    changes with any wording."""
     before = Put("{story}", "{question before}", "{how before}", system="{system}")
     put = Put(
-        "{story}", "{question}", "{how}", "{how_after}", ("{first}", "{second}"), system="{system}", before=before
-    )
+        "{story}", "{question}", "{how}", "{how_after}", ("{first}", "{second}"), system="{system}", before=before,
+        language=language,
+    )  # fmt: skip
     texts = []
     for method in methods:
         earlier = {step.key: '[{"{scene}": ["{first}", "{second}"]}]' for step in method.steps}

@@ -5,19 +5,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from benchmark.controls.contract import CHINESE, ENGLISH
 from benchmark.methods.contract import Earlier, Method, Put
 from benchmark.methods.reasoning import MARK, final_answer
 from core.language import gettext_noop
 from workers.providers.contract import Message
 
+_ASKED = {
+    ENGLISH: "Break the question into smaller ones. Write each as “Follow-up:” and answer it as “Intermediate answer:” "
+    f"before you go on. Then write a last line that begins with “{MARK}”. ",
+    CHINESE: "把这个问题拆成几个小问题。每个小问题写成“追问：”，先用“中间答案：”作答，再继续下一个。"
+    "最后单独写一行，以“最终答案：”开头。",
+}
+
 
 def _answer(put: Put, earlier: Earlier) -> Sequence[Message]:
-    how = put.how_after or put.how
-    return put.messages(
-        f"{put.story}\n\nQuestion: {put.question}\nBreak the question into smaller ones. Write each as “Follow-up:” "
-        f"and answer it as “Intermediate answer:” before you go on. Then write a last line that begins with “{MARK}”. "
-        f"{how}".rstrip()
-    )
+    return put.messages(f"{put.laid_out()}\n{_ASKED[put.language]}{put.how_after or put.how}".rstrip())
 
 
 SELF_ASK = Method(

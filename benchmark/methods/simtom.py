@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from benchmark.controls.contract import CHINESE, ENGLISH
 from benchmark.methods.contract import PEOPLE, Earlier, Method, Put
 from benchmark.methods.plain import prompt
 from benchmark.suites.asked import Step
@@ -12,23 +13,32 @@ from core.language import gettext_noop
 from workers.providers.contract import Message
 
 PERSPECTIVE = "simtom-perspective"
+_RETELL = {
+    ENGLISH: "Retell all of the text above, sentence by sentence, and add nothing.",
+    CHINESE: "把上面的文字逐句复述一遍，什么都不要添加。",
+}
+_KNOWN = {
+    ENGLISH: "Which of these events does {person} know about? A person knows what they do and what happens where they "
+    "are, and nothing that happens elsewhere or after they have left. List the events in their order, and nothing "
+    "else.",
+    CHINESE: "{person}知道其中的哪些事情？一个人知道自己做的事和自己所在之处发生的事，不知道别处发生的事，"
+    "也不知道自己离开之后发生的事。按先后顺序列出这些事情，其他的都不要写。",
+}
+_YOU = {
+    ENGLISH: "You are {person}. This is what you know:\n\n",
+    CHINESE: "你是{person}。以下是你所知道的：\n\n",
+}
 
 
 def _ask(step: str, put: Put, earlier: Earlier) -> Sequence[Message]:
-    if not put.people:
-        return put.messages(f"{put.story}\n\nRetell all of the text above, sentence by sentence, and add nothing.")
-    return put.messages(
-        f"{put.story}\n\nWhich of these events does {put.people[0]} know about? A person knows what they do and what "
-        "happens where they are, and nothing that happens elsewhere or after they have left. List the events in "
-        "their order, and nothing else."
-    )
+    wanted = _KNOWN[put.language].format(person=put.people[0]) if put.people else _RETELL[put.language]
+    return put.messages(f"{put.story}\n\n{wanted}")
 
 
 def _answer(put: Put, earlier: Earlier) -> Sequence[Message]:
     perspective = earlier[PERSPECTIVE].strip()
-    return put.messages(
-        prompt(put, f"You are {put.people[0]}. This is what you know:\n\n{perspective}" if put.people else perspective)
-    )
+    whose = _YOU[put.language].format(person=put.people[0]) if put.people else ""
+    return put.asked(prompt(put, f"{whose}{perspective}"))
 
 
 SIMTOM = Method(
