@@ -68,7 +68,8 @@ class Plan:
             object.__setattr__(self, "suite", suite_for(self.suite, self.dataset.schema).name)
         defaults = {setting.name: setting.default for setting in self.definition.settings}
         object.__setattr__(self, "options", defaults | dict(self.options))
-        stages = self._programmed() if self.definition.program else self.stages
+        unknown = {*self.stages} - {step.key for step in self.definition.steps}  # kept, to be refused
+        stages = self._programmed() if self.definition.program and not unknown else self.stages
         left_out = senseless(self.definition.controls, self.control) if self.control else {}
         # a form or a command may name one twice
         object.__setattr__(self, "stages", [stage for stage in dict.fromkeys(stages) if stage not in left_out])

@@ -111,8 +111,11 @@ def test_what_cannot_be_is_refused_in_one_sentence(cast, copy, tmp_path):
     endpoint = make_endpoint("random", provider="baseline", model="random")
     held = {"dataset": copy, "endpoints": [endpoint]}
     for plan, sentence in (
-        ({"stages": ["label"], "suite": "tombench"}, "expected some of answer"),
-        ({"stages": ["answer"], "suite": "tombench", "options": {"method": "loud"}}, "expected direct or cot"),
+        ({"stages": ["label"], "suite": "tombench"}, "expected some of s2a-extract, simtom-perspective and answer"),
+        (
+            {"stages": ["answer"], "suite": "tombench", "options": {"method": "loud"}},
+            "expected direct or cot or self-ask or s2a or simtom",
+        ),
         ({"stages": ["answer"], "suite": "tombench", "options": {"tone": 1}}, "it has: method"),
         ({"stages": ["answer"], "suite": "tombench", "options": {"form": "structured"}}, "free text alone"),
         ({"stages": ["answer"], "suite": "tombench", "repetitions": 0}, "expected 1 to 100"),

@@ -14,7 +14,7 @@ from benchmark.suites.story_scores import PARSES
 from benchmark.suites.tombench.metrics import VotedItem as Voted
 from benchmark.suites.tombench.metrics import is_correct, is_correct_officially, majority_vote
 from benchmark.suites.tombench.samples import item_of
-from benchmark.suites.tombench.steps import ANSWER, LETTERS, NO_OPTION, commonest, count_letters
+from benchmark.suites.tombench.steps import ANSWER, LETTERS, NO_OPTION, STEPS, commonest, count_letters
 from core.language import gettext_noop
 
 ACCURACY = "accuracy"
@@ -42,7 +42,7 @@ GROUP = MetricGroup(
     score=ACCURACY,
     score_title=gettext_noop("Accuracy"),
     prompt=ANSWER,
-    rests_on=(ANSWER,),
+    rests_on=tuple(step.key for step in STEPS),
     scored=ANSWER,
     facets={"ability": gettext_noop("Ability"), "language": gettext_noop("Language")},
     notes=(

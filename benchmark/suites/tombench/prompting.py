@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from benchmark.methods.contract import Answering, Put
 from benchmark.suites.tombench.data import Item
 from benchmark.suites.tombench.options import LETTERS
 from benchmark.suites.tombench.shuffling import Shown
@@ -24,6 +25,11 @@ DIRECT, COT = "direct", "cot"
 METHODS = (DIRECT, COT)
 """Only the letter; or reasoning step by step, then the letter."""
 _FOLDER = Path(__file__).parent / "prompts" / PROMPT_SET
+HOW_AFTER = {
+    "en": "There, write the letter of your option between double square brackets, in the form [[letter]].",
+    "zh": "在这一行把所选选项的字母写在双层方括号里，形式为 [[字母]]。",
+}
+"""What follows the instruction to write a last line."""
 _CHOICE = {"en": (", ", " or "), "zh": ("、", " 或 ")}
 
 
@@ -46,6 +52,23 @@ def render_prompt(item: Item, displayed: Shown, *, method: str = DIRECT) -> Prom
     return Prompt(
         _fill(_template(_system_file(method, item.language)), {"letters": _choice(displayed.letters, item.language)}),
         _fill(_template(_user_file(item.language)), texts),
+    )
+
+
+def put_of(item: Item, displayed: Shown, person: str = "") -> Put:
+    """Return the question with its options as they are shown, as methods put it; `person` is through whose eyes it
+    looks, empty where nobody's."""
+    alone, reasoning = (render_prompt(item, displayed, method=method) for method in METHODS)
+    story, start = item.story.strip(), _template(_user_file(item.language)).index("{story}")
+    return Put(
+        story=story,
+        question=item.question,
+        how="",
+        how_after=HOW_AFTER[item.language],
+        people=(person,) if person else (),
+        language=item.language,
+        frame=(alone.user[:start], alone.user[start + len(story) :]),
+        answering=Answering(alone.system, reasoning.system),
     )
 
 

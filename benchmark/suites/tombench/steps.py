@@ -1,16 +1,29 @@
-"""The one kind of call of ToMBench: which option is right, asked anew in another order in every repetition."""
+"""The calls of ToMBench: which option is right, asked anew in another order in every repetition, after the steps of the
+method that was chosen."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+from benchmark.methods.contract import PEOPLE
+from benchmark.methods.cot import COT
+from benchmark.methods.plain import PLAIN
+from benchmark.methods.program import digest_of, method_named, program_of, request_by, steps_with, wording_digest
+from benchmark.methods.s2a import S2A
+from benchmark.methods.self_ask import SELF_ASK
+from benchmark.methods.simtom import SIMTOM
 from benchmark.suites.contract import Parsed, Question, Sample, Step
+from benchmark.suites.tombench import prompting
+from benchmark.suites.tombench.data import LANGUAGES
 from benchmark.suites.tombench.parsing import parse_official, parse_repaired
-from benchmark.suites.tombench.prompting import render_prompt
+from benchmark.suites.tombench.prompting import put_of
 from benchmark.suites.tombench.samples import item_of, shown_in
 from benchmark.suites.tombench.shuffling import Shown
-from workers.providers.contract import Message, Request
+from benchmark.suites.tombench.viewers import viewer_of
+from core.plain import Json
+from workers.providers.contract import Request
 
 ANSWER = "answer"
 CHOOSE = "choose"
@@ -19,26 +32,37 @@ how often it is right}}."""
 NO_OPTION = "names no option"
 LETTERS = "letters"
 """The name under which `count_letters` is derived."""
-STEPS = (Step(ANSWER, "Answering", task=CHOOSE),)
+METHODS = (replace(PLAIN, name=prompting.DIRECT), COT, SELF_ASK, S2A, SIMTOM)
+"""PercepToM is not among them: most stories here are of what people say and feel, not of scenes that they see."""
+STEPS = steps_with(METHODS, Step(ANSWER, "Answering", task=CHOOSE))
+PROGRAM = program_of(METHODS, ANSWER)
+
+
+def wording() -> dict[str, str]:
+    """Return the digest of the wording of each step."""
+    own = [prompting.prompt_digest(method, language) for method in prompting.METHODS for language in LANGUAGES]
+    after = [prompting.HOW_AFTER[language] for language in LANGUAGES]
+    by_methods = [wording_digest(METHODS, language) for language in LANGUAGES]
+    return dict.fromkeys((step.key for step in STEPS), digest_of(*own, *after, *by_methods))
 
 
 def request(question: Question) -> Request:
-    """The question with its options in the order of this repetition."""
+    """Return the request of one step of the method, with the options in the order of this repetition."""
     item, displayed = item_of(question.sample), shown_in(question)
-    prompt = render_prompt(item, displayed, method=question.settings["method"])
-    return Request(
-        messages=(Message("system", prompt.system), Message("user", prompt.user)),
-        max_tokens=question.settings["max_tokens"],
-        temperature=0.0,
-        seed=question.settings["seed"],
-        task={
-            "kind": CHOOSE,
-            "key": item.key,
-            "letters": list(displayed.letters),
-            "originals": list(displayed.originals),
-            "counts": question.resources.derived(LETTERS, count_letters),
-        },
-    )
+    method = method_named(METHODS, question.settings)
+    put = put_of(item, displayed, viewer_of(item) if PEOPLE in method.needs else "")
+    task = _task(question, displayed) if question.step == ANSWER else {"kind": question.step}
+    return request_by(method, question, put, task)
+
+
+def _task(question: Question, displayed: Shown) -> Json:
+    return {
+        "kind": CHOOSE,
+        "key": question.sample.key,
+        "letters": list(displayed.letters),
+        "originals": list(displayed.originals),
+        "counts": question.resources.derived(LETTERS, count_letters),
+    }
 
 
 def count_letters(samples: Sequence[Sample]) -> dict[str, int]:
@@ -53,7 +77,10 @@ def commonest(letters: Sequence[str], counts: Mapping[str, int]) -> str:
 
 
 def parse(question: Question, answer: str) -> Parsed:
-    """The original letter that an answer chooses, as the released code takes it and as a person reads it."""
+    """Return the original letter that an answer chooses, as the released code takes it and as a person reads it, both
+    from all of the answer; of an earlier step of a method the text as it is."""
+    if question.step != ANSWER:
+        return Parsed(None, {"text": answer}, None, None)
     item, displayed = item_of(question.sample), shown_in(question)
     official, repaired = parse_official(answer, displayed), parse_repaired(answer, displayed)
     return Parsed(
@@ -67,6 +94,8 @@ def parse(question: Question, answer: str) -> Parsed:
 
 def expected(question: Question) -> str:
     """Return what a perfect model would answer."""
+    if question.step != ANSWER:
+        return str(question.sample.content["story"])
     return f"[[{letter_of(shown_in(question), item_of(question.sample).gold)}]]"
 
 

@@ -2,39 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
-
 from benchmark.controls.contract import Controllable
+from benchmark.methods.program import method_setting
 from benchmark.suites.asked import ItemContext
 from benchmark.suites.contract import AnswerIds, ItemView, Option, Setting, Suite
 from benchmark.suites.published import Published
-from benchmark.suites.reported import Reported, Sections
+from benchmark.suites.reported import Reported, Sections, asked_by
 from benchmark.suites.shown import Section
 from benchmark.suites.side_by_side import ReadLine
 from benchmark.suites.tombench.baselines import BASELINES
 from benchmark.suites.tombench.data import SOURCE
 from benchmark.suites.tombench.measure import GROUP, measure
-from benchmark.suites.tombench.prompting import COT, DIRECT, PROMPT_SET, prompt_digest
+from benchmark.suites.tombench.prompting import PROMPT_SET
 from benchmark.suites.tombench.released_ids import NAMES, UNSAID, ids_of
 from benchmark.suites.tombench.samples import BOTH, RELEASED, SEEDED, item_of, load, shown_in
 from benchmark.suites.tombench.scoring import score_answers
 from benchmark.suites.tombench.shuffling import TRIES
-from benchmark.suites.tombench.steps import ANSWER, STEPS, expected, parse, request
+from benchmark.suites.tombench.steps import ANSWER, METHODS, PROGRAM, STEPS, expected, parse, request, wording
 from benchmark.suites.tombench.tasks import TASKS
 from core.language import gettext_noop
 
-METHOD = Setting(
-    "method",
-    gettext_noop("Prompt"),
-    DIRECT,
-    help=gettext_noop("Only the letter, or reasoning before it."),
-    choices=((DIRECT, gettext_noop("the letter alone")), (COT, gettext_noop("step by step, then the letter"))),
-    method=True,
-    helps=(
-        gettext_noop("The letter of an option and nothing else."),
-        gettext_noop("Reasoning in words, the letter at its end."),
-    ),
-)
+METHOD = method_setting(METHODS)
 ORDER = Setting(
     "order",
     gettext_noop("Order of the options"),
@@ -76,12 +64,15 @@ def _item(view: ItemView) -> ItemContext:
         for letter, text, original in zip(displayed.letters, displayed.texts, displayed.originals, strict=True)
     ]
     fields = {"story": item.story, "question": item.question, "ability": item.trimmed_ability, "options": options}
-    return fields | {"try": view.question.repetition + 1, "unread": bool(view.answer) and taken["repaired"] is None}
+    unread = bool(view.answer) and view.question.step == ANSWER and taken["repaired"] is None
+    return fields | {"try": view.question.repetition + 1, "unread": unread}
 
 
 def _lines(view: ItemView) -> list[ReadLine]:
     """The option that the answer chooses in this try, by its text, with the letter under which the model was shown
     it."""
+    if view.question.step != ANSWER:
+        return []
     item, displayed = item_of(view.question.sample), shown_in(view.question)
     texts, letters = (
         dict(zip(displayed.originals, values, strict=True)) for values in (displayed.texts, displayed.letters)
@@ -106,11 +97,6 @@ def _lines(view: ItemView) -> list[ReadLine]:
 
 
 def _methods(reported: Reported) -> Sections:
-    how = (
-        gettext_noop("after reasoning step by step")
-        if reported.settings["method"] == COT
-        else gettext_noop("with the letter alone")
-    )
     tries = reported.settings.get("repetitions", 1)
     released = reported.settings.get(ORDER.name) == RELEASED
     drawn = (
@@ -119,13 +105,7 @@ def _methods(reported: Reported) -> Sections:
         else gettext_noop("drawn from the seed, the item and the try")
     )
     return [
-        (
-            "Prompts",
-            (
-                f"Prompts were set {PROMPT_SET}, wording of Credence's own in the language of the item; answers were "
-                f"asked for {how}."
-            ),
-        ),
+        asked_by(METHOD.in_words(reported.settings["method"]), PROMPT_SET),
         (
             "Scoring",
             f"The options were shown in another order in each of {tries} tries, {drawn}; the majority of the tries is "
@@ -151,6 +131,7 @@ SUITE = Suite(
     name="tombench",
     title=gettext_noop("ToMBench"),
     steps=STEPS,
+    program=PROGRAM,
     groups=(GROUP,),
     request=request,
     parse=parse,
@@ -165,11 +146,7 @@ SUITE = Suite(
     settings=(METHOD, ORDER),
     repetitions=TRIES,
     max_tokens=1000,
-    prompts={
-        ANSWER: hashlib.sha256(
-            "".join(prompt_digest(method, two) for method in (DIRECT, COT) for two in ("en", "zh")).encode()
-        ).hexdigest()
-    },
+    prompts=wording(),
     prompts_version=PROMPT_SET,
     controls=CONTROLS,
     item=_item,
