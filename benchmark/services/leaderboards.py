@@ -178,7 +178,7 @@ def _own_metrics(entrant: RunEntrant) -> Json:
     """Return the figures that the run's report has of the entrant."""
     metrics = entrant.metrics
     own = {"own": metrics["own"]} if "own" in metrics else {}
-    levels = {name: metrics.get(name) for name in ("chance", "majority")}
+    levels = {name: metrics.get(name) for name in ("chance", "majority", "category_levels")}
     return (
         {name: metrics[name] for name in PARSES}
         | own

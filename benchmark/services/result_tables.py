@@ -14,7 +14,7 @@ from benchmark.suites.registry import group_named, group_suite, nouns_of_group, 
 from benchmark.suites.showing.corrected import corrected_columns, corrected_leads, corrected_notes, corrected_values
 from benchmark.suites.showing.entrants import by_category, measured, parses_in, row_of, short_names_of, unjudged
 from benchmark.suites.showing.judges import COLUMN, NOTE, notes_of, tests_of
-from benchmark.suites.showing.levels import level_notes, level_rows
+from benchmark.suites.showing.levels import LEVELS_NOTE, category_level_rows, level_notes, level_rows
 from benchmark.suites.showing.missing import leads, left_out, missing_of, unlike_missing
 from benchmark.suites.showing.ranking import ranked_by, ranked_within, with_settings
 from benchmark.suites.shown import EntrantResults
@@ -219,14 +219,19 @@ def category_table(entrants: Sequence[EntrantResults], stage: str) -> Table:
     for category in categories:
         columns += [_category_column(parse, category, short.get(category, category)) for parse in parses_in(entrants)]
     ranked, below = _ranked([(entrant, _category_row(entrant, stage)) for entrant in entrants])
-    nouns = f"n: {nouns_of_group(stage)[1]}."
+    nouns, levels = f"n: {nouns_of_group(stage)[1]}.", category_level_rows(entrants)
     table = Table(
         title=gettext_noop(f"{group_named(stage).score_title} by {suite_named(group_suite(stage)).category_noun} (%)"),
         columns=columns,
         rows=ranked,
-        totals=below,
+        totals=[*below, *levels],
         lead=unlike_missing({stage: entrants}),
-        notes=[*short_names_told(categories, short), nouns, *ranked_within(entrants)],
+        notes=[
+            *short_names_told(categories, short),
+            nouns,
+            *([LEVELS_NOTE] if levels else []),
+            *ranked_within(entrants),
+        ],
         ranking=ranked_by(entrants),
     )
     return with_settings(table)

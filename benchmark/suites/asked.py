@@ -286,7 +286,8 @@ Analyses = Mapping[str, Analysis | None]
 class Metrics:
     """The result of a metric group; `answered` counts the answers that official scoring takes, of those `asked`, and
     without an official parse there is a `reason`. `chance` is what the score is expected to be by chance, `majority`
-    what it is for the answer that is right most often; None where that is not defined."""
+    what it is for the answer that is right most often; None where that is not defined. `category_levels` are both by
+    category, of those where they are defined."""
 
     parses: Parses
     answered: int
@@ -295,9 +296,11 @@ class Metrics:
     reason: str = ""
     chance: Level | None = None
     majority: Level | None = None
+    category_levels: Mapping[str, Mapping[str, Level]] = field(default_factory=dict)
 
     def as_json(self) -> Json:
-        """{official, repaired, answered, asked, analyses[, reason][, chance: {value, n}][, majority: {value, n}]}."""
+        """{official, repaired, answered, asked, analyses[, reason][, chance: {value, n}][, majority: {value, n}][,
+        category_levels: {chance or majority: {category: {value, n}}}]}."""
         return {
             **self.parses.as_json(),
             "answered": self.answered,
@@ -306,6 +309,7 @@ class Metrics:
             **({"reason": self.reason} if self.reason else {}),
             **({"chance": plain(self.chance)} if self.chance else {}),
             **({"majority": plain(self.majority)} if self.majority else {}),
+            **({"category_levels": plain(self.category_levels)} if self.category_levels else {}),
         }
 
 

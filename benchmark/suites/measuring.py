@@ -241,7 +241,8 @@ def measured_samples(
     analyses = _analyses(group, entered, measured, official is not None, score, said)
     metrics = replace(result.metrics, analyses=analyses, reason=reason)
     counted = [sample for sample, result in measured if result.repaired.defined]
-    return replace(result, metrics=with_levels(metrics, counted, levels or levels_of(group, entered.resources)))
+    levels = levels or levels_of(group, entered.resources)
+    return replace(result, metrics=with_levels(metrics, counted, levels, group.by_category))
 
 
 def _results(entered: Entered, group: MetricGroup, score: Scoring) -> SampleResults:
@@ -296,14 +297,25 @@ def _at_turn(group: MetricGroup, entered: Entered, sample: Sample, turn: int) ->
     return [outcome for outcome in outcomes if outcome.repetition == turn]
 
 
-def with_levels(metrics: Metrics, samples: Sequence[Sample], levels: Levels) -> Metrics:
-    """Return the metrics with what the samples that they are of come to without a model."""
-    return replace(metrics, chance=_level(samples, levels.by_chance), majority=_level(samples, levels.by_majority))
+def with_levels(metrics: Metrics, samples: Sequence[Sample], levels: Levels, by_category: bool = True) -> Metrics:
+    """Return the metrics with what the samples that they are of come to without a model, all and those of each
+    category."""
+    overall: dict[str, Level | None] = {}
+    parts: dict[str, dict[str, Level]] = {}
+    for name, level_of in (("chance", levels.by_chance), ("majority", levels.by_majority)):
+        values = [(sample.category, level_of(sample)) for sample in samples] if level_of else []
+        overall[name] = _level([value for _, value in values])
+        of_category: dict[str, list[float | None]] = {}
+        for category, value in values if by_category else ():
+            of_category.setdefault(category, []).append(value)
+        means = {category: _level(each) for category, each in of_category.items()}
+        parts[name] = {category: level for category, level in means.items() if level}
+    parts = {name: part for name, part in parts.items() if part}
+    return replace(metrics, chance=overall["chance"], majority=overall["majority"], category_levels=parts)
 
 
-def _level(samples: Sequence[Sample], level_of: LevelOf | None) -> Level | None:
-    """The mean over the samples, None where there are none or one of them has no level."""
-    values = [level_of(sample) for sample in samples] if level_of else []
+def _level(values: Sequence[float | None]) -> Level | None:
+    """The mean, None where there is nothing or something has no level."""
     values_there = [value for value in values if value is not None]
     return Level(fmean(values_there), len(values_there)) if values and len(values_there) == len(values) else None
 

@@ -97,12 +97,12 @@ def measured_sets(
         return _least([score(sample, _at(whole, group, sample, turns)) for sample in members[first.key]])
 
     def of_set(level_of: LevelOf) -> LevelOf:
-        """All samples of the set right, each by itself."""
+        """All samples of the set right, each by itself: where one cannot be, whatever is not known of the others."""
 
         def level(first: Sample) -> float | None:
             each = [level_of(sample) for sample in members[first.key]]
             shares = [share for share in each if share is not None]
-            return prod(shares) if len(shares) == len(each) else None
+            return prod(shares) if len(shares) == len(each) or 0 in shares else None
 
         return level
 

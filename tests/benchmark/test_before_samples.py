@@ -32,6 +32,7 @@ NEW = {
     "bounds": "official figures are marked by their worst case too",
     "chance": "files of figures say what answers drawn by chance come to",
     "majority": "files of figures say what the answer that is right most often comes to",
+    "category_levels": "tables by category end with both",
     "levels": "reports keep both for their rankings",
     "repetition": "scores name the repetition since a run may ask everything several times",
 }
@@ -42,6 +43,7 @@ GAINED = [(("read again", "Structured", "changed"), 0, 16)]
 """What is kept beside figures that stay: which rows a structured judgement matched, where only their number was."""
 LEVELS = ["Chance level", "Majority baseline"]
 """Rows that only today's tables of rankings end with."""
+REASON = "no interval because"
 HEADS = {"Status": "Truth", "Repr": "Repr.", "CType": "Content"}
 """What heads of tables call dimensions: one name each, on pages and in files."""
 KEPT = {"datasets", "kept", "places", "answers", "output"}
@@ -76,7 +78,15 @@ def is_other(then: Any, now: Any) -> bool:
 
 
 def without_levels(rows: list) -> list:
-    return [row for row in rows if not (isinstance(row, list) and row and row[0] in LEVELS)]
+    """The rows but for those of levels, and but for the columns in which they alone have something: why they have no
+    interval."""
+    kept = [row for row in rows if not (isinstance(row, list) and row and row[0] in LEVELS)]
+    if len(kept) == len(rows) or not isinstance(kept[0], list):
+        return kept
+    theirs = {
+        at for at, head in enumerate(kept[0]) if str(head).endswith(REASON) and not any(row[at] for row in kept[1:])
+    }
+    return [[cell for at, cell in enumerate(row) if at not in theirs] for row in kept]
 
 
 def is_head(then: Any, now: Any) -> bool:

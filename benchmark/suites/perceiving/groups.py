@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from benchmark.suites.contract import LEFT_OUT, MetricGroup
+from benchmark.suites.contract import LEFT_OUT, MetricGroup, Resources, Sample
 from benchmark.suites.perceiving.asking import PERCEPTIONS
 from benchmark.suites.perceiving.shares import ACCURACY, RECALL, SHARES, WHOLE
 from core.language import gettext_noop
 
 
 def perceiving_group(
-    key: str, *, whole: str, notes: tuple[str, ...], facets: Mapping[str, str] | None = None, of_types: bool = False
+    key: str,
+    *,
+    whole: str,
+    notes: tuple[str, ...],
+    chance: Callable[[Sample], float | None],
+    majority: Callable[[Sample, Resources], float | None],
+    facets: Mapping[str, str] | None = None,
+    of_types: bool = False,
 ) -> MetricGroup:
-    """Return the group by recall; `whole` heads the share of texts without a mistake, and with `of_types` there is the
-    mean over categories."""
+    """Return the group by recall, with its levels; `whole` heads the share of texts without a mistake, and with
+    `of_types` there is the mean over categories."""
     mean = {f"{RECALL}_category_mean": gettext_noop("Mean of types")} if of_types else {}
     return MetricGroup(
         key=key,
@@ -31,4 +38,6 @@ def perceiving_group(
         facets=facets or {},
         notes=notes,
         unread=LEFT_OUT,
+        chance=chance,
+        majority=majority,
     )

@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmark.suites.asked import Parse
-from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
+from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Resources, Sample
 from benchmark.suites.conversations.analyses import Questions, all_right, of_scenario
+from benchmark.suites.conversations.baselines import by_majority
 from benchmark.suites.conversations.by_chance import by_chance
 from benchmark.suites.conversations.question_types import FACET_VALUES
 from benchmark.suites.conversations.rows import ACCESSIBLE, INACCESSIBLE
@@ -17,10 +18,12 @@ from benchmark.suites.measuring import SampleResult, measured_samples, undefined
 from benchmark.suites.perceiving import shares as perceived
 from benchmark.suites.perceiving.asking import ANSWER, BELIEF, PERCEPTIONS
 from benchmark.suites.perceiving.groups import perceiving_group
+from benchmark.suites.perceiving.levels import Unit, by_coin, by_everybody
 from benchmark.suites.perceiving.tables import perceived_by, tasks_of
 from benchmark.suites.percept_fantom.analyses import perceptions_of, questions_of
-from benchmark.suites.percept_fantom.samples import SCENARIO_NAMES
-from benchmark.suites.percept_fantom.steps import STEPS
+from benchmark.suites.percept_fantom.perceived import speakers_of
+from benchmark.suites.percept_fantom.samples import SCENARIO_NAMES, utterances_of
+from benchmark.suites.percept_fantom.steps import PERCEIVED, STEPS, mostly_perceived_of, people_of
 from benchmark.suites.right_or_wrong import accuracy_group, said_right, scored_by
 from benchmark.suites.set_measuring import measured_sets, sets_group
 from benchmark.suites.shares_of_answers import scored_shares
@@ -51,6 +54,21 @@ def in_true(sample: Sample) -> bool:
     return bool(sample.content["scenario"] == ACCESSIBLE and sample.content["wholly_accessible"])
 
 
+def perceived_by_chance(sample: Sample) -> float | None:
+    """Return the recall to be expected where each person hears each utterance, or does not, as a coin falls."""
+    return by_coin(people_of(sample), _units(sample))
+
+
+def perceived_by_majority(sample: Sample, resources: Resources) -> float | None:
+    """Return the recall where everybody hears every utterance, or nobody does, whichever is commoner."""
+    return by_everybody(people_of(sample), _units(sample), resources.derived(PERCEIVED, mostly_perceived_of))
+
+
+def _units(sample: Sample) -> list[Unit]:
+    heard = zip(utterances_of(sample), sample.gold["perceivers"], strict=True)
+    return [Unit({*names}, speakers_of(utterance, names)) for utterance, names in heard]
+
+
 def _sets_group(
     key: str, title: str, score: str, step: str, note: str, counts: Callable[[Sample], bool]
 ) -> MetricGroup:
@@ -64,6 +82,7 @@ def _sets_group(
         rests_on=_BY_METHOD if step == ANSWER else (step,),
         counts=counts,
         chance=by_chance,
+        majority=by_majority,
         noun="answering" if step == ANSWER else gettext_noop("perception-to-belief inference"),
         notes=(_SET + note, _RESAMPLED),
     )
@@ -93,11 +112,14 @@ QUESTIONS = accuracy_group(
     facets={"belief": gettext_noop("Scenario"), "order": gettext_noop("Order of belief")},
     facet_values=FACET_VALUES,
     chance=by_chance,
+    majority=by_majority,
     notes=(gettext_noop("By chance 50 % of choices and of yes or no questions are right."), _RESAMPLED),
 )
 PERCEIVING = perceiving_group(
     "percept-fantom-perception",
     whole=gettext_noop("Whole conversations"),
+    chance=perceived_by_chance,
+    majority=perceived_by_majority,
     notes=(
         gettext_noop(
             "Recall: the share of a conversation’s utterances that have exactly the right perceivers, "

@@ -35,6 +35,8 @@ from core.plain import Json
 from workers.providers.contract import Request
 
 STEPS = steps_telling(TELL)
+PERCEIVED = "percept-fantom perceived"
+"""The name under which `mostly_perceived_of` is derived."""
 
 
 def annotated_put(sample: Sample) -> Put:
@@ -62,17 +64,22 @@ def _method(question: Question) -> Method:
 
 def _perceptions_task(question: Question) -> Json:
     """Nothing in it is of one question alone: all questions about a conversation share the call."""
-    perceivers = question.sample.gold["perceivers"]
     return {
         "kind": TELL_PERCEIVERS,
         "sentences": utterances_of(question.sample),
-        "names": sorted({name for names in perceivers for name in names}),
-        "usual": question.resources.derived("percept-fantom perceived", _mostly_perceived),
+        "names": sorted(people_of(question.sample)),
+        "usual": question.resources.derived(PERCEIVED, mostly_perceived_of),
     }
 
 
-def _mostly_perceived(samples: Sequence[Sample]) -> bool:
-    """Over conversations, of each of which some questions are."""
+def people_of(sample: Sample) -> set[str]:
+    """Return the people of a conversation by the data: whoever hears some utterance."""
+    return {name for names in sample.gold["perceivers"] for name in names}
+
+
+def mostly_perceived_of(samples: Sequence[Sample]) -> bool:
+    """Return whether a person hears more than half of the utterances of a conversation, over conversations, of each of
+    which some questions are."""
     parts: Mapping[str, Any] = {sample.group.rpartition("-")[0]: sample.gold["perceivers"] for sample in samples}
     return mostly_perceived(parts.values())
 

@@ -5,13 +5,22 @@ from __future__ import annotations
 
 from benchmark.suites.asked import Parse
 from benchmark.suites.by_part import Parts
-from benchmark.suites.contract import Entered, Measured, Outcome, Sample
+from benchmark.suites.contract import Entered, Measured, Outcome, Resources, Sample
 from benchmark.suites.measuring import facets_of, measured_samples, with_analyses
 from benchmark.suites.perceiving.asking import ANSWER, BELIEF, PERCEPTIONS
 from benchmark.suites.perceiving.groups import perceiving_group
+from benchmark.suites.perceiving.levels import Unit, by_coin, by_everybody
 from benchmark.suites.perceiving.shares import ACCURACY, SHARES
 from benchmark.suites.perceiving.tables import SCENARIOS
-from benchmark.suites.percept_tomi.steps import STEPS
+from benchmark.suites.percept_tomi.perceived import is_scored
+from benchmark.suites.percept_tomi.steps import (
+    PERCEIVED,
+    STEPS,
+    USUAL,
+    mostly_perceived_of,
+    people_of,
+    usual_container,
+)
 from benchmark.suites.right_or_wrong import accuracy_group, scored_by
 from benchmark.suites.shares_of_answers import scored_shares
 from core.language import gettext_noop
@@ -26,6 +35,27 @@ def by_chance(sample: Sample) -> float:
     return containers.count(sample.gold["answer"]) / len(containers)
 
 
+def by_majority(sample: Sample, resources: Resources) -> float:
+    """Return whether the container that is right most often, by its place in the story, is right."""
+    usual = resources.derived(USUAL, usual_container)
+    return float(sample.content["containers"][usual] == sample.gold["answer"])
+
+
+def perceived_by_chance(sample: Sample) -> float | None:
+    """Return the recall to be expected where each person perceives each sentence, or does not, as a coin falls."""
+    return by_coin(people_of(sample), _units(sample))
+
+
+def perceived_by_majority(sample: Sample, resources: Resources) -> float | None:
+    """Return the recall where everybody perceives every sentence, or nobody does, whichever is commoner."""
+    return by_everybody(people_of(sample), _units(sample), resources.derived(PERCEIVED, mostly_perceived_of))
+
+
+def _units(sample: Sample) -> list[Unit]:
+    scenes = zip(sample.content["sentences"], sample.gold["perceivers"], strict=True)
+    return [Unit({*names} - {""}) for sentence, names in scenes if is_scored(sentence)]
+
+
 QUESTIONS = accuracy_group(
     "percept-tomi",
     "Questions",
@@ -33,6 +63,7 @@ QUESTIONS = accuracy_group(
     rests_on=[step.key for step in STEPS if step.key not in (PERCEPTIONS, BELIEF)],
     facets=_FACETS,
     chance=by_chance,
+    majority=by_majority,
     notes=(_RESAMPLED,),
     parts=Parts(gettext_noop("Scenario"), facet="scenario", values=SCENARIOS),
 )
@@ -41,6 +72,8 @@ PERCEIVING = perceiving_group(
     whole=gettext_noop("Whole stories"),
     of_types=True,
     facets=_FACETS,
+    chance=perceived_by_chance,
+    majority=perceived_by_majority,
     notes=(
         gettext_noop(
             "Recall: the share of a story’s sentences on where a thing is that have exactly the right perceivers. "
@@ -59,6 +92,7 @@ INFERRING = accuracy_group(
     rests_on=(BELIEF,),
     facets=_FACETS,
     chance=by_chance,
+    majority=by_majority,
     notes=(gettext_noop("The question is asked with the true perceivers of every sentence. ") + _RESAMPLED,),
 )
 GROUPS = (QUESTIONS, PERCEIVING, INFERRING)

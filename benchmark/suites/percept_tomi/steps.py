@@ -31,6 +31,8 @@ from core.plain import Json
 from workers.providers.contract import Request
 
 STEPS = steps_telling(baselines.TELL)
+PERCEIVED, USUAL = "percept-tomi perceived", "percept-tomi usual"
+"""The names under which `mostly_perceived_of` and `usual_container` are derived."""
 PROSE, LIST = "prose", "list"
 STORY = Setting(
     "story",
@@ -80,12 +82,11 @@ def request(question: Question) -> Request | str:
 
 def _scenes_task(question: Question) -> Json:
     """Nothing in it is of one question alone: all questions about a story share the call."""
-    content, gold = question.sample.content, question.sample.gold
     return {
         "kind": TELL_PERCEIVERS,
-        "sentences": content["sentences"],
-        "names": sorted({name for names in gold["perceivers"] for name in names if name}),
-        "usual": question.resources.derived("percept-tomi perceived", _mostly_perceived),
+        "sentences": question.sample.content["sentences"],
+        "names": sorted(people_of(question.sample)),
+        "usual": question.resources.derived(PERCEIVED, mostly_perceived_of),
     }
 
 
@@ -95,11 +96,17 @@ def _place_task(question: Question) -> Json:
         "kind": baselines.TELL,
         "key": question.sample.key,
         **{name: content[name] for name in ("sentences", "thing", "people", "containers")},
-        "usual": question.resources.derived("percept-tomi usual", usual_container),
+        "usual": question.resources.derived(USUAL, usual_container),
     }
 
 
-def _mostly_perceived(samples: Sequence[Sample]) -> bool:
+def people_of(sample: Sample) -> set[str]:
+    """Return the people of a story by the data: whoever perceives some sentence."""
+    return {name for names in sample.gold["perceivers"] for name in names if name}
+
+
+def mostly_perceived_of(samples: Sequence[Sample]) -> bool:
+    """Return whether a person perceives more than half of the sentences of a story."""
     return mostly_perceived(sample.gold["perceivers"] for sample in samples)
 
 

@@ -23,12 +23,13 @@ NO_LEVEL = {
         "No majority baseline: not every sample has an answer that gold shows to be the commonest."
     ),
 }
+BY_CATEGORY = gettext_noop("Categories all of whose samples have it show it in their table.")
 EXACT = gettext_noop("chance level and majority baseline follow from gold and are exact")
 OF_NO_RUN = gettext_noop("No chance level and no majority baseline: no run is about exactly these samples.")
 NO_BASELINE = gettext_noop("No baseline was run beside these models.")
 
 Levels = Mapping[str, Mapping[str, Any] | None]
-"""{"chance", "majority"}: {value, n} or None."""
+"""{"chance", "majority"}: {value, n} or None; "category_levels": {"chance", "majority"} by category, or None."""
 
 
 def levels_of(entrants: Iterable[EntrantResults]) -> Levels | None:
@@ -47,11 +48,26 @@ def level_rows(entrants: Sequence[EntrantResults], stage: str) -> list[dict[str,
     ]
 
 
+def category_level_rows(entrants: Sequence[EntrantResults], parse: str = "repaired") -> list[dict[str, Any]]:
+    """Return a row for each level that categories have, with the score of each and how many samples it is of."""
+    by_name = (levels_of(entrants) or {}).get("category_levels") or {}
+    rows = []
+    for name in ROWS:
+        row: dict[str, Any] = {"model": ROWS[name]}
+        for category, level in by_name.get(name, {}).items():
+            key = f"{parse} {category}"
+            row |= {key: level["value"], f"{key} n": level["n"], f"{key} interval_reason": EXACT}
+        rows += [row] if len(row) > 1 else []
+    return rows
+
+
 def level_notes(entrants: Sequence[EntrantResults]) -> list[str]:
     """Say what the rows are, why there is none, and that no baseline was run where that holds."""
     levels = levels_of(entrants)
     if levels is None:
         return [OF_NO_RUN] if any("levels" in entrant.parses for entrant in models_of(entrants)) else []
-    notes = [LEVELS_NOTE] if any(levels.values()) else []
+    notes = [LEVELS_NOTE] if any(levels.get(name) for name in ROWS) else []
     notes += [why for name, why in NO_LEVEL.items() if not levels.get(name)]
+    by_category = levels.get("category_levels") or {}
+    notes += [BY_CATEGORY] if any(by_category.get(name) and not levels.get(name) for name in ROWS) else []
     return notes + ([] if any(entrant.kind == "baseline" for entrant in entrants) else [NO_BASELINE])

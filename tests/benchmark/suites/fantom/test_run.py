@@ -180,7 +180,23 @@ def test_baselines_answer_without_a_model(run):
         measured = _metrics(run, "majority", group)
         overall = measured["repaired"]["overall"]
         assert measured["majority"] == {"value": overall["all"], "n": overall["stories"]}
-    assert "majority" not in _metrics(run, "majority", "fantom-questions"), "there is none in free words"
+    questions = _metrics(run, "majority", "fantom-questions")
+    assert "majority" not in questions, "there is none in free words"
+    rows = {row["story_category"]: row["accuracy"] for row in questions["repaired"]["by_category"]}
+    levels = questions["category_levels"]["majority"]
+    assert rows.keys() - levels.keys() == {"Belief, free", "Fact"}  # by type, where gold has one
+    assert {name: level["value"] for name, level in levels.items()} == {name: rows[name] for name in levels}
+    # a set that misses one of its other questions is wrong, whatever it says in free words
+    free = _metrics(run, "majority", "fantom-star-toy")
+    assert free["majority"] == {"value": 0.0, "n": free["repaired"]["overall"]["stories"]}
+
+
+def test_levels_stand_below_the_table_by_type(run):
+    totals = tables_of(document_of(run))["categories-fantom-questions"]().totals
+    named = {row["model"]: row for row in totals}
+    assert {"Chance level", "Majority baseline"} <= named.keys()
+    yes_no = next(key for key in named["Majority baseline"] if key.startswith("repaired") and "yes" in key.lower())
+    assert named["Chance level"][yes_no] == 0.5 and named["Majority baseline"][yes_no] >= 0.5
 
 
 def test_tables_name_the_embedder_and_pages_show_the_answer(run, client, cast):

@@ -129,6 +129,11 @@ def test_the_oracle_is_right_and_the_omniscient_misses_false_beliefs_alone(run, 
     assert metrics(run, "majority", "percept-fantom-perception")["repaired"]["overall"][
         "perception_recall"
     ] == pytest.approx(2 / 3)
+    for group in (*SETS, "percept-fantom-perception", "percept-fantom-questions"):
+        of_baseline = metrics(run, "majority", group)
+        share = "all" if group in SETS else "accuracy" if group.endswith("questions") else "perception_recall"
+        overall = of_baseline["repaired"]["overall"]
+        assert of_baseline["majority"] == {"value": pytest.approx(overall[share]), "n": overall["stories"]}
     shows_tables(run)
     shows_pages(run, cast, client)
 

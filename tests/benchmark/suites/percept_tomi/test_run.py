@@ -59,6 +59,17 @@ def test_the_tracker_is_right_everywhere_and_stories_are_asked_once(cast, copy, 
         for parse in ("official", "repaired"):
             assert float(metrics["tracker"][group][parse]["overall"][share]) == 1.0
     # the first container is right in every false belief, the second in every true one
+    for group in GROUPS:  # what follows from gold alone is what the baseline came to, in every category
+        share, majority = (
+            "perception_recall" if group.endswith("perception") else "accuracy",
+            metrics["majority"][group],
+        )
+        rows = majority["repaired"]["by_category"]
+        assert majority["majority"]["value"] == pytest.approx(majority["repaired"]["overall"][share])
+        assert {name: level["value"] for name, level in majority["category_levels"]["majority"].items()} == {
+            row["story_category"]: pytest.approx(row[share]) for row in rows
+        }
+        assert majority["category_levels"]["chance"].keys() == majority["category_levels"]["majority"].keys() != set()
     facets = metrics["majority"]["percept-tomi"]["analyses"]["repaired"]["facets"]["scenario"]
     assert {name: one["value"] for name, one in facets.items()} == {"false belief": 1.0, "true belief": 0.0}
     client.force_login(cast.alice)

@@ -1,0 +1,41 @@
+"""The recall of perceivers that no model gave."""
+
+from __future__ import annotations
+
+from itertools import product
+from statistics import fmean
+
+import pytest
+
+from benchmark.suites.perceiving.levels import Unit, by_coin, by_everybody
+from benchmark.suites.perceiving.shares import RECALL
+from benchmark.suites.percept_fantom.measure import perceived_by_chance
+from benchmark.suites.percept_fantom.perceived import repaired_shares
+from tests.benchmark.suites.percept_fantom.test_parses import HEARD, SAID
+from tests.benchmark.suites.test_by_chance import sample
+
+
+def test_a_coin_falls_right_for_everybody_who_is_not_left_out():
+    units = [Unit({"Una"}), Unit({"Una", "Vic"}, {"Una"})]
+    # right of the first with both names, of the second with that of Vic: (1/4 + 1/2) / 2
+    assert by_coin({"Una", "Vic"}, units) == 0.375 and by_coin({"Una"}, []) is None
+
+
+def test_everybody_or_nobody_perceives_all():
+    units = [Unit({"Una"}), Unit({"Una", "Vic"}, {"Una"}), Unit(set())]
+    assert by_everybody({"Una", "Vic"}, units, everybody=True) == pytest.approx(1 / 3)
+    assert by_everybody({"Una", "Vic"}, units, everybody=False) == pytest.approx(1 / 3)
+    assert by_everybody({"Una"}, [], everybody=True) is None
+
+
+def test_of_a_conversation_it_is_the_mean_over_all_that_coins_can_give():
+    people = sorted({name for names in HEARD for name in names})
+    drawn = [[name for name, falls in zip(people, each, strict=True) if falls] for each in product((0, 1), repeat=3)]
+    # utterances are drawn apart, so that the mean over answers of one draw for all is the mean over all draws
+    recalls = [repaired_shares(_answer(names), SAID, HEARD)[RECALL] for names in drawn]
+    conversation = sample({"conversation": "\n".join(SAID)}, {"perceivers": HEARD})
+    assert perceived_by_chance(conversation) == pytest.approx(fmean(recalls))
+
+
+def _answer(names: list[str]) -> str:
+    return str([{utterance: names} for utterance in SAID])
