@@ -11,6 +11,7 @@ from benchmark.controls.storyless import STORYLESS
 from benchmark.domain.beside import ControlResults, ControlRow, Left
 from benchmark.domain.tables import Column, Items, Source, SourcedRow, Table
 from benchmark.services.comparison_tables import answered_columns, count_column, difference_cells
+from benchmark.services.facet_tables import COMPARED
 from benchmark.suites.registry import (
     group_named,
     group_suite,
@@ -26,7 +27,7 @@ MOST_STORIES = 100
 """So many stories a table of flips has; the page of flips has all."""
 AGREEMENT = gettext_noop(
     "Same answer: a model's agreement with itself, over what it answered both ways; an answer that cannot be read is "
-    "another than any that can. Of sets, free texts and the official parse: the same score."
+    "another than any that can."
 )
 NO_BASELINE = gettext_noop(
     "No baseline was asked: with “random” among the models, the table has what guessing gives beside what cues give."
@@ -106,6 +107,7 @@ def difference_table(rows: Sequence[ControlRow], controls: ControlResults, stage
     notes = [
         controls.methods[stage][parse],
         AGREEMENT,
+        COMPARED,
     ]
     if group_named(stage).counts and any(row.same for row in controls.left):
         notes.append(OF_SETS)

@@ -23,8 +23,13 @@ REPEATED = gettext_noop(
 )
 
 SAME = gettext_noop(
-    "Same in all: the share to which every repetition gives the same answer (official parse: the same score); an "
-    "answer that cannot be read is another than any that can."
+    "Same in all: the share to which every repetition gives the same answer; an answer that cannot be read is "
+    "another than any that can."
+)
+COMPARED = gettext_noop(
+    "Answers are compared by what they say, whatever names stand in it. Of a set: all of its answers; of labels: all "
+    "of a table; of extracted rows, which are worded differently each time: the gold rows that they match, and how "
+    "many match none. Of facts in free words, and in the official parse: the score."
 )
 SPLIT = gettext_noop(
     "Variance: of single scores, by a mixed model with a random intercept for each (restricted maximum "
@@ -91,7 +96,7 @@ def repetition_table(entrants: Sequence[EntrantResults], stage: str, parse: str)
     ]
     rows = [{"model": entrant.model, **entrant.metrics["analyses"][parse]["repetitions"]} for entrant in entrants]
     title = gettext_noop(f"{group.score_title} of single repetitions, {parse} parse (%)")
-    notes = [REPEATED, SAME, SPLIT]
+    notes = [REPEATED, SAME, COMPARED, SPLIT]
     return Table(title=title, columns=columns, rows=rows, notes=notes)
 
 
@@ -123,7 +128,7 @@ def repetition_story_table(entrants: Sequence[EntrantResults], stage: str) -> Ta
         ),
         columns=columns,
         rows=rows[:MOST_STORIES],
-        notes=[SAME, *more],
+        notes=[SAME, COMPARED, *more],
     )
 
 

@@ -16,6 +16,7 @@ from benchmark.models import Entrant, Run, RunItem, RunReport, StoryScores
 from benchmark.services.leaderboards import KEPT_SECONDS
 from benchmark.services.reports import places_of, reports_of
 from benchmark.suites.asked import UNREAD_ANSWER
+from benchmark.suites.contract import MetricGroup
 from benchmark.suites.registry import group_named, keys_of, suite_named
 from benchmark.suites.story_scores import columns_of
 from core.made_by import made_by
@@ -147,8 +148,12 @@ def _answers(entrant: Entrant, closed: Set[int]) -> dict[Place, _Answer]:
 
 
 def _worded(run: Run) -> set[str]:
-    """The steps for which a metric group has words for what answers say."""
-    return {group.scored for group in suite_named(run.suite).groups if group.says}
+    """The steps for which a metric group of single samples has words for what answers say."""
+    return {group.scored for group in suite_named(run.suite).groups if _is_worded(group)}
+
+
+def _is_worded(group: MetricGroup) -> bool:
+    return group.says is not None and group.counts is None
 
 
 def _said(entrant: Entrant) -> dict[Place, str]:
@@ -157,7 +162,7 @@ def _said(entrant: Entrant) -> dict[Place, str]:
     kept = StoryScores.objects.current().filter(entrant=entrant).values_list("metrics", flat=True).first() or {}
     said: dict[Place, str] = {}
     for group in suite_named(entrant.run.suite).groups:
-        columns = columns_of(kept.get(group.key), "repaired") if group.says else None
+        columns = columns_of(kept.get(group.key), "repaired") if _is_worded(group) else None
         for number, turns in zip(columns.stories, columns.said or (), strict=False) if columns else ():
             said |= {(group.scored, number, turn): words for turn, words in enumerate(turns) if words}
     return said

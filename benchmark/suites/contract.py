@@ -135,6 +135,9 @@ class BadImport(ValueError):
     """The fault in a copy of a benchmark, as one sentence that names the file."""
 
 
+Says = Callable[[Sample, Mapping[str, Any]], str]
+
+
 @dataclass(frozen=True, slots=True)
 class MetricGroup:
     """Metrics that rest on the same answers and stand in one table; models are ranked within a group.
@@ -159,11 +162,11 @@ class MetricGroup:
     where its score says whether a question about a story was answered right: the two are held against each other over
     stories with the same text; empty where it is neither. `parts` are those by which methods are
     compared beside the whole, where a paper has them so. `says(sample, repaired)` is what a repaired parse takes an
-    answer for, alike whatever a control made of names and options: two answers to a sample are the same where it is;
-    without it they are where their scores are. `finer` is what it counts within a sample one by one, None
-    where that is nothing. `matched` names, of a judged group whose shares are the precision, recall
-    or F1 of matched rows under other names, the share of each; its figures are then corrected for the judge's error by
-    what people align.
+    answer for, alike whatever a control made of names and options: two answers to a sample are the same where it is,
+    those to a set where all of them are; without it they are where their scores are. `finer` is what it counts within a
+    sample one by one, None where that is nothing. `matched` names, of a judged group whose shares are the precision,
+    recall or F1 of matched rows under other names, the share of each; its figures are then corrected for the judge's
+    error by what people align.
     """
 
     key: str
@@ -191,7 +194,7 @@ class MetricGroup:
     chance: Callable[[Sample], float | None] | None = None
     majority: Callable[[Sample, Resources], float | None] | None = None
     parts: Parts | None = None
-    says: Callable[[Sample, Mapping[str, Any]], str] | None = None
+    says: Says | None = None
     finer: FinerItems | None = None
     matched: Mapping[str, str] = field(default_factory=dict)
 

@@ -5,11 +5,13 @@ Figures and figures by sample are those of `benchmark.suites.asked`.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, mean, stdev
-from typing import Any
+from typing import Any, cast
 
 from benchmark.domain.averaging import StoryAverages, StoryMetrics, averages
 from benchmark.domain.estimating import ReportedStory, StoryReport, StoryScore, overall_row, report
@@ -201,10 +203,15 @@ def levels_of(group: MetricGroup, resources: Resources) -> Levels:
 
 
 def measured_samples(
-    entered: Entered, group: MetricGroup, score: Scoring, levels: Levels | None = None
+    entered: Entered,
+    group: MetricGroup,
+    score: Scoring,
+    levels: Levels | None = None,
+    members: Mapping[str, Sequence[Sample]] | None = None,
 ) -> Measured | None:
     """The figures of a group from a score of each sample that has an outcome at its steps; None without such a sample.
-    `levels` are those of the group, or of what its samples stand for.
+    `levels` are those of the group, or of what its samples stand for; of a sample that stands for a set `members` has
+    all of that set, by its key.
 
     Official figures are None as soon as one sample has none. Analyses are the score by facet and that of single
     repetitions.
@@ -236,7 +243,7 @@ def measured_samples(
     clusters = _clusters([sample for sample, _ in measured])
     left_out = [sample.number for sample, result in measured if result.left_out(group.score)]
     result = with_columns(official, categories, repaired, group.key, clusters, left_out)
-    said = _said_by_turn(group, entered, measured, score)
+    said = _said_by_turn(group, entered, measured, score, members or {})
     result = replace(result, by_sample=_with_said(result.by_sample, said))
     analyses = _analyses(group, entered, measured, official is not None, score, said)
     metrics = replace(result.metrics, analyses=analyses, reason=reason)
@@ -268,23 +275,55 @@ Said = Sequence[Sequence[str | None]]
 """What the answers to each sample say, by repetition."""
 
 
-def _said_by_turn(group: MetricGroup, entered: Entered, measured: SampleResults, score: Scoring) -> Said:
+def _said_by_turn(
+    group: MetricGroup,
+    entered: Entered,
+    measured: SampleResults,
+    score: Scoring,
+    members: Mapping[str, Sequence[Sample]],
+) -> Said:
+    """What is said of each sample that counts, of a set by the answers to all of its samples, where the group has words
+    for them."""
+
+    def said(sample: Sample, turn: int) -> str | None:
+        if group.says is None or sample.key not in members:
+            return _said(group, entered, sample, score, turn)
+        each = [_said(group, entered, member, score, turn) for member in members[sample.key]]
+        return None if None in each else digest_of_said(each)
+
     turns = sorted({outcome.repetition for outcomes in entered.outcomes.values() for outcome in outcomes})
-    return [[_said(group, entered, sample, score, turn) for turn in turns] for sample, _ in measured]
+    return [[said(sample, turn) if result.repaired.defined else None for turn in turns] for sample, result in measured]
+
+
+def digest_of_said(parts: object) -> str:
+    """Return a short text that is the same where these parts of an answer, plain data, are."""
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
 def _said(group: MetricGroup, entered: Entered, sample: Sample, score: Scoring, turn: int) -> str | None:
-    """What an answer says: of a set, and where the group has no words for it, its score; None without an answer."""
+    """What an answer says, where the group has no words for it its score; None without an answer."""
     outcomes = _at_turn(group, entered, sample, turn)
     if not outcomes or any(outcome.without for outcome in outcomes):
         return None
-    if group.counts is None and outcomes[0].unusable:
+    if outcomes[0].unusable and (group.says or group.counts is None):
         return UNREAD_ANSWER
     if group.says and outcomes[0].repaired is not None:
         return group.says(sample, outcomes[0].repaired)
     estimate = score(sample, outcomes).repaired.estimate
     value = None if estimate is None else estimate[group.score]
     return None if value is None else f"{value:.6g}"
+
+
+def with_answers(measured: Measured, said: Said, clusters: Sequence[str]) -> Measured:
+    """Return what a group came to with what the answers to each sample of the repaired parse say, and, where there are
+    several repetitions, how far these agree in that."""
+    result = replace(measured, by_sample=_with_said(measured.by_sample, said))
+    repaired = result.metrics.analyses.get("repaired")
+    if not repaired or "repetitions" not in repaired:
+        return result
+    spread = {**cast(Mapping[str, Any], repaired["repetitions"]), **agreement_over(said, clusters)}
+    analyses = {**result.metrics.analyses, "repaired": {**repaired, "repetitions": spread}}
+    return replace(result, metrics=replace(result.metrics, analyses=analyses))
 
 
 def _with_said(by_sample: BySample, said: Said) -> BySample:

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
-from typing import Any
 
 from benchmark.domain.estimating import StoryScore
 from benchmark.suites.asked import Outcome, Parse, Resources, Sample
 from benchmark.suites.by_part import Parts
-from benchmark.suites.contract import WRONG, MetricGroup, Unread
+from benchmark.suites.contract import WRONG, MetricGroup, Says, Unread
 from benchmark.suites.measuring import SampleResult
 from benchmark.suites.reasons import questions_unanswered
 from core.language import gettext_noop
@@ -36,7 +35,7 @@ def accuracy_group(
     chance: Callable[[Sample], float | None] | None = None,
     majority: Callable[[Sample, Resources], float | None] | None = None,
     parts: Parts | None = None,
-    says: Callable[[Sample, Mapping[str, Any]], str] | None = None,
+    says: Says | None = None,
 ) -> MetricGroup:
     """Return the metric group of the questions of a step by accuracy, with the mean over categories, which `mean_of`
     names in the plural; `unread`, `facet_values`, `chance`, `majority`, `parts` and `says` as

@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import prod
 
 from benchmark.domain.estimating import StoryScore
-from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Resources, Sample
+from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Resources, Sample, Says
 from benchmark.suites.measuring import (
     LevelOf,
     Levels,
@@ -43,10 +43,11 @@ def sets_group(
     noun: str = "answering",
     chance: Callable[[Sample], float | None] | None = None,
     majority: Callable[[Sample, Resources], float | None] | None = None,
+    says: Says | None = None,
 ) -> MetricGroup:
     """Return the metric group of sets that are right as a whole, by their only share; `counts`, a function of a module,
     says which samples of a set count, `chance` how likely one of them is right by chance, `majority` whether the answer
-    is that is right most often."""
+    is that is right most often, `says` what the answer to one of them says."""
     return MetricGroup(
         key=key,
         title=title,
@@ -64,6 +65,7 @@ def sets_group(
         counts=counts,
         chance=chance,
         majority=majority,
+        says=says,
     )
 
 
@@ -110,7 +112,8 @@ def measured_sets(
     levels = Levels(*(level and of_set(level) for level in (single.by_chance, single.by_majority)))
     counted = whole if of_all and members else replace(whole, samples=[first for first, *_ in members.values()])
     incomplete = len(of_run) - len(members)
-    return with_analyses(measured_samples(counted, group, scored, levels), INCOMPLETE, lambda parse: incomplete)
+    measured = measured_samples(counted, group, scored, levels, members)
+    return with_analyses(measured, INCOMPLETE, lambda parse: incomplete)
 
 
 def _with_unchanged(entered: Entered) -> Entered:

@@ -98,6 +98,9 @@ def test_figures_are_means_over_repetitions_with_their_spread(run):
     assert (spread["lowest"], spread["highest"]) == pytest.approx((min(means), max(means)))
     same = rows["majority"]["stage2"]["analyses"]["repaired"]["repetitions"]
     assert (same["spread"], same["agreement"], same["repetitions"]) == (0.0, 1.0, TURNS)
+    random = rows["random"]["stage2"]["analyses"]["repaired"]["repetitions"]
+    # of six stories, labelled at random, no table is the same twice, whatever scores are
+    assert random["agreement"] == 0 and [flipped for _, _, flipped in random["stories"]] == [1] * 6
     judged = rows["omniscient"]["stage1"]
     means = [mean(held) for held in scores(run, "omniscient", "judge").values()]
     assert judged["repaired"]["overall"]["f1"] == pytest.approx(mean(means))

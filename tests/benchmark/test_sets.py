@@ -86,6 +86,18 @@ def test_a_set_is_right_by_chance_where_each_of_its_samples_is(monkeypatch):
     assert "chance" not in sets_of({"a": [1.0, 1.0], "b": [1.0, 0.0]})[0]
 
 
+def test_a_set_says_what_all_of_its_answers_say():
+    rights = {"a": [0.0, 1.0], "b": [1.0, 0.0], "c": [0.0, 0.0], "d": [MISSING, 0.0]}
+    says = {"says": lambda sample, repaired: f"{sample.key[-1]}:{repaired['right']}"}
+    first, second, third, lost = sets_of(rights, **says)[1]["repaired"]["said"]
+    # all three are wrong, and no two of them by the same answers
+    assert len({*first, *second, *third}) == 3 and lost == [None]
+    again = sets_of({"a": [0.0, 1.0], "b": [0.0, 1.0]}, **says)[1]["repaired"]["said"]
+    assert again == [first, first]
+    # without words for an answer a set says its score
+    assert sets_of({"a": [0.0, 1.0], "b": [1.0, 1.0]})[1]["repaired"]["said"] == [["0"], ["1"]]
+
+
 @pytest.fixture(autouse=True)
 def _groups(tiny, monkeypatch):
     monkeypatch.setitem(registry._groups, "tiny", GROUP)

@@ -70,6 +70,7 @@ def _sets_group(key: str, title: str, score: str, note: str, counts: Callable[[S
         counts=counts,
         chance=by_chance,
         majority=by_majority,
+        says=says,
     )
 
 
@@ -138,6 +139,7 @@ FACTS = MetricGroup(
         _RESAMPLED,
     ),
     by_category=False,
+    says=says,
 )
 GROUPS = (FALSE_BELIEF, *FREE.values(), CONTROL, QUESTIONS, FACTS, TOLD)
 

@@ -13,7 +13,7 @@ from benchmark.domain.averaging import StoryAverages
 from benchmark.domain.estimating import StoryReport
 from benchmark.suites.asked import Analyses, Analysis, BySample, Parses
 from benchmark.suites.contract import Entered, Measured
-from benchmark.suites.measuring import Levels, over_repetitions, with_columns, with_levels
+from benchmark.suites.measuring import Levels, over_repetitions, with_answers, with_columns, with_levels
 from benchmark.suites.omnitom.analyses import (
     Stage1Analyses,
     Stage2Analyses,
@@ -28,6 +28,7 @@ from benchmark.suites.omnitom.levels import by_chance, by_majority
 from benchmark.suites.omnitom.metrics import stage1_metrics, stage2_metrics
 from benchmark.suites.omnitom.repaired import stage1_report, stage2_report
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
+from benchmark.suites.omnitom.said import said_of
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL
 from benchmark.suites.reasons import NO_GOLD
 from core.language import gettext_noop
@@ -41,6 +42,10 @@ SKIPPED = gettext_noop("rows without a judgement")
 def measure(entered: Entered) -> dict[str, Measured | None]:
     """Both metric groups of one model; of one that was asked several times, the mean over repetitions."""
     seed = int(entered.settings.get("seed", 1))
+    return {group: of and _with_answers(of, group, entered) for group, of in _measured(entered, seed).items()}
+
+
+def _measured(entered: Entered, seed: int) -> dict[str, Measured | None]:
     turns = sorted({outcome.repetition for outcomes in entered.outcomes.values() for outcome in outcomes})
     if len(turns) < 2:
         return _with_levels(measured(results_of(entered), seed), entered)
@@ -64,6 +69,17 @@ def _with_levels(result: dict[str, Measured | None], entered: Entered) -> dict[s
     samples = [sample for sample in entered.samples if sample.number in there]
     levels = Levels(partial(by_chance, scheme), lambda sample: by_majority(scheme, sample, entered.resources))
     return result | {"stage2": replace(labelling, metrics=with_levels(labelling.metrics, samples, levels))}
+
+
+def _with_answers(measured: Measured, group: str, entered: Entered) -> Measured:
+    """Return what a group came to with what the tables of each story say, in every repetition."""
+    columns = measured.by_sample.repaired
+    if columns is None:
+        return measured
+    samples = {sample.number: sample for sample in entered.samples}
+    turns = sorted({outcome.repetition for outcomes in entered.outcomes.values() for outcome in outcomes})
+    said = [[said_of(entered, group, samples[number], turn) for turn in turns] for number in columns.stories]
+    return with_answers(measured, said, [samples[number].cluster for number in columns.stories])
 
 
 def _turn(entered: Entered, turn: int) -> Entered:

@@ -27,6 +27,7 @@ from benchmark.suites.omnitom.parsers import PARSERS
 from benchmark.suites.omnitom.people import people_measured
 from benchmark.suites.omnitom.prompting.offered import prompting_of
 from benchmark.suites.omnitom.read_lines import lines
+from benchmark.suites.omnitom.said import labels_said, matched_said
 from benchmark.suites.omnitom.scoring import score_answers
 from benchmark.suites.omnitom.settings import PROMPT_SET, SETTINGS
 from benchmark.suites.omnitom.shown.main import PUBLISHED
@@ -67,6 +68,7 @@ EXTRACTION = MetricGroup(
     ),
     tells=STRUCTURE,
     finer=RECOVERED,
+    says=matched_said,
 )
 
 
@@ -91,6 +93,7 @@ def _labelling(scheme: Scheme) -> MetricGroup:
         tells=STRUCTURE,
         chance=partial(by_chance, scheme),
         majority=partial(by_majority, scheme),
+        says=labels_said,
         finer=finer_items.labelled_by(scheme),
     )
 

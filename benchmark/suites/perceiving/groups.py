@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
-from benchmark.suites.contract import LEFT_OUT, MetricGroup, Resources, Sample
+from benchmark.suites.contract import LEFT_OUT, MetricGroup, Resources, Sample, Says
+from benchmark.suites.measuring import digest_of_said
 from benchmark.suites.perceiving.asking import PERCEPTIONS
 from benchmark.suites.perceiving.shares import ACCURACY, RECALL, SHARES, WHOLE
 from core.language import gettext_noop
+
+
+def perceived_said(scenes: Sequence[tuple[int | None, Sequence[str] | None]], people: Sequence[str]) -> str:
+    """Return what an answer says of who perceives what, in whatever order it does: of each sentence the people by their
+    place among those that there are, which is the same under other names."""
+    places = {name.casefold(): at for at, name in enumerate(people)}
+
+    def told(names: Sequence[str] | None) -> list[str] | None:
+        if names is None:
+            return None
+        return sorted({str(places.get(name.casefold(), name.casefold())) for name in names})
+
+    read = [[-1 if at is None else at, told(names)] for at, names in scenes]
+    return digest_of_said(sorted(read, key=str))
 
 
 def perceiving_group(
@@ -17,11 +32,12 @@ def perceiving_group(
     notes: tuple[str, ...],
     chance: Callable[[Sample], float | None],
     majority: Callable[[Sample, Resources], float | None],
+    says: Says,
     facets: Mapping[str, str] | None = None,
     of_types: bool = False,
 ) -> MetricGroup:
-    """Return the group by recall, with its levels; `whole` heads the share of texts without a mistake, and with
-    `of_types` there is the mean over categories."""
+    """Return the group by recall, with its levels and what an answer `says`; `whole` heads the share of texts without a
+    mistake, and with `of_types` there is the mean over categories."""
     mean = {f"{RECALL}_category_mean": gettext_noop("Mean of types")} if of_types else {}
     return MetricGroup(
         key=key,
@@ -40,4 +56,5 @@ def perceiving_group(
         unread=LEFT_OUT,
         chance=chance,
         majority=majority,
+        says=says,
     )

@@ -11,13 +11,14 @@ from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, R
 from benchmark.suites.conversations.analyses import Questions, all_right, of_scenario
 from benchmark.suites.conversations.baselines import by_majority
 from benchmark.suites.conversations.by_chance import by_chance
+from benchmark.suites.conversations.item_page import says
 from benchmark.suites.conversations.question_types import FACET_VALUES
 from benchmark.suites.conversations.rows import ACCESSIBLE, INACCESSIBLE
 from benchmark.suites.conversations.units import WHOLES, Read, Wholes, in_scenario, reads_of, wholes_of
 from benchmark.suites.measuring import SampleResult, measured_samples, undefined, with_analyses
 from benchmark.suites.perceiving import shares as perceived
 from benchmark.suites.perceiving.asking import ANSWER, BELIEF, PERCEPTIONS
-from benchmark.suites.perceiving.groups import perceiving_group
+from benchmark.suites.perceiving.groups import perceived_said, perceiving_group
 from benchmark.suites.perceiving.levels import Unit, by_coin, by_everybody
 from benchmark.suites.perceiving.tables import perceived_by, tasks_of
 from benchmark.suites.percept_fantom.analyses import perceptions_of, questions_of
@@ -83,6 +84,7 @@ def _sets_group(
         counts=counts,
         chance=by_chance,
         majority=by_majority,
+        says=says,
         noun="answering" if step == ANSWER else gettext_noop("perception-to-belief inference"),
         notes=(_SET + note, _RESAMPLED),
     )
@@ -113,6 +115,7 @@ QUESTIONS = accuracy_group(
     facet_values=FACET_VALUES,
     chance=by_chance,
     majority=by_majority,
+    says=says,
     notes=(gettext_noop("By chance 50 % of choices and of yes or no questions are right."), _RESAMPLED),
 )
 PERCEIVING = perceiving_group(
@@ -120,6 +123,7 @@ PERCEIVING = perceiving_group(
     whole=gettext_noop("Whole conversations"),
     chance=perceived_by_chance,
     majority=perceived_by_majority,
+    says=lambda sample, repaired: perceived_said(repaired["scenes"], sample.content["names"]),
     notes=(
         gettext_noop(
             "Recall: the share of a conversation’s utterances that have exactly the right perceivers, "

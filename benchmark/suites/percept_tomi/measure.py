@@ -3,12 +3,15 @@ infers perceptions."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from benchmark.suites.asked import Parse
 from benchmark.suites.by_part import Parts
 from benchmark.suites.contract import Entered, Measured, Outcome, Resources, Sample
 from benchmark.suites.measuring import facets_of, measured_samples, with_analyses
 from benchmark.suites.perceiving.asking import ANSWER, BELIEF, PERCEPTIONS
-from benchmark.suites.perceiving.groups import perceiving_group
+from benchmark.suites.perceiving.groups import perceived_said, perceiving_group
 from benchmark.suites.perceiving.levels import Unit, by_coin, by_everybody
 from benchmark.suites.perceiving.shares import ACCURACY, SHARES
 from benchmark.suites.perceiving.tables import SCENARIOS
@@ -41,6 +44,18 @@ def by_majority(sample: Sample, resources: Resources) -> float:
     return float(sample.content["containers"][usual] == sample.gold["answer"])
 
 
+def place_said(sample: Sample, repaired: Mapping[str, Any]) -> str:
+    """Return where the answer puts the thing: the container by its place in the story, which is the same under other
+    names; another word as it is."""
+    places = [*sample.content["containers"], *sample.gold["candidates"]]
+    return str(places.index(repaired["place"])) if repaired["place"] in places else str(repaired["place"])
+
+
+def names_of(sample: Sample) -> list[str]:
+    """Return the people of a story in the order in which they come first among its perceivers."""
+    return list(dict.fromkeys(name for names in sample.gold["perceivers"] for name in names if name))
+
+
 def perceived_by_chance(sample: Sample) -> float | None:
     """Return the recall to be expected where each person perceives each sentence, or does not, as a coin falls."""
     return by_coin(people_of(sample), _units(sample))
@@ -64,6 +79,7 @@ QUESTIONS = accuracy_group(
     facets=_FACETS,
     chance=by_chance,
     majority=by_majority,
+    says=place_said,
     notes=(_RESAMPLED,),
     parts=Parts(gettext_noop("Scenario"), facet="scenario", values=SCENARIOS),
 )
@@ -74,6 +90,7 @@ PERCEIVING = perceiving_group(
     facets=_FACETS,
     chance=perceived_by_chance,
     majority=perceived_by_majority,
+    says=lambda sample, repaired: perceived_said(repaired["scenes"], names_of(sample)),
     notes=(
         gettext_noop(
             "Recall: the share of a story’s sentences on where a thing is that have exactly the right perceivers. "
@@ -93,6 +110,7 @@ INFERRING = accuracy_group(
     facets=_FACETS,
     chance=by_chance,
     majority=by_majority,
+    says=place_said,
     notes=(gettext_noop("The question is asked with the true perceivers of every sentence. ") + _RESAMPLED,),
 )
 GROUPS = (QUESTIONS, PERCEIVING, INFERRING)

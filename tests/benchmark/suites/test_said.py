@@ -1,0 +1,55 @@
+"""What answers say, whatever names stand in them."""
+
+from __future__ import annotations
+
+from benchmark.suites.asked import UNREAD_ANSWER, Entered, Outcome
+from benchmark.suites.omnitom.said import said_of
+from benchmark.suites.perceiving.groups import perceived_said
+from benchmark.suites.percept_tomi.measure import place_said
+from tests.benchmark.suites.test_by_chance import sample
+
+
+def test_perceivers_are_the_same_in_another_order_and_under_other_names():
+    said = perceived_said([(0, ["Una", "Vic"]), (1, [])], ["Una", "Vic"])
+    assert said == perceived_said([(1, []), (0, ["vic", "UNA", "Una"])], ["Una", "Vic"])
+    assert said == perceived_said([(0, ["Ines", "Bo"]), (1, [])], ["Ines", "Bo"])
+    others = [[(0, ["Una"]), (1, [])], [(0, ["Una", "Vic"])], [(0, ["Una", "Vic"]), (1, None)], [(None, ["Una"])]]
+    assert len({said, *(perceived_said(other, ["Una", "Vic"]) for other in others)}) == 5
+
+
+def test_a_container_is_its_place_in_the_story():
+    of_names = [("box", "bin"), ("crate", "jar")]
+    for first, second in of_names:
+        story = sample({"containers": [first, second]}, {"candidates": [first, second, "hall"]})
+        said = [place_said(story, {"place": place}) for place in (first, second, "hall", "sky")]
+        assert said == ["0", "1", "4", "sky"]
+
+
+def told(**outcomes) -> dict[str, str | None]:
+    story = sample({})
+    entered = Entered(
+        "m", "model", [story], {story.key: [Outcome(step, None, *how) for step, how in outcomes.items()]}, [], {}, None
+    )
+    return {group: said_of(entered, group, story, 0) for group in ("stage1", "stage2")}
+
+
+def test_of_a_table_the_labels_and_of_extracted_rows_those_of_gold_that_they_match():
+    judged = {"extract": ({"rows": 2},), "judge": ({"pred": [1, 0], "gold": [1, 0, None]},)}
+    labelled = {"label": ({"predicted": [["First", "True"], None]},)}
+    said = told(**judged, **labelled)
+    assert None not in said.values()
+    # how often a row is matched is the judge's count, which row is what the model says
+    assert told(extract=({},), judge=({"pred": [0, 2], "gold": [3, 0, 0]},))["stage1"] == said["stage1"]
+    for other in ({"pred": [1, 1], "gold": [1, 0, 0]}, {"pred": [1, 0], "gold": [0, 1, 0]}):
+        assert told(extract=({},), judge=(other,))["stage1"] not in (None, said["stage1"])
+    assert told(label=({"predicted": [["First", "False"], None]},))["stage2"] not in (None, said["stage2"])
+
+
+def test_what_cannot_be_read_is_another_answer_and_what_nobody_judged_is_none():
+    assert told(extract=(None, "holds no table"), label=({}, "holds no table")) == dict.fromkeys(
+        ("stage1", "stage2"), UNREAD_ANSWER
+    )
+    assert told(extract=({},), judge=({}, "no judgement"), label=(None, "", "failed")) == dict.fromkeys(
+        ("stage1", "stage2")
+    )
+    assert told() == dict.fromkeys(("stage1", "stage2"))
