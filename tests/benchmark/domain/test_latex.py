@@ -121,6 +121,10 @@ def test_best_and_second_are_those_of_the_whole_table():
 
 # --- an engine
 # ----------------------------------------------------------------------------------------------------------------
+NO_ENGINE = (
+    "no pdflatex: apt-get install --no-install-recommends texlive-latex-recommended (144 MB and 40 seconds, for which "
+    "tests elsewhere do without it)"
+)
 PAGE = r"""\documentclass[twocolumn]{article}
 \usepackage[T1,OT1]{fontenc}\usepackage{booktabs}\usepackage{graphicx}
 \setlength{\textwidth}{6.3in}\setlength{\columnsep}{.3in}\setlength{\columnwidth}{3in}\setlength{\textheight}{9in}
@@ -133,7 +137,7 @@ See~\ref{tab:0}.
 """
 
 
-@pytest.mark.skipif(not shutil.which("pdflatex"), reason="no pdflatex: apt-get install texlive-latex-recommended")
+@pytest.mark.skipif(not shutil.which("pdflatex"), reason=NO_ENGINE)
 def test_an_engine_sets_every_table_within_the_page(tmp_path):
     tables = [to_latex(table, label=f"tab:{at}").decode() for at, table in enumerate(TABLES.values())]
     (tmp_path / "page.tex").write_text(PAGE % "\n".join(tables), encoding="utf-8")
