@@ -281,7 +281,7 @@ def pages(suite: str, data: Path) -> dict[str, Any]:
     for url in _addresses(suite):
         look, content = _looked_at(client, url)
         seconds.append(look)
-        files |= dict.fromkeys(_linked(content, url))
+        files |= dict.fromkeys(_linked(content))
     for url in [url for url in files if url not in {page["page"] for page in seconds}]:
         seconds.append(_looked_at(client, url)[0])
     bad = [page["page"] for page in seconds if page["status"] not in (200, 302)]
@@ -290,7 +290,7 @@ def pages(suite: str, data: Path) -> dict[str, Any]:
     return {"pages": len(seconds), "over a second of a processor": slow, "failed": bad, "slowest": slowest}
 
 
-def _linked(content: bytes, url: str) -> Iterator[str]:
+def _linked(content: bytes) -> Iterator[str]:
     """Yield the addresses of tables, pictures and parts that a page links, each format of each; LaTeX, PDF and PNG of
     the first eight alone."""
     from django.urls import Resolver404, resolve
@@ -380,7 +380,7 @@ def _addresses(suite: str) -> Iterator[str]:
     for pattern in (
         get_resolver("benchmark.urls.results").url_patterns + get_resolver("benchmark.urls.runs").url_patterns
     ):
-        if pattern.name not in taken and pattern.name not in ELSEWHERE | SHARED and not _linked(pattern):
+        if pattern.name not in taken and pattern.name not in ELSEWHERE | SHARED and not _is_linked(pattern):
             raise SystemExit(f"The address {pattern.name} is not measured: give its arguments, or why not.")
         for arguments, query in taken.get(pattern.name, ()):
             yield reverse(f"benchmark:{pattern.name}", args=[SLUG, *arguments]) + query
@@ -402,7 +402,7 @@ SHARED = {"shared_report", "shared_items", "shared_item", "shared_answer"}
 """Pages of a frozen report, which is measured below."""
 
 
-def _linked(pattern: Any) -> bool:
+def _is_linked(pattern: Any) -> bool:
     """Whether an address is a file or a picture that pages link, or a button that GET refuses."""
     from django.test import RequestFactory
 
