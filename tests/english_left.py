@@ -39,6 +39,8 @@ NUMBERED = re.compile(r"[\w-]+-\d+\b")
 """Names such as minds-2."""
 OF_LIBRARIES = re.compile(r"（(?:Expecting value|File is not a zip file)）")
 """What Python says of a file, which has no other language."""
+IN_BRACKETS = re.compile(r" \(([^()]*)\)?")
+"""What is told of a number, such as whose it is; a run ends before the last sign."""
 WORD = re.compile(r"[A-Za-z][A-Za-z0-9’'._+-]*[A-Za-z]")
 LATIN = re.compile(r"[A-Za-z0-9][^\u3000-\u9fff\uff00-\uffef“”<>|·;:]*[A-Za-z0-9.!?]")
 HAN = re.compile("[\u4e00-\u9fff]")
@@ -141,6 +143,7 @@ def english_left(html: str, own: OwnData) -> list[str]:
 
 
 def _is_left(run: str, own: OwnData) -> bool:
+    run = IN_BRACKETS.sub(lambda found: "" if own.has(found[1]) else found[0], run)
     words = [
         word
         for word in WORD.findall(NUMBERED.sub("", PSEUDONYM.sub("", run)))

@@ -397,6 +397,7 @@ WITHOUT_ONE = (
     "{runs} runs of this launch were",
     "{settle} rows settled",
     "{withheld} stories",
+    "a chart needs at least {FEWEST_BASELINE} answers to anchor stories that were asked again wh",
 )
 """Texts in one form, by how they begin: those of a limit, of a number that is never 1 or has a text of its own for 1,
 of a word that is no number, and those that are not told in both forms yet. None is added for a new text."""

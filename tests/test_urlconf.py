@@ -284,7 +284,7 @@ def _held() -> tuple[Cast, dict[str, str]]:
         project=cast.project, role="annotator", token_hash="0" * 64, created_by=cast.alice, expires_at=timezone.now()
     )
     call = _call()
-    job = Job.objects.create(handler="trial", title="Trial")
+    job = Job.objects.create(handler="prefill", title="Trial")
     place = _place(cast.project, call)
     report = _report(place)
     values = {

@@ -16,7 +16,7 @@ from workers.models import Call, Item, ItemState
 from workers.providers.contract import Request
 from workers.services.handlers import JobHandler, Received, register
 
-HANDLER = "prefill"
+HANDLER = gettext_noop("prefill")
 CLOSED_MEANWHILE = gettext_noop("Not asked: every cell of this story has a vote or a suggestion by now.")
 
 

@@ -14,7 +14,7 @@ from workers.models import Call, Item, ItemState
 from workers.providers.contract import Request
 from workers.services.handlers import JobHandler, Received, register
 
-HANDLER = "prefill-tables"
+HANDLER = gettext_noop("prefill-tables")
 GONE = gettext_noop("The story is gone.")
 BEGUN_MEANWHILE = gettext_noop("Not asked: this story has a table by now, or somebody has begun or drafted one.")
 TAKEN_MEANWHILE = gettext_noop(

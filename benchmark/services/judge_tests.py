@@ -22,7 +22,7 @@ from workers.models import Item, ItemState, JobState
 from workers.services.holding import holds_back
 from workers.services.jobs import JobRefused, resume_with, retry_failed, start_job
 
-HANDLER = "judge-test"
+HANDLER = gettext_noop("judge-test")
 SELF_TEST = "self-test"
 """The name of the self-test in estimates and items, where a step stands else."""
 

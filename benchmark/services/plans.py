@@ -14,10 +14,11 @@ from benchmark.services.taken_over import needed_by_judge
 from benchmark.suites.contract import Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_for, suite_named
+from core.language import gettext_noop
 from core.plain import Json
 from workers.models import Endpoint
 
-HANDLER = "evaluation"
+HANDLER = gettext_noop("evaluation")
 """The job handler of runs."""
 MOST_TOKENS, MOST_SEED, MOST_STORIES, MOST_REPETITIONS, MOST_TITLE = 200_000, 2**31 - 1, 1_000_000, 100, 200
 

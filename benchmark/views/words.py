@@ -21,6 +21,21 @@ SAMPLES = (
     gettext_noop("genre"),
     gettext_noop("type"),
 )
+LACKING = (
+    gettext_noop("no answer {count}"),
+    gettext_noop("no answer yet {count}"),
+    gettext_noop("no gold propositions {count}"),
+    gettext_noop("no judgement {count}"),
+    gettext_noop("no usable row {count}"),
+    gettext_noop("cancelled {count}"),
+    gettext_noop("the answer was cut off {count}"),
+    gettext_noop("the call failed {count}"),
+    gettext_noop("the imported file has no answer {count}"),
+    gettext_noop("the judge refused {count}"),
+    gettext_noop("the judge's answer was cut off {count}"),
+    gettext_noop("the model refused {count}"),
+)
+"""Reasons of `benchmark.suites.reasons`, each with how many samples have it."""
 STEPS = (
     gettext_noop("Extraction"),
     gettext_noop("Judging"),
@@ -43,6 +58,10 @@ SETTINGS = (
     gettext_noop("seed"),
     gettext_noop("longest answer"),
     gettext_noop("judge"),
+    gettext_noop("judge_level"),
+    gettext_noop("shots"),
+    gettext_noop("with_story"),
+    gettext_noop("max_tokens"),
 )
 MARKS = (gettext_noop("repaired {figure}"), gettext_noop("official {figure}"), gettext_noop("Group {letters}"))
 """What marks of pictures are told by (`core.views.charts`)."""
@@ -59,8 +78,17 @@ PERTURBED = (
     gettext_noop("other actor"),
     gettext_noop("other place or feeling"),
 )
-FORMS = (gettext_noop("Free text"), gettext_noop("Structured output"))
-RANKED = (gettext_noop("asked with {names}"), gettext_noop("judged by {names}"))
+FORMS = (
+    gettext_noop("Free text"),
+    gettext_noop("Structured output"),
+    gettext_noop("Free text · {names}"),
+    gettext_noop("Structured output · {names}"),
+)
+RANKED = (
+    gettext_noop("{prompts}, level {level}"),
+    gettext_noop("asked with {names}"),
+    gettext_noop("judged by {names}"),
+)
 UNITS = (
     gettext_noop("points"),
     gettext_noop("share"),

@@ -279,6 +279,9 @@ def _text(row: Row, name: str, notation: Notation) -> str:
     return "–" if not estimate or estimate["value"] is None else notation.text(estimate["value"])
 
 
+LACKING = gettext_noop("{head} without a value")
+
+
 def _told(row: Row, texts: Mapping[str, str], columns: Mapping[str, str], notation: Notation) -> str:
     """Put a row of the picture into words, for screen readers."""
     named = "second" in columns

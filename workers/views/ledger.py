@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
-from core.language import gettext_noop
+from core.language import gettext, gettext_noop
 from core.texts import storable
 from workers.access import site_admin
 from workers.forms.endpoints import LedgerFilter
@@ -184,4 +184,5 @@ class SpendingRow:
 def _row(by: str, spent: service.Spent) -> SpendingRow:
     group = spent.group
     name = f"{group:%Y-%m-%d}" if by == "day" and group else str(group or "")
-    return SpendingRow(name or "–", f"{reverse('workers:ledger')}?{urlencode({by: name})}" if name else "", spent)
+    shown = gettext(name) if by == "purpose" and name else name
+    return SpendingRow(shown or "–", f"{reverse('workers:ledger')}?{urlencode({by: name})}" if name else "", spent)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from annotation.domain.schema import WORLD
 from benchmark.suites.item_filters import Choice, Filter, KeptParse, Rows
 from benchmark.suites.omnitom.analyses import BUCKETS
 from benchmark.suites.omnitom.cells import said_labels
 from benchmark.suites.omnitom.collecting import records_of
 from benchmark.suites.omnitom.counted_rows import stage1_rows, stage2_rows, unread
 from benchmark.suites.omnitom.item_parses import stage1_of, stage2_of
-from benchmark.suites.omnitom.kinds import KINDS
+from benchmark.suites.omnitom.kinds import ACTORS, KINDS
 from benchmark.suites.omnitom.labels import Scheme
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.omnitom.steps import JUDGE, LABEL
@@ -25,7 +26,7 @@ def _filters(scheme: Scheme) -> tuple[Filter, ...]:
     schema = scheme.schema
     return (
         *([Filter("order", gettext_noop("Order"), _named(KINDS["order"]))] if scheme.ordered else []),
-        Filter("role", gettext_noop("Actor role"), _named(KINDS["role"])),
+        Filter("role", gettext_noop("Actor role"), ((WORLD, WORLD), (ACTORS, gettext_noop("Actors")))),
         # called `matches` it would hide the method of that name of the page's <form>, and htmx would fail on it
         Filter("match_count", "MatchCount", _named(BUCKETS), steps=(JUDGE,)),
         Filter("dimension", "Dimension", tuple(scheme.titles.items()), steps=(LABEL,)),

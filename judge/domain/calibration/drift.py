@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.language import gettext_noop
 from core.statistics import Floats
 
 FEWEST_BASELINE = 60
@@ -22,7 +23,9 @@ WANTED_BASELINE = 100
 RUNS = 2000
 _EDGE = 0.005
 """No judge is taken to agree always, or never."""
-TOO_FEW = f"a chart needs at least {FEWEST_BASELINE} answers to anchor stories that were asked again while calibrating"
+TOO_FEW = gettext_noop(
+    f"a chart needs at least {FEWEST_BASELINE} answers to anchor stories that were asked again while calibrating"
+)
 
 
 @dataclass(frozen=True, slots=True)

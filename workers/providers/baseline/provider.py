@@ -29,7 +29,7 @@ def provider_of(baselines: Sequence[Baseline]) -> Provider:
         return BaselineBackend(spec, baselines)
 
     models = _models(baselines)
-    model_names = ", ".join(name.replace("-", " ") for name in models) or NAME
+    model_names = ", ".join(models) or NAME
     notes = ", ".join(baseline.options_note for baseline in baselines if baseline.options_note)
     return Provider(
         name=NAME,
