@@ -20,7 +20,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
 
 from core.statistics import ratios
 
@@ -104,12 +103,16 @@ def mean_by_model(scores: Floats, models: Sequence[int], count: int) -> Floats:
 
 
 def _told(d: Floats, a: Floats) -> tuple[Floats, Floats]:
+    from scipy.special import expit  # takes half a second to load, and every command that checks addresses loads this
+
     return 1 - expit(d), expit(d + a) - expit(d - a)
 
 
 def _elsewhere(values: Floats, known: NDArray[np.bool_], weights: Floats) -> Floats | None:
     """Return how good each model is on all items but one, as standardised log odds of its mean: shape (models, items);
     None where the models are alike. `weights` says how many items each one stands for."""
+    from scipy.special import logit
+
     sums = (values * weights).sum(axis=1, keepdims=True) - values
     counts = (known * weights).sum(axis=1, keepdims=True) - known
     odds = logit((sums + 0.5) / (counts + 1.0))
@@ -123,6 +126,8 @@ def _elsewhere(values: Floats, known: NDArray[np.bool_], weights: Floats) -> Flo
 def _posterior(values: Floats, known: NDArray[np.bool_], ability: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """Return mean (J, 2) and covariance (J, 2, 2) of each item's intercept and slope; each stands for as many items as
     `weights` says."""
+    from scipy.special import expit, logit
+
     fractional = bool(((values > 0) & (values < 1))[known].any())
     items = values.shape[1]
     basis = np.stack([np.ones_like(ability), ability], axis=2)  # (models, items, 2)
