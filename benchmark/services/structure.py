@@ -95,12 +95,33 @@ class Association:
         return frozenset(place.story for joined in self.joined for place in joined.places)
 
 
+AT_ONCE = 1_000
+"""So many answers are compared while somebody waits, in well under a second."""
+
+
+def is_at_hand(sides: Sides, choice: Choice) -> bool:
+    """Return whether nobody waits for what the choice comes to: it is kept, or it is of few answers."""
+    pairs = _pairs(sides, choice, choice.measure)[0]
+    listed = _listed(pairs, _other_pairs(sides, choice))
+    keys = [_key("tables", listed, choice, choice.cut), _key("relations", listed, choice, None)]
+    return sum(len(pair.answers.numbers) for pair in pairs) <= AT_ONCE or all(key in cache for key in keys)
+
+
+def _other_pairs(sides: Sides, choice: Choice) -> dict[str, list[Pair]]:
+    """Return the pairs in every measure, by its key."""
+    return {of.key: _pairs(sides, choice, of)[0] for of in sides.measures}
+
+
+def _listed(pairs: Sequence[Pair], others: Mapping[str, Sequence[Pair]]) -> list[Pair]:
+    return [pair for of in (pairs, *others.values()) for pair in of]
+
+
 def association_of(sides: Sides, choice: Choice) -> Association:
     """Return what the choice comes to; without `figures` where no model has structures and answers of a common
     story."""
     pairs, absent = _pairs(sides, choice, choice.measure)
-    other_pairs = {of.key: _pairs(sides, choice, of)[0] for of in sides.measures}
-    listed = [pair for of in (pairs, *other_pairs.values()) for pair in of]
+    other_pairs = _other_pairs(sides, choice)
+    listed = _listed(pairs, other_pairs)
     joining = Joining([side for pair in listed for side in pair.entrants], choice.parse)
     joined = [joining.joined(pair, choice.measure, choice.answers) for pair in pairs]
     absent += [
@@ -114,7 +135,7 @@ def association_of(sides: Sides, choice: Choice) -> Association:
     metrics = None
     if observations:
         counted = counted_of(observations, choice)
-        tables = _kept("tables", lambda: _tables(counted, choice, cut), listed, choice, cut)
+        tables = _kept("tables", lambda: _tables(counted, choice, cut), listed, choice, choice.cut)
         beyond, categories, measures = _kept(
             "relations", lambda: _relations(counted, choice, sides, joining, other_pairs), listed, choice, None
         )  # whatever the cut is, which is moved often
@@ -144,17 +165,21 @@ def _structure(sides: Sides, choice: Choice, part: Measure, model: str) -> RunEn
 
 def _kept(what: str, compute: Callable[[], T], pairs: Sequence[Pair], choice: Choice, cut: float | None) -> T:
     """Return what `compute` makes, computed once for the same scores, choice and cut."""
-    compared = [
-        made_by(),
-        sorted({(pair.model, *(side.scores for side in pair.entrants)) for pair in pairs}),
-        [choice.measure.key, choice.answers.key, choice.parse, cut, choice.counted, choice.models],
-    ]
-    key = f"structure-{what}:" + hashlib.sha256(json.dumps(compared).encode()).hexdigest()
+    key = _key(what, pairs, choice, cut)
     cached: T | None = cache.get(key)
     if cached is None:
         cached = compute()
         cache.set(key, cached, KEPT_SECONDS)
     return cached
+
+
+def _key(what: str, pairs: Sequence[Pair], choice: Choice, cut: float | None) -> str:
+    compared = [
+        made_by(),
+        sorted({(pair.model, *(side.scores for side in pair.entrants)) for pair in pairs}),
+        [choice.measure.key, choice.answers.key, choice.parse, cut, choice.counted, choice.models],
+    ]
+    return f"structure-{what}:" + hashlib.sha256(json.dumps(compared).encode()).hexdigest()
 
 
 def counted_of(observations: Sequence[Observation], choice: Choice) -> list[Observation]:

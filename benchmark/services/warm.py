@@ -6,14 +6,15 @@ from benchmark.models import Run
 from benchmark.services.documents import document_of
 from benchmark.services.leaderboard_scope import Leaderboard, finished_runs, leaderboard_of_runs, with_corrections
 from benchmark.services.reports import reports_of
+from benchmark.suites.registry import suite_named
 
 MOST_SELECTIONS = 8
 """Parts of a dataset whose leaderboards are computed ahead; the others are computed when first asked for."""
 
 
 def warm(run: Run) -> None:
-    """Compute and cache the run's figures, the comparison of its models, and the leaderboards of the largest selections
-    of stories."""
+    """Compute and cache the run's figures, the comparison of its models, the leaderboards of the largest selections of
+    stories, and what its structures or answers come to beside those of other runs."""
     document_of(run)
     runs = finished_runs(run.dataset, run.form, run.suite)
     reports = reports_of(runs)  # read once: they are megabytes where there are many runs
@@ -22,6 +23,20 @@ def warm(run: Run) -> None:
         if selection != leaderboard.chosen:
             with_corrections(leaderboard_of_runs(run.dataset, run.suite, runs, reports, selection.key))
     _warm_items(leaderboard)
+    if any(group.tells for group in suite_named(run.suite).groups):
+        _warm_structure(run)
+
+
+def _warm_structure(run: Run) -> None:
+    """Hold the structures of the project's newest runs against their answers, as the page does that nothing is chosen
+    on."""
+    from benchmark.services.structure import association_of  # loads SciPy
+    from benchmark.services.structure_choice import choice_of, lacking
+    from benchmark.services.structure_sides import sides_of
+
+    sides = sides_of(run.project)
+    if not lacking(sides, run.project):
+        association_of(sides, choice_of(sides, {}, ())[0])
 
 
 def _warm_items(leaderboard: Leaderboard) -> None:

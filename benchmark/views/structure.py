@@ -18,7 +18,16 @@ from benchmark.addresses import table_named
 from benchmark.domain.association import Observation
 from benchmark.domain.tables import Table
 from benchmark.services.downloads import TABLE_TYPES, table_file
-from benchmark.services.structure import ALL, QUESTIONS, STORIES, Association, Choice, Related, association_of
+from benchmark.services.structure import (
+    ALL,
+    QUESTIONS,
+    STORIES,
+    Association,
+    Choice,
+    Related,
+    association_of,
+    is_at_hand,
+)
 from benchmark.services.structure_choice import NAMES, choice_of, lacking
 from benchmark.services.structure_sides import Measure, Sides, sides_of
 from benchmark.services.structure_stories import ANSWER, APART, Apart, apart_of, place_of, questions_told, sides_shown
@@ -40,6 +49,8 @@ from core.language import gettext_noop
 from core.views.charts import PLAIN, DotChart, Row, dot_chart
 from core.views.contexts import Context
 
+COMPUTED = "computed"
+"""In an address, that its reader waits until everything is computed."""
 APART_A_PAGE = 25
 MOST_MODELS = 4
 """Of more models, tables on the page have the rows of all together; the files have each one's."""
@@ -52,18 +63,25 @@ def structure(request: HttpRequest, slug: str) -> HttpResponse:
     if why := lacking(sides, access.project):
         return render(request, "benchmark/results/structure.html", access.context | {"lacking": why})
     choice, problems = choice_of(sides, request.GET.dict(), request.GET.getlist("model"))
-    association = association_of(sides, choice)
     query = _query(request.GET, choice)
     context = {
         "sides": _offered(sides, choice),
         "choice": choice,
         "problems": problems,
         "cut": request.GET.get("cut", "") if problems else "" if choice.cut is None else f"{100 * choice.cut:g}",
-        "median": f"{100 * association.cut:g}",
-        "cut_told": cut_told(association),
         "query": query,
         "others": [(name, value) for name, value in parse_qsl(query) if name != "model"],
         "every": len(choice.models) == len(sides.models(choice.measure, choice.answers.key)),
+    }
+    if COMPUTED not in request.GET and not is_at_hand(sides, choice):
+        params = request.GET.copy()
+        params[COMPUTED] = "1"
+        context["computing"] = f"{request.path}?{params.urlencode()}"
+        return render(request, "benchmark/results/structure.html", access.context | context)
+    association = association_of(sides, choice)
+    context |= {
+        "median": f"{100 * association.cut:g}",
+        "cut_told": cut_told(association),
         "waiting": waiting_for(access, association.stories),
         "absent": association.absent,
     }

@@ -22,6 +22,7 @@ from benchmark.services.structure import ALL, STORIES, Choice, association_of
 from benchmark.services.structure_sides import sides_of
 from benchmark.services.structure_stories import ANSWER, STRUCTURE, apart_of
 from benchmark.services.structure_tables import _signed, cut_told
+from benchmark.services.warm import warm
 from tests.benchmark.results_world import HOSTILE, results_world
 from tests.benchmark.results_world import STORIES as NINE
 from tests.benchmark.structure_world import structure_world
@@ -98,6 +99,24 @@ def scores_are(world, *, f1: list[float], accuracy: list[float]) -> None:
         columns["values"][share] = [*values, *[0.0] * (len(columns["stories"]) - len(values))]
         columns |= {"unusable": {}, "unjudged": {}}
     kept.save()
+
+
+def test_nobody_waits_for_what_takes_seconds(world, page, monkeypatch):
+    monkeypatch.setattr(structure, "AT_ONCE", 0)
+    waiting = page("cut=50")
+    assert "chart" not in waiting.context and "this takes some seconds" in waiting.content.decode()
+    answered = page(waiting.context["computing"].partition("?")[2])
+    main = answered.content.decode().partition('id="figures"')[2].partition("</main>")[0]
+    assert answered.context["chart"] and "cut=50" in main and "computed=" not in main
+    assert page("cut=50").context["chart"], "it is kept"
+    assert "chart" not in page("cut=51").context
+
+
+def test_what_the_page_opens_with_is_there_once_a_run_is_finished(world, page, monkeypatch):
+    monkeypatch.setattr(structure, "AT_ONCE", 0)
+    assert "chart" not in page().context
+    warm(world.answers)
+    assert page().context["chart"]
 
 
 def test_page_command_and_api_hold_both_against_answers(world, page, capsys):

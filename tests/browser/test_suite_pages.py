@@ -11,6 +11,7 @@ from django.db import connections
 from django.db.models.functions import Length
 
 from benchmark.models import Run, RunItem
+from benchmark.services import structure
 from benchmark.suites.registry import suites
 from tests.benchmark.suites_world import SuitesWorld, suites_world
 from tests.browser.test_every_page import BEYOND, ZOOMED
@@ -71,6 +72,14 @@ def _wrong(page, address: str, assert_accessible) -> Iterator[str]:
         assert_accessible(page)
     except AssertionError as error:
         yield str(error)
+
+
+def test_figures_come_to_the_page_that_did_not_wait_for_them(made, login, page, monkeypatch):
+    monkeypatch.setattr(structure, "AT_ONCE", 0)
+    login(page, made.world.alice)
+    page.goto(f"{made.world.base}/results/structure/?cut=50")
+    page.locator("#figures .verdict").wait_for()
+    assert page.locator("#figures").count() == 1 and "computed" not in page.url
 
 
 def test_pages_of_results_are_those_of_the_suite(made, client):
