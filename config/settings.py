@@ -288,7 +288,7 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "OAS_VERSION": "3.1.1",
     "TAGS": [
-        {"name": "corpus", "description": "Projects, stories and their propositions. Every member."},
+        {"name": "corpus", "description": "Projects, stories, propositions: every member. Drafts and lanes: experts."},
         {"name": "labelling", "description": "Your own assignments and votes."},
         {"name": "gold", "description": "Settled labels with their lineage, and decisions. Experts and admins."},
         {"name": "results", "description": "Agreement (experts, admins) and export (admins)."},

@@ -8,14 +8,19 @@ from pydantic import Field, ValidationInfo, field_validator
 from rest_framework import serializers
 
 from annotation.api.dimensions import DimensionKey, labels_of
-from annotation.domain.drafts import LONGEST
+from annotation.domain.drafts import LONGEST, RowState
 from annotation.domain.formats import GOLD, VOTES
+from annotation.domain.reconciliation import LaneState, Status
 from annotation.domain.tables import MAX_ROWS
-from annotation.forms.votes import UID
-from annotation.models import ErrorTag, Method
+from annotation.forms.drafts import Place
+from annotation.forms.lanes import MAX_DECISIONS
+from annotation.forms.votes import UID, Key, Uid
+from annotation.models import ErrorTag, Method, Origin
+from annotation.services.drafts import MAX_CHANGES, RowChange
+from annotation.services.reconciliation import Decision
 from core.api.fields import Pattern, Strict
 from core.incoming.misfit import refusal
-from core.incoming.shapes import Among, Counted, Like, Shape
+from core.incoming.shapes import Among, Counted, Like, Moment, Shape
 
 MAX_REASON = 2000
 Label = Annotated[str, Like(r"^[^\u0000]{1,40}$", "a label")]
@@ -79,9 +84,113 @@ class TableIn(Shape):
     @classmethod
     def described(cls) -> dict[str, Any]:
         """The shape as JSON Schema, with that of its rows inside it."""
-        described = super().described()
-        described["properties"]["rows"]["items"] = described.pop("$defs")["TableRowIn"]
-        return described
+        return _whole(super().described())
+
+
+def _whole(described: dict[str, Any]) -> dict[str, Any]:
+    """Return a JSON Schema with the shapes that it names inside it."""
+    inner = described.pop("$defs", {})
+
+    def put(part: Any) -> Any:
+        if isinstance(part, list):
+            return [put(one) for one in part]
+        if not isinstance(part, dict):
+            return part
+        if "$ref" in part:
+            return put(inner[part["$ref"].rpartition("/")[2]])
+        return {name: put(one) for name, one in part.items()}
+
+    whole: dict[str, Any] = put(described)
+    return whole
+
+
+class RowIn(Shape):
+    """A row as it shall be; rows stand in the order of `place`."""
+
+    actor: Annotated[str, _text("actor", least="*")] = ""
+    belief: Annotated[str, _text("belief", least="*")] = ""
+    order: Annotated[str, _text("order", least="*")] = ""
+    remark: Annotated[str, _text("remark", least="*")] = ""
+    place: Place
+
+
+class DraftRowIn(RowIn):
+    removed: bool = Field(False, description="Takes the row away; its words are kept.")
+
+    @property
+    def state(self) -> RowState:
+        return RowState(**self.__dict__)
+
+
+class LaneRowIn(RowIn):
+    status: Annotated[str, Among([status.value for status in Status])] = ""
+
+    @property
+    def state(self) -> LaneState:
+        return LaneState(**self.__dict__)
+
+
+class _ChangeIn(Shape):
+    row: Uid = Field(description="uid of the row; made by you for a new one.")
+    idempotency_key: Key = Field(description="Made by you, unique to the change: sent again, it counts once.")
+    changed_at: Moment
+
+
+class DraftChangeIn(_ChangeIn):
+    base: DraftRowIn | None = Field(None, description="The row as you saw it; left out for a new one.")
+    state: DraftRowIn
+
+    @property
+    def change(self) -> RowChange:
+        key = self.idempotency_key
+        return RowChange(
+            self.row,
+            self.base and self.base.state,
+            self.state.state,
+            key,
+            key,
+            "delete" if self.state.removed else "paste",
+            self.changed_at,
+            origin=Origin.PASTED.value,
+        )
+
+
+class DraftRowsIn(Shape):
+    """Changes of rows of your own draft."""
+
+    changes: Annotated[list[DraftChangeIn], Counted(1, MAX_CHANGES)]
+
+    @classmethod
+    def described(cls) -> dict[str, Any]:
+        return _whole(super().described())
+
+
+class LaneChangeIn(_ChangeIn):
+    base: LaneRowIn | None = Field(None, description="The row as you saw it; left out for a new one.")
+    state: LaneRowIn
+
+    @property
+    def decision(self) -> Decision:
+        key, base = self.idempotency_key, self.base and self.base.state
+        return Decision(self.row, base, self.state.state, key, key, self.changed_at)
+
+
+class LaneRowsIn(Shape):
+    """Decisions on rows of the lanes."""
+
+    changes: Annotated[list[LaneChangeIn], Counted(1, MAX_DECISIONS)]
+
+    @classmethod
+    def described(cls) -> dict[str, Any]:
+        return _whole(super().described())
+
+
+class LinkIn(Shape):
+    """Two rows that are one, or one that is two."""
+
+    row: Uid
+    other: Uid | None = None
+    idempotency_key: Key = Field(description="Made by you, unique to the link: sent again, it counts once.")
 
 
 class DecisionIn(Shape):

@@ -6,6 +6,7 @@ from django.utils.crypto import salted_hmac
 from rest_framework import serializers
 
 from annotation.domain.ordering import shuffled
+from annotation.domain.reconciliation import Lane, Status
 from annotation.models import ErrorTag, GoldLabel, Method, Project, Proposition, Role, RoundKind, Story, Vote
 
 
@@ -81,6 +82,48 @@ class BeliefTableOut(serializers.Serializer):
         child=serializers.CharField(), help_text="Annotators who had finished the story and have new rows to label."
     )
     propositions = PropositionOut(many=True)
+
+
+class WordsOut(serializers.Serializer):
+    """A row of a table that an expert wrote."""
+
+    actor = serializers.CharField(allow_blank=True)
+    belief = serializers.CharField(allow_blank=True)
+    order = serializers.CharField(allow_blank=True)
+    remark = serializers.CharField(allow_blank=True)
+
+
+class DraftRowOut(WordsOut):
+    row = serializers.CharField(help_text="uid of the row.")
+    place = serializers.FloatField(help_text="Rows stand in its order.")
+    removed = serializers.BooleanField()
+    warnings = serializers.ListField(child=serializers.CharField(), help_text="What sits oddly; nothing was refused.")
+
+
+class DraftOut(serializers.Serializer):
+    handed_in_at = serializers.DateTimeField(allow_null=True)
+    closed = serializers.CharField(
+        allow_blank=True, help_text="Why you cannot write the table now; empty where you can."
+    )
+    rows = DraftRowOut(many=True)
+
+
+class LaneRowOut(WordsOut):
+    row = serializers.CharField(help_text="uid of the row.")
+    lane = serializers.ChoiceField([lane.value for lane in Lane])
+    a = WordsOut(allow_null=True, help_text="What the first expert wrote.")
+    b = WordsOut(allow_null=True, help_text="What the second one wrote.")
+    status = serializers.ChoiceField([one.value for one in Status], allow_blank=True)
+    place = serializers.FloatField(help_text="Rows stand in its order.")
+    decided_by = serializers.CharField(allow_null=True)
+    quicker = serializers.CharField(allow_blank=True, help_text="Who decided the row before you; yours was not taken.")
+
+
+class LanesOut(serializers.Serializer):
+    opened = serializers.BooleanField()
+    settled = serializers.BooleanField(help_text="The story has its gold table.")
+    agreed = serializers.ListField(child=serializers.CharField(), help_text="Experts who agreed to the rows.")
+    rows = LaneRowOut(many=True)
 
 
 class AssignmentOut(serializers.Serializer):

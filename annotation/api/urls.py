@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.api import corpus, gold, prefill, results, voting
+from annotation.api import corpus, gold, prefill, results, tables, voting
 from core.api import converters  # noqa: F401 - registers the one of uids
 
 PROJECT = "v1/projects/<slug:slug>/"
@@ -15,6 +15,11 @@ urlpatterns = [
     path(f"{PROJECT}stories/", corpus.Stories.as_view(), name="stories"),
     path(STORY, corpus.OneStory.as_view(), name="story"),
     path(f"{STORY}propositions/", corpus.Propositions.as_view(), name="propositions"),
+    path(f"{STORY}draft/", tables.Draft.as_view(), name="draft"),
+    path(f"{STORY}draft/actions/<slug:action>/", tables.DraftAction.as_view(), name="draft_action"),
+    path(f"{STORY}lanes/", tables.Lanes.as_view(), name="lanes"),
+    path(f"{STORY}lanes/link/", tables.LaneLink.as_view(), name="link_lanes"),
+    path(f"{STORY}lanes/actions/<slug:action>/", tables.LaneAction.as_view(), name="lanes_action"),
     path(f"{STORY}votes/", voting.Votes.as_view(), name="votes"),
     path(f"{PROJECT}assignments/", voting.Assignments.as_view(), name="assignments"),
     path(f"{PROJECT}gold/", gold.Gold.as_view(), name="gold"),
