@@ -233,6 +233,8 @@ def next_open(request: HttpRequest, slug: str) -> HttpResponse:
     now, claimed = timezone.now(), 0
     for group in _in_turn(access, form, request.GET):
         others = claims.claim(by=request.user, project=access.project, stories=[group.story], now=now)
+        if not others and not _is_open(access, form, group.story):
+            continue  # decided, and given back, since the queue was read
         if not others:
             uid = Story.objects.values_list("uid", flat=True).get(pk=group.story)
             where = urlencode({"at": group.lowest})
@@ -252,6 +254,12 @@ def _in_turn(access: ProjectAccess, form: QueueFilter, query: QueryDict) -> list
         return stories
     others = [group for group in stories if group.number != place[1]]
     return [group for group in others if group.place > place] + [group for group in others if group.place < place]
+
+
+def _is_open(access: ProjectAccess, form: QueueFilter, story: int) -> bool:
+    cells = adjudication_queue.cells(access.project, unfinished=unfinished(access), **form.chosen)
+    own = adjudication_queue.not_voted_on(cells.filter(proposition__table__story_id=story), access.user)
+    return own.exists()
 
 
 def _nothing_left(claimed: int) -> str:

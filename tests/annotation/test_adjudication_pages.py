@@ -27,6 +27,7 @@ from annotation.models import (
 from annotation.services import remarks
 from annotation.services.adjudication import AdjudicationRefused, adjudicate, file_case
 from annotation.services.votes import Change, save_votes
+from annotation.views import adjudication
 from annotation.views.adjudication_cells import CellReader
 
 SOURCE = "mental_source"
@@ -639,6 +640,19 @@ def test_a_guideline_case_decides_the_cells_like_it(esi, cast, disputed):
     initial = page.context["form"].initial
     assert (initial["label"], initial["reason"]) == ("Memory", "As in story 1: What was seen before is memory.")
     assert len(page.context["labels"]) == left
+
+
+def test_a_story_that_was_decided_since_the_queue_was_read_is_passed_over(esi, cast, disputed, monkeypatch):
+    decided, still_open = disputed(1, rows=[("Ines", "a")]), disputed(2)
+    in_turn = adjudication._in_turn
+
+    def read_before(*args):
+        found = in_turn(*args)
+        decide(first_cell(decided), cast.alice, "Inference")
+        return found
+
+    monkeypatch.setattr(adjudication, "_in_turn", read_before)
+    assert still_open.uid in esi.get(address("next_open"))["Location"]
 
 
 def test_what_another_expert_has_claimed_is_decided_by_nobody_else(client, cast, disputed):
