@@ -88,6 +88,10 @@ class BridgeFilter(Strict):
     new = Pattern(_VERSION, help_text="Version of the new judge; its beginning is enough.")
 
 
+class SweepFilter(Strict):
+    beside = _text("Key of a candidate to test against all others; else the chosen one, or the best.", required=False)
+
+
 class LeaderboardFilter(ParseFilter):
     """Filters of the leaderboard."""
 

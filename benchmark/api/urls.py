@@ -13,6 +13,7 @@ from benchmark.api import (
     results,
     runs,
     structure,
+    sweeps,
     watches,
 )
 from core.api import converters  # noqa: F401 - registers the one of uids
@@ -37,6 +38,7 @@ urlpatterns = [
     path(f"{RUN}tables/<slug:table>/", results.RunTable.as_view(), name="run_table"),
     path(f"{RUN}extend/", launching.Extend.as_view(), name="extend_run"),
     path(f"{RUN}judge/", launching.Judge.as_view(), name="judge_anew"),
+    path(f"{RUN}sweep/", sweeps.Sweep.as_view(), name="run_sweep"),
     path(f"{RUN}again/", launching.Again.as_view(), name="run_again"),
     path(f"{RUN}actions/<slug:action>/", launching.RunAction.as_view(), name="run_action"),
     path(f"{PROJECT}watches/", watches.Watches.as_view(), name="watches"),

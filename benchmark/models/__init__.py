@@ -9,6 +9,7 @@ from benchmark.models.prompts import StoredPromptSet
 from benchmark.models.report import SharedItem, SharedReport, StoryScores
 from benchmark.models.run import Entrant, Form, Run, RunItem, RunReport
 from benchmark.models.second_look import SecondLook
+from benchmark.models.sweep_pick import SweepPick
 from benchmark.models.visibility import Audience, ResultsVisibility
 from benchmark.models.watch import AnchorRepeat, AnchorWatch
 
@@ -35,6 +36,7 @@ __all__ = [
     "SharedReport",
     "StoredPromptSet",
     "StoryScores",
+    "SweepPick",
     "UnmatchedReport",
     "UnreadParcel",
 ]

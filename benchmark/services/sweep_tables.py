@@ -8,37 +8,48 @@ from functools import partial
 from typing import Any
 
 from annotation.models import User
+from benchmark.domain.inference import Pair, differs
 from benchmark.domain.tables import Column, Table
 from benchmark.models import Run
 from benchmark.services.calibrating import reports_of as reports_of_study
 from benchmark.services.calibration_links import calibrated_studies
 from benchmark.services.calibration_tables import rows_by_level
-from benchmark.services.conditions import named
-from benchmark.services.leaderboards import entrants_of, ranked_entrants
-from benchmark.services.reports import reports_of
-from benchmark.services.sweeps import level_of, swept_settings
-from benchmark.suites.contract import MetricGroup, Suite
-from benchmark.suites.registry import suite_named
+from benchmark.services.sweep_cells import (
+    best_of,
+    cell_name,
+    cells_of,
+    figure_part,
+    figures_of,
+    pair_of,
+    pairs_of,
+    swept_by,
+)
+from benchmark.services.sweep_choices import Choosing, choosings_of
+from benchmark.services.sweeps import level_of
+from benchmark.suites.contract import MetricGroup
 from benchmark.suites.settings import Setting
-from benchmark.suites.showing.names import label
 from benchmark.suites.shown import EntrantResults
 from core.language import gettext_noop
 from judge.domain.calibration.agreement import Agreement
 
-LEVELS, MODELS = "levels", "models"
+LEVELS, MODELS, PAIRED = "levels", "models", "paired"
 Cell = dict[str, Any]
 
 
-def sweep_tables(runs: Sequence[Run], reader: User) -> dict[str, Any]:
+def sweep_tables(runs: Sequence[Run], reader: User, looked: Sequence[str] = ()) -> dict[str, Any]:
     """Return the tables of a sweep by name, each a function that makes it; judges stand in it as far as the reader may
-    know how people aligned."""
-    return {LEVELS: partial(levels_table, runs, reader), MODELS: partial(models_table, runs)}
+    know how people aligned. `looked` has the keys of the candidates that are set beside all others."""
+    return {
+        LEVELS: partial(levels_table, runs, reader),
+        MODELS: partial(models_table, runs),
+        PAIRED: lambda: paired_table(choosings_of(runs, looked)),
+    }
 
 
 def levels_table(runs: Sequence[Run], reader: User) -> Table:
     """Return a block for each metric group, in it a row for each model and a column for each level; below the group
     that is judged one of its judges, by agreement with people."""
-    suite, setting = _swept(runs)
+    suite, setting = swept_by(runs)
     judges = _judges(runs, reader)
     rows = [row for group in suite.groups for row in (*_block(runs, group, setting), *(judges if group.judged else ()))]
     asked = {level_of(run, setting.name) for run in runs}
@@ -94,35 +105,32 @@ def _judge(name: str, levels: Mapping[int, tuple[Agreement, bool | None]]) -> Ce
         row[f"l{level}-interval"] = list(figure.interval) if figure.interval else None
         row[f"l{level}-interval_reason"] = figure.reason or None
         row[f"l{level}-bounds"] = list(figure.bounds) if figure.bounds else None
-        if alike:
-            row.setdefault("together", []).append(level)
-        elif alike is None:
-            row.setdefault("uncompared", []).append(level)
+        _set_apart(row, level, alike)
     return row
 
 
-def _swept(runs: Sequence[Run]) -> tuple[Suite, Setting]:
-    suite = suite_named(runs[0].suite)
-    setting = next(one for one in swept_settings(suite).values() if one not in suite.judging_settings)
-    return suite, setting
+def _set_apart(row: Cell, level: int, alike: bool | None) -> None:
+    if alike is not False:
+        row.setdefault("uncompared" if alike is None else "together", []).append(level)
 
 
 def _block(runs: Sequence[Run], group: MetricGroup, setting: Setting) -> list[Cell]:
     """Return the rows of one metric group, models as the launch has them; none of one that nothing was asked for."""
     levels = {run.uid: level_of(run, setting.name) for run in runs}
-    cells = _cells(runs, group)
-    best, title = _best(cells), f"{group.title} ({group.headers[group.score]})"
+    cells = cells_of(runs, group)
+    pairs = pairs_of(runs, group, cells)
+    best, title = best_of(cells), f"{group.title} ({group.headers[group.score]})"
     rows: dict[str, Cell] = {}
     for cell in cells:
-        level, figures = levels[cell.run], _figures(cell)
-        row = rows.setdefault(_name(cell), {"block": title, "model": _name(cell)})
+        level, figures = levels[cell.run], figures_of(cell)
+        row = rows.setdefault(cell_name(cell), {"block": title, "model": cell_name(cell)})
         row["group"] = group.key
         row[f"l{level}"] = figures.get(group.score)
-        row[f"l{level}-interval"] = _of(figures, "interval", group.score)
-        row[f"l{level}-interval_reason"] = _of(figures, "reasons", group.score)
-        row[f"l{level}-bounds"] = _of(figures, "bounds", group.score)
-        if best and _alike(cell, best):
-            row.setdefault("together", []).append(level)
+        row[f"l{level}-interval"] = figure_part(figures, "interval", group.score)
+        row[f"l{level}-interval_reason"] = figure_part(figures, "reasons", group.score)
+        row[f"l{level}-bounds"] = figure_part(figures, "bounds", group.score)
+        if best:
+            _set_apart(row, level, _alike(cell, best, pairs))
     return [_told(row) for row in rows.values()]
 
 
@@ -140,57 +148,34 @@ def _is_level(key: str) -> bool:
     return key.startswith("l") and key[1:].isdecimal()
 
 
-def _cells(runs: Sequence[Run], group: MetricGroup) -> list[EntrantResults]:
-    """Return each model of each run with its figures and its ranking among all of them."""
-    entrants = [entrant for entrant in entrants_of(runs, reports_of(runs), group.key) if entrant.kind != "person"]
-    answered = [entrant for entrant in entrants if entrant.metrics.get("repaired")]
-    labelled, _ = label(named(answered))
-    return ranked_entrants(labelled, group.key, seed=runs[0].params.get("seed", 1)) if answered else []
-
-
-def _best(cells: Sequence[EntrantResults]) -> EntrantResults | None:
-    ranked = [cell for cell in cells if (cell.ranking["repaired"] or {}).get("rank")]
-    return min(ranked, key=lambda cell: cell.ranking["repaired"]["rank"], default=None)
-
-
-def _alike(cell: EntrantResults, best: EntrantResults) -> bool:
-    """Return whether a cell shares a letter with the best: they are not shown to differ."""
-    mine, other = ((one.ranking["repaired"] or {}).get("group") or "" for one in (cell, best))
-    return cell.key == best.key or bool(set(mine) & set(other))
-
-
-def _name(cell: EntrantResults) -> str:
-    return cell.spec.get("name") or cell.name
-
-
-def _figures(cell: EntrantResults) -> Mapping[str, Any]:
-    return (cell.parses["repaired"] or {}).get("overall") or {}
-
-
-def _of(figures: Mapping[str, Any], name: str, share: str) -> Any:
-    return (figures.get(name) or {}).get(share)
+def _alike(cell: EntrantResults, best: EntrantResults, pairs: Sequence[Pair]) -> bool | None:
+    """Return whether a cell is not shown to differ from the best; None where the two cannot be compared."""
+    if cell.key == best.key:
+        return True
+    pair = pair_of(pairs, cell.key, best.key)
+    return None if pair is None or pair.value is None else not differs(pair)
 
 
 def models_table(runs: Sequence[Run]) -> Table:
     """Return the models at the highest level of the sweep: the score of each metric group."""
-    suite, setting = _swept(runs)
+    suite, setting = swept_by(runs)
     highest = max(level_of(run, setting.name) for run in runs)
     there = [run for run in runs if level_of(run, setting.name) == highest]
     rows: dict[str, Cell] = {}
     columns = [Column(key="model", header=gettext_noop("Model"))]
     for group in suite.groups:
-        cells = _cells(there, group)
+        cells = cells_of(there, group)
         if not cells:
             continue
         columns.append(Column(key=group.key, header=f"{group.title.partition(':')[0]}, {group.headers[group.score]}",
                               kind="share", unit="%", best="high",
                               interval=f"{group.key}-interval", bounds=f"{group.key}-bounds"))  # fmt: skip
         for cell in cells:
-            figures = _figures(cell)
-            row = rows.setdefault(_name(cell), {"model": _name(cell)})
+            figures = figures_of(cell)
+            row = rows.setdefault(cell_name(cell), {"model": cell_name(cell)})
             row[group.key] = figures.get(group.score)
-            row[f"{group.key}-interval"] = _of(figures, "interval", group.score)
-            row[f"{group.key}-bounds"] = _of(figures, "bounds", group.score)
+            row[f"{group.key}-interval"] = figure_part(figures, "interval", group.score)
+            row[f"{group.key}-bounds"] = figure_part(figures, "bounds", group.score)
     return Table(
         title=gettext_noop(f"Models at {setting.label.lower()} {highest}"),
         columns=columns,
@@ -201,6 +186,40 @@ def models_table(runs: Sequence[Run]) -> Table:
             )
         ],
     )
+
+
+def paired_table(choosings: Sequence[Choosing]) -> Table:
+    """Return a block for each metric group: its candidate that is looked at beside every other model and level."""
+    rows = [
+        {
+            "block": f"{choosing.title}: {choosing.looked.name}", "model": one.candidate.name,
+            "score": one.candidate.score, "difference": one.value,
+            "difference-interval": one.interval, "p": one.pair and one.pair.p_adjusted,
+            "shown": gettext_noop("yes") if one.shown else gettext_noop("no"),
+        }
+        for choosing in choosings
+        for one in choosing.against
+    ]  # fmt: skip
+    columns = [
+        Column(key="model", header=gettext_noop("Model")),
+        Column(key="score", header=gettext_noop("Score"), kind="share", unit="%"),
+        Column(key="difference", header=gettext_noop("The one looked at less this one"), kind="share", unit="points",
+               interval="difference-interval"),
+        Column(key="p", header=gettext_noop("p, Holm"), kind="number", digits=4),
+        Column(key="shown", header=gettext_noop("Shown to differ")),
+    ]  # fmt: skip
+    return Table(
+        title=gettext_noop("Beside every other model and level"),
+        columns=columns,
+        rows=rows,
+        section="block",
+        notes=[PAIRED_NOTE],
+    )
+
+
+PAIRED_NOTE = gettext_noop(
+    "Paired over the same stories, missing answers at their worst; p adjusted for all pairs of cells of a block."
+)
 
 
 def _best_first(rows: list[Cell], columns: Sequence[Column]) -> list[Cell]:

@@ -1,37 +1,66 @@
-"""The tables of a sweep: what one launch found at each level."""
+"""The tables of a sweep: what one launch found at each level, and which model at which level is taken."""
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_GET
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.models import Role
 from benchmark.access import run_access
+from benchmark.models import Run
+from benchmark.services.sweep_choices import LONGEST_REASON, ChoiceRefused, choose_model, choosings_of
 from benchmark.services.sweep_tables import sweep_tables
 from benchmark.services.sweeps import sweep_of
 from benchmark.views.downloads import table_response
 from benchmark.views.files import files_of
 from benchmark.views.tables import no_link, page_table
 
+LOOKED = "beside"
+"""The field of an address that names a candidate to set beside all others."""
 
-@require_GET
+
+@require_http_methods(["GET", "POST"])
 def sweep(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
-    """Show the models of a sweep by level, with the runs of its launch."""
+    """Show the models of a sweep by level, with the runs of its launch. A POST keeps which model at which level is
+    taken for a metric group, and why."""
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     runs = sweep_of(access.run)
+    if request.method == "POST" and runs:
+        return _choice_kept(request, slug, access.run)
+    looked = request.GET.getlist(LOOKED)
+    query = urlencode([(LOOKED, key) for key in looked])
 
     def address(kind: str, name: str, suffix: str) -> str:
-        return reverse("benchmark:run_sweep_table", args=[slug, uid, name, suffix])
+        place = reverse("benchmark:run_sweep_table", args=[slug, uid, name, suffix])
+        return f"{place}?{query}" if query else place
 
-    tables = {
-        name: page_table(name, make(), href=no_link, files=files_of("table", name, address))
-        for name, make in (sweep_tables(runs, request.user) if runs else {}).items()
-    }
+    tables = [
+        page_table(name, make(), href=no_link, files=files_of("table", name, address))
+        for name, make in (sweep_tables(runs, request.user, looked) if runs else {}).items()
+    ]
     working = [run for run in runs if run.job.finished_at is None]
-    context = {"runs": runs, "tables": tables.values(), "working": len(working)}
+    context = {"runs": runs, "tables": tables, "working": len(working), "longest": LONGEST_REASON, "looked": LOOKED}
+    context["choosings"] = choosings_of(runs, looked)
     return render(request, "benchmark/runs/sweep.html", access.context | context)
+
+
+def _choice_kept(request: HttpRequest, slug: str, run: Run) -> HttpResponse:
+    given = {name: request.POST.get(name, "") for name in ("key", "group", "reason")}
+    try:
+        choose_model(by=request.user, runs=sweep_of(run), now=timezone.now(), **given)
+        messages.success(request, _("The choice and its reason are kept."))
+    except ChoiceRefused as error:
+        messages.error(request, str(error))
+    return redirect(
+        f"{reverse('benchmark:run_sweep', args=[slug, run.uid])}?{urlencode({LOOKED: given['key']})}#choice"
+    )
 
 
 @require_GET
@@ -39,4 +68,5 @@ def sweep_table(request: HttpRequest, slug: str, uid: str, table: str, data: str
     runs = sweep_of(run_access(request.user, slug, uid, role=Role.ADMIN).run)
     if not runs:
         return redirect("benchmark:run_sweep", slug, uid)  # which says why there is no table
-    return table_response(sweep_tables(runs, request.user), table, data, f"{slug}-{uid}-{table}")
+    tables = sweep_tables(runs, request.user, request.GET.getlist(LOOKED))
+    return table_response(tables, table, data, f"{slug}-{uid}-{table}")

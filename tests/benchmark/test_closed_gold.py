@@ -377,7 +377,7 @@ WALKED = {
     "DoubtfulGoldFilter",
     "StructureFilter",
 }
-ADMINS_ALONE = {"BridgeFilter", "FilterForm", "GoldLogFilter", "LedgerFilter", "PanelFilter"}
+ADMINS_ALONE = {"BridgeFilter", "FilterForm", "GoldLogFilter", "LedgerFilter", "PanelFilter", "SweepFilter"}
 """Filters of pages that neither annotators nor experts open (tests/test_urlconf.py)."""
 
 

@@ -11,10 +11,12 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
-from benchmark.models import Run
+from annotation.models import AuditEvent
+from benchmark.models import Run, SweepPick
 from benchmark.services.calibration_tables import rows_by_level
 from benchmark.services.judge_panels import judged_beside
 from benchmark.services.run_actions import launched_with
+from benchmark.services.sweep_choices import choosings_of
 from benchmark.services.sweep_tables import _judge, _told, levels_table, models_table
 from benchmark.services.sweeps import sweep_of
 from judge.domain.calibration.agreement import Figure
@@ -158,3 +160,60 @@ def test_commands_and_interface_sweep_levels_of_models_and_of_judges(cast, datas
     made = client.post(reverse("api:runs", args=[slug]), json.dumps(launch), content_type="application/json")
     assert made.status_code == 201, made.content
     assert len(sweep_of(Run.objects.get(uid=made.json()["run"]))) == 2
+
+
+@pytest.fixture
+def swept(cast, dataset, client):
+    client.force_login(cast.alice)
+    made = client.post(reverse("benchmark:launch", args=[cast.project.slug]), posted(dataset, levels=[1, 4]))
+    runs = sweep_of(Run.objects.get(uid=made.url.rstrip("/").rpartition("/")[2]))
+    for run in runs:
+        work_off(run)
+    return runs
+
+
+def test_a_model_and_level_are_chosen_by_a_paired_test_and_kept_with_a_reason(cast, swept, client, capsys):
+    address = reverse("benchmark:run_sweep", args=[cast.project.slug, swept[1].uid])
+    [extraction, _labelling] = choosings_of(swept)
+    assert (extraction.looked.name, extraction.chosen) == ("learns L4", None), "the best, as long as none is chosen"
+    assert extraction.found == "learns L4 is better than learns L1, steady L1, steady L4."
+    worse = next(one for one in extraction.candidates if one.name == "learns L1")
+    [turned] = [one for one in choosings_of(swept, [worse.key])[0].against if one.candidate.name == "learns L4"]
+    assert (turned.value, turned.shown) == (-0.75, True)
+    for sent, why in (
+        ({"reason": " "}, "Say why this model is chosen."),
+        ({"reason": "x" * 2001}, "The reason has 2,001 characters; at most 2,000 are kept."),
+        ({"key": "none.1", "reason": "Best."}, "The sweep has no score of that model."),
+        ({"group": "stage9", "reason": "Best."}, "The sweep has no score of that model."),
+    ):
+        asked = {"group": "stage1", "key": worse.key} | sent
+        assert why in written(client.post(address, asked, follow=True)) and not SweepPick.objects.exists()
+    client.post(address, {"group": "stage1", "key": worse.key, "reason": "Costs <less>."})
+    page = client.get(address).content.decode()
+    assert "Costs &lt;less&gt;.</q>" in page and cast.alice.shown_name in page
+    assert "learns L1 is worse than learns L4, steady L1, steady L4." in page
+    assert AuditEvent.objects.get(action="sweep.model_chosen").details["model"] == "learns L1"
+    call_command(
+        "choose_model", swept[0].uid, "--group", "stage1", "--model", "learns", "--level", "4", "--reason", "Best.",
+        "--json",
+    )  # fmt: skip
+    kept = json.loads(capsys.readouterr().out)["groups"][0]["chosen"]
+    assert (kept["model"], kept["level"], kept["reason"], kept["by"]) == ("learns", 4, "Best.", None)
+    assert SweepPick.objects.count() == 1, "a later choice takes the place of the earlier one"
+    read = client.get(reverse("api:run_sweep", args=[cast.project.slug, swept[0].uid])).json()["groups"]
+    assert read[0]["chosen"]["reason"] == "Best." and read[1]["chosen"] is None
+    client.force_login(cast.esi)
+    assert client.post(address, {"group": "stage1", "key": worse.key, "reason": "Mine."}).status_code == 403
+
+
+def test_cells_that_few_stories_cannot_part_are_not_said_to_differ(cast, dataset, client):
+    """Of four stories no test of several cells can show anything: every level is not shown to differ from the best."""
+    client.force_login(cast.alice)
+    made = client.post(reverse("benchmark:launch", args=[cast.project.slug]), posted(dataset, levels=[1, 4], limit=4))
+    runs = sweep_of(Run.objects.get(uid=made.url.rstrip("/").rpartition("/")[2]))
+    for run in runs:
+        work_off(run)
+    assert {(row["group"], row["alike"]) for row in levels_table(runs, cast.alice).rows} == {
+        ("stage1", "L1, L4"),
+        ("stage2", "L1, L4"),
+    }

@@ -58,16 +58,34 @@ class Selection:
         apart = [rival.name for rival in self.rivals if rival.difference.value is None]
         told = {*worse, *better, *apart}
         open_ = [rival.name for rival in self.rivals if rival.name not in told]
-        words = (
-            (gettext("better than {judges}"), worse),
-            (gettext("not told from {judges}"), open_),
-            (gettext("worse than {judges}"), better),
-            (gettext("not compared with {judges}: no table has verdicts of both"), apart),
-        )
-        parts = [word.format(judges=", ".join(names)) for word, names in words if names]
-        if not parts:
-            return gettext("{judge} has no rival.").format(judge=self.chosen)
-        return gettext("{judge} is {found}.").format(judge=self.chosen, found="; ".join(parts))
+        without = gettext("not compared with {judges}: no table has verdicts of both")
+        return choice_told(self.chosen, Beside(worse, open_, better, apart), without)
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """The rivals of what was chosen, by name: those shown to be worse, those not told from it, those shown to be
+    better, and those with which it could not be compared."""
+
+    worse: Sequence[str]
+    alike: Sequence[str]
+    better: Sequence[str]
+    apart: Sequence[str]
+
+
+def choice_told(chosen: str, beside: Beside, without: str) -> str:
+    """Return what a paired test says of a choice, one sentence; `without` has the words for rivals without a
+    comparison, whose names stand for `{judges}`."""
+    words = (
+        (gettext("better than {judges}"), beside.worse),
+        (gettext("not told from {judges}"), beside.alike),
+        (gettext("worse than {judges}"), beside.better),
+        (without, beside.apart),
+    )
+    parts = [word.format(judges=", ".join(names)) for word, names in words if names]
+    if not parts:
+        return gettext("{judge} has no rival.").format(judge=chosen)
+    return gettext("{judge} is {found}.").format(judge=chosen, found="; ".join(parts))
 
 
 def story_agreements(tables: Sequence[Table]) -> dict[str, tuple[str, float, float]]:

@@ -1,0 +1,75 @@
+"""The cells of a sweep: each model at each level, with its figures and its place among all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from benchmark.domain.inference import Pair
+from benchmark.models import Run
+from benchmark.services.conditions import named
+from benchmark.services.leaderboards import differences, entrants_of, ranked_entrants
+from benchmark.services.reports import reports_of
+from benchmark.services.sweeps import swept_settings
+from benchmark.suites.contract import MetricGroup, Suite
+from benchmark.suites.registry import suite_named
+from benchmark.suites.settings import Setting
+from benchmark.suites.showing.names import label
+from benchmark.suites.shown import EntrantResults
+from core.statistics import holm
+
+
+def swept_by(runs: Sequence[Run]) -> tuple[Suite, Setting]:
+    """Return the suite of a sweep's runs and the setting of which they take several choices."""
+    suite = suite_named(runs[0].suite)
+    setting = next(one for one in swept_settings(suite).values() if one not in suite.judging_settings)
+    return suite, setting
+
+
+def cells_of(runs: Sequence[Run], group: MetricGroup) -> list[EntrantResults]:
+    """Return each model of each run with its figures and its ranking among all of them."""
+    entrants = [entrant for entrant in entrants_of(runs, reports_of(runs), group.key) if entrant.kind != "person"]
+    answered = [entrant for entrant in entrants if entrant.metrics.get("repaired")]
+    labelled, _ = label(named(answered))
+    return ranked_entrants(labelled, group.key, seed=_seed(runs)) if answered else []
+
+
+def best_of(cells: Sequence[EntrantResults]) -> EntrantResults | None:
+    """Return the cell that ranks first, None where none is ranked."""
+    ranked = [cell for cell in cells if (cell.ranking["repaired"] or {}).get("rank")]
+    return min(ranked, key=lambda cell: cell.ranking["repaired"]["rank"], default=None)
+
+
+def pairs_of(runs: Sequence[Run], group: MetricGroup, cells: Sequence[EntrantResults]) -> list[Pair]:
+    """Return every two cells over the same stories, under the keys of their entrants, each p adjusted for all of these
+    pairs: a choice among cells rests on no category."""
+    tested = differences(cells, group.key, seed=_seed(runs))["repaired"].pairs if cells else ()
+    pairs = [pair for pair in tested if not pair.category]
+    return [
+        replace(pair, p_adjusted=p) for pair, p in zip(pairs, holm([pair.p for pair in pairs]), strict=True)
+    ]  # fmt: skip
+
+
+def pair_of(pairs: Sequence[Pair], one: str, other: str) -> Pair | None:
+    """Return the pair of two cells by their keys; None where one of them is not ranked."""
+    return next((pair for pair in pairs if {pair.first, pair.second} == {one, other}), None)
+
+
+def _seed(runs: Sequence[Run]) -> int:
+    return int(runs[0].params.get("seed", 1))
+
+
+def cell_name(cell: EntrantResults) -> str:
+    """Return what the model of a cell is called in a column of them."""
+    return cell.spec.get("name") or cell.name
+
+
+def figures_of(cell: EntrantResults) -> Mapping[str, Any]:
+    """Return the figures of a cell over all its samples, by the repaired parse."""
+    return (cell.parses["repaired"] or {}).get("overall") or {}
+
+
+def figure_part(figures: Mapping[str, Any], name: str, share: str) -> Any:
+    """Return what `figures` have under `name` of a share: its interval, its bounds, or the reason for none."""
+    return (figures.get(name) or {}).get(share)

@@ -1,0 +1,224 @@
+"""Which model, at which level of a sweep, is taken for a metric group: the paired test that speaks for it, and what was
+chosen with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from annotation.models import User
+from annotation.services import audit
+from benchmark.domain.inference import Pair, differs
+from benchmark.models import Run, SweepPick
+from benchmark.services.runs import LAUNCH
+from benchmark.services.sweep_cells import best_of, cell_name, cells_of, figures_of, pair_of, pairs_of, swept_by
+from benchmark.services.sweeps import level_of
+from benchmark.suites.contract import MetricGroup
+from benchmark.suites.shown import EntrantResults
+from core.language import gettext, gettext_noop
+from core.plain import Json
+from judge.domain.calibration.selection import Beside, choice_told
+
+LONGEST_REASON = 2000
+
+
+class ChoiceRefused(ValueError):
+    """A choice that cannot be kept. Its text says why in one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A model at a level of a sweep: the `key` of its entrant, and its score with what its table has beside that."""
+
+    key: str
+    model: str
+    level: Any
+    score: float | None
+    cell: EntrantResults
+
+    @property
+    def name(self) -> str:
+        """The model with its level."""
+        return f"{self.model} L{self.level}"
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """Another model or level beside the one that is looked at, with the `pair` of the two; None where one of them is
+    not ranked."""
+
+    candidate: Candidate
+    pair: Pair | None
+
+    @property
+    def turned(self) -> bool:
+        """Whether the pair has the two the other way round."""
+        return self.pair is not None and self.pair.first == self.candidate.key
+
+    @property
+    def value(self) -> float | None:
+        """The score of the one that is looked at less this one's."""
+        value = self.pair.value if self.pair else None
+        return -value if self.turned and value is not None else value
+
+    @property
+    def interval(self) -> list[float] | None:
+        """The 95 % interval of the difference."""
+        ends = self.pair.interval if self.pair else None
+        return [-ends[1], -ends[0]] if ends and self.turned else ends and list(ends)
+
+    @property
+    def shown(self) -> bool:
+        """Whether the two are shown to differ, adjusted for all pairs of the sweep."""
+        return self.pair is not None and differs(self.pair)
+
+
+@dataclass(frozen=True, slots=True)
+class Choosing:
+    """One metric group of a sweep: its candidates, the one that is `looked` at beside all others, and what is `kept`
+    of an earlier choice."""
+
+    group: MetricGroup
+    candidates: list[Candidate]
+    looked: Candidate
+    against: list[Against]
+    kept: SweepPick | None
+
+    @property
+    def chosen(self) -> Candidate | None:
+        """The candidate that was chosen; None where none was, or its run is not there any more."""
+        entrant = self.kept and self.kept.entrant_id
+        return next((one for one in self.candidates if one.cell.entrant == entrant), None) if entrant else None
+
+    @property
+    def title(self) -> str:
+        """The group with its score."""
+        return f"{self.group.title} ({self.group.headers[self.group.score]})"
+
+    @property
+    def found(self) -> str:
+        """What the test says of the candidate that is looked at, one sentence."""
+        without = gettext("not compared with {judges}")
+        apart = [one.candidate.name for one in self.against if one.value is None]
+        alike = [one.candidate.name for one in self.against if one.value is not None and not one.shown]
+        worse, better = (
+            [one.candidate.name for one in self.against if one.shown and ((one.value or 0.0) > 0) is above]
+            for above in (True, False)
+        )
+        return choice_told(self.looked.name, Beside(worse, alike, better, apart), without)
+
+
+def choosings_of(runs: Sequence[Run], looked: Sequence[str] = ()) -> list[Choosing]:
+    """Return each metric group of a sweep with the candidate that is looked at: of the keys `looked` the one that is
+    its own, else the one that was chosen, else the best."""
+    suite, _setting = swept_by(runs) if runs else (None, None)
+    kept = {one.group: one for one in choices_of(runs[0])} if runs else {}
+    found = [_choosing(runs, group, kept.get(group.key), looked) for group in (suite.groups if suite else ())]
+    return [one for one in found if one]
+
+
+def choices_of(run: Run) -> list[SweepPick]:
+    """Return what was chosen in the launch of a run, by metric group."""
+    kept = SweepPick.objects.filter(project=run.project_id, launch=run.spec.get(LAUNCH, ""))
+    return list(kept.select_related("entrant__run", "by"))
+
+
+def _choosing(
+    runs: Sequence[Run], group: MetricGroup, kept: SweepPick | None, looked: Sequence[str]
+) -> Choosing | None:
+    cells = cells_of(runs, group)
+    candidates = _candidates(runs, group, cells)
+    best = best_of(cells)
+    wanted = (
+        next((one for one in candidates if one.key in looked), None)
+        or next((one for one in candidates if kept and one.cell.entrant == kept.entrant_id), None)
+        or next((one for one in candidates if best and one.key == best.key), None)
+    )
+    if wanted is None:
+        return None
+    pairs = pairs_of(runs, group, cells)
+    others = [
+        Against(other, pair_of(pairs, wanted.key, other.key)) for other in candidates if other.key != wanted.key
+    ]  # fmt: skip
+    return Choosing(group, candidates, wanted, others, kept)
+
+
+def _candidates(runs: Sequence[Run], group: MetricGroup, cells: Sequence[EntrantResults]) -> list[Candidate]:
+    """Return the cells in the order of models and levels."""
+    _suite, setting = swept_by(runs)
+    levels = {run.uid: level_of(run, setting.name) for run in runs}
+    found = [
+        Candidate(cell.key, cell_name(cell), levels[cell.run], figures_of(cell).get(group.score), cell)
+        for cell in cells
+    ]  # fmt: skip
+    return sorted(found, key=lambda one: (one.model, one.level))
+
+
+@transaction.atomic
+def choose_model(*, by: User | None, runs: Sequence[Run], key: str, group: str, reason: str, now: datetime) -> None:
+    """Keep which model of a sweep, at which level, is chosen for a metric group, and why; the log keeps earlier
+    choices. Raises ChoiceRefused for one that the sweep has no score of, without a reason, and for one that is too
+    long."""
+    choosing = next((one for one in choosings_of(runs, [key]) if one.group.key == group), None)
+    if choosing is None or choosing.looked.key != key:
+        raise ChoiceRefused(gettext_noop("The sweep has no score of that model."))
+    reason = reason.replace("\x00", "").strip()
+    if not reason:
+        raise ChoiceRefused(gettext_noop("Say why this model is chosen."))
+    if len(reason) > LONGEST_REASON:
+        raise ChoiceRefused(
+            gettext_noop(f"The reason has {len(reason):,} characters; at most {LONGEST_REASON:,} are kept.")
+        )
+    run = runs[0]
+    SweepPick.objects.update_or_create(
+        project=run.project, launch=run.spec[LAUNCH], group=group,
+        defaults={"entrant_id": choosing.looked.cell.entrant, "reason": reason, "by": by, "at": now},
+    )  # fmt: skip
+    audit.record(
+        by=by, project=run.project, action="sweep.model_chosen", target=run.uid, group=choosing.group.title,
+        model=choosing.looked.name, reason=reason,
+    )  # fmt: skip
+
+
+def choosing_document(choosing: Choosing) -> Json:
+    """Return a metric group of a sweep as plain data: what was chosen, and the test of the candidate that is looked
+    at."""
+    return {
+        "group": choosing.group.key,
+        "chosen": _chosen(choosing),
+        "candidates": [_told(one) for one in choosing.candidates],
+        "looked": choosing.looked.key,
+        "found": choosing.found,
+        "against": [
+            _told(one.candidate)
+            | {
+                "difference": one.value,
+                "interval": one.interval,
+                "p": one.pair.p if one.pair else None,
+                "adjusted": one.pair.p_adjusted if one.pair else None,
+                "shown": one.shown,
+            }
+            for one in choosing.against
+        ],
+    }
+
+
+def _told(one: Candidate) -> Json:
+    return {"key": one.key, "model": one.model, "level": one.level, "score": one.score}
+
+
+def _chosen(choosing: Choosing) -> Json | None:
+    if choosing.kept is None:
+        return None
+    kept, setting = choosing.kept, swept_by([choosing.kept.entrant.run])[1]
+    return {
+        "model": kept.entrant.name,
+        "level": level_of(kept.entrant.run, setting.name),
+        "reason": kept.reason,
+        "by": kept.by.username if kept.by else None,
+        "at": kept.at.isoformat(),
+    }
