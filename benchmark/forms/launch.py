@@ -21,7 +21,7 @@ from benchmark.services.launching import judging_plans, planned
 from benchmark.services.method_plans import methods_of, plans_by_method
 from benchmark.services.plans import MOST_TITLE, Plan, RunRefused, stages_of
 from benchmark.services.prompt_sets import names_of
-from benchmark.services.sweeps import plans_of_sweep
+from benchmark.services.sweeps import plans_of_sweep, plans_with_judges
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named, suites_of
 from benchmark.suites.settings import Setting
@@ -32,6 +32,8 @@ from core.language import gettext_noop
 from judge.domain import lexical
 from workers.models import Endpoint
 
+MORE_JUDGES = gettext_noop("More judges")
+JUDGES_HELP = gettext_noop("Each judges the same answers in a run of its own, with an equal part of the budget.")
 NO_MODEL = gettext_noop("Tick at least one model.")
 
 
@@ -259,6 +261,24 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields, Sampl
                 methods_field(setting) if setting.method else setting_field(setting, names_of(project, suite))
             )
         self.set_swept(asking)
+        self._set_judges()
+
+    def _set_judges(self) -> None:
+        """Add the fields of further judges and of levels of their prompt, where the suite's judge has levels."""
+        levels = [setting for setting in self.suite.judging_settings if setting.swept]
+        self.sweeps_judges = [setting.swept for setting in levels]
+        for setting in levels:
+            self.fields[setting.swept] = swept_field(setting)
+        if levels:
+            self.fields["judges"] = forms.ModelMultipleChoiceField(
+                self.fields["judge"].queryset, to_field_name="name", required=False, label=MORE_JUDGES,
+                widget=forms.CheckboxSelectMultiple, help_text=JUDGES_HELP,
+            )  # fmt: skip
+
+    @property
+    def judge_sweep_fields(self) -> list[BoundField]:
+        """Further judges, and the levels of all of them."""
+        return [self[name] for name in (*self.sweeps_judges, "judges") if name in self.fields]
 
     def _set_asking(self) -> None:
         suite, fields = self.suite, self.fields
@@ -323,12 +343,13 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields, Sampl
         """Return the chosen values as JSON of a `LaunchIn`, without those that are empty."""
         cleaned, budget, method = self.cleaned_data, self.cleaned_data["budget"], self.suite.method
         same = ("split", "category", "limit", "repetitions", "temperature", "max_tokens", "seed", "batch", "title")
-        values = {name: cleaned.get(name) for name in (*same, "controls", *self.swept)} | {
+        values = {name: cleaned.get(name) for name in (*same, "controls", *self.swept, *self.sweeps_judges)} | {
             "dataset": cleaned["dataset"].version,
             "endpoints": [endpoint.name for endpoint in cleaned["endpoints"]],
             "suite": self.suite.name,
             "steps": cleaned["stages"],
             "judge": cleaned["judge"].name if cleaned.get("judge") else None,
+            "judges": [endpoint.name for endpoint in cleaned.get("judges") or ()],
             "budget": f"{abs(budget):f}" if budget is not None else None,
             "methods": cleaned[method.name] if method else None,
             "options": {
@@ -339,7 +360,9 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields, Sampl
 
     def plans(self) -> list[Plan]:
         """Return the plans of a valid form, one by each method and at each level that is ticked. Raises RunRefused."""
-        return plans_of_sweep(plans_by_method(self.plan(), self.launch.methods or ()), self.chosen_sweep)
+        plans = plans_of_sweep(plans_by_method(self.plan(), self.launch.methods or ()), self.chosen_sweep)
+        judges = self.cleaned_data.get("judges") or ()
+        return plans_with_judges(plans, list(judges), self.launch.judge_levels or ())
 
     def plan(self) -> Plan:
         """Return the plan of a valid form by the first method that is ticked; without judging the judge is left out."""
@@ -364,9 +387,8 @@ class JudgeForm(RefusableForm, JudgingFields, MoneyFields):
     """Another judge for what the models of a run answered."""
 
     judges = forms.ModelMultipleChoiceField(
-        Endpoint.objects.none(), to_field_name="name", required=False, label=gettext_noop("More judges"),
-        widget=forms.CheckboxSelectMultiple,
-        help_text=gettext_noop("Each judges the same answers in a run of its own, with an equal part of the budget."),
+        Endpoint.objects.none(), to_field_name="name", required=False, label=MORE_JUDGES,
+        widget=forms.CheckboxSelectMultiple, help_text=JUDGES_HELP,
     )  # fmt: skip
     title = forms.CharField(required=False, max_length=MOST_TITLE, label=gettext_noop("Name of the run"))
 

@@ -50,6 +50,8 @@ class Launch(Given):
         "Methods of the suite, those of its setting `method`: everything is asked by each, as a run of its own."
     )
     levels: Levels = may_lack("Prompt levels: everything is asked at each, as a run of its own.")
+    judges: Names = may_lack("Names of further models that judge the answers of the last level, a run each.")
+    judge_levels: Levels = may_lack("Levels of the judge's prompt: each judge judges them at each, a run each.")
     controls: Keys = may_lack("Controls under which everything is asked once more, as runs beside.")
 
 

@@ -151,6 +151,7 @@ def _made(draft: Run, step: str, samples: Iterable[DatasetSample], prompts: Prom
     if suite.sizes and suite.sizes.measured_with:
         draft = copy(draft)
         draft.params = {**draft.params, **suite.sizes.measured_with}
+    told = _told(draft, step, prompts) if suite.sizes else ""
     around: dict[str, Extent] = {}
     sizes: dict[int, Size] = {}
     for sample in DatasetSample.in_full(samples):
@@ -162,8 +163,26 @@ def _made(draft: Run, step: str, samples: Iterable[DatasetSample], prompts: Prom
         own_extent, answer = suite.sizes.of(question_of(draft, sample, step, prompts=prompts))
         if sample.category not in around:
             around[sample.category] = extent_of(request_of(sample, step, draft, prompts)) - own_extent
-        sizes[sample.pk] = Size(around[sample.category] + own_extent, answer)
+        sizes[sample.pk] = Size(around[sample.category] + own_extent, answer, _unmade_digest(told, sample))
     return sizes
+
+
+def _told(draft: Run, step: str, prompts: PromptSet | None) -> str:
+    """Return what makes the questions of a step beside their samples, as text; empty where an earlier answer does,
+    which nobody has yet."""
+    suite = suite_named(draft.suite)
+    if suite.step(step).judged:
+        return ""
+    judging = {setting.name for setting in suite.judging_settings}
+    apart = {*UNLIKE, *judging, "judge_reads_prompts", "options"}  # what options say stands beside them
+    put = {name: value for name, value in settings_of(draft).items() if name not in apart}
+    wording = [prompts.name, dict(prompts.files)] if prompts else None
+    return json.dumps([draft.suite, step, put, wording], sort_keys=True, default=str)
+
+
+def _unmade_digest(told: str, sample: DatasetSample) -> str:
+    """Return the digest of a question that is measured without being made."""
+    return hashlib.sha256(f"{told}{sample.pk}".encode()).hexdigest()[:20] if told else ""
 
 
 def _digest(request: Request | str) -> str:

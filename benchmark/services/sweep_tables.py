@@ -71,7 +71,7 @@ def levels_table(runs: Sequence[Run], reader: User) -> Table:
         rows=rows,
         section="block",
         mark_across=True,
-        notes=[NOTE, *([JUDGED_NOTE] if judges else [])],
+        notes=[NOTE, *([JUDGED_NOTE] if judges else [OPEN_NOTE] if runs[0].judge else [])],
     )
 
 
@@ -87,6 +87,9 @@ JUDGED_NOTE = gettext_noop(
     "averaged over the tables that people aligned; the test is paired over stories, with Holm’s correction. Judges "
     "without a verdict on a table of the best one are not compared."
 )
+
+
+OPEN_NOTE = gettext_noop("Judges have rows here once people aligned tables of these models and gold.")
 
 
 def _judges(runs: Sequence[Run], reader: User) -> list[Cell]:

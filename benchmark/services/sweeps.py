@@ -10,10 +10,12 @@ from benchmark.models import Run
 from benchmark.services.asking import chosen_of, reads_prompts
 from benchmark.services.plans import MOST_TITLE, Plan, RunRefused, part_of, title_of
 from benchmark.services.run_actions import launched_with
+from benchmark.services.taken_over import needed_by_judge
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named
 from benchmark.suites.settings import Setting
 from core.language import gettext_noop
+from workers.models import Endpoint
 
 
 def swept_settings(suite: Suite) -> dict[str, Setting]:
@@ -31,15 +33,64 @@ def plans_of_sweep(plans: Sequence[Plan], chosen: Mapping[str, Sequence[Any]]) -
     return list(plans)
 
 
-def _at_each(plan: Plan, field: str, values: Sequence[Any]) -> list[Plan]:
-    setting = swept_settings(plan.definition).get(field)
-    if setting is None:
-        raise RunRefused(gettext_noop(f"{plan.definition.title} has nothing to sweep as {field}: leave it out."), field)
-    offered = [value for value, _ in setting.choices]
-    if unknown := [value for value in values if value not in offered]:
-        raise RunRefused(
-            gettext_noop(f"{setting.label} is {unknown[0]}; expected {' or '.join(map(str, offered))}."), field
+def plans_with_judges(plans: Sequence[Plan], judges: Sequence[Endpoint] = (), levels: Sequence[int] = ()) -> list[Plan]:
+    """Return the plans of a launch, and after them one by each further judge, and at each further level of its prompt,
+    that judges the same answers as the last of the plans: they are asked for once, and each judge waits for them. All
+    have equal parts of the budget. A judge that reads no prompt has one level. Raises RunRefused."""
+    plans, last = list(plans), plans[-1]
+    if not judges and not levels:
+        return plans
+    judging = last.definition.judging
+    if judging is None or last.judge is None or not last.judges:
+        raise RunRefused(gettext_noop("Nothing of this launch is judged: name a judge and tick its step."), "judge")
+    setting = _judging_setting(last, levels)
+    first, *others = _judged_by(last, setting, judges, levels)
+    total = None if last.budget is None else last.budget * len(plans)
+    part = part_of(total, len(plans) + len(others))
+    asked = [stage for stage in last.stages if stage in (*needed_by_judge(last.definition), judging.key)]
+    further = [
+        replace(
+            last,
+            judge=judge,
+            stages=asked,
+            controls=(),
+            options={**last.options, **options},
+            title=_judged_title(last, judge, options),
+            budget=part,
         )
+        for judge, options in others
+    ]
+    return [*(replace(plan, budget=part, options={**plan.options, **first[1]}) for plan in plans), *further]
+
+
+def _judging_setting(plan: Plan, levels: Sequence[int]) -> Setting | None:
+    """Return the level of a judge's prompt as a setting; None where the suite has none. Raises RunRefused for a level
+    that is not offered."""
+    definition = plan.definition
+    field = next((name for name, one in swept_settings(definition).items() if one in definition.judging_settings), "")
+    return _offering(plan, field or "judge_levels", levels) if field or levels else None
+
+
+def _judged_by(
+    plan: Plan, setting: Setting | None, judges: Sequence[Endpoint], levels: Sequence[int]
+) -> list[tuple[Endpoint, dict[str, Any]]]:
+    """Return (judge, its own settings), the plan's judge first."""
+    found: list[tuple[Endpoint, dict[str, Any]]] = []
+    for judge in dict.fromkeys([plan.judge, *judges]):
+        swept = sorted(levels) if levels and reads_prompts(judge) else [None]
+        found += [(judge, {setting.name: level} if setting and level is not None else {}) for level in swept if judge]
+    return found
+
+
+def _judged_title(plan: Plan, judge: Endpoint, options: Mapping[str, Any]) -> str:
+    level = "".join(f", L{value}" for value in options.values())
+    ending = f": {judge.name}{level}"
+    return f"{title_of(plan)[: MOST_TITLE - len(ending)]}{ending}"
+
+
+def _at_each(plan: Plan, field: str, values: Sequence[Any]) -> list[Plan]:
+    setting = _offering(plan, field, values)
+    offered = [value for value, _ in setting.choices]
     several = [value for value in offered if value in values]
     part = part_of(plan.budget, len(several))
     return [
@@ -53,6 +104,20 @@ def _at_each(plan: Plan, field: str, values: Sequence[Any]) -> list[Plan]:
     ]
 
 
+def _offering(plan: Plan, field: str, values: Sequence[Any]) -> Setting:
+    """Return the setting that is swept in that field. Raises RunRefused where there is none, and for a value that it
+    does not offer."""
+    setting = swept_settings(plan.definition).get(field)
+    if setting is None:
+        raise RunRefused(gettext_noop(f"{plan.definition.title} has nothing to sweep as {field}: leave it out."), field)
+    offered = [value for value, _ in setting.choices]
+    if unknown := [value for value in values if value not in offered]:
+        raise RunRefused(
+            gettext_noop(f"{setting.label} is {unknown[0]}; expected {' or '.join(map(str, offered))}."), field
+        )
+    return setting
+
+
 def _titled(plan: Plan, setting: Setting, value: Any) -> str:
     ending = f": {setting.label.lower()} {value}"
     return f"{title_of(plan)[: MOST_TITLE - len(ending)]}{ending}"
@@ -60,12 +125,14 @@ def _titled(plan: Plan, setting: Setting, value: Any) -> str:
 
 def sweep_of(run: Run) -> list[Run]:
     """Return the runs of the launch of a run that make answers of their own at several choices of a swept setting, in
-    the order of the launch; none where there is one choice."""
+    the order of the launch, or the one whose answers several judges of the launch judge; none of other launches."""
     suite = suite_named(run.suite)
     own = [other for other in launched_with(run) if other.source_id is None and other.suite == run.suite]
     swept = [setting.name for setting in swept_settings(suite).values() if setting not in suite.judging_settings]
-    choices = {tuple(level_of(other, name) for name in swept) for other in own}
-    return own if len(choices) > 1 else []
+    first: dict[tuple[Any, ...], Run] = {}
+    for other in own:
+        first.setdefault(tuple(level_of(other, name) for name in swept), other)
+    return list(first.values()) if swept and own[1:] else []
 
 
 def level_of(run: Run, name: str) -> Any:

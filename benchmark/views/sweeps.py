@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotation.models import Role
 from benchmark.access import run_access
 from benchmark.models import Run
+from benchmark.services.run_actions import launched_with
 from benchmark.services.sweep_choices import LONGEST_REASON, ChoiceRefused, choose_model, choosings_of
 from benchmark.services.sweep_tables import sweep_tables
 from benchmark.services.sweeps import sweep_of
@@ -45,8 +46,9 @@ def sweep(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         page_table(name, make(), href=no_link, files=files_of("table", name, address))
         for name, make in (sweep_tables(runs, request.user, looked) if runs else {}).items()
     ]
-    working = [run for run in runs if run.job.finished_at is None]
-    context = {"runs": runs, "tables": tables, "working": len(working), "longest": LONGEST_REASON, "looked": LOOKED}
+    launched = launched_with(access.run) if runs else []
+    working = [run for run in launched if run.job.finished_at is None]
+    context = {"runs": launched, "tables": tables, "working": len(working), "longest": LONGEST_REASON, "looked": LOOKED}
     context["choosings"] = choosings_of(runs, looked)
     return render(request, "benchmark/runs/sweep.html", access.context | context)
 

@@ -12,12 +12,12 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from annotation.models import AuditEvent
-from benchmark.models import Run, SweepPick
+from benchmark.models import Run, RunItem, SweepPick
 from benchmark.services.calibration_tables import rows_by_level
 from benchmark.services.judge_panels import judged_beside
 from benchmark.services.run_actions import launched_with
 from benchmark.services.sweep_choices import choosings_of
-from benchmark.services.sweep_tables import _judge, _told, levels_table, models_table
+from benchmark.services.sweep_tables import OPEN_NOTE, _judge, _told, levels_table, models_table
 from benchmark.services.sweeps import sweep_of
 from judge.domain.calibration.agreement import Figure
 from judge.domain.calibration.selection import Rival
@@ -217,3 +217,33 @@ def test_cells_that_few_stories_cannot_part_are_not_said_to_differ(cast, dataset
         ("stage1", "L1, L4"),
         ("stage2", "L1, L4"),
     }
+
+
+def test_one_launch_sweeps_models_and_judges_and_asks_the_models_once(cast, dataset, client):
+    client.force_login(cast.alice)
+    slug = cast.project.slug
+    chosen = posted(
+        dataset, levels=[1, 3], judge="steady", judges=["learns", "lexical-judge"], judge_levels=[1, 4], limit=3,
+        stages=["extract", "judge"],
+    )  # fmt: skip
+    # 2 levels × 2 models × 3 stories × extraction and judging; 4 further runs judge 2 × 3 answers each
+    estimated = written(client.get(reverse("benchmark:estimate", args=[slug]), chosen))
+    assert "48 calls" in estimated
+    made = client.post(reverse("benchmark:launch", args=[slug]), chosen)
+    assert made.status_code == 302, written(made)
+    run = Run.objects.get(uid=made.url.rstrip("/").rpartition("/")[2])
+    runs = launched_with(run)
+    assert [(one.level, one.judge.name, one.params["judge_level"]) for one in runs] == [
+        (1, "steady", 1), (3, "steady", 1), (3, "steady", 4), (3, "learns", 1), (3, "learns", 4),
+        (3, "lexical-judge", 4),
+    ]  # fmt: skip
+    for one in runs:
+        assert not work_off(one).job.has_failed
+    extracted = [set(RunItem.objects.filter(entrant__run=one, stage="extract").values_list("call")) for one in runs]
+    assert extracted[1] == extracted[2] == extracted[5] and len(extracted[1]) == 6
+    assert sweep_of(runs[4]) == runs[:2], "the table has each model at each level once"
+    [*_, note] = levels_table(runs[:2], cast.alice).notes
+    assert note == OPEN_NOTE
+    assert all(one.title in written(client.get(reverse("benchmark:run_sweep", args=[slug, run.uid]))) for one in runs)
+    nobody = posted(dataset, judge_levels=[1, 4], stages=["label"])
+    assert "Nothing of this launch is judged" in written(client.post(reverse("benchmark:launch", args=[slug]), nobody))

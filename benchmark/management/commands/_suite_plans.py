@@ -15,7 +15,7 @@ from benchmark.services.launch_shapes import Launch
 from benchmark.services.launching import planned
 from benchmark.services.method_plans import plans_by_method
 from benchmark.services.plans import Plan
-from benchmark.services.sweeps import plans_of_sweep
+from benchmark.services.sweeps import plans_of_sweep, plans_with_judges
 from benchmark.services.taken_over import judged_answers, needed_by_judge
 from benchmark.suites.contract import Suite
 from benchmark.suites.settings import COLUMN
@@ -38,7 +38,8 @@ def suite_plans(project: Project, suite: Suite, options: Mapping[str, Any]) -> l
     typed = chosen_by_flag(suite.settings, options)
     launch = launch_of(suite, options, typed)
     plans = plans_by_method(_suite_plan(project, suite, options, launch, typed), launch.methods or ())
-    return plans_of_sweep(plans, {"levels": launch.levels or ()})
+    judges = [endpoint_named(name) for name in launch.judges or ()]
+    return plans_with_judges(plans_of_sweep(plans, {"levels": launch.levels or ()}), judges, launch.judge_levels or ())
 
 
 def launch_of(suite: Suite, options: Mapping[str, Any], typed: Mapping[str, Any]) -> Launch:

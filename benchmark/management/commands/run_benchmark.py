@@ -13,6 +13,7 @@ from benchmark.management.commands._suite_plans import suite_plans
 from benchmark.services.estimates import askings_of_plans
 from benchmark.services.method_plans import method_of, methods_of
 from benchmark.services.runs import start_runs
+from benchmark.services.sweeps import sweep_of
 from benchmark.suites.registry import suite_for, suites
 from workers.management.ending import failure_of
 
@@ -81,6 +82,14 @@ class Command(JsonCommand):
             metavar="N",
             help="sweep: ask at each of these prompt levels, a run each, which one table holds against each other",
         )
+        parser.add_argument(
+            "--judges", nargs="+", default=[], metavar="NAME",
+            help="more judges of the answers of the last level, a run each, in the same launch",
+        )  # fmt: skip
+        parser.add_argument(
+            "--judge-levels", nargs="+", type=int, default=[], metavar="N",
+            help="sweep: each judge judges them at each of these levels of its prompt, a run each",
+        )  # fmt: skip
         parser.add_argument("--temperature", type=float, metavar="T", help="the suite's own if not given")
         parser.add_argument("--split", default="", metavar="NAME")
         parser.add_argument("--category", default="", metavar="NAME")
@@ -106,8 +115,11 @@ class Command(JsonCommand):
         summaries = [run_summary(run, scores=options["wait"]) for run in runs]
         if len(runs) == 1:
             return summaries[0]
-        if options["levels"]:
-            return {"levels": dict(zip((str(plan.options["level"]) for plan in plans), summaries, strict=True))}
+        own = len(sweep_of(runs[0]))
+        judged = {run.title: summary for run, summary in zip(runs[own:], summaries[own:], strict=True)} if own else {}
+        if options["levels"] or judged:
+            levels = dict(zip((str(plan.options["level"]) for plan in plans), summaries[:own], strict=False))
+            return {"levels": levels} | ({"judges": judged} if judged else {})
         return {"methods": dict(zip(map(method_of, plans), summaries, strict=True))}
 
     def say(self, result: dict) -> None:
@@ -124,4 +136,4 @@ def _by_method(result: dict) -> dict[str, dict]:
     """Return what was printed of each run by its method, or by its level, under an empty name where there is one
     run."""
     levels = {f"level {level}": summary for level, summary in result.get("levels", {}).items()}
-    return result.get("methods") or levels or {"": result}
+    return result.get("methods") or {**levels, **result.get("judges", {})} or {"": result}
