@@ -11,7 +11,13 @@ from benchmark.domain.tables.estimates import interval_of, share_column, worst_o
 from benchmark.services.people_columns import PEOPLE_NOTE, labelled_notes, own_columns, own_values
 from benchmark.suites.contract import GUESSED, LEFT_OUT, WRONG, MetricGroup
 from benchmark.suites.registry import group_named, group_suite, nouns_of_group, suite_named, units_of_group
-from benchmark.suites.showing.corrected import corrected_columns, corrected_leads, corrected_notes, corrected_values
+from benchmark.suites.showing.corrected import (
+    basis_columns,
+    corrected_columns,
+    corrected_leads,
+    corrected_notes,
+    corrected_values,
+)
 from benchmark.suites.showing.entrants import by_category, measured, parses_in, row_of, short_names_of, unjudged
 from benchmark.suites.showing.judges import COLUMN, NOTE, notes_of, tests_of
 from benchmark.suites.showing.levels import LEVELS_NOTE, category_level_rows, level_notes, level_rows
@@ -71,6 +77,7 @@ def _stage_columns(entrants: Sequence[EntrantResults], stage: str) -> list[Colum
     group = group_named(stage)
     columns = [
         Column(key="model", header=gettext_noop("Model")),
+        *corrected_columns(entrants, stage),  # in sight on a narrow screen, as what is to be read first
         *_ranking_columns("repaired", RANKING),
         *_missing_columns(group),
     ]
@@ -78,7 +85,7 @@ def _stage_columns(entrants: Sequence[EntrantResults], stage: str) -> list[Colum
         if parse == "official":
             columns += [*_ranking_columns(parse, GROUPS[parse]), *_count_columns(entrants, group)]
         columns += [_metric_column(parse, name, group) for name in group.headers]
-    columns += corrected_columns(entrants, stage)
+    columns += basis_columns(entrants, stage)
     columns += own_columns(entrants)
     columns.append(Column(key="stories", header=nouns_of_group(stage)[1].capitalize(), kind="count"))
     return columns + ([COLUMN] if tests_of(entrants) else [])

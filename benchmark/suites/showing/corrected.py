@@ -14,6 +14,7 @@ from core.language import gettext_noop
 PREFIX = "corrected_"
 """Keys of the columns of corrected scores begin with it."""
 GROUP = gettext_noop("Corrected (%)")
+BASIS = gettext_noop("Corrected from")
 BESIDE = {
     "unjudged": Column(key="unjudged", header=gettext_noop("Rows not judged"), kind="count"),
     "unseen": Column(key="unseen", header=gettext_noop("In categories not aligned"), kind="share", unit="%"),
@@ -48,19 +49,25 @@ def has_corrected(entrants: Sequence[EntrantResults]) -> bool:
 
 
 def corrected_columns(entrants: Sequence[EntrantResults], stage: str) -> list[Column]:
-    """Return the columns of corrected scores with what they rest on; none where no row has one."""
+    """Return the columns of corrected scores; none where no row has one."""
+    group = group_named(stage)
+    shares = group.corrected if has_corrected(entrants) else {}
+    return [_score_column(f"{PREFIX}{metric}", group.headers[share]) for metric, share in shares.items()]
+
+
+def basis_columns(entrants: Sequence[EntrantResults], stage: str) -> list[Column]:
+    """Return the columns of what corrected scores rest on; none where no row has one."""
     if not has_corrected(entrants):
         return []
-    group, counts = group_named(stage), heads_of_counts(stage)
+    counts = heads_of_counts(stage)
     effective = Column(
-        key=f"{PREFIX}effective", header=gettext_noop("Effective sample size"), kind="number", digits=1, group=GROUP
+        key=f"{PREFIX}effective", header=gettext_noop("Effective sample size"), kind="number", digits=1, group=BASIS
     )
     return [
-        *(_score_column(f"{PREFIX}{metric}", group.headers[share]) for metric, share in group.corrected.items()),
-        *(Column(key=f"{PREFIX}{key}", header=header, kind="count", group=GROUP) for key, header in counts.items()),
-        *(replace(column, key=f"{PREFIX}{key}", unit="", group=GROUP) for key, column in BESIDE.items()),
+        *(Column(key=f"{PREFIX}{key}", header=header, kind="count", group=BASIS) for key, header in counts.items()),
+        *(replace(column, key=f"{PREFIX}{key}", unit="", group=BASIS) for key, column in BESIDE.items()),
         effective,
-        Column(key=f"{PREFIX}by", header=gettext_noop("Study and judge"), group=GROUP),
+        Column(key=f"{PREFIX}by", header=gettext_noop("Study and judge"), group=BASIS),
     ]
 
 
