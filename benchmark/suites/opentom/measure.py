@@ -22,6 +22,7 @@ from benchmark.suites.opentom.macro_intervals import (
     macro_mean,
 )
 from benchmark.suites.opentom.released_metrics import LabelledAnswer, genres, metrics
+from benchmark.suites.opentom.samples import batches_of
 from benchmark.suites.opentom.steps import ANSWER, MAJORITY, STEPS, majority_key, majority_labels, right_label
 from benchmark.suites.right_or_wrong import accuracy_group, scored_by
 from benchmark.suites.unit_estimates import BoundedEstimate, Unit, unit_estimate
@@ -121,7 +122,8 @@ class Labelled(NamedTuple):
 class Batches:
     """Means over the five samples of narratives: macro F1 with its `deviation`, accuracy, the share of answers that are
     left out (None where one of the five has no answer to such questions), the macro F1 with what was not read as wrong,
-    and the numbers of narratives in the sample that was asked about fewest and in the one that was asked about most."""
+    and the numbers of narratives in the sample that was asked about fewest and in the one that was asked about most.
+    Samples of long narratives are `overlapping`."""
 
     f1: float | None
     deviation: float | None
@@ -129,6 +131,7 @@ class Batches:
     corrupted: float | None
     worst: float | None
     narratives: tuple[int, int]
+    overlapping: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,17 +220,17 @@ def _batches(rows: Sequence[Labelled]) -> dict[str, Batches]:
     by_genre: dict[str, Batches] = {}
     for part in PARTS:
         asked = [row for row in rows if part in row.sample.gold["batches"]]
-        worst = {
-            genre: _worst(questions) for genre, questions in genres([_released(row, part) for row in asked]).items()
-        }
+        released = [(row, _released(row, batch)) for row in asked for batch in batches_of(row.sample, part)]
+        worst = {genre: _worst(questions) for genre, questions in genres([answer for _, answer in released]).items()}
         asked_about = _narratives(asked, part)
-        for genre, result in metrics([_released(row, part) for row in asked if not row.missing]).items():
+        for genre, result in metrics([answer for row, answer in released if not row.missing]).items():
             f1, accuracy = result.mean_and_deviation("f1"), result.mean_and_deviation("accuracy")
             name = _genre_name(genre, part)
             if name in GENRES and len(result.by_batch) == 5:
                 means = Batches(
-                    *f1, accuracy=accuracy[0], corrupted=result.corrupted, worst=worst[genre], narratives=asked_about
-                )
+                    *f1, accuracy=accuracy[0], corrupted=result.corrupted, worst=worst[genre], narratives=asked_about,
+                    overlapping=len(released) > len(asked),
+                )  # fmt: skip
                 by_genre.setdefault(name, means)
     return by_genre
 
@@ -236,7 +239,8 @@ def _narratives(asked: Sequence[Labelled], part: str) -> tuple[int, int]:
     """The numbers of narratives in the smallest and in the largest of the samples as they were asked about."""
     narratives: dict[int, set[str]] = {}
     for row in asked:
-        narratives.setdefault(row.sample.gold["batches"][part], set()).add(row.sample.cluster)
+        for batch in batches_of(row.sample, part):
+            narratives.setdefault(batch, set()).add(row.sample.cluster)
     sizes = [len(keys) for keys in narratives.values()]
     return min(sizes, default=0), max(sizes, default=0)
 
@@ -264,10 +268,10 @@ def _genre_name(genre: str, part: str) -> str:
     )
 
 
-def _released(row: Labelled, part: str) -> LabelledAnswer:
+def _released(row: Labelled, batch: int) -> LabelledAnswer:
     sample = row.sample
     return LabelledAnswer(
-        batch=sample.gold["batches"][part],
+        batch=batch,
         type=sample.gold["type"],
         kind=sample.content["kind"],
         question=sample.content["question"],

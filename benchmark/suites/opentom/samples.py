@@ -19,8 +19,9 @@ from core.plain import Json
 ALL, LONG = "all", "long"
 SAMPLED, REST = "sampled", "rest"
 """Splits: the questions of the five samples on which the benchmark's own figures rest, and the others."""
-Batches = Mapping[str, Mapping[str, int]]
-"""By question key, the number of the sample of narratives that it is in, by part."""
+InBatches = Mapping[str, int | list[int]]
+"""By part, the number of the sample of narratives that a question is in; of a long narrative all of them, as its
+samples overlap."""
 
 
 def load(folder: Path, *, narratives: str = ALL) -> Imported:
@@ -35,7 +36,7 @@ def load(folder: Path, *, narratives: str = ALL) -> Imported:
 
 
 def _samples(copy: OpenToM, *, long: bool) -> Iterator[Sample]:
-    batches = {} if long else _batches(copy)
+    batches = _batches(copy, long=long)
     for key, narrative in copy.narratives.items():
         if narrative.long_text or not long:
             questions = [question for file in FILES for question in copy.questions[file.name][key]]
@@ -49,23 +50,32 @@ def _view(question: OpenQuestion) -> tuple[str, tuple[str, ...]]:
     return question.type, people_of(question)
 
 
-def _batches(copy: OpenToM) -> Batches:
-    batches: defaultdict[str, dict[str, int]] = defaultdict(dict)
+def _batches(copy: OpenToM, *, long: bool) -> Mapping[str, InBatches]:
+    batches: defaultdict[str, dict[str, int | list[int]]] = defaultdict(dict)
     for part in PARTS:
-        for row in sampled(copy, part):
-            batches[row.question.key][part] = row.batch
+        numbers: defaultdict[str, list[int]] = defaultdict(list)
+        for row in sampled(copy, part, long=long):
+            numbers[row.question.key].append(row.batch)
+        for key, each in numbers.items():
+            batches[key][part] = each if long else each[0]
     return batches
+
+
+def batches_of(sample: Sample, part: str) -> list[int]:
+    """Return the numbers of the samples of narratives in which a question is asked in a part."""
+    held: int | list[int] = sample.gold["batches"].get(part, [])
+    return [held] if isinstance(held, int) else held
 
 
 def sample_of(
     question: OpenQuestion,
-    batches: Mapping[str, int] | None = None,
+    batches: InBatches | None = None,
     *,
     long: bool = False,
     first: OpenQuestion | None = None,
 ) -> Sample:
-    """Return a question about a narrative, or about its long form, as a sample; `batches` has the number of the batch
-    that it is in, by part, `first` is the question that goes before it in one session."""
+    """Return a question about a narrative, or about its long form, as a sample; `batches` are those
+    that it is in, `first` is the question that goes before it in one session."""
     narrative = question.narrative
     content: Json = {
         "story": narrative.long_text if long else narrative.text,
@@ -116,11 +126,12 @@ def perspective_of(question: OpenQuestion) -> str:
 
 
 def ids_of(samples: Sequence[Sample], answers: Mapping[str, Any], *, part: str) -> dict[str, Answered]:
-    """Return what the ids of a part's answers are of: the questions that the released code samples, in its order."""
+    """Return what the ids of a part's answers are of: the questions that the released code samples, in its order. Of
+    long narratives, whose samples overlap, there are none."""
     numbers: Counter[str] = Counter()
     ids: dict[str, Answered] = {}
     for sample in samples:
-        if batch := sample.gold["batches"].get(part):
+        if isinstance(batch := sample.gold["batches"].get(part), int):
             ids[id_of(batch, sample.cluster, numbers[sample.cluster])] = Answered((sample.key,))
             numbers[sample.cluster] += 1
     return ids

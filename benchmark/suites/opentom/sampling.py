@@ -2,7 +2,8 @@
 
 The released code draws them with a fixed seed whatever its `--seed` says: Python's generator shuffles the narratives
 once, and NumPy's takes two of the four questions about fullness out of each multi-hop file of each narrative. Both are
-drawn here anew.
+drawn here anew. The hundred long narratives make two samples of fifty: they are shuffled three times for five, which
+overlap. That each of these shuffles starts from the order that the one before left is our reading.
 """
 
 from __future__ import annotations
@@ -48,10 +49,23 @@ def batches(keys: Sequence[str]) -> list[list[str]]:
     return [shuffled[start : start + BATCH_SIZE] for start in range(0, BATCHES * BATCH_SIZE, BATCH_SIZE)]
 
 
-def sampled(copy: OpenToM, part: str) -> Iterator[Sampled]:
-    """Yield the questions that the released code asks in a part (`coarse` or `fine`), in its order."""
+def long_batches(keys: Sequence[str]) -> list[list[str]]:
+    """Return the keys of the five samples of long narratives, two of each shuffle; `keys` are those of all, in the
+    order of the file."""
+    shuffled, generator = list(keys), random.Random(SEED)
+    drawn: list[list[str]] = []
+    while len(drawn) < BATCHES:
+        generator.shuffle(shuffled)
+        drawn += [shuffled[:BATCH_SIZE], shuffled[BATCH_SIZE : 2 * BATCH_SIZE]]
+    return drawn[:BATCHES]
+
+
+def sampled(copy: OpenToM, part: str, *, long: bool = False) -> Iterator[Sampled]:
+    """Yield the questions that the released code asks in a part (`coarse` or `fine`), or about long narratives, in its
+    order."""
     left_out = np.random.RandomState(SEED)
-    for batch, keys in enumerate(batches(list(copy.narratives)), start=1):
+    keys_of_all = [key for key, narrative in copy.narratives.items() if narrative.long_text or not long]
+    for batch, keys in enumerate((long_batches if long else batches)(keys_of_all), start=1):
         for key in keys:
             for number, question in enumerate(_asked(copy, key, part, left_out)):
                 yield Sampled(batch, number, question)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from copy import deepcopy
 from pathlib import Path
 
@@ -10,7 +11,8 @@ import pytest
 
 from benchmark.suites.opentom.data import read_opentom
 from benchmark.suites.opentom.records import BadOpenToM
-from benchmark.suites.opentom.samples import load
+from benchmark.suites.opentom.samples import batches_of, ids_of, load
+from benchmark.suites.opentom.sampling import batches, long_batches
 from tests.benchmark.suites.opentom.small import small
 
 
@@ -162,6 +164,21 @@ def test_samples_are_questions_of_narratives_and_of_long_ones(copy_of):
     assert by_key["00000001/attitude/0"].content["people"] == ["Bea"]
     long = load(copy_of(), narratives="long").samples
     assert len(long) == 46 and all(sample.content["story"].startswith("It rained. ") for sample in long)
+
+
+def test_long_narratives_are_in_a_sample_of_each_shuffle(copy_of):
+    keys = [str(at) for at in range(100)]
+    first, second, third, fourth, fifth = drawn = long_batches(keys)
+    assert [len(batch) for batch in drawn] == [50] * 5 and first == batches(keys)[0]
+    assert {*first, *second} == {*third, *fourth} == {*keys} and {*first} & {*third} and {*third} != {*fifth}
+    # two of them make the first sample of each of three shuffles, and are asked about other fullness in each
+    samples = load(copy_of(), narratives="long").samples
+    assert {number for sample in samples for number in batches_of(sample, "fine")} == {1, 3, 5}
+    attitude = [sample for sample in samples if sample.content["kind"] == "attitude"]
+    assert [batches_of(sample, "coarse") for sample in attitude] == [[1, 3, 5]] * 2
+    by_number = Counter(number for sample in samples for number in batches_of(sample, "fine"))
+    assert by_number == dict.fromkeys((1, 3, 5), 2 * 15) and {sample.split for sample in samples} <= {"sampled", "rest"}
+    assert ids_of(samples, {}, part="fine") == {}
 
 
 def test_the_batches_of_a_part_are_its_questions_without_two_of_fullness(copy_of):
