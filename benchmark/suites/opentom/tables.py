@@ -42,7 +42,8 @@ _BATCHES = (
 _OVERLAPPING = gettext_noop(
     "The hundred long narratives are shuffled three times with seed 42, two samples to a shuffle: the five overlap, so "
     "that their deviation says less. What is published leaves open from which order the second and third shuffle "
-    "start: here from that of the one before."
+    "start (here from that of the one before), and whether a narrative of two samples has the same multi-hop questions "
+    "in both (here they are drawn anew)."
 )
 NARRATIVES_A_SAMPLE = 50
 _ATTITUDE = "Attitude"
