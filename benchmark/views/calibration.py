@@ -23,6 +23,7 @@ from annotation.models import Role
 from annotation.templatetags.agreement_figures import brackets, coefficient_interval
 from benchmark.access import calibrated_study
 from benchmark.domain.corrections import differing_told
+from benchmark.domain.matched_rows import F1
 from benchmark.services.calibrating import (
     NARROW,
     CalibrationReport,
@@ -44,9 +45,12 @@ from benchmark.services.calibration_tables import (
     rivals_table,
     scores_table,
 )
+from benchmark.suites.contract import MetricGroup
+from benchmark.suites.registry import suite_named, units_of_group
 from benchmark.views.downloads import table_response
 from benchmark.views.files import files_of
 from benchmark.views.tables import no_link, page_table
+from core.catalogues.patterns import translated as in_language
 from core.views.charts import PERCENT, Estimate, Row, dot_chart
 from core.wording import counted
 from judge.domain.calibration.agreement import Agreement, Figure
@@ -85,7 +89,7 @@ def calibration(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         report, selection = _chosen(request, study, kept)
         judge = report.judge
         here = reverse("benchmark:calibration_rows", args=[slug, uid]) + f"?judge={judge.version}"
-        context |= _report(report, here) | {
+        context |= _report(report, here, _judged_group(study)) | {
             "self_test": self_test_of(judge),
             "files": {
                 name.replace("-", "_"): files_of("table", name, partial(_file, slug, uid, judge.version))
@@ -209,7 +213,13 @@ def _kept(request: HttpRequest) -> Callable[[Table, JudgedRow], bool]:
     return keep
 
 
-def _report(report: CalibrationReport, here: str) -> dict[str, Any]:
+def _judged_group(study: AlignmentStudy) -> MetricGroup:
+    """Return the metric group whose figures rest on the study's judges."""
+    groups = suite_named(study.origin.get("suite", "")).groups
+    return next(group for group in groups if group.judged)
+
+
+def _report(report: CalibrationReport, here: str, group: MetricGroup) -> dict[str, Any]:
     found, overall = report.calibration, report.calibration.overall
     names = {
         "category": (_("Agreement by category"), found.by_category),
@@ -224,7 +234,9 @@ def _report(report: CalibrationReport, here: str) -> dict[str, Any]:
         "differs": differing_told(report.differing.p or 0.0) if report.differing.warns else "",
         "overall": overall,
         "figures": figures_of(overall),
-        "charts": [_scores(report), *(_agreements(title, of) for _key, title, of in groups)],
+        "units": units_of_group(group.key),
+        "score": group.headers[group.corrected[F1]],
+        "charts": [_scores(report, group), *(_agreements(title, of) for _key, title, of in groups)],
         "groups": [(title, _grouped(key, each, here)) for key, title, each in groups],
         "confusion": _confusion(found.confusion),
         "narrow": NARROW,
@@ -287,20 +299,22 @@ def _agreements(title: str, of: Mapping[str, Agreement]) -> Any:
     return dot_chart(title, rows, notation=PERCENT, holds=(1.0,), heads=(_("Agreement"),))
 
 
-def _scores(report: CalibrationReport) -> Any:
-    """Corrected F1 beside what the judge alone gives."""
+def _scores(report: CalibrationReport, group: MetricGroup) -> Any:
+    """The corrected score beside what the judge alone gives."""
+    units = in_language(units_of_group(group.key))
     rows = [
         Row(
             label=one.model,
             first=_corrected(one.f1),
             second=_estimate(one.alone),
             bounds=one.f1.bounds,
-            n=_("{n} aligned stories").format(n=one.f1.aligned),
+            n=_("{n} aligned {units}").format(n=one.f1.aligned, units=units),
         )
         for one in report.models
     ]
     heads = _("Corrected"), _("Judge alone")
-    return dot_chart(_("F1 of extraction"), rows, notation=PERCENT, heads=heads, noun="F1")
+    score = in_language(group.headers[group.corrected[F1]])
+    return dot_chart(in_language(group.score_title), rows, notation=PERCENT, heads=heads, noun=score)
 
 
 def _corrected(score: Corrected) -> Estimate:

@@ -262,7 +262,10 @@ def test_pages_show_it_from_the_launch_to_the_corrected_score(world, client):
     board = client.get(reverse("benchmark:leaderboard", args=[slug]) + f"?version={world.dataset.version}")
     assert "oracle-judge" in board.content.decode()
     pair = client.get(reverse("benchmark:calibration", args=[slug, study.uid]))
-    assert pair.status_code == 200 and "Agreement by story" in pair.content.decode()
+    told = pair.content.decode()
+    assert pair.status_code == 200 and "Agreement by story" in told
+    assert "Intervals are over conversations" in told and "Right, by the judge, corrected" in told
+    assert "F1 of extraction" not in told and "aligned conversations" in told
 
 
 def test_who_aligns_sees_the_question_and_one_row_on_each_side(world):
