@@ -4,7 +4,7 @@ that needed it."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 
 from django.db import transaction
@@ -28,7 +28,7 @@ from benchmark.services.runs import READ_AGAIN, note_later
 from benchmark.suites.contract import BadQuestion, Parsed
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.reasons import NO_GOLD, NOT_WHOLE, REFUSED, TRUNCATED
-from benchmark.suites.registry import suite_named, suites
+from benchmark.suites.registry import SuiteUnknown, suite_named, suites
 from core.bulk import insert_rows, update_rows
 from core.language import gettext_noop
 from workers.models import Call, Item, ItemState, Job
@@ -122,7 +122,7 @@ Texts = Mapping[str, str]
 def answers_of(run_items: Sequence[RunItem]) -> dict[int, Texts]:
     """Return, by run item id, the same model's answers to its story that its question or answer is read with. All are
     current, or all are of one frozen report."""
-    related = {run_item.pk: suite_named(run_item.entrant.run.suite).related(run_item.stage) for run_item in run_items}
+    related = {run_item.pk: _related(run_item) for run_item in run_items}
     related_items = [run_item for run_item in run_items if related[run_item.pk]]
     if not related_items:
         return {run_item.pk: {} for run_item in run_items}
@@ -142,6 +142,15 @@ def answers_of(run_items: Sequence[RunItem]) -> dict[int, Texts]:
     return {
         run_item.pk: texts_by_turn.get(_turn(run_item), {}) if related[run_item.pk] else {} for run_item in run_items
     }
+
+
+def _related(run_item: RunItem) -> Collection[str]:
+    """Return the steps whose answers an item is read with; none where its suite is not here, which fails that item
+    alone once it is asked or read."""
+    try:
+        return suite_named(run_item.entrant.run.suite).related(run_item.stage)
+    except SuiteUnknown:
+        return ()
 
 
 def _turn(run_item: RunItem) -> tuple[int, int, int]:

@@ -13,6 +13,7 @@ from benchmark.suites.guarding import SuiteFailed, guarded
 from benchmark.suites.item_filters import OF_EVERY_SUITE
 from benchmark.suites.released import Parser
 from benchmark.suites.settings import OF_EVERY_RUN, OF_THE_LAUNCH
+from core.language import gettext_noop
 from workers.providers.baseline.baseline import Baseline
 from workers.providers.baseline.registered import register_baseline, registered_baseline
 
@@ -140,11 +141,27 @@ def suites() -> dict[str, Suite]:
     return dict(_suites)
 
 
+class SuiteUnknown(SuiteFailed, KeyError):
+    """A suite that this process does not have, as one sentence: it may have started before the suite was added."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # a KeyError quotes what it is given
+
+
 def suite_named(name: str) -> Suite:
-    """Return the suite of that name, also for gold of a schema that has its own. Raises KeyError where there is
-    none."""
+    """Return the suite of that name, also for gold of a schema that has its own. Raises SuiteUnknown, a KeyError, where
+    there is none."""
     _load()
-    return _suites[name] if name in _suites else _of_schema(name)
+    if name in _suites:
+        return _suites[name]
+    try:
+        return _of_schema(name)
+    except KeyError as error:
+        raise SuiteUnknown(
+            gettext_noop(
+                f"There is no suite {name!r} in this process; where it was added since, start server and workers anew."
+            )
+        ) from error
 
 
 def is_suite(name: str) -> bool:

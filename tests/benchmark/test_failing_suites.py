@@ -103,6 +103,23 @@ def test_a_question_that_cannot_be_made_fails_alone(breaking, dataset, admin, ca
     assert told in shown(admin, run, "run_item", odd.pk)
 
 
+def test_a_worker_that_does_not_know_the_suite_says_so_and_does_no_harm(tiny, monkeypatch, dataset, cast, admin):
+    adder = make_endpoint("adder", provider="baseline", model="adder")
+    plan = Plan(dataset, [adder], ["repeat", "sum"], suite="tiny", options={"politeness": "now"}, max_tokens=20)
+    run = start_run(by=cast.alice, plan=plan, now=timezone.now())
+    known = registry._suites.pop("tiny")  # as in a process from before the suite was added
+    try:
+        work_off(run)
+    finally:
+        registry._suites["tiny"] = known
+    told = "There is no suite 'tiny' in this process; where it was added since, start server and workers anew."
+    assert set(RunItem.objects.filter(entrant__run=run).values_list("item__problem", flat=True)) == {told}
+    assert told in shown(admin, run, "run_item", at(run, "repeat").pk)
+    assert retry_failed(job=run.job, now=timezone.now())
+    work_off(run)
+    assert set(RunItem.objects.filter(entrant__run=run).values_list("item__state", flat=True)) == {ItemState.DONE}
+
+
 def test_what_was_chosen_and_cannot_be_asked_is_told_as_the_suite_says_it(tiny, monkeypatch, dataset, cast):
     def request(question):
         raise BadQuestion("The tone is wrong.")

@@ -53,6 +53,10 @@ class JobHandler(Protocol):
         return None
 
 
+class HandlerUnknown(LookupError):
+    """A kind of job that no app of this process registered, as one sentence."""
+
+
 _HANDLERS: dict[str, JobHandler] = {}
 
 
@@ -62,9 +66,9 @@ def register(name: str, handler: JobHandler) -> None:
 
 
 def handler_of(name: str) -> JobHandler:
-    """Return the handler of jobs whose `handler` is `name`. Raises LookupError where no app registered one."""
+    """Return the handler of jobs whose `handler` is `name`. Raises HandlerUnknown where no app registered one."""
     if name not in _HANDLERS:
-        raise LookupError(f"No app registered a handler for {name!r} jobs.")
+        raise HandlerUnknown(f"No app registered a handler for {name!r} jobs.")
     return _HANDLERS[name]
 
 

@@ -20,7 +20,7 @@ from workers.models.call import COMPLETED
 from workers.providers.contract import Backend, Request
 from workers.providers.errors import BackendError
 from workers.providers.options import LIMITS
-from workers.services.handlers import handler_of
+from workers.services.handlers import HandlerUnknown, handler_of
 
 log = logging.getLogger(__name__)
 AHEAD, CHUNK = 256, 64
@@ -98,7 +98,7 @@ def _requests(items: Sequence[Item]):
     for name, group in by_handler.items():
         try:
             requests = handler_of(name).ask(group)
-        except LookupError as error:
+        except HandlerUnknown as error:
             requests = dict.fromkeys((item.pk for item in group), str(error))
         except Exception:
             log.exception("The job handler %s could not ask.", name)

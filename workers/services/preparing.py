@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from core.language import gettext_noop
 from workers.models import Job
-from workers.services.handlers import handler_of
+from workers.services.handlers import HandlerUnknown, handler_of
 
 log = logging.getLogger(__name__)
 UNPREPARED = gettext_noop("Its questions could not be made; the worker's log says why. Retry makes them again.")
@@ -30,7 +30,7 @@ def prepare(job: Job, stop: threading.Event) -> None:
         handler_of(job.handler).prepare(job, stop.is_set)
     except DatabaseError:
         log.exception("Job %s could not be prepared now.", job.uid)
-    except LookupError as error:
+    except HandlerUnknown as error:
         Job.objects.filter(pk=job.pk).fail_preparation(str(error), now=timezone.now())
     except Exception:
         log.exception("The job handler %s could not prepare job %s.", job.handler, job.uid)
