@@ -6,11 +6,13 @@ import json
 from decimal import Decimal
 
 import pytest
+from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
+from django.urls import reverse
 
 from workers.models import Endpoint, EndpointRateLimit
 from workers.providers import registry
-from workers.services.endpoints import add_samples
+from workers.services.endpoints import add_samples, save_endpoint
 
 pytestmark = pytest.mark.django_db
 MODELS = {"baseline": "lexical-judge"}
@@ -30,11 +32,30 @@ def refused(*options: str, **more: str) -> str:
 
 @pytest.mark.parametrize("provider", registry.names())
 def test_every_provider_can_be_registered(provider, capsys):
-    add("one", "--json", provider=provider, model=MODELS.get(provider, "m"))
+    address = ["--base-url=http://127.0.0.1:8000/v1"] if registry.wants_address(provider) else []
+    add("one", "--json", *address, provider=provider, model=MODELS.get(provider, "m"))
     assert json.loads(capsys.readouterr().out) == {"endpoint": "one"}
     endpoint = Endpoint.objects.get()
     assert (endpoint.provider, endpoint.active, endpoint.spec.provider) == (provider, True, provider)
     assert EndpointRateLimit.objects.filter(endpoint=endpoint).exists()
+
+
+def test_a_provider_without_an_address_of_its_own_is_given_one(client, cast):
+    told = "It has no address: say where its server answers."
+    assert refused(provider="vllm") == f"base_url: {told}"
+    cast.alice.is_superuser = True
+    cast.alice.save()
+    client.force_login(cast.alice)
+    typed = {"name": "small", "provider": "vllm", "model": "small-1", "active": "on"}
+    page = client.post(reverse("workers:new_endpoint"), typed)
+    assert page.status_code == 200 and page.context["form"].errors["base_url"] == [told]
+    sent = client.post("/api/v1/endpoints/", typed | {"active": True}, "application/json")
+    assert sent.status_code == 422 and sent.json()["error"]["fields"]["base_url"] == [told]
+    assert not Endpoint.objects.exists()
+    before = Endpoint.objects.create(name="before", provider="vllm", model="m")
+    save_endpoint(by="", endpoint=before, values={"active": False})  # can still be switched off
+    with pytest.raises(ValidationError, match=told):
+        save_endpoint(by="", endpoint=before, values={"active": True})
 
 
 def test_options_may_write_of_a_character_that_none_may_hold():

@@ -10,6 +10,7 @@ from core.language import gettext_noop
 from workers.models import Endpoint
 from workers.providers.description import PRICES
 from workers.providers.keys import looks_like_key
+from workers.providers.registry import wants_address
 from workers.services.endpoint_rules import BOUNDS, NAME_SENTENCES, bound_sentence, check_endpoint
 
 GROUPS = (
@@ -112,6 +113,8 @@ class EndpointForm(forms.ModelForm):
             self.fields["price_input"].help_text = about.unset_price
             self.fields["price_output"].help_text = gettext_noop(f"Reasoning counts as output. {about.unset_price}")
         self.fields["options"].help_text = about.options_help
+        if wants_address(provider):
+            self.fields["base_url"].help_text = gettext_noop("Where its server answers.")
         for name in set(BOUNDS) & set(self.fields):
             low, high = BOUNDS[name]
             self.fields[name].widget.attrs |= {"min": low, "max": high}

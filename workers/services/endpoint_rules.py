@@ -124,8 +124,11 @@ def _variable_problems(endpoint: Endpoint) -> list[tuple[str, str]]:
 
 def check_address(endpoint: Endpoint) -> None:
     """Raise ValidationError for an address that is not http or https, whose host the site does not allow, or where
-    clouds keep secrets."""
+    clouds keep secrets, and for none where the provider has none of its own; a model that was registered so before can
+    still be switched off."""
     if not endpoint.base_url:
+        if (endpoint.active or not endpoint.pk) and registry.wants_address(endpoint.provider):
+            raise ValidationError({"base_url": gettext_noop("It has no address: say where its server answers.")})
         return
     try:
         parts = urlsplit(endpoint.base_url)
