@@ -74,15 +74,15 @@ def measured_sets(
     group: MetricGroup,
     score: Scoring,
     *,
-    of_all: bool = False,
+    of_all: bool = True,
 ) -> Measured | None:
     """The figures of a group whose units are sets, the samples of one `Sample.group`: of each share a set has the least
     of what its samples have from `score`, so that it is right where all of them are.
 
     The group's `counts` says which samples count. Under a control those that it leaves as they are count as published,
     in sets of which it changes some. A set of which not all these were asked has no figure, and analyses say how many
-    such sets there are as `incomplete`; others stand under their first sample. With `of_all` the other samples have
-    rows without a figure: a ranking over all samples of a run takes those without a row for lost.
+    such sets there are as `incomplete`; others stand under their first sample. The other samples have rows without a
+    figure, as a ranking over all samples of a run takes those without a row for lost; `of_all=False` leaves them out.
     """
     counts = group.counts or every
     sets = entered.resources.derived(("sets", counts), lambda samples: _keys_of_sets([*filter(counts, samples)]))

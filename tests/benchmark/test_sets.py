@@ -64,7 +64,7 @@ def sets_of(answers: dict[str, list[float | str]], asked=None, **how):
     entered = Entered(
         "m", "model", [sample for sample in samples if sample.key in outcomes], outcomes, ["sum"], {}, resources
     )
-    measured = measured_sets(entered, replace(GROUP, **how), scored)
+    measured = measured_sets(entered, replace(GROUP, **how), scored, of_all=False)
     return plain(measured.metrics), plain(measured.by_sample)
 
 

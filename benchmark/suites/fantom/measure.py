@@ -154,14 +154,12 @@ def _measure_answers(entered: Entered) -> dict[str, Measured | None]:
     """Return the figures of answers; the metrics of the paper's tables are among the analyses of single questions,
     under `fantom`."""
     return {
-        FALSE_BELIEF.key: measured_sets(entered, FALSE_BELIEF, _rights, of_all=True),
+        FALSE_BELIEF.key: measured_sets(entered, FALSE_BELIEF, _rights),
         **{
-            group.key: measured_sets(entered, group, _rights, of_all=True)
-            if name == entered.settings[EMBEDDER]
-            else None
+            group.key: measured_sets(entered, group, _rights) if name == entered.settings[EMBEDDER] else None
             for name, group in FREE.items()
         },
-        CONTROL.key: measured_sets(entered, CONTROL, _control, of_all=True),
+        CONTROL.key: measured_sets(entered, CONTROL, _control),
         QUESTIONS.key: with_analyses(
             measured_samples(entered, QUESTIONS, _question), "fantom", lambda parse: _analyses(entered, parse)
         ),

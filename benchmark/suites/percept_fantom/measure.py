@@ -166,7 +166,7 @@ def measure(entered: Entered) -> dict[str, Measured | None]:
     """Return the figures of each group, None of one whose step was not asked; the figures of the paper's tables are
     among the analyses of single questions, under ANALYSES."""
     measured = {
-        group.key: measured_sets(entered, group, _rights, of_all=True)
+        group.key: measured_sets(entered, group, _rights)
         for group in (FALSE_BELIEF, TRUE_BELIEF, GIVEN_FALSE, GIVEN_TRUE)
     }
     measured[PERCEIVING.key] = measured_samples(entered, PERCEIVING, _Perceiving(entered))
