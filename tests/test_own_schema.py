@@ -20,7 +20,7 @@ from django.utils import timezone
 from annotation.domain.archive_format import BadArchive
 from annotation.domain.labelling import Row, labelling_request, prompts_of
 from annotation.domain.schema_files import document_of, schema_of_document
-from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA, SHIPPED
 from annotation.models import (
     AppendOnly,
     AuditEvent,
@@ -237,12 +237,12 @@ def test_a_new_project_chooses_on_the_page(loaded, client, cast):
 def test_an_import_makes_a_project_of_a_schema_that_is_here(project, tmp_path):
     file = tmp_path / "stories.jsonl"
     assert (project.schema.reference, len(project.schema.dimensions)) == ("eight:1", 8)
-    with pytest.raises(
-        CommandError, match="'nine' is not a label schema that is here; expected one of omnitom:1, eight:1"
-    ):
+    here = ", ".join([*(schema.reference for schema in SHIPPED.values()), "eight:1"])
+    assert here.startswith("omnitom:1, ")
+    with pytest.raises(CommandError, match=f"'nine' is not a label schema that is here; expected one of {here}"):
         call_command("import_corpus", "omnitom", file, project="new", schema="nine")
     with pytest.raises(CommandError, match="The project own labels by eight:1, which stays; not omnitom:1"):
-        call_command("import_corpus", "omnitom", file, project="own", schema="omnitom")
+        call_command("import_corpus", "omnitom", file, project="own", schema="omnitom:1")
     assert not Project.objects.filter(slug="new").exists()
 
 
