@@ -42,6 +42,11 @@ def model_of(about: Provider) -> str:
     return next(iter(about.models), "small-1")
 
 
+def address_of(about: Provider) -> dict[str, str]:
+    """The address that is typed for a provider without one of its own."""
+    return {"base_url": "http://127.0.0.1:8000/v1"} if registry.wants_address(about.name) else {}
+
+
 def typed(about: Provider) -> dict[str, str]:
     """What a person sends who fills in only what a new form of the provider leaves empty."""
     form = EndpointForm(instance=None, initial=dict(about.defaults), provider=about.name)
@@ -51,7 +56,7 @@ def typed(about: Provider) -> dict[str, str]:
         for name, value in values.items()
         if value is not None and value is not False
     }
-    return values | {"options": "{}", "name": "small", "model": model_of(about)}
+    return values | {"options": "{}", "name": "small", "model": model_of(about)} | address_of(about)
 
 
 @pytest.mark.django_db
@@ -74,8 +79,9 @@ def test_it_is_registered_with_its_form_and_shown(name, admin, page):
 def test_form_command_and_api_register_the_same(name, admin, admins_api, capsys):
     about = registry.find(name)
     admin.post(f"{reverse('workers:new_endpoint')}?provider={name}", typed(about))
-    call_command("add_endpoint", "by-command", f"--provider={name}", f"--model={model_of(about)}")
-    body = {"name": "by-api", "provider": name, "model": model_of(about)}
+    address = [f"--base-url={url}" for url in address_of(about).values()]
+    call_command("add_endpoint", "by-command", f"--provider={name}", f"--model={model_of(about)}", *address)
+    body = {"name": "by-api", "provider": name, "model": model_of(about)} | address_of(about)
     assert admins_api.post("/api/v1/endpoints/", body, format="json").status_code == 201
     rows = [model_to_dict(endpoint, exclude=["id", "name"]) for endpoint in Endpoint.objects.order_by("name")]
     assert rows[0] | {"created_by": ""} == rows[1] | {"created_by": ""} == rows[2] | {"created_by": ""}
