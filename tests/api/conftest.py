@@ -8,6 +8,9 @@ from rest_framework.test import APIClient
 from annotation.models import ApiToken, Scope
 from annotation.services.api_tokens import make_token
 
+OPERATIONS = 65
+"""Of the whole API, so that none is missed where it is described and fuzzed."""
+
 
 def token_of(person, scope: Scope = Scope.WRITE) -> str:
     """Return the secret of a token that was used just now: its first use writes that down."""

@@ -96,6 +96,6 @@ def test_rows_are_linked_and_separated(experts, bare, address):
     assert [row["lane"] for row in rows] == ["only-a", "only-b"]
     link = address("link_lanes", bare)
     body = {"row": rows[0]["row"], "other": rows[1]["row"], "idempotency_key": "k1"}
-    [both] = write(experts[0], link, body)["rows"]
+    [both] = [write(experts[0], link, body) for _ in range(2)][-1]["rows"]
     assert both["a"] and both["b"]
     assert len(write(experts[0], link, {"row": both["row"], "idempotency_key": "k2"})["rows"]) == 2
