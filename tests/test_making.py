@@ -375,6 +375,7 @@ BY_NATURE = {
     ("benchmark/watches/watch.html", 'value="stop"'): "sets whether anchors are asked",
     ("benchmark/watches/watch.html", 'value="note"'): "sets what was noted",
     ("benchmark/calibration/report.html", 'name="reason"'): "sets which judge was chosen, and why",
+    ("benchmark/runs/sweep.html", 'name="group"'): "sets which model and level was chosen, and why",
     ("annotation/accounts/invitation.html", "<form"): "an invitation is claimed by one update; a user name is unique",
     ("annotation/adjudication/_cell.html", "annotation:decide"): "a decision names the revision that it was made on",
     ("benchmark/doubtful/_cell.html", "<form"): "the same look again is no other one",
