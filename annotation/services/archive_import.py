@@ -170,6 +170,7 @@ class _Import:
             if self.project is not None:
                 discard_project(self.project)
             raise
+        self.writes.tell_planner(*{section.model for section in others})
         refresh(self.project)
         return {name: counts[name] for name in SECTIONS}
 

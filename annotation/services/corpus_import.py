@@ -17,7 +17,7 @@ from annotation.domain.formats import CORPUS_FORMATS, WHAT_IT_SEEMS, CorpusForma
 from annotation.domain.problems import Problem, Problems
 from annotation.domain.schema import Schema
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA, told_of
-from annotation.models import Membership, Project, Role, User
+from annotation.models import BeliefTable, Membership, Project, Proposition, Role, Story, User
 from annotation.services import audit
 from annotation.services.attached_tables import Ambiguous, Candidate, attach, candidates_for, story_for
 from annotation.services.counts import refresh
@@ -202,6 +202,7 @@ class _Import:
             with opener() as handle:
                 self._file(handle, name)
             progress(f"{name}: {self.result.stories} stories so far")
+        self.writes.tell_planner(Story, BeliefTable, Proposition)
         if self.project is not None:
             refresh(self.project)
         return self.result

@@ -8,11 +8,13 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from django.db import connection, transaction
+from django.db import connection, models, transaction
 
 logger = logging.getLogger(__name__)
 
 MOST_ROWS = 2_000
+VERY_MANY = 1_000
+"""Rows after which PostgreSQL's planner is told of them."""
 _FIRST_ROWS, _LEAST_ROWS = 500, 50
 _AIM_SECONDS = 0.08
 _GROWTH = 1.5
@@ -29,6 +31,7 @@ class ShortWrites:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.rows = _FIRST_ROWS
+        self.written = 0
         self._clock = clock
         self._last: float | None = None
 
@@ -43,8 +46,18 @@ class ShortWrites:
             self._last, worked = self._clock(), time.thread_time() - worked
         took = self._last - began
         logger.debug("transaction of %d rows: %.4f s, %.4f s of a processor", rows, took, worked)
+        self.written += rows
         fitting = rows * _AIM_SECONDS / took if took > _AIM_SECONDS else self.rows * _GROWTH
         self.rows = int(max(_LEAST_ROWS, min(MOST_ROWS, fitting)))
+
+    def tell_planner(self, *tables: type[models.Model]) -> None:
+        """After the last of very many rows, have PostgreSQL look at the tables that hold them. It plans by what it last
+        saw there and looks of itself up to a minute later: until then it went through all open cells for each
+        proposition of the experts' queue."""
+        if connection.vendor == "postgresql" and self.written >= VERY_MANY:
+            names = [connection.ops.quote_name(table._meta.db_table) for table in tables]
+            with connection.cursor() as cursor:
+                cursor.execute(f"ANALYZE {', '.join(names)}")
 
     def _let_others_in(self) -> None:
         if self._last is None or connection.vendor != "sqlite" or connection.in_atomic_block:

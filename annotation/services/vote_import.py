@@ -21,7 +21,7 @@ from django.utils.translation import gettext
 
 from annotation.domain.problems import Problem, Problems
 from annotation.domain.votes_csv import VoteRow, read_votes
-from annotation.models import Project, Proposition, User
+from annotation.models import Assignment, GoldEvent, GoldLabel, Project, Proposition, User, Vote, VoteEvent
 from annotation.services import audit
 from annotation.services.counts import refresh
 from annotation.services.import_results import not_taken, summary
@@ -268,6 +268,7 @@ def _write(by, project: Project, annotators: Annotators, placed, file: str, now:
                 "Somebody changed assignments or votes of the same stories meanwhile; import the file again to go on."
             )
         ) from error
+    writes.tell_planner(Assignment, Vote, VoteEvent, GoldLabel, GoldEvent)
 
 
 def _of_this_moment(batch: Batch, annotators: Annotators, part: list[Placed]) -> Batch:

@@ -8,6 +8,7 @@ import json
 
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
@@ -165,6 +166,19 @@ def test_votes_are_written_in_short_transactions_and_looked_up_outside_of_them(m
     if connection.vendor == "sqlite":
         # 63 votes with their events, 21 gold labels with theirs, three assignments, three people, one audit row
         assert max(written) == 63 * 2 + 21 * 2 + 3 + 3 + 1
+
+
+@pytest.mark.parametrize(("very_many", "tables"), [(1, ["proposition", "vote", "goldlabel"]), (10_000, [])])
+def test_postgresql_is_told_of_very_many_new_rows(monkeypatch, very_many, tables):
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite's planner needs no look at the tables.")
+    monkeypatch.setattr(short_writes, "VERY_MANY", very_many)
+    with CaptureQueriesContext(connection) as captured:
+        import_lines(records(2))
+        import_rows(votes(2, 3))
+    looks = " ".join(query["sql"] for query in captured if query["sql"].startswith("ANALYZE"))
+    assert [name for name in tables if f'"annotation_{name}"' in looks] == tables
+    assert bool(looks) == bool(tables)
 
 
 def test_one_story_of_very_many_rows_is_divided(monkeypatch):
