@@ -132,14 +132,14 @@ class CorrectedModel:
         return Figure(self.f1.human, self.f1.aligned, self.f1.human_interval, reason=self.f1.reason)
 
     @property
-    def beside(self) -> tuple[Corrected, ...]:
-        """The further scores, in the order of the page: precision, recall, and F1 over categories."""
-        return self.scores[Metric.PRECISION], self.scores[Metric.RECALL], self.by_category
+    def sides(self) -> tuple[Corrected, Corrected]:
+        """Precision and recall."""
+        return self.scores[Metric.PRECISION], self.scores[Metric.RECALL]
 
     @property
     def more(self) -> int:
         """How many further stories people could align, `MORE` at most."""
-        return min(MORE, self.f1.stories - self.f1.aligned)
+        return max(min(MORE, len(self.f1.moves) - self.f1.aligned), 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,8 +281,8 @@ def _corrected(name: str, models: Mapping[str, Sequence[JudgedStory]]) -> Correc
         scores,
         shown(corrected(stories, Metric.F1, Averaging.CATEGORIES)),
         mean_judged(stories, Metric.F1).figure,
-        foreseen(f1, min(f1.aligned + MORE, f1.stories)),
-        needed(f1, NARROW, len(stories)),
+        foreseen(f1, min(f1.aligned + MORE, len(f1.moves))),
+        needed(f1, NARROW, len(f1.moves)),
         len(models),
         None if f1.interval or not others else shown(corrected(stories, Metric.F1, others=others)),
     )

@@ -3,41 +3,46 @@ study beside each other, and by the level of their prompt; corrected scores, Mat
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from benchmark.domain.tables import Cells, Column, Table
-from benchmark.services.calibrating import CalibrationReport, StudyReports
+from benchmark.services.calibrating import CalibrationReport, CorrectedModel, StudyReports
+from benchmark.services.calibration_words import OF_STORIES, CalibrationWords
 from core.language import gettext_noop
 from judge.domain.calibration.agreement import Agreement, Figure
-from judge.domain.calibration.corrected import Corrected
+from judge.domain.calibration.corrected import Corrected, Metric
 from judge.domain.calibration.selection import Selection
 
 AGREEMENT, JUDGES, SCORES, COUNTS, RIVALS = "agreement", "judges", "corrected", "match-counts", "paired"
-_COUNTS = (
-    ("tables", gettext_noop("Tables")),
-    ("stories", gettext_noop("Stories")),
-    ("rows", gettext_noop("Rows")),
-    ("known", gettext_noop("Rows with both verdicts")),
-)
-_SHARES = (
-    ("by_story", gettext_noop("Agreement by story")),
-    ("by_row", gettext_noop("Agreement by row")),
-    ("sensitivity", gettext_noop("Sensitivity")),
-    ("specificity", gettext_noop("Specificity")),
-)
+_COUNTS = ("tables", "stories", "rows", "known")
 KAPPA = "kappa"
+_FIGURES = ("by_story", "by_row", "sensitivity", "specificity", KAPPA)
 
 
-def agreement_table(report: CalibrationReport) -> Table:
+def _count_heads(words: CalibrationWords) -> dict[str, str]:
+    heads = (
+        gettext_noop("Tables"), words.units.capitalize(), gettext_noop("Rows"), gettext_noop("Rows with both verdicts"),
+    )  # fmt: skip
+    return dict(zip(_COUNTS, heads, strict=True))
+
+
+def _share_heads(words: CalibrationWords) -> dict[str, str]:
+    heads = (
+        words.agreement, gettext_noop("Agreement by row"), gettext_noop("Sensitivity"), gettext_noop("Specificity"),
+    )  # fmt: skip
+    return dict(zip(_FIGURES, heads, strict=False))
+
+
+def agreement_table(report: CalibrationReport, words: CalibrationWords = OF_STORIES) -> Table:
     """Return a row for all rows together and for each category, evaluated model, actor role, order and table."""
     columns = [
         Column(key="by", header=gettext_noop("By")),
         Column(key="group", header=gettext_noop("Group")),
-        *(Column(key=key, header=header, kind="count") for key, header in _COUNTS),
+        *(Column(key=key, header=header, kind="count") for key, header in _count_heads(words).items()),
         *(
             Column(key=key, header=header, kind="share", unit="%", interval=f"{key}-interval", bounds=f"{key}-bounds")
-            for key, header in _SHARES
+            for key, header in _share_heads(words).items()
         ),
         Column(key=KAPPA, header=gettext_noop("Cohen’s κ"), kind="number", interval=f"{KAPPA}-interval"),
     ]
@@ -46,14 +51,16 @@ def agreement_table(report: CalibrationReport) -> Table:
         columns=columns,
         rows=[_cells(by, name, of) for by, groups in _groups(report) for name, of in groups.items()],
         notes=[
-            gettext_noop("Brackets: 95 % intervals over stories. Rows without a verdict are in the bounds alone."),
+            gettext_noop(
+                f"Brackets: 95 % intervals over {words.units}. Rows without a verdict are in the bounds alone."
+            ),
             gettext_noop("Orders: of gold rows gold's, of predictions the one that the model gave."),
         ],
     )
 
 
-def judges_table(kept: StudyReports) -> Table:
-    """Return a row for each version of a judge of a study, the one that agrees most with people first: by story, as
+def judges_table(kept: StudyReports, words: CalibrationWords = OF_STORIES) -> Table:
+    """Return a row for each version of a judge of a study, the one that agrees most with people first: by table, as
     papers choose a judge, and by row."""
     columns = [
         Column(key="judge", header=gettext_noop("Judge")),
@@ -62,7 +69,7 @@ def judges_table(kept: StudyReports) -> Table:
         Column(key="known", header=gettext_noop("Rows with both verdicts"), kind="count"),
         *(
             Column(key=key, header=header, kind="share", unit="%", interval=f"{key}-interval", best="high")
-            for key, header in _SHARES
+            for key, header in _share_heads(words).items()
         ),
         Column(key=KAPPA, header=gettext_noop("Cohen’s κ"), kind="number", interval=f"{KAPPA}-interval"),
     ]
@@ -75,19 +82,23 @@ def judges_table(kept: StudyReports) -> Table:
         title=gettext_noop("Judges by agreement with people"),
         columns=[*columns, *_whys(rows)],
         rows=sorted(rows, key=lambda row: -1.0 if row["by_story"] is None else row["by_story"], reverse=True),
-        notes=[gettext_noop("Agreement by story: matched or not, averaged over tables. The test says what differs.")],
+        notes=[
+            gettext_noop(
+                f"Agreement by {words.table}: matched or not, averaged over tables. The test says what differs."
+            )
+        ],
     )
 
 
-def scores_table(report: CalibrationReport) -> Table:
-    """Return a row for each model: F1 as the judge alone and as people alone have it, and its corrected scores."""
+def scores_table(report: CalibrationReport, words: CalibrationWords = OF_STORIES) -> Table:
+    """Return a row for each model: the score as the judge alone and as people alone have it, and corrected, with what
+    stands beside it."""
     shares = {
-        "judge": gettext_noop("F1, judge alone"),
-        "f1": gettext_noop("F1, corrected"),
+        "judge": gettext_noop(f"{words.score}, judge alone"),
+        "f1": gettext_noop(f"{words.score}, corrected"),
         "people": gettext_noop("People alone"),
-        "precision": gettext_noop("Precision"),
-        "recall": gettext_noop("Recall"),
-        "categories": gettext_noop("F1 over categories"),
+        **({"precision": gettext_noop("Precision"), "recall": gettext_noop("Recall")} if words.sides else {}),
+        "categories": gettext_noop(f"{words.score} over categories"),
     }
     columns = [
         Column(key="model", header=gettext_noop("Model")),
@@ -96,24 +107,27 @@ def scores_table(report: CalibrationReport) -> Table:
             for key, name in shares.items()
         ),
         Column(key="tuning", header="λ", kind="number"),
-        Column(key="aligned", header=gettext_noop("Aligned stories"), kind="count"),
-        Column(key="stories", header=gettext_noop("Judged stories"), kind="count"),
+        Column(key="aligned", header=words.aligned, kind="count"),
+        Column(key="stories", header=words.judged, kind="count"),
         Column(key="effective", header=gettext_noop("Worth, of people alone"), kind="number", digits=1),
     ]
-    rows: list[Cells] = []
-    for one in report.models:
-        figures = dict(zip(shares, (one.alone, one.f1, one.people, *one.beside), strict=True))
-        cells: Cells = {
-            "model": one.model, "tuning": one.f1.tuning, "aligned": one.f1.aligned, "stories": one.f1.stories,
-            "effective": one.f1.effective, "why": _why(one.f1) or _why(one.alone),
-        }  # fmt: skip
-        rows.append(cells | {name: cell for key, figure in figures.items() for name, cell in _figure(key, figure)})
+    rows = [_score_cells(one, list(shares)) for one in report.models]
     return Table(
         title=gettext_noop("Corrected scores"),
         columns=[*columns, *_whys(rows)],
         rows=rows,
-        notes=[gettext_noop("Brackets: 95 % intervals over aligned stories. λ is how much the judge counts.")],
+        notes=[gettext_noop(f"Brackets: 95 % intervals over aligned {words.units}. λ is how much the judge counts.")],
     )
+
+
+def _score_cells(one: CorrectedModel, shares: Sequence[str]) -> Cells:
+    found = {"judge": one.alone, "f1": one.f1, "people": one.people, "categories": one.by_category}
+    figures = {key: found.get(key) or one.scores[Metric(key)] for key in shares}
+    cells: Cells = {
+        "model": one.model, "tuning": one.f1.tuning, "aligned": one.f1.aligned, "stories": one.f1.stories,
+        "effective": one.f1.effective, "why": _why(one.f1) or _why(one.alone),
+    }  # fmt: skip
+    return cells | {name: cell for key, figure in figures.items() for name, cell in _figure(key, figure)}
 
 
 def counts_table(report: CalibrationReport) -> Table:
@@ -128,19 +142,18 @@ def counts_table(report: CalibrationReport) -> Table:
     return Table(title=gettext_noop("MatchCounts"), columns=columns, rows=rows)
 
 
-def rivals_table(selection: Selection) -> Table:
-    """Return a row for each other judge of the study, paired with this one over the stories that both judged."""
+def rivals_table(selection: Selection, words: CalibrationWords = OF_STORIES) -> Table:
+    """Return a row for each other judge of the study, paired with this one over what both judged."""
     columns = [
         Column(key="judge", header=gettext_noop("Judge")),
         Column(
-            key="agreement", header=gettext_noop("Agreement by story"), kind="share", unit="%",
-            interval="agreement-interval",
+            key="agreement", header=words.agreement, kind="share", unit="%", interval="agreement-interval",
         ),
         Column(
             key="difference", header=gettext_noop("The chosen one less this one"), kind="share", unit="%",
             interval="difference-interval",
         ),
-        Column(key="stories", header=gettext_noop("Stories"), kind="count"),
+        Column(key="stories", header=words.units.capitalize(), kind="count"),
         Column(key="p", header=gettext_noop("p, Holm"), kind="number", digits=4),
     ]  # fmt: skip
     rows: list[Cells] = [
@@ -189,8 +202,8 @@ def _groups(report: CalibrationReport) -> Iterator[tuple[str, Mapping[str, Agree
 
 
 def _cells(by: str, name: str, of: Agreement) -> Cells:
-    cells: Cells = {"by": by, "group": name or None} | {key: getattr(of, key) for key, _ in _COUNTS}
-    for key in (*(key for key, _ in _SHARES), KAPPA):
+    cells: Cells = {"by": by, "group": name or None} | {key: getattr(of, key) for key in _COUNTS}
+    for key in _FIGURES:
         cells.update(_figure(key, getattr(of, key)))
     return cells
 

@@ -23,7 +23,6 @@ from annotation.models import Role
 from annotation.templatetags.agreement_figures import brackets, coefficient_interval
 from benchmark.access import calibrated_study
 from benchmark.domain.corrections import differing_told
-from benchmark.domain.matched_rows import F1
 from benchmark.services.calibrating import (
     NARROW,
     CalibrationReport,
@@ -45,8 +44,7 @@ from benchmark.services.calibration_tables import (
     rivals_table,
     scores_table,
 )
-from benchmark.suites.contract import MetricGroup
-from benchmark.suites.registry import suite_named, units_of_group
+from benchmark.services.calibration_words import CalibrationWords, words_of
 from benchmark.views.downloads import table_response
 from benchmark.views.files import files_of
 from benchmark.views.tables import no_link, page_table
@@ -89,7 +87,8 @@ def calibration(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         report, selection = _chosen(request, study, kept)
         judge = report.judge
         here = reverse("benchmark:calibration_rows", args=[slug, uid]) + f"?judge={judge.version}"
-        context |= _report(report, here, _judged_group(study)) | {
+        words = words_of(study)
+        context |= _report(report, here, words) | {
             "self_test": self_test_of(judge),
             "files": {
                 name.replace("-", "_"): files_of("table", name, partial(_file, slug, uid, judge.version))
@@ -97,7 +96,7 @@ def calibration(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
             },
             "ranking": page_table(
                 JUDGES,
-                judges_table(kept),
+                judges_table(kept, words),
                 href=no_link,
                 files=files_of("table", JUDGES, partial(_file, slug, uid, judge.version)),
             ),
@@ -140,13 +139,13 @@ def table_file(request: HttpRequest, slug: str, uid: str, table: str, data: str)
     kept = reports_of(study)
     if not kept.judges:
         return redirect("benchmark:calibration", slug, uid)  # which says why there is no table
-    report, selection = _chosen(request, study, kept)
+    (report, selection), words = _chosen(request, study, kept), words_of(study)
     tables = {
-        AGREEMENT: partial(agreement_table, report),
-        SCORES: partial(scores_table, report),
+        AGREEMENT: partial(agreement_table, report, words),
+        SCORES: partial(scores_table, report, words),
         COUNTS: partial(counts_table, report),
-        RIVALS: partial(rivals_table, selection),
-        JUDGES: partial(judges_table, kept),
+        RIVALS: partial(rivals_table, selection, words),
+        JUDGES: partial(judges_table, kept, words),
     }
     return table_response(tables, table, data, f"{slug}-calibration-{uid}-{table}")
 
@@ -213,13 +212,7 @@ def _kept(request: HttpRequest) -> Callable[[Table, JudgedRow], bool]:
     return keep
 
 
-def _judged_group(study: AlignmentStudy) -> MetricGroup:
-    """Return the metric group whose figures rest on the study's judges."""
-    groups = suite_named(study.origin.get("suite", "")).groups
-    return next(group for group in groups if group.judged)
-
-
-def _report(report: CalibrationReport, here: str, group: MetricGroup) -> dict[str, Any]:
+def _report(report: CalibrationReport, here: str, words: CalibrationWords) -> dict[str, Any]:
     found, overall = report.calibration, report.calibration.overall
     names = {
         "category": (_("Agreement by category"), found.by_category),
@@ -233,11 +226,11 @@ def _report(report: CalibrationReport, here: str, group: MetricGroup) -> dict[st
         "report": report,
         "differs": differing_told(report.differing.p or 0.0) if report.differing.warns else "",
         "overall": overall,
-        "figures": figures_of(overall),
-        "units": units_of_group(group.key),
-        "score": group.headers[group.corrected[F1]],
-        "charts": [_scores(report, group), *(_agreements(title, of) for _key, title, of in groups)],
-        "groups": [(title, _grouped(key, each, here)) for key, title, each in groups],
+        "figures": figures_of(overall, words),
+        "words": words,
+        "units": words.units,
+        "charts": [_scores(report, words), *(_agreements(title, of) for _key, title, of in groups)],
+        "groups": [(title, _grouped(key, each, here, words)) for key, title, each in groups],
         "confusion": _confusion(found.confusion),
         "narrow": NARROW,
     }
@@ -254,22 +247,22 @@ class AgreementRow:
     href: str = ""
 
     @classmethod
-    def make(cls, name: str, of: Agreement, href: str = "") -> AgreementRow:
-        return cls(name, of, figures_of(of), href)
+    def make(cls, name: str, of: Agreement, words: CalibrationWords, href: str = "") -> AgreementRow:
+        return cls(name, of, figures_of(of, words), href)
 
 
-def _grouped(key: str, groups: Mapping[str, Agreement], here: str) -> list[AgreementRow]:
+def _grouped(key: str, groups: Mapping[str, Agreement], here: str, words: CalibrationWords) -> list[AgreementRow]:
     """The rows of a grouping; roles and sides are words of the product, the others of its data."""
     own = key in ("role", "side")
     return [
-        AgreementRow.make(_(name) if own and name else name, of, f"{here}&{urlencode({key: name})}")
+        AgreementRow.make(_(name) if own and name else name, of, words, f"{here}&{urlencode({key: name})}")
         for name, of in groups.items()
     ]
 
 
-def figures_of(of: Agreement) -> list[dict[str, Any]]:
+def figures_of(of: Agreement, words: CalibrationWords) -> list[dict[str, Any]]:
     shares = (
-        (_("Agreement by story"), of.by_story),
+        (in_language(words.agreement), of.by_story),
         (_("Agreement by row"), of.by_row),
         (_("Sensitivity"), of.sensitivity),
         (_("Specificity"), of.specificity),
@@ -299,9 +292,9 @@ def _agreements(title: str, of: Mapping[str, Agreement]) -> Any:
     return dot_chart(title, rows, notation=PERCENT, holds=(1.0,), heads=(_("Agreement"),))
 
 
-def _scores(report: CalibrationReport, group: MetricGroup) -> Any:
+def _scores(report: CalibrationReport, words: CalibrationWords) -> Any:
     """The corrected score beside what the judge alone gives."""
-    units = in_language(units_of_group(group.key))
+    units = in_language(words.units)
     rows = [
         Row(
             label=one.model,
@@ -313,8 +306,7 @@ def _scores(report: CalibrationReport, group: MetricGroup) -> Any:
         for one in report.models
     ]
     heads = _("Corrected"), _("Judge alone")
-    score = in_language(group.headers[group.corrected[F1]])
-    return dot_chart(in_language(group.score_title), rows, notation=PERCENT, heads=heads, noun=score)
+    return dot_chart(in_language(words.title), rows, notation=PERCENT, heads=heads, noun=in_language(words.score))
 
 
 def _corrected(score: Corrected) -> Estimate:

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET
 from benchmark.models import Run
 from benchmark.services.calibrated_panels import PanelReport, kept_bridge, kept_panel
 from benchmark.services.calibrating import JudgeBrief, briefs_of
+from benchmark.services.calibration_words import CalibrationWords, words_of
 from benchmark.views.calibration import AgreementRow, study_for_admins
 from judge.domain.calibration.panels import FEWEST
 from judge.models import AlignmentStudy
@@ -27,16 +28,17 @@ def panel(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     context: dict[str, Any] = {"study": study, "judges": [(one, one in chosen) for one in judges], "fewest": FEWEST}
     context["origin"] = _origin(study)
     if len(chosen) >= FEWEST:
-        context |= _panel(kept_panel(study, chosen, apart="own" not in request.GET))
+        context |= _panel(kept_panel(study, chosen, apart="own" not in request.GET), words_of(study))
     return render(request, "benchmark/calibration/panel.html", access.context | context)
 
 
-def _panel(report: PanelReport) -> dict[str, Any]:
+def _panel(report: PanelReport, words: CalibrationWords) -> dict[str, Any]:
     columns = [(one.judge.name, report.panel.columns[one.judge.version]) for one in report.judges]
     columns += [(_("Majority"), report.panel.majority), (_("Weighted by calibration"), report.panel.weighted)]
     return {
         "report": report,
-        "rows": [AgreementRow.make(name, of) for name, of in columns],
+        "words": words,
+        "rows": [AgreementRow.make(name, of, words) for name, of in columns],
         "families": sorted(report.families.items()),
         "no_preference": dict.fromkeys(filter(None, (one.preference.preference.reason for one in report.judges))),
     }
@@ -47,7 +49,7 @@ def bridge(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     """What changes from one version of a judge, `old`, to another, `new`, on the tables that both judged."""
     access, study = study_for_admins(request, slug, uid)
     judges = briefs_of(study)
-    context: dict[str, Any] = {"study": study, "judges": judges, "origin": _origin(study)}
+    context: dict[str, Any] = {"study": study, "judges": judges, "origin": _origin(study), "words": words_of(study)}
     if len(judges) > 1:
         first, second = _newest(judges)
         old, new = _version(request, "old", judges) or first, _version(request, "new", judges) or second

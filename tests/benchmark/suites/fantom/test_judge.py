@@ -4,6 +4,7 @@ for its error."""
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from django.core.management import call_command
@@ -26,7 +27,7 @@ from judge.domain.calibration.corrected import Metric
 from judge.models import Alignment, AlignmentStudy
 from judge.services.studies import Plan, make_study
 from tests.benchmark.planning import planned
-from tests.benchmark.settled import started, work_off
+from tests.benchmark.settled import started, work_off, written
 from tests.benchmark.suites.fantom.judged_world import (
     MODELS,
     THINGS,
@@ -263,9 +264,22 @@ def test_pages_show_it_from_the_launch_to_the_corrected_score(world, client):
     assert "oracle-judge" in board.content.decode()
     pair = client.get(reverse("benchmark:calibration", args=[slug, study.uid]))
     told = pair.content.decode()
-    assert pair.status_code == 200 and "Agreement by story" in told
+    assert pair.status_code == 200 and "Agreement by question" in told
     assert "Intervals are over conversations" in told and "Right, by the judge, corrected" in told
     assert "F1 of extraction" not in told and "aligned conversations" in told
+    assert "Right, by the judge over categories" in told and "95 % interval over conversations" in told
+    heads = re.findall(r"<th scope=.col.[^>]*>(.*?)</th>|<h2[^>]*>(.*?)</h2>|<summary>(.*?)</summary>", written(pair))
+    assert len(heads) > 20 and not re.search(r"\b(F1|Precision|Recall|[Ss]tor(y|ies))\b", str(heads))
+    for table in ("agreement", "corrected", "judges", "paired"):
+        address = reverse("benchmark:calibration_table", args=[slug, study.uid, table, "json"])
+        file = client.get(address).json()
+        heads = [column["header"] for column in file["columns"]]
+        made = "; ".join([*heads, *(note for note in file["notes"] if not note.startswith("No interval"))])
+        assert "onversations" in made or table == "judges"
+        assert not re.search(r"F1|[Ss]tor(y|ies)\b", made), table
+        for data in ("csv", "tex"):
+            text = client.get(address.removesuffix("json") + data).content.decode()
+            assert all(head in text for head in heads if head.isascii()), (table, data)
 
 
 def test_who_aligns_sees_the_question_and_one_row_on_each_side(world):

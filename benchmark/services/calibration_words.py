@@ -1,0 +1,54 @@
+"""What the calibration of a suite's judge calls its score, what a table is of, and what intervals are over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from benchmark.domain.matched_rows import F1
+from benchmark.suites.contract import MetricGroup
+from benchmark.suites.registry import nouns_of_group, suite_named, units_of_group
+from benchmark.suites.showing.corrected import heads_of_counts
+from core.language import gettext_noop
+from judge.models import AlignmentStudy
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationWords:
+    """Words of a metric group: its `score` as a column has it and its `title`, what a `table` is of, what intervals
+    are over (`units`), what counts what people `aligned` and what the judge `judged`. `sides` says whether it has
+    precision and recall beside that score. Without a group they are those of tables of a story."""
+
+    score: str = "F1"
+    title: str = gettext_noop("F1 of extraction")
+    table: str = gettext_noop("story")
+    units: str = gettext_noop("stories")
+    aligned: str = gettext_noop("Aligned stories")
+    judged: str = gettext_noop("Judged stories")
+    sides: bool = True
+
+    @property
+    def agreement(self) -> str:
+        """What the mean of the agreement over tables is called."""
+        return gettext_noop(f"Agreement by {self.table}")
+
+
+OF_STORIES = CalibrationWords()
+
+
+def words_of(study: AlignmentStudy) -> CalibrationWords:
+    """Return the words of the metric group whose figures rest on the study's judges."""
+    groups = suite_named(study.origin.get("suite", "")).groups
+    return _words(next(group for group in groups if group.judged))
+
+
+def _words(group: MetricGroup) -> CalibrationWords:
+    heads = heads_of_counts(group.key)
+    return CalibrationWords(
+        group.headers[group.corrected[F1]],
+        group.score_title,
+        nouns_of_group(group.key)[0],
+        units_of_group(group.key),
+        heads["aligned"],
+        heads["judged"],
+        len(group.corrected) > 1,
+    )
