@@ -4,7 +4,7 @@ overruled."""
 from __future__ import annotations
 
 from django.contrib import messages
-from django.core.paginator import Paginator
+from django.core.paginator import Page, Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -53,7 +53,7 @@ def history(request: HttpRequest, slug: str, proposition: str, dimension: str) -
     context = {
         "cell": cell,
         "named": named,
-        "timeline": _timeline(row, dimension, named=named),
+        "timeline": _timeline(row, dimension, named=named, number=request.GET.get("page", "1")),
         "threads": _threads(comments, named=named),
         "form": form,
     }
@@ -61,23 +61,28 @@ def history(request: HttpRequest, slug: str, proposition: str, dimension: str) -
     return render(request, f"annotation/adjudication/{template}", access.context | context)
 
 
-def _timeline(proposition: Proposition, dimension: str, *, named: bool) -> list[dict]:
-    """List changes of the gold label and, once names may be shown, of the votes, newest first."""
+def _timeline(proposition: Proposition, dimension: str, *, named: bool, number: str) -> Page:
+    """Return a page of the changes of the gold label and, once names may be shown, of the votes, newest first."""
     place = {"proposition": proposition, "dimension": dimension}
-    events = list(GoldEvent.objects.filter(**place).select_related("by"))
-    names = names_of(vote["annotator"] for event in events for vote in event.votes) if named else {}
-    changes = [
-        {
-            "at": event.at,
-            "gold": event,
-            "votes": [(names.get(vote["annotator"], ""), vote["label"]) for vote in event.votes] if named else [],
-        }
-        for event in events
-    ]
+    gold = GoldEvent.objects.filter(**place).select_related("by").order_by("-at", "-id")
+    votes = VoteEvent.objects.filter(**place).select_related("annotator").order_by("-received_at", "-id")
+    if not named:
+        votes = votes.none()
+    page = Paginator(range(gold.count() + votes.count()), A_PAGE).get_page(number)
+    until = page.number * A_PAGE
+    changes = [{"at": event.at, "gold": event} for event in gold[:until]]
+    changes += [{"at": vote.received_at, "vote": vote} for vote in votes[:until]]
+    changes.sort(key=lambda change: (change["at"], "gold" in change), reverse=True)
+    page.object_list = changes[until - A_PAGE : until]
     if named:
-        votes = VoteEvent.objects.filter(**place).select_related("annotator")
-        changes += [{"at": vote.received_at, "vote": vote} for vote in votes]
-    return sorted(changes, key=lambda change: (change["at"], "gold" in change), reverse=True)
+        _name_votes([change for change in page.object_list if "gold" in change])
+    return page
+
+
+def _name_votes(changes: list[dict]) -> None:
+    names = names_of(vote["annotator"] for change in changes for vote in change["gold"].votes)
+    for change in changes:
+        change["votes"] = [(names.get(vote["annotator"], ""), vote["label"]) for vote in change["gold"].votes]
 
 
 def _threads(comments, *, named: bool) -> list[dict]:

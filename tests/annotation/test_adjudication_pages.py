@@ -23,11 +23,12 @@ from annotation.models import (
     Role,
     Split,
     User,
+    VoteEvent,
 )
 from annotation.services import remarks
 from annotation.services.adjudication import AdjudicationRefused, adjudicate, file_case
 from annotation.services.votes import Change, save_votes
-from annotation.views import adjudication
+from annotation.views import adjudication, adjudication_cases
 from annotation.views.adjudication_cells import CellReader
 
 SOURCE = "mental_source"
@@ -469,6 +470,22 @@ def test_the_history_tells_who_decided_on_which_votes_and_what_was_taken_back(es
     post(esi, first_cell(story), undo="1")
     page = " ".join(esi.get(url).content.decode().split())
     assert "Bea" not in page
+
+
+def test_a_long_history_comes_by_pages_newest_first(esi, cast, disputed, monkeypatch):
+    story = disputed(1)
+    proposition = first_cell(story).proposition
+    decide(first_cell(story), cast.esi, "Memory", reason="He recalls it.")
+    monkeypatch.setattr(adjudication_cases, "A_PAGE", 2)
+    url = address("cell_history", proposition.uid, SOURCE)
+    pages = [esi.get(url, {"page": number}).context["timeline"] for number in (1, 2, 3)]
+    changes = [change for page in pages for change in page]
+    told = {("gold" in change, change.get("gold", change.get("vote")).pk) for change in changes}
+    kept = [model.objects.filter(proposition=proposition, dimension=SOURCE).count() for model in (GoldEvent, VoteEvent)]
+    assert len(changes) == len(told) == sum(kept) == 5
+    moments = [change["at"] for change in changes]
+    assert moments == sorted(moments, reverse=True) and pages[0][0]["gold"].reason == "He recalls it."
+    assert f'href="{url}?page=2"' in esi.get(url, **HTMX).content.decode()  # the panel stands on another page
 
 
 def test_experts_read_all_threads_and_answer_in_one(esi, cast, disputed):
