@@ -16,6 +16,7 @@ const VERDICTS = { none: gettext("no match"), unclear: gettext("cannot tell") };
 const DIGITS = 9;
 let answers = structuredClone(settings.answers);
 let active = null;
+const SEVERAL = settings.most > 1; // whether a compound row can have several links
 let linking = null;
 let acting = false;
 let since = Date.now();
@@ -281,12 +282,13 @@ function choose(digit, adds) {
   if (!other) return announce(gettext("No row has this digit."));
   link(active, other, { adds });
 }
-function mark() {
+// With `adds`, of the second row, the links of the first stay.
+function mark(adds = false) {
   if (!active) return;
   if (linking && linking[0] !== active[0]) {
     const from = linking;
     linking = null;
-    link(from, active, { stay: true });
+    link(from, active, { stay: true, adds });
   } else {
     linking = linking === active ? null : active;
     announce(linking ? gettext("Go to the row of the other table that says the same, and press l again.") : gettext("No row is to be linked."));
@@ -379,7 +381,7 @@ const commands = {
 const KEYS = {
   ArrowUp: () => step(-1), ArrowDown: () => step(1), k: () => step(-1), j: () => step(1), ArrowLeft: () => across("p"), ArrowRight: () => across("g"),
   n: onward, Enter: () => accept(), " ": () => accept(), x: () => say("none"), 0: () => say("none"), u: () => say("unclear"), o: () => say(""),
-  Backspace: () => say(""), l: mark, r: rest, f: finish, "?": commands.help,
+  Backspace: () => say(""), l: () => mark(), L: () => mark(SEVERAL), r: rest, f: finish, "?": commands.help,
   ...(!deciding && { a: acceptEqual }), // nothing is proposed to an expert
 };
 function onKey(event) {
@@ -387,7 +389,7 @@ function onKey(event) {
   const common = commonAction(event, commands);
   if (common || event.ctrlKey || event.metaKey || event.altKey) return common;
   if (target.closest("button, a, summary, input, textarea") && (key === "Enter" || key === " ")) return undefined;
-  if (key === "Escape" && linking) return mark;
+  if (key === "Escape" && linking) return () => mark();
   const shifted = shiftKey && /^Digit([1-9])$/.exec(code)?.[1];
   if (shifted) return () => choose(Number(shifted), true);
   const digit = digitOf(event, KEYS);
@@ -403,17 +405,30 @@ place.addEventListener("focusin", ({ target }) => {
   highlight(rows.get(active).actor);
   render();
 });
-place.addEventListener("click", ({ target }) => {
+// The row whose digit is pressed must not become the active one: it is linked with that. With Shift held browsers mark text and
+// drag nothing, so that the row on which the button goes down is pulled to the one on which it goes up.
+let pulled = null;
+place.addEventListener("mousedown", (event) => {
+  const line = event.target.closest("[data-row]");
+  pulled = SEVERAL && settings.editable && event.shiftKey ? line?.dataset.row : null;
+  if (pulled || event.target.closest(".align-key")) event.preventDefault();
+});
+place.addEventListener("mouseup", ({ target }) => {
+  const row = target.closest("[data-row]")?.dataset.row;
+  if (pulled && row && row !== pulled) link(pulled, row, { stay: true, adds: true });
+  pulled = null;
+});
+place.addEventListener("click", ({ target, shiftKey }) => {
   const line = target.closest("[data-row]");
   if (!line) return;
   const { row } = line.dataset;
   const what = target.closest("[data-do]")?.dataset.do;
   const key = target.closest(".align-key");
-  if (key && active && active !== row) return link(active, row);
+  if (key && active && active !== row) return link(active, row, { adds: SEVERAL && shiftKey });
   focus(row);
-  return { link: mark, accept: () => accept(row), none: () => say("none", row), unclear: () => say("unclear", row) }[what]?.();
+  return { link: () => mark(SEVERAL && shiftKey), accept: () => accept(row), none: () => say("none", row), unclear: () => say("unclear", row) }[what]?.();
 });
-onDrop(place, (row, other, { shiftKey }) => link(row, other, { stay: true, adds: settings.most > 1 && shiftKey }));
+onDrop(place, (row, other, { shiftKey }) => link(row, other, { stay: true, adds: SEVERAL && shiftKey }));
 onCommands(commands);
 if (queue) {
   sendBeforeLeaving(queue);

@@ -140,6 +140,54 @@ def test_links_are_drawn_taken_away_and_undone_after_a_reload(page, login, cast,
     assert_accessible(page)
 
 
+def test_compound_rows_are_linked_by_mouse_and_by_keys(page, login, cast, made):
+    """One row with two and three, from either table; a fourth is refused, and the same again takes a link away."""
+    AlignmentStudy.objects.update(most_links=3)
+    login(page, cast.bob)
+    enter(page, f"/p/minds/alignment/tables/{own(cast.bob).uid}/")
+    golds, rows = (
+        [one.get_attribute("data-row") for one in page.locator(f"[data-side={side}] .align-row").all()] for side in "gp"
+    )
+
+    def line(row):
+        return page.locator(f"[data-row={row}]")
+
+    def linked(row, *others):
+        names = ", ".join(f"{other[0].upper()}{other[1:]}" for other in sorted(others, key=lambda name: int(name[1:])))
+        wait_until(page, f"document.querySelector('[data-row={row}] .align-links').textContent === '{names}'")
+
+    page.keyboard.down("Shift")
+    for count, gold in enumerate(golds[:3], 1):
+        line(rows[0]).drag_to(line(gold))
+        linked(rows[0], *golds[:count])
+    line(rows[0]).drag_to(line(golds[3]))
+    wait_until(page, "!document.getElementById('notice').hidden")
+    line(rows[0]).drag_to(line(golds[1]))
+    linked(rows[0], golds[0], golds[2])
+    for row in rows[1:3]:  # a compound row of gold
+        line(golds[4]).drag_to(line(row))
+    page.keyboard.up("Shift")
+    linked(golds[4], *rows[1:3])
+    page.focus(f"[data-row={rows[-1]}]")
+    keyed = page.locator("[data-side=g] .align-row:has(.align-key:not([hidden]))").first.get_attribute("data-row")
+    press(page, "Shift+Digit1")
+    for gold in [golds[3], golds[5]]:
+        press(page, "l")
+        page.focus(f"[data-row={gold}]")
+        press(page, "Shift+L")
+        page.focus(f"[data-row={rows[-1]}]")
+    three = {keyed, golds[3], golds[5]}
+    linked(rows[-1], *three)
+    line(keyed).locator(".align-key").click(modifiers=["Shift"])
+    linked(rows[-1], golds[3], golds[5])
+    line(keyed).locator(".align-key").click()
+    linked(rows[-1], keyed)
+    wait_saved(page)
+    said = own(cast.bob).said
+    assert (len(said[rows[0]].links), said[rows[1]].links, said[rows[2]].links) == (2, (golds[4],), (golds[4],))
+    assert said[rows[-1]].links == (keyed,)
+
+
 def test_an_expert_decides_what_has_no_majority(page, login, cast, made, assert_accessible):
     answer_all(own(cast.bob), p1="g1", p2="g2")
     answer_all(own(cast.bea), p1="g1", p2="g3")
