@@ -11,7 +11,6 @@ from benchmark.models import Entrant, Run
 from benchmark.services.alignment_tables import places_of_models
 from benchmark.services.calibrating import JudgeBrief, StudyJudge, calibrated, kept_of
 from judge.domain.calibration.bridges import Bridge, bridge
-from judge.domain.calibration.corrected import Metric
 from judge.domain.calibration.panels import (
     Panel,
     SelfPreference,
@@ -21,6 +20,7 @@ from judge.domain.calibration.panels import (
     self_preference,
     skill,
 )
+from judge.domain.calibration.stories import Metric
 from judge.models import AlignmentStudy
 from judge.services.calibrating import judged_twice
 from workers.models import Endpoint

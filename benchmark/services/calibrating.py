@@ -26,20 +26,14 @@ from benchmark.suites.registry import suite_named
 from benchmark.suites.showing.judges import NOT_TESTED
 from core.made_by import made_by
 from judge.domain.calibration.agreement import Figure
-from judge.domain.calibration.corrected import (
-    Averaging,
-    Corrected,
-    JudgedStory,
-    Metric,
-    corrected,
-    foreseen,
-    needed,
-    shown,
-)
+from judge.domain.calibration.corrected import corrected
 from judge.domain.calibration.differing import Differing, differing
+from judge.domain.calibration.foreseeing import foreseen, needed
 from judge.domain.calibration.report import Calibration, calibration
 from judge.domain.calibration.rows import known_rows
+from judge.domain.calibration.score import Corrected, shown
 from judge.domain.calibration.selection import Selection, select
+from judge.domain.calibration.stories import Averaging, JudgedStory, Metric
 from judge.domain.calibration.weighted import mean_judged
 from judge.domain.judgements import StoryJudgement
 from judge.models import AlignmentStudy, SettledAlignment

@@ -11,8 +11,9 @@ from benchmark.services.calibrating import CalibrationReport, CorrectedModel, St
 from benchmark.services.calibration_words import OF_STORIES, CalibrationWords
 from core.language import gettext_noop
 from judge.domain.calibration.agreement import Agreement, Figure
-from judge.domain.calibration.corrected import Corrected, Metric
+from judge.domain.calibration.score import Corrected
 from judge.domain.calibration.selection import Selection
+from judge.domain.calibration.stories import Metric
 
 AGREEMENT, JUDGES, SCORES, COUNTS, RIVALS = "agreement", "judges", "corrected", "match-counts", "paired"
 _COUNTS = ("tables", "stories", "rows", "known")

@@ -12,7 +12,8 @@ from benchmark.services.corrections import Side, Stories, corrected_sides, corre
 from benchmark.suites.registry import group_named
 from benchmark.suites.shown import NamedEntrant
 from core.statistics import holm
-from judge.domain.calibration.corrected import Metric, difference
+from judge.domain.calibration.differences import difference
+from judge.domain.calibration.stories import Metric
 
 
 def corrected_comparison(

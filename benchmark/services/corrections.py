@@ -22,8 +22,10 @@ from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.shown import EntrantResults, NamedEntrant, RunEntrant
 from core.made_by import made_by
 from core.plain import Json
-from judge.domain.calibration.corrected import Corrected, JudgedStory, Metric, corrected, shown
+from judge.domain.calibration.corrected import corrected
 from judge.domain.calibration.differing import differing
+from judge.domain.calibration.score import Corrected, shown
+from judge.domain.calibration.stories import JudgedStory, Metric
 from judge.domain.judgements import StoryJudgement
 from judge.models import AlignmentStudy
 from judge.services.calibrating import joined

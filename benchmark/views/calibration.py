@@ -52,10 +52,10 @@ from core.catalogues.patterns import translated as in_language
 from core.views.charts import PERCENT, Estimate, Row, dot_chart
 from core.wording import counted
 from judge.domain.calibration.agreement import Agreement, Figure
-from judge.domain.calibration.corrected import Corrected
 from judge.domain.calibration.report import count_name
 from judge.domain.calibration.rows import Row as JudgedRow
 from judge.domain.calibration.rows import Table, matched
+from judge.domain.calibration.score import Corrected
 from judge.domain.calibration.selection import Selection
 from judge.models import AlignmentStudy
 from judge.services.calibrating import rows_of

@@ -9,8 +9,8 @@ from types import MappingProxyType
 from core.language import gettext_noop
 from judge.domain.alignment import place_of
 from judge.domain.calibration.bridges import JudgedTwice, Pair
-from judge.domain.calibration.corrected import JudgedStory, Matches
 from judge.domain.calibration.rows import MatchCount, Row, Side, Table, Unknown, count_of, count_read, matched
+from judge.domain.calibration.stories import JudgedStory, Matches
 from judge.domain.contrast import WORLD
 from judge.domain.judgements import RowJudgement, StoryJudgement
 from judge.domain.sampling import Unit

@@ -35,8 +35,9 @@ from benchmark.services.shared_reports import freeze_run
 from core.ids import new_uid
 from judge.domain.alignment import RowAnswer
 from judge.domain.calibration.agreement import NO_MATCH, Figure
-from judge.domain.calibration.corrected import Metric, difference
+from judge.domain.calibration.differences import difference
 from judge.domain.calibration.rows import Side
+from judge.domain.calibration.stories import Metric
 from judge.domain.sampling import Unit
 from judge.domain.settling import Method, SettledRow
 from judge.models import AlignmentStudy, SettledAlignment

@@ -20,7 +20,7 @@ from benchmark.services.judge_versions import judged_at
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.suites.reasons import NO_JUDGEMENT
 from judge.domain.calibration.agreement import NOTHING
-from judge.domain.calibration.corrected import NO_VERDICT
+from judge.domain.calibration.weighted import NO_VERDICT
 from judge.services.studies import choose_judge
 from tests.api.conftest import token_of
 from tests.benchmark.evaluation import endpoint

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from core.language import gettext_noop
 from core.statistics import SHARE, holm
 from judge.domain.calibration.agreement import UNIT, Figure
-from judge.domain.calibration.corrected import JudgedStory, Matches, Metric
 from judge.domain.calibration.rows import MatchCount, matched
+from judge.domain.calibration.stories import JudgedStory, Matches, Metric
 from judge.domain.calibration.weighted import Mean, contrast, mean_judged, weighted_mean
 
 NOTHING_IN_COMMON = gettext_noop("no story has rows of either table of which both have a verdict")

@@ -9,7 +9,7 @@ import numpy as np
 
 from core.statistics import ALPHA, FEWEST, Floats
 from judge.domain.calibration.agreement import Figure
-from judge.domain.calibration.corrected import JudgedStory, Metric
+from judge.domain.calibration.stories import JudgedStory, Metric
 from judge.domain.calibration.weighted import mean_error
 
 ONE_MODEL = "there is one model"

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 from core.language import gettext_noop
 from judge.domain.calibration.agreement import NOTHING, Agreement, Figure, agreement
-from judge.domain.calibration.corrected import JudgedStory, Metric
 from judge.domain.calibration.rows import MatchCount, Table, Unknown, matched
+from judge.domain.calibration.stories import JudgedStory, Metric
 from judge.domain.calibration.weighted import contrast, mean_error
 
 _CAP = 0.5

@@ -8,10 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.language import gettext_noop
 from core.statistics import DIFFERENCE, SHARE, Floats, Scale, linear_interval, linear_p
 from judge.domain.calibration.agreement import UNIT as JUDGED_UNIT
 from judge.domain.calibration.agreement import Figure
-from judge.domain.calibration.corrected import NO_VERDICT, UNIT, JudgedStory, Metric, figure
+from judge.domain.calibration.score import UNIT
+from judge.domain.calibration.stories import JudgedStory, Metric, figure
+
+NO_VERDICT = gettext_noop("the judge has no verdict on any story")
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from benchmark.services.judge_versions import version_of
 from benchmark.services.judgements import judgements_of
 from benchmark.services.launching import judging_plan
 from benchmark.services.runs import start_run
-from judge.domain.calibration.corrected import Metric
+from judge.domain.calibration.stories import Metric
 from judge.models import Alignment, AlignmentStudy
 from judge.services.studies import Plan, make_study
 from tests.benchmark.planning import planned

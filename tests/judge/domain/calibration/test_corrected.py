@@ -7,16 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from judge.domain.calibration.corrected import (
-    Averaging,
-    JudgedStory,
-    Matches,
-    Metric,
-    corrected,
-    difference,
-    foreseen,
-    needed,
-)
+from judge.domain.calibration.corrected import corrected
+from judge.domain.calibration.differences import difference
+from judge.domain.calibration.foreseeing import foreseen, needed
+from judge.domain.calibration.stories import Averaging, JudgedStory, Matches, Metric
 from judge.domain.calibration.unseen import reach, unseen_p
 from judge.domain.calibration.weighted import mean_error, mean_judged
 from tests.judge.domain.calibration.worlds import judged_stories

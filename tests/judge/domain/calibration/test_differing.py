@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from judge.domain.calibration.corrected import Metric, corrected
+from judge.domain.calibration.corrected import corrected
 from judge.domain.calibration.differing import ONE_MODEL, TOO_FEW, differing
+from judge.domain.calibration.stories import Metric
 from tests.judge.domain.calibration.worlds import judged_stories
 
 pytestmark = pytest.mark.once

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from judge.domain.calibration.corrected import JudgedStory, Matches
 from judge.domain.calibration.rows import MatchCount, Row, Side, Table, Unknown
+from judge.domain.calibration.stories import JudgedStory, Matches
 
 
 def judged_stories(

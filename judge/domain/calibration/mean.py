@@ -1,0 +1,170 @@
+"""The estimator: a weighted mean over stories of what a judge gives of all of them and people of some."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from core.language import gettext_noop
+from core.statistics import FEWEST, Floats, linear_error
+from judge.domain.calibration.score import NO_SPREAD, Corrected, all_moves, interval_of, with_interval, within
+from judge.domain.calibration.stories import Averaging, JudgedStory, Metric, figure
+
+NOT_ALIGNED = gettext_noop("no story was aligned")
+
+
+class CorrectedMean:
+    """A weighted mean over stories of a figure that the judge gives of all of them and people of some."""
+
+    def __init__(
+        self, stories: Sequence[JudgedStory], others: Sequence[JudgedStory], metric: Metric, averaging: Averaging
+    ) -> None:
+        share = _shares(stories, metric, averaging)
+        self._stories, self._share = stories, np.array([share(one) for one in stories])
+        self._open = np.array([not one.certain for one in stories])
+        self._groups = [one.category if averaging == Averaging.CATEGORIES else "" for one in stories]
+        self._told = np.array([one.certain or one.judged.told(metric) for one in stories])
+        said = _Said(stories, self._share * (self._told & self._open), self._groups, metric)
+        self._judged = np.array([0.0 if one.certain else said.of(one) for one in stories])
+        aligned = [one for one in [*stories, *others] if one.human and not one.certain]
+        # a table of which people could tell nothing tells nothing of the judge: it is in the bounds alone
+        self._sample = [one for one in aligned if one.human and one.human.told(metric)]
+        self._weights = _normed(np.array([share(one) / (one.probability or 1.0) for one in self._sample]))
+        self._said = np.array([said.of(one) for one in self._sample])
+        self._true = np.array([figure(one.human, metric) for one in self._sample if one.human])
+        self._aligned = len({one.story for one in self._sample})
+
+    def corrected(self, tuning: float | None) -> Corrected:
+        judged, unjudged = self._alone(), int((~self._told).sum())
+        if self._open.any() and not self._aligned:
+            return Corrected(
+                None, None, len(self._stories), 0, 0.0, judged, unseen=1.0, reason=NOT_ALIGNED, unjudged=unjudged
+            )
+        chosen = self._tuned() if tuning is None else tuning
+        moves, alone = self._moves(chosen), self._moves(0.0)
+        value, human = self._value(chosen), self._value(0.0)
+        found = Corrected(
+            within(value),
+            None,
+            len(self._stories),
+            self._aligned,
+            chosen,
+            judged,
+            human,
+            self._ends(human, alone)[0],
+            unseen=self._unseen(),
+            unjudged=unjudged,
+            moves=moves,
+            certain=frozenset(one.story for one in self._stories if one.certain),
+        )
+        return with_interval(found, self._ends(value, moves), linear_error(all_moves(alone)))
+
+    def _alone(self) -> float | None:
+        """What the judge alone gives, of the stories on which it has verdicts; None where it has none."""
+        share = self._share * self._told
+        told = bool((self._told & self._open).any() or not self._open.any())
+        return float(share @ self._judged / share.sum()) if told and share.sum() else None
+
+    def _residual(self, tuning: float) -> float:
+        return float(self._weights @ (self._true - tuning * self._said)) if self._aligned else 0.0
+
+    def _known(self, tuning: float) -> Floats:
+        """What stands for each story: λ times what the judge said with the residual, or what is certain."""
+        return np.where(self._open, tuning * self._judged + self._residual(tuning), self._judged)
+
+    def _value(self, tuning: float) -> float:
+        return float(self._share @ self._known(tuning))
+
+    def _parts(self, tuning: float) -> tuple[Floats, Floats]:
+        """How far each story moves the score by being judged, and each aligned one by being aligned."""
+        known = self._known(tuning)
+        judged = self._share * (known - _group_means(known, self._share, self._groups))
+        left = self._true - tuning * self._said
+        n = self._aligned
+        factor = np.sqrt(n / (n - 2)) if n > 2 else 1.0
+        weight = float(self._share[self._open].sum())
+        return judged, weight * factor * self._weights * (left - self._residual(tuning))
+
+    def _moves(self, tuning: float) -> dict[str, tuple[float, float]]:
+        judged, aligned = self._parts(tuning)
+        moves = {one.story: (0.0, 0.0) for one in [*self._stories, *self._sample]}
+        for one, move in zip(self._stories, judged.tolist(), strict=True):
+            moves[one.story] = (moves[one.story][0] + move, moves[one.story][1])
+        for one, move in zip(self._sample, aligned.tolist(), strict=True):
+            moves[one.story] = (moves[one.story][0], moves[one.story][1] + move)
+        return moves
+
+    def _tuned(self) -> float:
+        """The λ with the smallest spread: moves are linear in it, u + λ · v, so that it is −Σuv / Σv². 0, people alone,
+        where the judge says the same of all stories, or nothing."""
+        none, whole = (all_moves(self._moves(tuning)) for tuning in (0.0, 1.0))
+        slope = whole - none
+        square = float(slope @ slope)
+        if square <= NO_SPREAD**2:
+            return 0.0
+        return 1.0 if self._aligned < FEWEST else float(np.clip(-(none @ slope) / square, 0, 1))
+
+    def _ends(self, value: float, moves: Mapping[str, tuple[float, float]]) -> tuple[tuple[float, float] | None, str]:
+        count = self._aligned if self._open.any() else len(self._stories)
+        return interval_of(value, moves, count)
+
+    def _unseen(self) -> float:
+        seen = {one.category for one in self._sample}
+        return float(
+            sum(
+                share
+                for one, share in zip(self._stories, self._share.tolist(), strict=True)
+                if one.category not in seen and not one.certain
+            )
+        )
+
+
+class _Said:
+    """What the judge gives of a story, and of one on which it has no verdict the mean of those on which it has some:
+    of the same group, else of all."""
+
+    def __init__(self, stories: Sequence[JudgedStory], weights: Floats, groups: Sequence[str], metric: Metric) -> None:
+        self._metric, self._by_category = metric, any(groups)
+        figures = np.array([figure(one.judged, metric) for one in stories])
+        total = float(weights.sum())
+        self._mean = float(weights @ figures) / total if total else 0.0
+        sums: Counter[str] = Counter()
+        shares: Counter[str] = Counter()
+        for group, weight, value in zip(groups, weights.tolist(), figures.tolist(), strict=True):
+            sums[group] += weight * value
+            shares[group] += weight
+        self._means = {group: sums[group] / share for group, share in shares.items() if share}
+
+    def of(self, one: JudgedStory) -> float:
+        if one.judged.told(self._metric):
+            return figure(one.judged, self._metric)
+        return self._means.get(one.category if self._by_category else "", self._mean)
+
+
+def _shares(stories: Sequence[JudgedStory], metric: Metric, averaging: Averaging) -> Callable[[JudgedStory], float]:
+    """Return what share of the mean over these stories a story has, or one of another model in its place."""
+    if averaging == Averaging.STORIES:
+        return lambda _: 1 / len(stories)
+    if averaging == Averaging.CATEGORIES:
+        of = Counter(one.category for one in stories)
+        return lambda one: 1 / len(of) / of[one.category] if one.category in of else 0.0
+
+    def size(one: JudgedStory) -> int:
+        return one.judged.predicted if metric == Metric.PRECISION else one.judged.gold
+
+    total = max(sum(map(size, stories)), 1)
+    return lambda one: size(one) / total
+
+
+def _normed(weights: Floats) -> Floats:
+    total = float(weights.sum())
+    return weights / total if total > 0 else np.full(len(weights), 1 / max(len(weights), 1))
+
+
+def _group_means(values: Floats, weights: Floats, groups: Sequence[str]) -> Floats:
+    """The weighted mean of each value's group."""
+    names, at = np.unique(np.array(groups), return_inverse=True)
+    sums = np.bincount(at, weights * values, len(names))
+    return np.divide(sums, np.bincount(at, weights, len(names)), out=np.zeros(len(names)), where=sums != 0)[at]
