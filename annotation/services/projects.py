@@ -44,7 +44,7 @@ def create_project(*, by: User, slug: str, name: str, description: str = "", sch
 
 
 @transaction.atomic
-def change_settings(*, by: User, project: Project, changes: dict, now: datetime) -> list[str]:
+def change_settings(*, by: User | None, project: Project, changes: dict, now: datetime) -> list[str]:
     """Write the fields that differ, with one audit row, and settle every cell anew where a rule changed.
 
     Returns the names of the fields that changed.

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from django.core.exceptions import ValidationError
+from django.forms import model_to_dict
+from django.utils import timezone
+
+from annotation.forms.projects import SettingsForm
+from annotation.management.json_command import JsonCommand
+from annotation.models import Project
+from annotation.services.projects import change_settings, foresee
+from core.wording import counted
+
+_NAMES = SettingsForm.Meta.fields
+
+
+class Command(JsonCommand):
+    help = "Says what a project's settings are; with --set changes them, as the page does."
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument(
+            "--set",
+            action="append",
+            default=[],
+            metavar="NAME=VALUE",
+            help=f"several times; true or false, and dimensions with commas between. One of: {', '.join(_NAMES)}",
+        )
+        parser.add_argument("--preview", action="store_true", help="change nothing; say what a rule would settle anew")
+
+    def work(self, **options) -> dict:
+        project = self.project(options["project"])
+        changes = _checked(project, dict(map(_pair, options["set"])))
+        would = foresee(project=project, changes=changes)
+        changed = []
+        if changes and not options["preview"]:
+            changed = change_settings(by=None, project=project, changes=changes, now=timezone.now())
+        settings = model_to_dict(project, _NAMES) | (changes if options["preview"] else {})
+        cells = {"settled": would.settled, "to_experts": would.opened, "waiting": would.waiting}
+        return {"project": project.slug, "changed": changed, "cells": cells, "settings": settings}
+
+    def say(self, result: dict) -> None:
+        for name, value in result["settings"].items():
+            self.stdout.write(f"{name}={_told(value)}{' (changed)' if name in result['changed'] else ''}")
+        cells = result["cells"]
+        if any(cells.values()):
+            settled = counted(cells["settled"], "cell")
+            further = f"{cells['to_experts']} to experts, {cells['waiting']} wait for votes"
+            self.stdout.write(f"By the rule {settled} settled anew, {further}.")
+
+
+def _told(value: object) -> str:
+    """Return a setting as --set takes it."""
+    if isinstance(value, list):
+        return ",".join(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or name not in _NAMES:
+        raise ValueError(f"--set {text[:60]!r}: expected NAME=VALUE, with one of {', '.join(_NAMES)}.")
+    return name, value
+
+
+def _checked(project: Project, given: dict[str, str]) -> dict:
+    """Return the given settings as the page's form reads them. Raises ValueError and ValidationError."""
+    data = model_to_dict(project, _NAMES)
+    for name, value in given.items():
+        if isinstance(data[name], bool) and value not in ("true", "false"):
+            raise ValueError(f"{name} is {value[:40]!r}; expected true or false.")
+        data[name] = [key for key in value.split(",") if key] if name == "unanimity_dimensions" else value
+    form = SettingsForm(data, instance=Project.objects.get(pk=project.pk))
+    if not form.is_valid():
+        raise ValidationError(form.errors.as_data())
+    return {name: form.cleaned_data[name] for name in given}
