@@ -11,6 +11,8 @@
   aligned, a better and a useless judge
 - seldom: a judge that is nearly or quite right, but fails on one whole story in so many, where it finds nothing or
   matches all; also where it only says nothing of them, which is told from finding nothing
+- remedies: the judge that fails on one story in ten, and an ordinary one, with 40 aligned; what a λ from the spread of
+  all that was judged, residuals enlarged by their leverage (HC3), and a bootstrap-t would change
 - differences: two models on the same stories, alike or 8 points apart; how often a test of 5 % tells them apart
 - warning: how often calibration of three models is said not to be poolable where the judge errs alike on all, and where
   it errs otherwise on one
@@ -215,6 +217,73 @@ def spread_alone(found: Corrected) -> tuple[float, float]:
     return ends[0], ends[1]
 
 
+TENTH = (
+    ("98 %, finds nothing in 10 %", World(300, 40, 0.98, 0.98, failing=0.1)),
+    ("98 %, matches all in 10 %", World(300, 40, 0.98, 0.98, failing=0.1, failure="matches all")),
+    ("72 %, never fails", World(895, 40)),
+)
+RESAMPLES = 400
+
+
+def remedies(repetitions: int) -> Iterator[str]:
+    yield "| judge right on … of rows | as it is | HC3 | λ of all | λ of all, HC3 | bootstrap-t |"
+    yield "|---|" + "---|" * 5
+    for name, world in TENTH:
+        rng, found = np.random.default_rng((7, world.aligned)), []
+        for _ in range(repetitions):
+            stories = judged(rng, world)
+            now = corrected(stories, Metric.F1)
+            steady = corrected(stories, Metric.F1, tuning=_tuned_on_all(stories))
+            ends = [(each.interval, _leveraged(stories, each)) for each in (now, steady)]
+            found.append([*ends[0], *ends[1], _bootstrap_t(stories, now, rng)])
+        cells = [f"{half(each)}, {holds(each, MEAN)}" for each in zip(*found, strict=True)]
+        yield f"| {name} | " + " | ".join(cells) + " |"
+
+
+def _figures(stories: Sequence[JudgedStory]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What people and the judge say of aligned stories, and the judge of the others."""
+    human, said = np.array([[one.human.f1, one.judged.f1] for one in stories if one.human]).T
+    return human, said, np.array([one.judged.f1 for one in stories if not one.human])
+
+
+def _tuned_on_all(stories: Sequence[JudgedStory]) -> float:
+    human, said, rest = _figures(stories)
+    return float(np.clip(np.cov(human, said)[0, 1] / np.concatenate([said, rest]).var(ddof=1), 0, 1))
+
+
+def _leveraged(stories: Sequence[JudgedStory], found: Corrected) -> tuple[float, float]:
+    """The interval, as much wider as HC3 makes the part of the variance that is of the aligned stories."""
+    human, said, _rest = _figures(stories)
+    n, apart = len(human), said - said.mean()
+    left = human - found.tuning * said
+    left = left - left.mean()
+    own = (left**2).sum() / n / (n - 2)
+    enlarged = ((left / (1 - 1 / n - apart**2 / (apart @ apart))) ** 2).sum() / n**2
+    wider = np.sqrt(max(1 + (enlarged - own) / found.error**2, 1))
+    low, high = found.interval
+    return found.value - wider * (found.value - low), found.value + wider * (high - found.value)
+
+
+def _bootstrap_t(stories: Sequence[JudgedStory], found: Corrected, rng: np.random.Generator) -> tuple[float, float]:
+    """On the logit, aligned and other stories resampled apart, λ as it is."""
+    human, said, rest = _figures(stories)
+    n, m, at = len(human), len(rest), rng.integers
+    left, own, other = human - found.tuning * said, found.tuning * said, found.tuning * rest
+    drawn, others = at(0, n, (RESAMPLES, n)), at(0, m, (RESAMPLES, m))
+
+    def value_and_error(left: np.ndarray, own: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        mean = (own.sum(-1, keepdims=True) + other.sum(-1, keepdims=True)) / (n + m)
+        moves = (own - mean) / (n + m) + (left - left.mean(-1, keepdims=True)) / n
+        square = (moves**2).sum(-1) + (((other - mean) / (n + m)) ** 2).sum(-1)
+        value = np.clip(mean[..., 0] + left.mean(-1), 0.001, 0.999)
+        return np.log(value / (1 - value)), np.maximum(np.sqrt(square), 1e-6) / value / (1 - value)
+
+    value, error = value_and_error(left, own, other)
+    values, errors = value_and_error(left[drawn], own[drawn], other[others])
+    low, high = value - np.quantile((values - value) / errors, [0.975, 0.025]) * error
+    return float(1 / (1 + np.exp(-low))), float(1 / (1 + np.exp(-high)))
+
+
 GOOD = World(200, sensitivity=0.98, specificity=0.98)
 RIVALS = (
     ("errs alike on both", World(200), World(200)),
@@ -322,6 +391,7 @@ PARTS = {
     "scores": scores,
     "designs": designs,
     "seldom": seldom,
+    "remedies": remedies,
     "differences": differences,
     "warning": warning,
     "drift": drift,
