@@ -36,9 +36,11 @@ OF_STORIES = CalibrationWords()
 
 
 def words_of(study: AlignmentStudy) -> CalibrationWords:
-    """Return the words of the metric group whose figures rest on the study's judges."""
-    groups = suite_named(study.origin.get("suite", "")).groups
-    return _words(next(group for group in groups if group.judged))
+    """Return the words of the metric group whose figures rest on the study's judges; a study of tables that came of no
+    run is of stories."""
+    if not (name := study.origin.get("suite")):
+        return OF_STORIES
+    return _words(next(group for group in suite_named(name).groups if group.judged))
 
 
 def _words(group: MetricGroup) -> CalibrationWords:
