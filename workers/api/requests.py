@@ -73,7 +73,7 @@ class EndpointIn(Given):
     model: Model = Field(description="The name that the provider knows the model by.")
     revision: Revision = may_lack()
     family: Family = may_lack()
-    base_url: Address = may_lack("Empty for the provider's own address.")
+    base_url: Address = may_lack("Empty for the provider's own address, where it has one.")
     api_key_env: Variable = may_lack(
         "The name of the environment variable that holds the key where the worker runs, ending in _API_KEY, "
         "_KEY or _TOKEN. Never the key."
