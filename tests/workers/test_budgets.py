@@ -218,7 +218,7 @@ def test_a_call_of_an_older_endpoint_fails_before_it_is_sent(make_endpoint, star
 def test_a_new_model_that_is_billed_repeats_nothing_by_itself():
     values = {"name": "hosted", "provider": "openai", "model": "small"}
     assert save_endpoint(by="", values={**registry.find("openai").defaults, **values}).repeat_unknown == 0
-    own = {"name": "own", "provider": "vllm", "model": "small"}
+    own = {"name": "own", "provider": "vllm", "model": "small", "base_url": "http://127.0.0.1:8000/v1"}
     assert save_endpoint(by="", values={**registry.find("vllm").defaults, **own}).repeat_unknown == 1
 
 
