@@ -265,6 +265,7 @@ def test_calls_and_the_button_stay_in_sight_on_a_laptop_at_150_per_cent(cast, lo
     page.goto("/p/minds/runs/new/")
     page.locator("[name=endpoints]").first.check()
     page.wait_for_selector("#estimate details")
+    page.wait_for_load_state("networkidle")  # a choice is estimated as it changes and once more when nothing is typed
     button, calls = page.get_by_role("button", name="Launch"), page.locator("#estimate strong").first
     for down in (0, 300, 600):
         page.evaluate("down => { scrollTo(0, down) }", down)
