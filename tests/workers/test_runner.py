@@ -313,6 +313,24 @@ def test_what_computes_its_answers_waits_for_nobody(make_endpoint, start, run_wo
     assert (max(room for room, _ in asked) > BURST) is not reads
 
 
+def test_an_endpoint_with_nothing_to_claim_is_asked_for_none(make_endpoint, start, run_worker, monkeypatch):
+    busy, later = make_endpoint(), make_endpoint()
+    job = start(busy, ["a"])
+    postponed = start(later, ["b"])
+    now = database_time()
+    Item.objects.filter(job=postponed).update(not_before=now + timedelta(hours=1))
+    both = [busy.pk, later.pk]
+    assert claims.with_work(both, database_time()) == claims.with_work(both, database_time(), job.pk) == {busy.pk}
+    assert claims.with_work([later.pk], database_time()) == claims.with_work(both, now, postponed.pk) == set()
+    assert claims.with_work(both, now + timedelta(hours=2)) == set(both)
+    asked = []
+    monkeypatch.setattr(
+        "workers.services.runner.claim", lambda **options: asked.append(options["endpoint"]) or claims.claim(**options)
+    )
+    run_worker(only=job.pk)
+    assert set(asked) == {busy} and Item.objects.get(job=job).state == ItemState.DONE
+
+
 def test_the_next_time_is_any_that_has_come_else_the_earliest(make_endpoint, start):
     endpoint, now = make_endpoint(), database_time()
     job = start(endpoint, ["a", "b", "c"])

@@ -303,11 +303,12 @@ def _reserve(
 def with_work(endpoint_ids: Iterable[int], now: datetime, only: int | None = None) -> set[int]:
     """Return those of the endpoints that have an item to be claimed now, of job `only` where given: an idle one takes
     no lock and no query of its own."""
-    running = Job.objects.filter(state=JobState.RUNNING, batch=False, **({"pk": only} if only else {}))
+    jobs = [job.pk for job in _jobs(only)]
     ready = Item.objects.filter(
-        job__in=running.values("pk"), endpoint=OuterRef("pk"), state=ItemState.WAITING, not_before__lte=now
-    )
-    return set(Endpoint.objects.filter(Exists(ready), pk__in=list(endpoint_ids)).values_list("pk", flat=True))
+        job__in=jobs, endpoint=OuterRef("pk"), state=ItemState.WAITING, not_before__lte=now
+    )  # the first of them is enough, as in `endpoints_with_work`
+    endpoints = Endpoint.objects.filter(Exists(ready), pk__in=list(endpoint_ids))
+    return set(endpoints.order_by().values_list("pk", flat=True)) if jobs else set()
 
 
 def next_time(endpoint_ids: Iterable[int], only: int | None = None) -> datetime | None:
