@@ -84,15 +84,17 @@ def secret_key(var: Path) -> str:
 def _make_key(path: Path) -> str:
     import secrets
 
-    key = secrets.token_urlsafe(48)
     path.parent.mkdir(parents=True, exist_ok=True)
+    whole = path.with_name(f"{path.name}-{os.getpid()}")
+    with os.fdopen(os.open(whole, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as handle:
+        handle.write(secrets.token_urlsafe(48))
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        os.link(whole, path)  # so that no process reads half a key, or replaces one that is in use
     except FileExistsError:  # another process was first
-        return path.read_text().strip()
-    with os.fdopen(descriptor, "w") as handle:
-        handle.write(key)
-    return key
+        pass
+    finally:
+        whole.unlink()
+    return path.read_text().strip()
 
 
 def code_version(base: Path) -> str:
