@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 export CREDENCE_VAR = $(VAR)
 # Python keeps the bytecode of what it imports; that of everything would be a third of the environment.
 unexport PYTHONDONTWRITEBYTECODE
-export HOST PORT WORKERS THREADS
+export HOST PORT WORKERS THREADS SAMPLE
 
 .PHONY: prepare serve prepared-web web worker engine-worker test texts setup dev-setup lock lint check clean-venv
 
@@ -20,21 +20,18 @@ prepare: setup
 	@echo "Preparing the database (the first time takes a minute or two)…"
 	@$(BIN)/python manage.py prepare $(if $(filter 1,$(SAMPLE)),--sample)
 
-serve: prepare
+serve: setup
 	@$(BIN)/python -c "import socket; socket.create_server(('$(HOST)', $(PORT))).close()" 2>/dev/null \
 		|| { echo "Port $(PORT) of $(HOST) is in use; choose another: make serve PORT=8001" >&2; exit 1; }
-	@echo "Credence is at http://$(HOST):$(PORT)/ (stop with Ctrl+C)"
 	@exec $(BIN)/python -m config.supervised -c config/supervisord.conf
 
 # What a container runs beside a worker of its own.
 prepared-web: prepare web
 
-# The two processes of `make serve`, for those who keep them alive otherwise.
 web:
 	@exec $(BIN)/python -m config.web
 worker:
-	@exec $(BIN)/celery --quiet -A config worker --pool threads --concurrency 4 -Q calls -n "calls-$$$$@%h" \
-		--without-gossip --without-mingle --loglevel WARNING
+	@exec $(BIN)/python -m config.worker
 # One a GPU, for the endpoint that it holds: make engine-worker ENDPOINT=name
 engine-worker:
 	@exec $(BIN)/celery --quiet -A config worker --pool solo -Q "engine-$(ENDPOINT)" -n "$(ENDPOINT)@%h" \

@@ -1,4 +1,5 @@
-"""The web server: `python -m config.web`, on HOST and PORT with WORKERS processes of THREADS threads each.
+"""The web server: `python -m config.web`, on HOST and PORT with WORKERS processes of THREADS threads each; and
+`--with-worker` a worker beside them.
 
 Waitress takes a request whole before a thread works on it, so that connections which send slowly, or half a request,
 keep nobody waiting. The application is loaded once and the processes are forked from it: they share its memory and the
@@ -13,10 +14,13 @@ import os
 import signal
 import socket
 import sys
-import threading
 import time
+from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING
+
+from config.family import Family
+from core import preparing
 
 if TYPE_CHECKING:
     from waitress.server import TcpWSGIServer
@@ -34,7 +38,7 @@ busy."""
 CONCESSION_SECONDS = 0.001
 
 
-def main() -> None:
+def main(*, with_worker: bool = False) -> None:
     from config.environment import integer, problems, text
 
     host = text("HOST", "127.0.0.1")
@@ -43,25 +47,47 @@ def main() -> None:
     threads = integer("THREADS", 8, low=1, high=256)
     if problems:
         sys.exit(" ".join(problems))
-    try:
-        listening = socket.create_server((host, port), backlog=1024)
-    except OSError as error:
-        sys.exit(f"{host}, port {port}: {error.strerror.lower()}; HOST and PORT choose another address.")
     gc.disable()  # nothing of what is loaded ends before the server does
     _load()  # before the processes part: they share what it takes
+    listening = _listen(host, port)
+    from config import wsgi  # noqa: F401  (notes which static files there are)
+
     gc.freeze()  # a collection writes to all that it looks at, and what is written to is shared no more
     gc.enable()
-    alive, shares = os.pipe(), Shares(workers)
-    _watch([_fork(listening, threads, alive, Share(shares, number)) for number in range(workers)])
+    shares, family = Shares(workers), Family()
+    print(f"Credence is at http://{host}:{port}/", flush=True)
+    for number in range(workers):
+        family.fork(partial(_serve, listening, threads, Share(shares, number)))
+    if with_worker:
+        family.fork(partial(_work, listening), again=True)
+    sys.exit(family.watch())
 
 
 def _load() -> None:
     from django.core.exceptions import ImproperlyConfigured
 
+    wrong = ""
     try:
-        from config import wsgi  # noqa: F401
+        from config import loaded  # noqa: F401
     except ImproperlyConfigured as error:
-        sys.exit(str(error))
+        wrong = str(error)
+    preparing.wait()  # comes to no end where the settings are wrong, and says so itself
+    if wrong:
+        sys.exit(wrong)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        return socket.create_server((host, port), backlog=1024)
+    except OSError as error:
+        sys.exit(f"{host}, port {port}: {error.strerror.lower()}; HOST and PORT choose another address.")
+
+
+def _work(listening: socket.socket) -> None:
+    from config import worker
+
+    listening.close()  # or the address would stay taken for as long as it works off what is in flight
+    worker.main()
 
 
 class Shares:
@@ -104,25 +130,6 @@ class Share:
         return True
 
 
-def _fork(listening: socket.socket, threads: int, alive: tuple[int, int], share: Share) -> int:
-    """Return the id of a new process that serves until it gets a SIGTERM, and then ends what it has begun.
-
-    `alive` is a pipe that nobody writes to: it ends with this process, however that dies, and the new one with it.
-    """
-    child = os.fork()
-    if child == 0:
-        os.close(alive[1])
-        threading.Thread(target=_end_with, args=(alive[0],), daemon=True).start()
-        _serve(listening, threads, share)
-        os._exit(0)
-    return child
-
-
-def _end_with(pipe: int) -> None:
-    os.read(pipe, 1)
-    os.kill(os.getpid(), signal.SIGTERM)
-
-
 def _serve(listening: socket.socket, threads: int, share: Share) -> None:
     import waitress
     from django.conf import settings
@@ -151,24 +158,6 @@ def _leave(number: int, frame: FrameType | None) -> None:
     raise SystemExit
 
 
-def _watch(children: list[int]) -> None:
-    """Wait for the processes. One that dies takes the others with it: whoever keeps the server alive starts all
-    anew."""
-
-    def end(number: int, frame: FrameType | None) -> None:
-        for child in children:
-            os.kill(child, signal.SIGTERM)
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, end)
-    died, status = os.wait()
-    children.remove(died)
-    end(signal.SIGTERM, None)
-    while children:
-        children.remove(os.wait()[0])
-    sys.exit(os.waitstatus_to_exitcode(status) and 1)
-
-
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    main()
+    main(with_worker="--with-worker" in sys.argv)

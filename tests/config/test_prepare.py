@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from annotation.management.commands import prepare
+from core import preparing
 
 
 @pytest.fixture
@@ -21,6 +22,10 @@ def collected(settings, tmp_path) -> Path:
     settings.STORAGES = settings.STORAGES | {"staticfiles": {"BACKEND": "config.static_files.HashedFiles"}}
     prepare.collect_static()
     return tmp_path / "static"
+
+
+def broken(*_, **__):
+    raise OSError("No space left on device")
 
 
 def made(folder: Path) -> dict[str, int]:
@@ -41,9 +46,6 @@ def test_a_changed_file_is_collected(collected, tmp_path):
 
 
 def test_what_was_not_finished_is_collected_again(collected, tmp_path, monkeypatch):
-    def broken(*_, **__):
-        raise OSError("No space left on device")
-
     (tmp_path / "own" / "two.css").write_text("b {}")
     with monkeypatch.context() as patch:
         patch.setattr(prepare, "call_command", broken)
@@ -51,6 +53,21 @@ def test_what_was_not_finished_is_collected_again(collected, tmp_path, monkeypat
             prepare.collect_static()
     prepare.collect_static()
     assert list(collected.glob("two.*.css"))
+
+
+@pytest.mark.django_db
+def test_who_waits_goes_on_only_once_all_is_there(monkeypatch, tmp_path):
+    begun = tmp_path / "preparing"
+    monkeypatch.setenv(preparing.NAME, "")  # put back afterwards
+    preparing.begin(begun)
+    monkeypatch.setattr(prepare, "call_command", lambda *_, **__: None)
+    with monkeypatch.context() as patch, pytest.raises(CommandError, match="No space"):
+        patch.setattr(prepare, "collect_static", broken)
+        call_command("prepare")
+    assert begun.exists()
+    monkeypatch.setattr(prepare, "collect_static", lambda: False)
+    call_command("prepare")
+    assert not begun.exists()
 
 
 @pytest.mark.once  # tests/annotation/test_sample.py loads it into each database

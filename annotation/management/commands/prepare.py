@@ -13,6 +13,7 @@ from django.core.management import call_command
 from annotation.management.json_command import JsonCommand
 from annotation.models import Project
 from annotation.services.counts import refresh
+from core import preparing
 
 MARK = ".collected"
 """In STATIC_ROOT: of which files it was made."""
@@ -38,6 +39,7 @@ class Command(JsonCommand):
             call_command("load_sample", once=True, stdout=output)
         for project in Project.objects.all():
             refresh(project)
+        preparing.done()
         return {"static_files_collected": collected, "sample": output.getvalue().strip()}
 
     def say(self, result: dict) -> None:
