@@ -52,9 +52,8 @@ def archive(world, run: Run | None = None) -> bool:
 
 def _body(client: Client, address: str) -> str:
     """What a page has between its frame, without what is drawn anew for each request."""
-    return re.sub(
-        r'value="[^"]{64}"|(?<=data-relative>)[^<]+', "", client.get(address).content.decode().partition("<main")[2]
-    )
+    drawn = client.get(address).content.decode().partition("<main")[2]
+    return re.sub(r'value="[^"]{64}"|data-relative\s*>[^<]+', "", drawn)
 
 
 def events(verb: str) -> list[dict]:
