@@ -1,6 +1,6 @@
 """Questions to which a model gave another answer under a control, or in another repetition, than as published: the
-stories to read. An answer that could not be read is another than any that could; where a metric group has no words for
-what answers say, their scores are compared."""
+stories to read. An answer that could not be read is another than any that could; where no metric group of a step has
+words for what answers say, their scores are compared."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from benchmark.controls.chosen import CONTROLS
 from benchmark.models import Entrant, Run, RunItem, RunReport, StoryScores
 from benchmark.services.leaderboards import KEPT_SECONDS
 from benchmark.services.reports import places_of, reports_of
+from benchmark.services.results import samples_of
 from benchmark.suites.asked import UNREAD_ANSWER
-from benchmark.suites.contract import MetricGroup
+from benchmark.suites.contract import MetricGroup, Says
 from benchmark.suites.registry import group_named, keys_of, suite_named
 from benchmark.suites.story_scores import columns_of
 from core.made_by import made_by
@@ -129,8 +130,8 @@ def _pairs(
 
 
 def _answers(entrant: Entrant, closed: Set[int]) -> dict[Place, _Answer]:
-    """Return a model's answers by their place, in the order of the samples: what they say is what the figures of their
-    metric group keep of it, else their score."""
+    """Return a model's answers by their place, in the order of the samples: what they say is what a metric group of
+    their step takes them for, else their score."""
     said, worded = _said(entrant), _worded(entrant.run)
     items = RunItem.objects.filter(entrant=entrant, stage__in=_steps(entrant.run), call__isnull=False).without(closed)
     rows = items.order_by("sample__position", "repetition").values_list(
@@ -148,24 +149,40 @@ def _answers(entrant: Entrant, closed: Set[int]) -> dict[Place, _Answer]:
 
 
 def _worded(run: Run) -> set[str]:
-    """The steps for which a metric group of single samples has words for what answers say."""
-    return {group.scored for group in suite_named(run.suite).groups if _is_worded(group)}
+    """The steps for which a metric group has words for what answers say."""
+    return {group.scored for group in suite_named(run.suite).groups if group.says}
 
 
-def _is_worded(group: MetricGroup) -> bool:
+def _keeps_single(group: MetricGroup) -> bool:
+    """Whether the figures of a group keep what the answer to each sample says: those of sets have it of a set alone."""
     return group.says is not None and group.counts is None
 
 
 def _said(entrant: Entrant) -> dict[Place, str]:
-    """Return what a model's answers say by step, number of the sample and repetition, of the metric groups that keep it
-    of single samples."""
+    """Return what a model's answers say by step, number of the sample and repetition: as the figures of a metric group
+    keep it, else as one of sets takes the kept parse."""
+    groups = suite_named(entrant.run.suite).groups
     kept = StoryScores.objects.current().filter(entrant=entrant).values_list("metrics", flat=True).first() or {}
     said: dict[Place, str] = {}
-    for group in suite_named(entrant.run.suite).groups:
-        columns = columns_of(kept.get(group.key), "repaired") if _is_worded(group) else None
+    for group in groups:
+        columns = columns_of(kept.get(group.key), "repaired") if _keeps_single(group) else None
         for number, turns in zip(columns.stories, columns.said or (), strict=False) if columns else ():
             said |= {(group.scored, number, turn): words for turn, words in enumerate(turns) if words}
-    return said
+    single = {group.scored for group in groups if _keeps_single(group)}
+    of_sets = {group.scored: group.says for group in groups if group.says and group.scored not in single}
+    return said | (_said_in_sets(entrant, of_sets) if of_sets else {})
+
+
+def _said_in_sets(entrant: Entrant, says: Mapping[str, Says]) -> dict[Place, str]:
+    """Return what the answers at steps with figures of sets alone say one by one."""
+    items = RunItem.objects.filter(entrant=entrant, stage__in=says, call__isnull=False)
+    rows = list(items.values_list("stage", "sample_id", "repetition", "repaired", "unusable"))
+    samples = samples_of(entrant.run) if rows else {}
+    return {
+        (step, samples[sample].number, turn): UNREAD_ANSWER if unusable else says[step](samples[sample], repaired)
+        for step, sample, turn, repaired, unusable in rows
+        if unusable or repaired is not None
+    }
 
 
 def _steps(run: Run) -> set[str]:

@@ -12,6 +12,7 @@ from django.utils import timezone
 from benchmark.models import RunItem
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.estimates import estimate
+from benchmark.services.flips import REPETITIONS, flips_of
 from benchmark.services.imports import import_benchmark
 from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import report_of
@@ -236,6 +237,23 @@ def test_perceptions_that_cannot_be_read_are_officially_left_out_with_bounds(cas
     # of the two sets with a true belief (1-1-0 and 2-0-0) one is left out, which could have had any accuracy
     assert (row["perceptions true belief"], row["perceptions true belief bounds"]) == (1.0, [0.5, 1.0])
     assert (row["perceptions false belief"], row["perceptions false belief bounds"]) == (1.0, None)
+
+
+def test_beliefs_from_perceptions_flip_where_they_say_another_thing(cast, copy, folder, monkeypatch):
+    monkeypatch.setitem(FUNCTIONS, "oracle", answering(load(folder).samples, right))
+    run = worked_off(cast, copy, [make_endpoint("oracle", model="oracle", options={"function": "oracle"})])
+    run.params["repetitions"] = 2
+    lists = RunItem.objects.filter(entrant__run=run, stage="belief", sample__category="Answerability, list")
+    alike, other, unread = [item.pk for item in lists.order_by("pk")]
+    for pk, again, unusable in ((alike, ["Una"], ""), (other, ["Vic"], ""), (unread, ["Una"], "holds no list")):
+        item = RunItem.objects.get(pk=pk)
+        item.repaired, item.repaired_score = {**item.repaired, "named": ["Una"], "right": False}, 0.0
+        item.save()
+        item.pk, item.item_id, item.repetition, item.unusable = None, None, 1, unusable
+        item.repaired = {**item.repaired, "named": again}
+        item.save()
+    flips = flips_of(run, run.entrants.get(), REPETITIONS, set())
+    assert [flip.first for flip in flips] == [unread, other], "two wrong answers that say the same are none"
 
 
 def rules(samples, answer) -> list[dict[str, str]]:
