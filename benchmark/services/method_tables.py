@@ -21,7 +21,8 @@ from core.statistics import method
 
 def method_sections(keys: Sequence[str]) -> list[Section]:
     """Return the part of a page that methods have."""
-    pictures = (*(f"method-scores-{key}" for key in keys), *(f"methods-{key}" for key in keys))
+    names = ("method-parts", "method-scores", "methods")
+    pictures = tuple(f"{name}-{key}" for name in names for key in keys)
     tables = tuple(name for key in keys for name in (f"method-parts-{key}", f"method-scores-{key}", f"methods-{key}"))
     return [Section(gettext_noop("By method"), pictures, tables)]
 
@@ -269,6 +270,8 @@ def _difference(row: MethodRow, rows: Sequence[MethodRow], plain: str, stage: st
 def method_pictures(by_method: MethodResults, parse: str) -> Iterator[tuple[str, ShownPicture]]:
     """Yield the pictures of one parse by name, without the parse."""
     for stage in ordered_keys(by_method.rows):
+        if (parted := by_method.parts.get(stage, {}).get(parse)) and (parts := group_named(stage).parts):
+            yield f"method-parts-{stage}", _part_picture(parted, parts, stage, parse)
         rows, score = by_method.rows[stage].get(parse), group_named(stage).score_title
         if not rows:
             continue
@@ -286,8 +289,26 @@ def method_pictures(by_method: MethodResults, parse: str) -> Iterator[tuple[str,
             yield f"methods-{stage}", ShownPicture(title, _plot_differences, partial(dict, differences))
 
 
+def _part_picture(rows: Sequence[MethodRow], parts: Parts, stage: str, parse: str) -> ShownPicture:
+    """Models alone: baselines, which answer alike by every method, stand in the table."""
+    score = parts.figure.title if parts.figure else group_named(stage).score_title
+    part = parts.heading.lower()
+    drawn = {
+        "positional": [[row for row in rows if row.kind == "model"]], "score": score, "parse": parse, "part": part,
+        "short": dict(parts.short), "over": units_of_group(stage),
+        "note": "of the answers that could be read" if parts.figure else "missing answers at their worst",
+    }  # fmt: skip
+    return ShownPicture(gettext_noop(f"{score} by method and {part}"), _plot_parts, partial(dict, drawn))
+
+
+def _plot_parts() -> Any:
+    from benchmark.domain.plots import method_parts  # matplotlib takes a second to load
+
+    return method_parts
+
+
 def _plot_scores() -> Any:
-    from benchmark.domain.plots import method_scores  # matplotlib takes a second to load
+    from benchmark.domain.plots import method_scores
 
     return method_scores
 

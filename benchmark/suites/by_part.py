@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from benchmark.suites.asked import Entered, Parse
@@ -35,9 +35,11 @@ class PartFigure:
 class Parts:
     """The parts by which methods are held against each other beside the whole: by the values of `Sample.content` under
     `facet` in the score of the metric group, or, where that is empty, in a `figure` of their own. `heading` is what a
-    part is called, `values` are those of the facet in the order in which tables have them."""
+    part is called, `values` are those of the facet in the order in which tables have them, `short` names of parts for
+    narrow columns."""
 
     heading: str
     facet: str = ""
     values: tuple[str, ...] = ()
+    short: Mapping[str, str] = field(default_factory=dict)
     figure: PartFigure | None = None

@@ -82,14 +82,17 @@ def dot_plot(
     asides: Sequence[Aside] = (),
     rule: float | None = None,
     least: float = NARROWEST,
+    within: Sequence[str] = (),
 ) -> Canvas:
     """The drawn canvas; panels share one axis in per cent, so that they can be compared, and are at least so wide.
+    Where each model has rows `within`, in bold above them stands its name, for which panels have an empty row.
     `rule` is where a line stands in each. The caption is `unit`, what lines (intervals `over` what) and bands are, and
     `note`."""
-    labels, width = look.labels(models), look.points
+    parts, width = look.labels(within), look.points
+    labels = [label for model in look.labels(models) for label in (model, *parts)]
     ends = [Percent(end) for panel in panels for bounds in panel.bounds if bounds for end in bounds]
     metrics = [metric for panel in panels for row in panel.rows for metric in row.values()]
-    left = EDGE + text_width(labels) + GAP
+    left = EDGE + text_width(labels, weight="bold" if parts else "normal") + GAP
     beside = sum(aside.width for aside in asides)
     room = width - left - EDGE - beside
     across = max(1, min(len(panels), int((room + GAP) // (least + GAP))))
@@ -111,8 +114,9 @@ def dot_plot(
     for at, line in enumerate(lines):
         top = EDGE + legend + block * at
         _line(
-            canvas, labels, line, series, span=span, left=left, top=top, each=each, row=row, heading=heading, rule=rule
-        )
+            canvas, labels, line, series, span=span, left=left, top=top, each=each, row=row, heading=heading, rule=rule,
+            bold=1 + len(parts) if parts else 0,
+        )  # fmt: skip
     heads = EDGE + legend / 2 - 2 if together else EDGE + legend + heading / 2 - 1
     _asides(canvas, asides, heads=heads, top=EDGE + legend + heading, row=row)
     return canvas
@@ -170,11 +174,13 @@ def _line(
     row: float,
     heading: float,
     rule: float | None = None,
+    bold: int = 0,
 ) -> None:
-    """One line of panels, with the rows' labels on its left."""
+    """One line of panels, with the rows' labels on its left, every so many of them in bold."""
     below = top + heading
     for at, label in enumerate(labels):
-        canvas.text(left - GAP, below + row * (at + 0.5), label, ha="right")
+        weight = "bold" if bold and at % bold == 0 else "normal"
+        canvas.text(left - GAP, below + row * (at + 0.5), label, ha="right", weight=weight)
     for at, panel in enumerate(panels):
         start = left + at * (each + GAP)
         canvas.text(start, top + heading / 2 - 1, fitted(panel.title, each, weight="bold"), weight="bold")
@@ -201,7 +207,8 @@ def scale(axes: Axes, span: tuple[float, float], width: float) -> None:
 def _draw(axes: Axes, panel: Panel, series: Sequence[Series], theme: Theme, row: float, *, small: bool) -> None:
     middles = np.arange(len(panel.rows)) + 0.5
     axes.set_ylim(len(panel.rows), 0)
-    axes.hlines(middles, 0, 1, transform=axes.get_yaxis_transform(), color=theme.line, linewidth=0.6, zorder=1)
+    ruled = [middle for middle, figures in zip(middles, panel.rows, strict=True) if figures]
+    axes.hlines(ruled, 0, 1, transform=axes.get_yaxis_transform(), color=theme.line, linewidth=0.6, zorder=1)
     if panel.level is not None:
         axes.axvline(panel.level, color=theme.line_strong, linewidth=0.9, linestyle=(0, (3, 2)), zorder=1.7)
     bands = [(y, *bounds) for y, bounds in zip(middles, panel.bounds, strict=False) if bounds]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from benchmark.domain.beside import MethodRow
 from benchmark.domain.plots.controls import difference_panels
@@ -43,6 +43,40 @@ def _least(rows: Sequence[MethodRow]) -> float:
     """Return the width of a panel in which the names of methods can be read, in points; a longer one than this is
     shortened."""
     return min(WIDEST, text_width([row.title for row in rows], weight="bold") + 2)
+
+
+@plot
+def method_parts(
+    rows: Sequence[MethodRow],
+    *,
+    score: str,
+    parse: str,
+    part: str,
+    short: Mapping[str, str],
+    over: str = "stories",
+    note: str = "",
+    look: Look,
+) -> Drawing:
+    """Plot what each model comes to in a panel a `part`, its methods below each other; `short` are names for narrow
+    panels."""
+    title = f"{score} by method and {part}, {parse} parse"
+    if not rows:
+        return Drawing(title, NO_MODEL)
+    models = {row.key: row.model for row in rows}
+    methods = list(dict.fromkeys(row.title for row in rows))
+    panels, lines = [], []
+    for name in dict.fromkeys(row.part for row in rows):
+        scores = {(row.key, row.title): percent(row.score) for row in rows if row.part == name}
+        below = [[scores.get((key, method)) for method in methods] for key in models]
+        panels.append(
+            Panel(short.get(name, name), [row for of in below for row in ({}, *({"score": each} for each in of))])
+        )
+        lines += [told(f"{model}, {name}", methods, of) for model, of in zip(models.values(), below, strict=True)]
+    canvas = dot_plot(
+        list(models.values()), panels, (Series(key="score", label="Score"),), unit=f"{score}, {parse} parse (%)",
+        over=over, note=note, look=look, within=methods,
+    )  # fmt: skip
+    return Drawing(title, canvas, lines)
 
 
 @plot

@@ -99,6 +99,7 @@ GROUP = accuracy_group(
             f1,
             f1_difference,
         ),
+        short=GENRES,
     ),
     says=lambda sample, repaired: str(repaired.get("label")),
 )

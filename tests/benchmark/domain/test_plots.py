@@ -14,6 +14,7 @@ from matplotlib.colors import to_rgb
 from PIL import Image
 
 from benchmark.domain import plots
+from benchmark.domain.beside import MethodRow
 from benchmark.domain.drawn import Lead, ModelRow, RankedRow
 from benchmark.domain.plots.canvas import WIDTHS
 from benchmark.domain.plots.dots import Series
@@ -109,6 +110,28 @@ def made(n: int) -> dict:
             (table("content_type"), {"dimension": "content_type", "model": models[0], "parse": "official"}),
         ),
         "volume": (omnitom_plots.volume, (volume, {"parse": "official"})),
+        "method_parts": (
+            plots.method_parts,
+            (
+                [
+                    MethodRow(
+                        key=str(at),
+                        model=model,
+                        kind="model",
+                        entrant=None,
+                        run="",
+                        method=title,
+                        title=title,
+                        part=part,
+                        score=metric(float(rng.uniform(0.1, 0.95))) | {"n": 5},
+                    )
+                    for part in ("Coarse location, first order", "Attitude")
+                    for at, model in enumerate(models)
+                    for title in ("plain", "chain of thought", "PercepToM with the true perceptions")
+                ],
+                {"score": "Macro F1", "parse": "repaired", "part": "genre", "short": {"Attitude": "Att"}},
+            ),
+        ),
         "two": (
             plots.two_models,
             (
@@ -195,6 +218,31 @@ def test_a_description_says_what_the_picture_says():
     root = ElementTree.fromstring(plots.leaderboard(rows, score="F1"))
     assert "official 50.0, corrected 45.0 (40.0 to 50.0), group a\nB:" in root[1].text
     assert "Corrected" in [one.text for one in texts(root)]
+
+
+def test_methods_of_a_model_stand_below_its_name_with_a_mark_beside_each():
+    shares = {("A", "plain"): 0.4, ("A", "s2a"): 0.6, ("B", "plain"): 0.5}
+    rows = [
+        MethodRow(
+            key=model, model=model, kind="model", entrant=None, run="", method=title, title=title, part="Attitude",
+            score={"value": share, "n": 9, "interval": None} if (share := shares.get((model, title))) else None,
+        )
+        for model in "AB" for title in ("plain", "s2a")
+    ]  # fmt: skip
+    labels = {"score": "F1", "parse": "repaired", "part": "genre", "short": {"Attitude": "Att"}}
+    root = ElementTree.fromstring(plots.method_parts(rows, **labels))
+    named = [(one.text, one.get("font-weight")) for one in texts(root) if one.get("text-anchor") == "end"]
+    assert named == [("A", "700"), ("plain", None), ("s2a", None), ("B", "700"), ("plain", None), ("s2a", None)]
+    [marks] = [
+        group
+        for group in root.iter(f"{SVG}g")
+        if len(list(group)) == 3 and all(one.tag == f"{SVG}use" for one in group)
+    ]
+    places = [float(one.get("y")) for one in texts(root) if one.text in ("plain", "s2a")]
+    # the fourth method was not asked; a text's y is its base line, a mark's its middle
+    assert [float(one.get("y")) for one in marks] == pytest.approx(places[:3], abs=4)
+    ticks = {one.text: float(one.get("x")) for one in texts(root) if one.text in {"40", "50", "60"}}
+    assert [float(one.get("x")) for one in marks] == pytest.approx([ticks["40"], ticks["60"], ticks["50"]], abs=0.02)
 
 
 def test_hostile_names_are_only_text():

@@ -200,6 +200,7 @@ def test_the_report_shows_methods_and_gives_them_as_files(runs, admin, world):
     page = written(admin.get(reverse("benchmark:run_report", args=where)))
     for told in (
         "By method",
+        "Macro F1 by method and genre",
         "Accuracy by method",
         "Accuracy: methods less plain",
         "Chain of thought",
@@ -208,13 +209,13 @@ def test_the_report_shows_methods_and_gives_them_as_files(runs, admin, world):
         assert told in page, told
     beside = Entrant.objects.get(run=runs[1], name=THINKS)
     assert f"{reverse('benchmark:run_items', args=[where[0], runs[1].uid])}?model={beside.pk}" in page
-    for table in ("method-scores-opentom-repaired", "methods-opentom-repaired"):
+    for table in ("method-parts-opentom-repaired", "method-scores-opentom-repaired", "methods-opentom-repaired"):
         for suffix in ("csv", "json", "tex"):
             file = admin.get(reverse("benchmark:run_table", args=[*where, table, suffix]))
             body = b"".join(file.streaming_content if file.streaming else [file.content])
             assert file.status_code == 200 and b"thinks" in body
         drawn = admin.get(reverse("benchmark:run_plot", args=[*where, table, "svg"]))
-        assert b"chain of thought" in drawn.content
+        assert b"chain of thought" in drawn.content and (b"Loc c (F)" in drawn.content) == ("parts" in table)
     frozen = freeze_run(by=world[0].alice, run=run)
     assert "by_method" in frozen.metrics
     shown = written(admin.get(reverse("benchmark:shared_report", args=[where[0], frozen.uid])))
