@@ -1,5 +1,5 @@
 """Measure benchmark runs and the pages of their results, in seconds: `python bench/benchmarking.py
-[--only baselines|wide] [--tombench FOLDER] [--models 20] [--database-url postgres://…]`.
+[--only baselines|wide|structure] [--tombench FOLDER] [--models 20] [--database-url postgres://…]`.
 
 On a corpus of the size of OmniToM (bench/make_corpus.py), in a database of its own, without a network. Prints one JSON
 object a measurement:
@@ -9,6 +9,9 @@ object a measurement:
 - wide: a finished run of many models × 895 stories × judging and labelling, its rows made up: the report, the
   comparison of the run's models and the leaderboard as a worker computes them, each from where it is kept, the table of
   items sorted each way and at its far end, and their pages
+- structure (with --tombench alone): the run of wide and one of its models over the questions of ToMBench, rows made
+  up too; what a worker computes of them once they are finished, and the page of structure against answers: as it opens,
+  as its figures follow, with the cut moved, its choices changed, its rows, files and a story
 
 Seconds are of one process; of what is said to be under a second the slowest of three is printed.
 """
@@ -17,13 +20,16 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import html
 import io
 import json
 import os
 import random
+import re
 import resource
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -38,7 +44,7 @@ PAGES = {"leaderboard": "benchmark:leaderboard", "report": "benchmark:run_result
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", choices=["baselines", "wide"])
+    parser.add_argument("--only", choices=["baselines", "wide", "structure"])
     parser.add_argument("--tombench", type=Path, help="folder with the real stories")
     parser.add_argument("--models", type=int, default=20)
     parser.add_argument("--database-url", default="", help="a database that is empty; else SQLite")
@@ -60,7 +66,7 @@ def main() -> None:
         call_command("migrate", verbosity=0)
         dataset = _dataset(Path(scratch), options.tombench)
         database = "postgresql" if options.database_url else "sqlite"
-        for name in [options.only] if options.only else ["baselines", "wide"]:
+        for name in [options.only] if options.only else ["baselines", "wide"]:  # structure makes the run of wide anew
             measured = {"measured": name, "database": database} | MEASUREMENTS[name](dataset, options)
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
             print(json.dumps(measured | {"peak_mb": round(peak)}), flush=True)
@@ -183,6 +189,98 @@ def wide(dataset, options) -> dict:
     return result | _pages({"leaderboard": [], "report": [run.uid], "items": [run.uid]}, **queries)
 
 
+def structure(dataset, options) -> dict:
+    """Seconds by the clock and of a processor of a first look and of a second one, by what is looked at; after a look
+    those of the figures that follow it, where they do."""
+    from django.core.management import call_command
+    from django.test import Client
+    from django.urls import reverse
+
+    from annotation.models import User
+    from benchmark.models import Dataset
+    from benchmark.tasks import compute_report
+
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        call_command("import_suite", "tombench", str(options.tombench), "--project", SLUG)
+    runs = [_wide_run(dataset, options.models), _questions_run(Dataset.objects.get(suite="tombench"), options.models)]
+    seconds: dict[str, Any] = {"models": options.models}
+    seconds |= {f"worker_{run.suite}": _took(partial(compute_report, run.job_id)) for run in runs}
+    client, page = Client(), reverse("benchmark:structure", args=[SLUG])
+    client.force_login(User.objects.get(username="bench"))
+
+    def read(url: str) -> str:
+        response = client.get(url)
+        assert response.status_code == 200, (url, response.status_code)
+        return (b"".join(response) if response.streaming else response.content).decode(errors="replace")
+
+    def looked(name: str, url: str) -> str:
+        took: list[Any] = []
+        for _ in range(2):
+            began, cpu = time.perf_counter(), time.process_time()
+            content = read(url)
+            took.append([round(time.perf_counter() - began, 2), round(time.process_time() - cpu, 2)])
+            if follows := _FOLLOWS.search(content):
+                took.append({"follows": _took(partial(read, html.unescape(follows[1])))})
+        seconds[name] = took
+        return content
+
+    opened = looked("opens", page)
+    for name, query in CHOICES.items():
+        looked(name, f"{page}?{query}")
+    for name, address in _linked_once(opened).items():
+        looked(name, address)
+    return seconds
+
+
+def _linked_once(content: str) -> dict[str, str]:
+    """The files of the page, one of each, and the first story that is listed."""
+    found = {html.unescape(address) for address in _LINKS.findall(content)}
+    named = {address.partition("?")[0].rpartition("/structure/")[2]: address for address in sorted(found)}
+    stories = [name for name in named if name.rstrip("/").isdecimal()]
+    return {name: address for name, address in named.items() if name not in stories[1:]}
+
+
+def _questions_run(dataset, models: int):
+    """A finished run of the models of `_wide_run` over questions, with answers that were never asked for."""
+    from django.utils import timezone
+
+    from benchmark.models import Run, RunItem
+    from benchmark.services.plans import Plan
+    from benchmark.services.runs import start_run
+    from core.bulk import update_rows
+    from workers.models import Call, Endpoint, Item, ItemState, Job, JobOutcome, JobState
+    from workers.services.preparing import prepare_all
+
+    ends = list(Endpoint.objects.filter(name__startswith="model-").order_by("name"))
+    plan = Plan(
+        dataset=dataset,
+        endpoints=ends,
+        stages=["answer"],
+        suite="tombench",
+        split="en",
+        repetitions=1,
+        title="Questions",
+    )
+    run = start_run(by=None, plan=plan, now=timezone.now())
+    prepare_all(threading.Event())
+    call = Call.objects.get()
+    fields = ["call", "official", "repaired", "score", "repaired_score"]
+    for position, entrant in enumerate(run.entrants.all()):
+        rng, skill = random.Random(position), 0.4 + 0.5 * position / models
+        items = RunItem.objects.filter(entrant=entrant).values_list("pk", "sample__gold")
+        rows = []
+        for pk, gold in items:
+            right = rng.random() < skill
+            parse = {"choice": gold["answer"] if right else next(one for one in "ABCD" if one != gold["answer"])}
+            rows.append((call.pk, parse, parse, float(right), float(right), pk))
+        update_rows(RunItem, fields, rows)
+    Item.objects.filter(job=run.job).update(state=ItemState.DONE, call=call)
+    Job.objects.filter(pk=run.job_id).update(
+        state=JobState.FINISHED, outcome=JobOutcome.FINISHED, finished_at=timezone.now()
+    )
+    return Run.objects.get(pk=run.pk)
+
+
 def _wide_run(dataset, models: int):
     """A finished run as the launch makes it, with answers that were never asked for."""
     from django.utils import timezone
@@ -257,7 +355,20 @@ def _labelled(rng: random.Random, skill: float, story) -> Iterator[Any]:
     return {"predicted": rows}, {"predicted": rows}, score, score, ""
 
 
-MEASUREMENTS = {"baselines": baselines, "wide": wide}
+CHOICES = {
+    "cut": "cut=60",
+    "whole stories": "counted=stories",
+    "whole stories, cut": "counted=stories&cut=70",
+    "measure": "measure=stage1.f1",
+    "both measures": "measure=stage1.f1,stage2.overall_accuracy",
+    "official": "reading=official",
+    "one model": "model=model-03",
+    "rows": "show=structure&page=7",
+}
+"""What is chosen on the page of structure against answers."""
+_FOLLOWS = re.compile(r'hx-get="([^"]+computed=1[^"]*)"')
+_LINKS = re.compile(r'href="([^"]+/structure/(?:[^"]+\.(?:csv|json|tex|svg|pdf)|\d+/)[^"]*)"')
+MEASUREMENTS = {"baselines": baselines, "wide": wide, "structure": structure}
 
 if __name__ == "__main__":
     main()
