@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from annotation.models import Project
 from benchmark.models import Dataset, Run
@@ -18,66 +19,92 @@ NAMES = ("measure", "answers", "cut", "counted", "reading", "structure", "run")
 """Names of choices: `structure` and `run` are the runs of structures and of answers."""
 
 
-def lacking(sides: Sides, project: Project) -> str:
-    """Say what a project still needs; empty where some model has both."""
+Step = Literal["import", "freeze", "launch", "run"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lacking:
+    """What a project still needs, `told` in words, and the `step` that comes next: importing the copy of a suite,
+    freezing gold, launching models on a version of a dataset, or waiting for a run. `of` is the suite's name, the
+    version or the run's id; empty for gold, and for a launch on any."""
+
+    told: str
+    step: Step
+    of: str = ""
+
+
+def lacking(sides: Sides, project: Project) -> Lacking | None:
+    """Return what a project still needs; None where some model has both."""
     structures, answers = sides.groups(STRUCTURE), sides.groups(ANSWERS)
     if any(sides.models(measure, other.key) for measure in sides.measures for other in answers):
-        return ""
+        return None
     if structures and answers:
         lacks = gettext_noop(
             "No model has both: start the run that it lacks, of belief tables or of questions about the same stories."
         )
-        return _going(project, STRUCTURE, ANSWERS) or lacks
+        return _going(project, STRUCTURE, ANSWERS) or Lacking(lacks, "launch")
     if structures:
-        there = gettext_noop("There is a run of belief tables.")
-        return f"{there} {_going(project, ANSWERS) or _next(project, ANSWERS)}"
+        return _after(gettext_noop("There is a run of belief tables."), project, ANSWERS)
     if answers:
-        there = gettext_noop("There is a run of questions.")
-        return f"{there} {_going(project, STRUCTURE) or _next(project, STRUCTURE)}"
+        return _after(gettext_noop("There is a run of questions."), project, STRUCTURE)
     needs = gettext_noop(
         "It needs two finished runs of the same models: one on gold belief tables, one on questions about the "
         "same stories, such as those of ToMBench."
     )
-    return " ".join(filter(None, [needs, _going(project, STRUCTURE, ANSWERS)]))
+    return _after(needs, project, ANSWERS, STRUCTURE)
 
 
-def _going(project: Project, *told: str) -> str:
-    """Say which run that tells of structure, or of answers, has not ended yet; empty where none is under way."""
+def _after(there: str, project: Project, *told: str) -> Lacking:
+    """Return what comes next for runs of structures or of answers: one that is under way, else the first step that
+    nobody took, of one of them or of both."""
+    going = _going(project, *told)
+    steps = [_next(project, side) for side in told]
+    coming = going or next((step for step in steps if step.step != "launch"), steps[0])
+    return replace(coming, told=f"{there} {coming.told}")
+
+
+def _going(project: Project, *told: str) -> Lacking | None:
+    """Return the run that tells of structure, or of answers, and has not ended yet; None where none is under way."""
     names = [suite.name for side in told for suite in _suites_telling(side)]
     under_way = Run.objects.listed().filter(
         project=project, suite__in=names, job__state__in=(JobState.PREPARING, JobState.RUNNING, JobState.PAUSED)
     )
     run = under_way.select_related("job").order_by("-pk").first()
     if run is None:
-        return ""
+        return None
     what = (
         gettext_noop("belief tables")
         if run.suite in {suite.name for suite in _suites_telling(STRUCTURE)}
         else "questions"
     )
-    return gettext_noop(
+    going = gettext_noop(
         f"The run “{run.title}”, of {what}, is {run.job.standing}: its figures count here once it has ended."
     )
+    return Lacking(going, "run", run.uid)
 
 
-def _next(project: Project, told: str) -> str:
-    """Say what has to be done for a run of structures, or of answers: the first step that was not taken."""
+def _next(project: Project, told: str) -> Lacking:
+    """Return the first step towards a run of structures, or of answers, that was not taken."""
     names = [suite.name for suite in _suites_telling(told) if suite.load]
     if told == STRUCTURE:
         frozen = Dataset.objects.filter(project=project, suite="").order_by("-version").first()
         if frozen:
-            return gettext_noop(
+            run_on = gettext_noop(
                 f"Gold is frozen as version {frozen.version}: now run the same models on its belief tables."
             )
-        return gettext_noop("Now freeze gold belief tables of the same stories, and run the same models on them.")
+            return Lacking(run_on, "launch", str(frozen.version))
+        freeze = gettext_noop("Now freeze gold belief tables of the same stories, and run the same models on them.")
+        return Lacking(freeze, "freeze")
     imported = Dataset.objects.filter(project=project, suite__in=names).order_by("-version").first()
     if imported:
-        return gettext_noop(
+        run_on = gettext_noop(
             f"{imported.title} is imported as version {imported.version}: now run the same models on it, to its end."
         )
-    return gettext_noop(
+        return Lacking(run_on, "launch", str(imported.version))
+    bring = gettext_noop(
         "Now import a benchmark with questions about the same stories, such as ToMBench, and run the same models on it."
     )
+    return Lacking(bring, "import", names[0])
 
 
 def _suites_telling(told: str) -> list[Suite]:

@@ -13,6 +13,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from annotation.access import ProjectAccess
+from annotation.models import Role
 from benchmark.access import results_access, waiting_for
 from benchmark.addresses import table_named
 from benchmark.domain.association import Observation
@@ -28,7 +29,7 @@ from benchmark.services.structure import (
     association_of,
     is_at_hand,
 )
-from benchmark.services.structure_choice import NAMES, choice_of, lacking
+from benchmark.services.structure_choice import NAMES, Lacking, Step, choice_of, lacking
 from benchmark.services.structure_sides import Measure, Sides, sides_of
 from benchmark.services.structure_stories import ANSWER, APART, Apart, apart_of, place_of, questions_told, sides_shown
 from benchmark.services.structure_tables import (
@@ -54,14 +55,21 @@ COMPUTED = "computed"
 APART_A_PAGE = 25
 MOST_MODELS = 4
 """Of more models, tables on the page have the rows of all together; the files have each one's."""
+STEPS: Mapping[Step, tuple[str, str]] = {
+    "import": ("import_copy", gettext_noop("Import the questions")),
+    "freeze": ("datasets", gettext_noop("Freeze the gold")),
+    "launch": ("launch", gettext_noop("Launch a run")),
+    "run": ("run", gettext_noop("Open the run")),
+}
+"""The page of each step that a project lacks, and the words of its button."""
 COUNTED = {QUESTIONS: gettext_noop("Questions"), STORIES: gettext_noop("Whole stories")}
 
 
 def structure(request: HttpRequest, slug: str) -> HttpResponse:
     access = results_access(request.user, slug)
     sides = sides_of(access.project)
-    if why := lacking(sides, access.project):
-        return render(request, "benchmark/results/structure.html", access.context | {"lacking": why})
+    if lacks := lacking(sides, access.project):
+        return render(request, "benchmark/results/structure.html", access.context | _lacking(access, lacks))
     choice, problems = choice_of(sides, request.GET.dict(), request.GET.getlist("model"))
     query = _query(request.GET, choice)
     context = {
@@ -88,6 +96,17 @@ def structure(request: HttpRequest, slug: str) -> HttpResponse:
     if association.metrics is not None and not context["waiting"]:
         context |= _parts(slug, association, query) | _apart(request, slug, association, query)
     return render(request, "benchmark/results/structure.html", access.context | context)
+
+
+def _lacking(access: ProjectAccess, lacks: Lacking) -> Context:
+    """Return what an empty page says, with the page of the next step for who may take it."""
+    if lacks.step != "run" and not access.at_least(Role.ADMIN):
+        return {"lacking": lacks.told}
+    name, action = STEPS[lacks.step]
+    place = [lacks.of] if lacks.step in ("import", "run") else []
+    on_version = f"?dataset={lacks.of}" if lacks.step == "launch" and lacks.of else ""
+    href = reverse(f"benchmark:{name}", args=[access.project.slug, *place]) + on_version
+    return {"lacking": lacks.told, "action": action, "href": href}
 
 
 def _query(params: QueryDict, choice: Choice) -> str:

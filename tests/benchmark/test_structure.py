@@ -245,7 +245,39 @@ def test_a_run_of_questions_that_is_under_way_is_what_is_waited_for(world, page)
         "There is a run of belief tables. The run “" in text
         and "of questions, is running: its figures count here once it" in text
     )
+    assert f'href="/p/{world.dataset.project.slug}/runs/{world.answers.uid}/">Open the run</a>' in text
     assert "import" not in text.split("<main", 1)[1].split("</main", 1)[0].lower()
+
+
+NEXT = '<a class="button button-primary" href="/p/{slug}/{place}">{words}</a>'
+
+
+@pytest.mark.parametrize(
+    ("archived", "imported", "place", "words"),
+    [
+        ("answers", False, "datasets/import/tombench/", "Import the questions"),
+        ("both", False, "datasets/import/tombench/", "Import the questions"),
+        ("answers", True, "runs/new/?dataset=2", "Launch a run"),
+        ("both", True, "runs/new/?dataset=2", "Launch a run"),
+        ("run", True, "runs/new/?dataset=1", "Launch a run"),
+    ],
+)
+def test_an_empty_page_leads_to_what_comes_next(world, page, archived, imported, place, words):
+    gone = {"answers": [world.answers.pk], "run": [world.run.pk], "both": [world.answers.pk, world.run.pk]}[archived]
+    Run.objects.filter(pk__in=gone).update(archived_at=timezone.now())
+    if not imported:
+        Run.objects.filter(dataset=world.questions).delete()
+        world.questions.delete()
+    slug = world.dataset.project.slug
+    assert NEXT.format(slug=slug, place=place, words=words) in " ".join(page().content.decode().split())
+
+
+def test_only_admins_are_led_to_a_step_that_only_they_may_take(world, client):
+    Run.objects.filter(pk=world.answers.pk).update(archived_at=timezone.now())
+    world.show_to(Audience.EVERYONE)
+    client.force_login(world.esi)
+    text = client.get(f"{world.base}/results/structure/").content.decode()
+    assert "now run the same models on it" in text and "Launch a run" not in text
 
 
 def test_bounds_have_no_minus_before_nought():
