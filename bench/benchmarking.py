@@ -291,6 +291,7 @@ def _wide_run(dataset, models: int):
     from core.bulk import insert_rows, update_rows
     from workers.models import Call, Item, ItemState, Job, JobOutcome, JobState
     from workers.services.endpoints import save_endpoint
+    from workers.services.preparing import prepare_all
 
     ends = [
         save_endpoint(by="", values={"name": f"model-{at:02d}", "provider": "scripted", "model": f"m{at}"})
@@ -307,6 +308,7 @@ def _wide_run(dataset, models: int):
         title="Wide",
     )
     run = start_run(by=None, plan=plan, now=timezone.now())
+    prepare_all(threading.Event())
     call = Call.objects.create(key="0" * 64, endpoint=ends[0], body="{}", state="answered", planned_at=timezone.now())
     fields = ["call", "official", "repaired", "score", "repaired_score", "unusable"]
     stories = {story.pk: story for story in dataset.samples.all()}
