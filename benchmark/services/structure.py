@@ -129,8 +129,10 @@ def association_of(sides: Sides, choice: Choice) -> Association:
     ]
     joined = [of for of in joined if of.observations]
     observations = [seen for of in joined for seen in of.observations]
-    median = median_structure(observations)
-    cut = choice.cut if choice.cut is not None else median if median is not None else 0.5
+    cut = choice.cut
+    if cut is None:
+        cut = _kept("median", lambda: median_structure(observations), listed, choice, None) if observations else None
+    cut = 0.5 if cut is None else cut
 
     metrics = None
     if observations:

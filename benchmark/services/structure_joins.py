@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models.fields.json import KeyTransform
 
 from benchmark.domain.association import Observation, lowest
 from benchmark.models import DatasetSample, Run, StoryScores
@@ -12,7 +15,7 @@ from benchmark.suites.asked import Columns, Parse
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.registry import suite_named
 from benchmark.suites.shown import RunEntrant
-from benchmark.suites.story_scores import cases_by_story, categories_of, columns_of
+from benchmark.suites.story_scores import cases_by_story, categories_of
 from core.language import gettext_noop
 
 Texts = Mapping[int, str]
@@ -64,16 +67,17 @@ class Joined:
 
 
 class Joining:
-    """Joins the pairs of models in one parse; scores and texts are read once for all of them."""
+    """Joins the pairs of models in one parse; texts, and the scores of a group that is needed, are read once for all of
+    them."""
 
     def __init__(self, entrants: Sequence[RunEntrant], parse: Parse) -> None:
-        scores = StoryScores.objects.filter(pk__in={entrant.scores for entrant in entrants})
-        self.metrics = dict(scores.values_list("pk", "metrics"))
         runs = Run.objects.filter(uid__in={entrant.run for entrant in entrants})
         self.runs = {uid: (dataset, suite) for uid, dataset, suite in runs.values_list("uid", "dataset_id", "suite")}
         self.texts = {key: _texts(*key) for key in set(self.runs.values())}
         self.parse = parse
-        self._links: dict[tuple[int, int], Links] = {}
+        self._scores = StoryScores.objects.filter(pk__in={entrant.scores for entrant in entrants})
+        self._columns: dict[str, dict[int, Columns | None]] = {}
+        self._links: dict[tuple[Any, ...], Links] = {}
 
     @property
     def datasets(self) -> list[int]:
@@ -85,7 +89,7 @@ class Joining:
         columns = {}
         groups = [part.group for part in measure.parts]
         for side, group in zip(pair.entrants, (*groups, answers), strict=True):
-            columns[group.key] = columns_of(self.metrics[side.scores][group.key], self.parse)
+            columns[group.key] = self._columns_of(group.key)[side.scores]
             if not columns[group.key]:
                 return Joined(pair, why=gettext_noop(f"no {self.parse} figures of {group.noun}"))
         if len({self.runs[side.run] for side in pair.structures}) > 1:
@@ -106,10 +110,20 @@ class Joining:
             joined.places.append(place)
         return joined
 
+    def _columns_of(self, group: str) -> dict[int, Columns | None]:
+        """Return the columns of a metric group in the parse, by the id of the scores."""
+        if group not in self._columns:
+            of_parse = KeyTransform(self.parse, KeyTransform(group, "metrics"))
+            kept = self._scores.annotate(kept=of_parse).values_list("pk", "kept")
+            self._columns[group] = {pk: Columns.of_json(columns) if columns else None for pk, columns in kept}
+        return self._columns[group]
+
     def _linked(self, pair: Pair, structures: Columns, questions: Columns) -> Links:
-        key = pair.structures[0].scores, pair.answers.scores
+        asked = [self.runs[side.run] for side in (pair.structures[0], pair.answers)]
+        # alike for all models of the same runs
+        key = *asked, *(tuple(of) for side in (structures, questions) for of in (side.stories, side.categories))
         if key not in self._links:
-            texts = [self.texts[self.runs[side.run]] for side in (pair.structures[0], pair.answers)]
+            texts = [self.texts[run] for run in asked]
             self._links[key] = _links(texts, categories_of(structures), categories_of(questions))
         return self._links[key]
 

@@ -62,6 +62,7 @@ def test_models_of_both_runs_are_joined_over_stories_of_the_same_text(world):
     assert joined.links.without_question == 0
     # the questions 1 and 2 are about the first story
     assert [(place.story, place.question) for place in joined.places[:3]] == [(1, 1), (1, 2), (2, 3)]
+    assert all(of.links is joined.links for of in association.joined), "models of the same runs are linked once"
     assert association.stories == frozenset(range(1, NINE + 1))
     assert list(association.metrics.tables) == [ALL, *choice.models]
     assert {of.part for of in association.metrics.categories} == {row.category for row in world.dataset.samples.all()}

@@ -41,6 +41,8 @@ def is_right(case: Case, cut: float) -> bool | None:
 def lowest(cases: Sequence[Case | None]) -> Case | None:
     """Return the lowest of several scores, which reaches a cut where all do: missing where one is, None where one is
     not defined."""
+    if len(cases) == 1:  # of very many
+        return cases[0]
     defined = [case for case in cases if case is not None]
     if len(defined) < len(cases):
         return None
