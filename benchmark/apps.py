@@ -10,13 +10,22 @@ class BenchmarkConfig(AppConfig):
 
         from annotation.models import schema_of
         from annotation.services.checklist import register as register_steps
-        from benchmark.services import audit_words, checklist, evaluating, file_formats, judge_testing, sample_judges
+        from benchmark.services import (
+            audit_words,
+            calibration_words,
+            checklist,
+            evaluating,
+            file_formats,
+            judge_testing,
+            sample_judges,
+        )
         from benchmark.suites.registry import SuiteRefused, schemas_from, suites
         from core.catalogues.patterns import keep_as_given
         from core.made_by import made_by, register
 
         register_steps(checklist.steps_of)
         audit_words.register_words()
+        calibration_words.register_names()
         keep_as_given("entrant", "endpoint", "category", "project")
         evaluating.register_handler()
         judge_testing.register_handler()

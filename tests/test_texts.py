@@ -371,7 +371,6 @@ WITHOUT_ONE = (
     "Up to {most} stories of a model have no question; they are left out.",
     "all {all} rows decided",
     "at most {most} rows as [actor, belief]",
-    "cells with all their votes, {stories} stories; {how}",
     "for each {unit} and annotator: {count:,} votes",
     "it is not noticed within %(horizon)s stories in nine of ten cases: choose more anchors or ",
     "{cells} cells",

@@ -23,6 +23,7 @@ from judge.domain.calibration.panels import (
 from judge.domain.calibration.stories import Metric
 from judge.models import AlignmentStudy
 from judge.services.calibrating import judged_twice
+from judge.services.cluster_names import cluster_of
 from workers.models import Endpoint
 
 _WORD = re.compile(r"[a-z]+")
@@ -92,7 +93,8 @@ def panel_report(study: AlignmentStudy, judges: Sequence[StudyJudge], *, apart: 
     # judges are keyed by version: one may have the name of a model
     tables = {one.version: one.joined.tables for one in judges}
     kin = {name: family for name, family in {**families, **own}.items() if family} if apart else {}
-    found = panel(tables, seed=study.seed, family_of=kin)
+    over = cluster_of(study)
+    found = panel(tables, seed=study.seed, family_of=kin, over=over)
     return PanelReport(
         [
             PanelJudge(
@@ -101,7 +103,7 @@ def panel_report(study: AlignmentStudy, judges: Sequence[StudyJudge], *, apart: 
                 skill(one.joined.tables),
                 found.columns[one.version].known,
                 found.without_family[one.version],
-                self_preference(one.joined.models, own[one.version] or one.version, families)
+                self_preference(one.joined.models, own[one.version] or one.version, families, over=over)
                 if found.columns[one.version].known
                 else no_preference(),
             )
@@ -152,7 +154,8 @@ def bridge_report(study: AlignmentStudy, old: StudyJudge, new: StudyJudge, metri
     both = [unit for unit in study.units if unit.key in old.judged and unit.key in new.judged]
     only = len(set(old.judged) ^ set(new.judged))
     models = judged_twice(both, old.judged, new.judged)
-    return BridgeReport(old.brief, new.brief, bridge(models, metric), len(both), only)
+    found = bridge(models, metric, over=cluster_of(study))
+    return BridgeReport(old.brief, new.brief, found, len(both), only)
 
 
 def kept_bridge(study: AlignmentStudy, old: JudgeBrief, new: JudgeBrief) -> BridgeReport:

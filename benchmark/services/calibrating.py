@@ -35,9 +35,11 @@ from judge.domain.calibration.score import Corrected, shown
 from judge.domain.calibration.selection import Selection, select
 from judge.domain.calibration.stories import Averaging, JudgedStory, Metric
 from judge.domain.calibration.weighted import mean_judged
+from judge.domain.cluster_names import ClusterName
 from judge.domain.judgements import StoryJudgement
 from judge.models import AlignmentStudy, SettledAlignment
 from judge.services.calibrating import Joined, joined
+from judge.services.cluster_names import cluster_of
 from judge.services.settled_tables import SettledTable, settled_tables
 
 Kept = TypeVar("Kept")
@@ -176,7 +178,7 @@ def reports_of(study: AlignmentStudy) -> StudyReports:
 
 def _reports(study: AlignmentStudy) -> StudyReports:
     judges, settled = calibrated(study)
-    of_each = [(report_of(one, seed=study.seed), selection_of(judges, one, seed=study.seed)) for one in judges]
+    of_each = [(report_of(one, study), selection_of(judges, one, study)) for one in judges]
     return StudyReports(len(settled), of_each)
 
 
@@ -254,37 +256,38 @@ def _keys_of_extractions(runs: Sequence[Run]) -> dict[tuple[str, int], list[str]
     return keys
 
 
-def report_of(judge: StudyJudge, *, seed: int) -> CalibrationReport:
+def report_of(judge: StudyJudge, study: AlignmentStudy) -> CalibrationReport:
     """Return the calibration report of a version of a judge, with the corrected scores of every model."""
-    models = judge.joined.models
+    models, over = judge.joined.models, cluster_of(study)
     return CalibrationReport(
         judge.brief,
-        calibration(judge.joined.tables, seed=seed),
-        [_corrected(name, models) for name in sorted(models)],
-        differing(models),
+        calibration(judge.joined.tables, seed=study.seed, over=over),
+        [_corrected(name, models, over) for name in sorted(models)],
+        differing(models, over=over),
     )
 
 
-def _corrected(name: str, models: Mapping[str, Sequence[JudgedStory]]) -> CorrectedModel:
+def _corrected(name: str, models: Mapping[str, Sequence[JudgedStory]], over: ClusterName) -> CorrectedModel:
     stories = models[name]
     others = [one for other, part in models.items() if other != name for one in part if one.human]
-    scores = {metric: shown(corrected(stories, metric)) for metric in Metric}
+    scores = {metric: shown(corrected(stories, metric, over=over)) for metric in Metric}
     f1 = scores[Metric.F1]
     return CorrectedModel(
         name,
         scores,
-        shown(corrected(stories, Metric.F1, Averaging.CATEGORIES)),
-        mean_judged(stories, Metric.F1).figure,
+        shown(corrected(stories, Metric.F1, Averaging.CATEGORIES, over=over)),
+        mean_judged(stories, Metric.F1, over=over).figure,
         foreseen(f1, min(f1.aligned + MORE, len(f1.moves))),
         needed(f1, NARROW, len(f1.moves)),
         len(models),
-        None if f1.interval or not others else shown(corrected(stories, Metric.F1, others=others)),
+        None if f1.interval or not others else shown(corrected(stories, Metric.F1, others=others, over=over)),
     )
 
 
-def selection_of(judges: list[StudyJudge], chosen: StudyJudge, *, seed: int) -> Selection:
+def selection_of(judges: list[StudyJudge], chosen: StudyJudge, study: AlignmentStudy) -> Selection:
     """Return the chosen judge beside every other of the study, on the same tables."""
-    return select({judge.name: judge.joined.tables for judge in judges}, chosen.name, seed=seed)
+    tables = {judge.name: judge.joined.tables for judge in judges}
+    return select(tables, chosen.name, seed=study.seed, over=cluster_of(study))
 
 
 def calibrated(study: AlignmentStudy, *, only: str = "") -> tuple[list[StudyJudge], list[SettledTable]]:

@@ -9,7 +9,9 @@ from benchmark.suites.contract import MetricGroup
 from benchmark.suites.registry import nouns_of_group, suite_named, units_of_group
 from benchmark.suites.showing.corrected import heads_of_counts
 from core.language import gettext_noop
+from judge.domain.cluster_names import STORIES, ClusterName
 from judge.models import AlignmentStudy
+from judge.services.cluster_names import names_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,19 @@ class CalibrationWords:
 
 
 OF_STORIES = CalibrationWords()
+
+
+def cluster_named(suite: str) -> ClusterName:
+    """Return what the suite of that name resamples whole; stories where there is no such suite any more."""
+    try:
+        return ClusterName(*suite_named(suite).cluster)
+    except KeyError:
+        return STORIES
+
+
+def register_names() -> None:
+    """Have the figures of alignment name what they are over as the suite does."""
+    names_from(cluster_named)
 
 
 def words_of(study: AlignmentStudy) -> CalibrationWords:

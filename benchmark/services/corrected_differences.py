@@ -8,12 +8,14 @@ from itertools import combinations
 
 from benchmark.domain.corrections import CorrectedComparison, CorrectedDifference, CorrectedPair
 from benchmark.models import Run
+from benchmark.services.calibration_words import cluster_named
 from benchmark.services.corrections import Side, Stories, corrected_sides, corrects, kept_by_state
-from benchmark.suites.registry import group_named
+from benchmark.suites.registry import group_named, group_suite
 from benchmark.suites.shown import NamedEntrant
 from core.statistics import holm
 from judge.domain.calibration.differences import difference
 from judge.domain.calibration.stories import Metric
+from judge.domain.cluster_names import ClusterName
 
 
 def corrected_comparison(
@@ -36,7 +38,10 @@ def _compared(pair: Sequence[NamedEntrant], sides: Sequence[Side], stage: str) -
     if lacking:
         return CorrectedComparison(sides=corrections, reason="; ".join(lacking))
     group = group_named(stage)
-    rows = _adjusted([_difference(*sides, metric, group.headers[share]) for metric, share in group.corrected.items()])
+    over = cluster_named(group_suite(stage))
+    rows = _adjusted(
+        [_difference(*sides, metric, group.headers[share], over) for metric, share in group.corrected.items()]
+    )
     return CorrectedComparison(sides=corrections, rows=rows, tests=sum(row.p is not None for row in rows))
 
 
@@ -59,14 +64,14 @@ def corrected_pairs(
 def _paired(entrants: Sequence[NamedEntrant], sides: Sequence[Side], stage: str) -> list[CorrectedPair]:
     of = [(entrant, side) for entrant, side in zip(entrants, sides, strict=True) if side[1] is not None]
     group = group_named(stage)
-    header = group.headers[group.corrected[Metric.F1]]
+    header, over = group.headers[group.corrected[Metric.F1]], cluster_named(group_suite(stage))
     pairs = [
         CorrectedPair(
             first=one.model,
             second=other.model,
             first_key=one.key,
             second_key=other.key,
-            difference=_difference(first, second, Metric.F1, header),
+            difference=_difference(first, second, Metric.F1, header, over),
         )
         for (one, first), (other, second) in combinations(of, 2)
     ]
@@ -80,12 +85,12 @@ def _biggest_first(pair: CorrectedPair) -> tuple[bool, float, str]:
     return value is None, -abs(value or 0), pair.first
 
 
-def _difference(first: Side, second: Side, metric: str, header: str) -> CorrectedDifference:
+def _difference(first: Side, second: Side, metric: str, header: str, over: ClusterName) -> CorrectedDifference:
     """Return the difference of a metric, still without the p of a correction."""
     (_, left), (_, right) = first, second
     assert left is not None and right is not None  # both have scores
     one, other = left[Metric(metric)], right[Metric(metric)]
-    gap = difference(one, other)
+    gap = difference(one, other, over=over)
     return CorrectedDifference(
         what=header,
         key=metric,

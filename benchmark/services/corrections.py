@@ -29,6 +29,7 @@ from judge.domain.calibration.stories import JudgedStory, Metric
 from judge.domain.judgements import StoryJudgement
 from judge.models import AlignmentStudy
 from judge.services.calibrating import joined
+from judge.services.cluster_names import cluster_of
 from judge.services.settled_tables import settled_tables
 
 Scores = Mapping[Metric, Corrected]
@@ -219,8 +220,12 @@ def _made(run: Run, study: AlignmentStudy, stories: Stories) -> RunScores | None
     models = _stories_of(run, study, judged) if judged else {}
     if not any(story.human for of in models.values() for story in of):
         return None
-    errors, numbers, unjudged = differing(models), {}, {}
-    scores = {entrant: {metric: shown(corrected(of, metric)) for metric in Metric} for entrant, of in models.items()}
+    over = cluster_of(study)
+    errors, numbers, unjudged = differing(models, over=over), {}, {}
+    scores = {
+        entrant: {metric: shown(corrected(of, metric, over=over)) for metric in Metric}
+        for entrant, of in models.items()
+    }
     for name, entrant in _entrants(run).items():
         own = {one.number: one for one in judged.values() if one.model == name}
         numbers[entrant] = frozenset(own)

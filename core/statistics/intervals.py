@@ -192,7 +192,7 @@ def unseen_share(n: int) -> float:
 def unmoved(value: float, n: int, scale: Scale, unit: str) -> Interval:
     """Return the interval of a figure that is the same in all `n` clusters, by the rule of three."""
     if np.isinf(scale.high):
-        return None, f"all {unit} are alike, and nothing bounds those that were not seen"
+        return None, gettext_noop(f"all {unit} are alike, and nothing bounds those that were not seen")
     unseen = unseen_share(n)
     return [value - unseen * (value - scale.low), value + unseen * (scale.high - value)], ""
 
@@ -224,7 +224,8 @@ def few(unit: str) -> str:
 
 def sparse(unit: str) -> str:
     """Return why there is no interval where too many resamples miss every cluster that has a figure."""
-    return f"too few {unit} have what is counted: more than {1 - KNOWN:.0%} of resamples have none"
+    missing = f"{1 - KNOWN:.0%}"
+    return gettext_noop(f"too few {unit} have what is counted: more than {missing} of resamples have none")
 
 
 def method(*, seed: int, unit: str, resamples: int = RESAMPLES) -> str:

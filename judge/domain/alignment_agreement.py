@@ -14,6 +14,7 @@ from annotation.domain.agreement.report import Agreement, measure
 from annotation.domain.agreement.votes import Tally
 from core.statistics import SHARE, Estimate, Floats, estimate_of, mean_estimates, ratios
 from judge.domain.alignment import MOST_LINKS, Answers, Rows, both_sides, links_by_row
+from judge.domain.cluster_names import STORIES, ClusterName
 
 LABELS = tuple(str(count) for count in range(MOST_LINKS + 1))
 """The MatchCounts that a row can have."""
@@ -54,16 +55,16 @@ class AlignmentAgreement:
         }
 
 
-def agreement_of(tables: Sequence[AlignedTable], *, seed: int = 1) -> AlignmentAgreement:
-    """Return the agreement of people with its intervals over stories."""
+def agreement_of(tables: Sequence[AlignedTable], *, seed: int = 1, over: ClusterName = STORIES) -> AlignmentAgreement:
+    """Return the agreement of people with its intervals over clusters."""
     paired = [table for table in tables if len(table.people) >= 2]
     cells = [(table.story, counts) for table in paired for counts in _counts(table)]
     told = [(story, [count for count in counts if count is not None]) for story, counts in cells]
-    [_], agreement = measure([_tally(told)], overlap=2, seed=seed)
+    [_], agreement = measure([_tally(told)], overlap=2, seed=seed, over=(over.one, over.many))
     return AlignmentAgreement(
         counts=agreement,
-        by_story=_by_story(told, seed),
-        links=_link_f1(paired, seed),
+        by_story=_by_story(told, seed, over),
+        links=_link_f1(paired, seed, over),
         unclear=sum(None in counts for _, counts in cells),
         tables=len(paired),
     )
@@ -86,7 +87,7 @@ def _tally(cells: Sequence[tuple[str, Sequence[int]]]) -> Tally:
     return Tally("MatchCount", LABELS, shaped, table, np.arange(len(stories), dtype=np.int64))
 
 
-def _by_story(cells: Sequence[tuple[str, Sequence[int]]], seed: int) -> Estimate:
+def _by_story(cells: Sequence[tuple[str, Sequence[int]]], seed: int, over: ClusterName) -> Estimate:
     shares: dict[str, list[float]] = {}
     for story, counts in cells:
         pairs = [first == other for first, other in combinations(counts, 2)]
@@ -94,11 +95,11 @@ def _by_story(cells: Sequence[tuple[str, Sequence[int]]], seed: int) -> Estimate
             shares.setdefault(story, []).append(sum(pairs) / len(pairs))
     means = [float(np.mean(shares[story])) for story in sorted(shares)]
     rows = np.array([means], dtype=float).reshape(1, -1)
-    [estimate] = mean_estimates(rows, scale=SHARE, seed=seed, unit="stories", empty=_NONE)
+    [estimate] = mean_estimates(rows, scale=SHARE, seed=seed, unit=over.many, empty=_NONE)
     return estimate
 
 
-def _link_f1(tables: Sequence[AlignedTable], seed: int) -> Estimate:
+def _link_f1(tables: Sequence[AlignedTable], seed: int, over: ClusterName) -> Estimate:
     """Return twice the common links over the links of both, summed over pairs of people."""
     sums: dict[str, list[int]] = {}
     for table in tables:
@@ -109,7 +110,7 @@ def _link_f1(tables: Sequence[AlignedTable], seed: int) -> Estimate:
             story[1] += len(first) + len(other)
     columns = np.array([sums[story] for story in sorted(sums)], dtype=float).reshape(-1, 2)
     n = int(columns[:, 1].sum())
-    return estimate_of(columns, _share, n=n, scale=SHARE, unit="stories", empty=_NONE, seed=seed)
+    return estimate_of(columns, _share, n=n, scale=SHARE, unit=over.many, empty=_NONE, seed=seed)
 
 
 def _links(answers: Answers) -> set[tuple[str, str]]:

@@ -15,6 +15,7 @@ from annotation.models import Project, User
 from judge.domain.alignment import Answers
 from judge.domain.alignment_agreement import AlignedTable, AlignmentAgreement, agreement_of, pairs_of_people
 from judge.models import Alignment, AlignmentEvent, AlignmentState, AlignmentStudy, AlignmentTask, SettledAlignment
+from judge.services.cluster_names import cluster_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,8 @@ def agreement_with_pairs(study: AlignmentStudy) -> tuple[AlignmentAgreement, Pai
     """Return the agreement of the people of a study, and that of each two of them; namesakes have their user names
     beside them."""
     tables = _tables(study)
-    return agreement_of([table for _, table in tables], seed=study.seed), pairs_of_people(tables)
+    found = agreement_of([table for _, table in tables], seed=study.seed, over=cluster_of(study))
+    return found, pairs_of_people(tables)
 
 
 def _tables(study: AlignmentStudy) -> list[tuple[dict[str, Answers], AlignedTable]]:

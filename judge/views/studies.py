@@ -20,6 +20,7 @@ from annotation.models import Role, User
 from core.idempotency.forms import made_once
 from core.views.english import in_english
 from judge.access import StudyAccess, aligns_still, study_of, visible_studies
+from judge.domain.cluster_names import ClusterName
 from judge.models import AlignmentState, AlignmentStudy
 from judge.services.alignment_assignments import give_more, release
 from judge.services.alignment_export import COLUMNS, document_of, link_rows
@@ -30,6 +31,7 @@ from judge.services.alignment_report import (
     progress_of,
     progress_of_each,
 )
+from judge.services.cluster_names import cluster_of
 from judge.services.deciding import open_tables, taken_by_others
 from judge.services.proposals import accepted_of
 from judge.services.queue import alignments_of, next_alignment
@@ -65,7 +67,7 @@ def study(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     if request.method == "POST":
         project_access(request.user, slug, role=Role.ADMIN)
         return _changed(request, access)
-    one = access.study
+    one, over = access.study, cluster_of(access.study)
     report, pairs = agreement_with_pairs(one)
     members = User.objects.filter(memberships__project=access.project.project).order_by("display_name", "username")
     taken = taken_by_others(access.project.project, request.user, timezone.now())
@@ -76,7 +78,8 @@ def study(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         "left": left_of(people),
         "navigation": "judge:studies",
         "agreement": report,
-        "figures": _figures(report),
+        "figures": _figures(report, over),
+        "over": over.many,
         "pairs": pairs,
         "people": people,
         "members": members,
@@ -88,7 +91,7 @@ def study(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     return render(request, "judge/study.html", access.context | context)
 
 
-def _figures(report) -> list[dict[str, Any]]:
+def _figures(report, over: ClusterName) -> list[dict[str, Any]]:
     """Return the figures of agreement as rows of a table: name, estimate, how many it is of."""
     counts = report.counts
 
@@ -96,9 +99,10 @@ def _figures(report) -> list[dict[str, Any]]:
         reason = counts["reasons"].get(key, "")
         return {"value": counts[key], "interval": counts["interval"][key], "reason": reason, "n": counts["cells"]}
 
+    by_story = _("The same, averaged over {units}").format(units=_(over.many))
     return [
         {"name": _("Rows with the same MatchCount"), "share": True, "figure": of("pairwise")},
-        {"name": _("The same, averaged over stories"), "share": True, "figure": report.by_story},
+        {"name": by_story, "share": True, "figure": report.by_story},
         {"name": _("Links: F1 of two people"), "share": True, "figure": report.links},
         {"name": _("Fleiss’ κ of MatchCounts"), "share": False, "figure": of("fleiss_kappa")},
         {"name": _("Krippendorff’s α of MatchCounts"), "share": False, "figure": of("krippendorff_alpha")},

@@ -112,7 +112,7 @@ def test_the_report_compares_every_row_that_people_settled(world, study):
     assert judge.name == "lexical-judge" and len(settled) == len(judge.judged) == 18
     # the hostile model's tables have no rows: nobody aligned them, so they show no agreement
     assert (len(judge.joined.tables), judge.joined.empty) == (9, 9)
-    report = report_of(judge, seed=study.seed)
+    report = report_of(judge, study)
     overall = report.calibration.overall
     assert overall.rows == sum(len(one.rows) for one in judge.judged.values() if one.predicted and one.gold)
     # people leave what the judge matched once in a table: nothing that they match is missed
@@ -124,7 +124,7 @@ def test_the_report_compares_every_row_that_people_settled(world, study):
     right = models["omniscient"].f1
     assert right.judged > right.value and right.aligned == 9 and right.interval[0] < right.value < right.judged
     assert models[HOSTILE].f1.value == 0
-    assert selection_of(judges, judge, seed=1).reason == "lexical-judge has no rival."
+    assert selection_of(judges, judge, study).reason == "lexical-judge has no rival."
 
 
 def test_runs_that_share_answers_are_both_judged_and_other_gold_is_not(world, study):
@@ -180,8 +180,8 @@ def test_pages_show_the_report_and_the_rows_behind_it(world, study):
         "–", "<0.0001", "0.5000",
     )  # fmt: skip
     [judge], _ = calibrated(study)
-    assert {one.more for one in report_of(judge, seed=1).models} == {0, 9}, "there are no more stories than these"
-    confusion = report_of(judge, seed=1).calibration.confusion
+    assert {one.more for one in report_of(judge, study).models} == {0, 9}, "there are no more stories than these"
+    confusion = report_of(judge, study).calibration.confusion
     rows = client.get(f"{address}rows/?judge={judge.version}&people=0&said=1")
     assert rows.context["rows"] == confusion["0", "1"] and b"prediction" in rows.content
     assert "<bdi>lexical-judge</bdi> beside people in <bdi>First</bdi>:" in written(rows), "names of either direction"
@@ -246,7 +246,7 @@ def test_an_undefined_figure_keeps_its_reason_in_the_file_for_programs(world, st
 def test_agreement_stands_by_order_for_rows_of_either_side(world, study):
     """Gold rows have gold's order, predictions the one that the model gave; every row is in one group."""
     [judge], settled = calibrated(study)
-    found = report_of(judge, seed=study.seed).calibration
+    found = report_of(judge, study).calibration
     assert set(found.by_order) <= {"0", "1", "2", "3", "4", ""} and {"1", "2"} <= set(found.by_order)
     assert sum(one.rows for one in found.by_order.values()) == found.overall.rows
     gold = {sample.number: sample.gold["beliefs"] for sample in world.run.dataset.samples.all()}
@@ -406,7 +406,7 @@ def test_a_report_corrects_its_scores_and_keeps_them_for_whom_they_are(world, st
     client.force_login(world.alice)
     base = f"{world.base}/runs/{world.run.uid}"
     [judge], _ = calibrated(study)
-    expected = {one.model: one for one in report_of(judge, seed=1).models}["omniscient"]
+    expected = {one.model: one for one in report_of(judge, study).models}["omniscient"]
     assert "Scores corrected for the judge" in client.get(f"{base}/report/").content.decode()
     frozen = freeze_run(by=world.alice, run=world.run)
     shared = f"{world.base}/results/reports/{frozen.uid}"
@@ -582,7 +582,7 @@ def test_the_leaderboard_has_corrected_scores_that_open_their_calibration(world,
     study.frame = [row for row in study.frame if row[2] != HOSTILE]
     study.save()
     [judge], _ = calibrated(study)
-    expected = {one.model: one for one in report_of(judge, seed=1).models}["omniscient"]
+    expected = {one.model: one for one in report_of(judge, study).models}["omniscient"]
     query, reason = "runs=all", "people aligned none of its tables"
     page = written(client.get(f"{world.base}/results/?{query}"))
     opened = f'href="/p/{world.dataset.project.slug}/calibration/{study.uid}/?judge={judge.version}"'
@@ -643,7 +643,7 @@ def test_a_comparison_pairs_corrected_scores_by_story(world, study):
     client.force_login(world.alice)
     query = urlencode({"a": world.entrant("omniscient"), "b": world.entrant(HOSTILE)})
     [judge], _ = calibrated(study)
-    one, other = ({of.model: of.f1 for of in report_of(judge, seed=1).models}[name] for name in ("omniscient", HOSTILE))
+    one, other = ({of.model: of.f1 for of in report_of(judge, study).models}[name] for name in ("omniscient", HOSTILE))
     expected = difference(one, other)
     page = written(client.get(f"{world.base}/results/compare/?{query}"))
     opened = f'href="/p/{study.project.slug}/calibration/{study.uid}/?judge={judge.version}"'

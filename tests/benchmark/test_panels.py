@@ -20,7 +20,6 @@ from benchmark.services.judge_versions import judged_at
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.suites.reasons import NO_JUDGEMENT
 from judge.domain.calibration.agreement import NOTHING
-from judge.domain.calibration.weighted import NO_VERDICT
 from judge.services.studies import choose_judge
 from tests.api.conftest import token_of
 from tests.benchmark.evaluation import endpoint
@@ -29,6 +28,8 @@ from tests.benchmark.test_calibration import add_judgements, copied_run, study, 
 from workers.models import Endpoint
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+NO_VERDICT = "the judge has no verdict on any story"
 
 
 def second_judge(world, name="strict"):  # noqa: F811

@@ -98,7 +98,7 @@ def _judges_are_calibrated_by_tables_that_people_aligned(client) -> None:
     assert 0 < progress.settled < progress.tables and 0 < progress.handed_in < progress.wanted
     assert progress.open_rows  # where the two differ: an expert decides
     judges, _ = calibrated(study)
-    agreement = {one.name: report_of_judge(one, seed=study.seed).calibration.overall.by_story.value for one in judges}
+    agreement = {one.name: report_of_judge(one, study).calibration.overall.by_story.value for one in judges}
     steady, hasty = sample_results.OTHER_JUDGES
     assert 1 > agreement[sample_results.JUDGE] > agreement[steady] > agreement[hasty] > 0.7
     for page in ("", "panel/", "bridge/"):

@@ -89,12 +89,19 @@ def story_interval(sums: Floats, coefficient: Coefficient, *, seed: int, resampl
     return mean_interval([Resampled.of(sums, seed=seed, resamples=resamples)], coefficient)
 
 
-def mean_interval(parts: list[Resampled], coefficient: Coefficient, replicated: list[Floats] | None = None) -> Interval:
+def mean_interval(
+    parts: list[Resampled],
+    coefficient: Coefficient,
+    replicated: list[Floats] | None = None,
+    *,
+    unit: str = "stories",
+) -> Interval:
     """Return the interval of the mean of a coefficient over several tables of story sums, the rows of all being the
-    same stories. `replicated` is the coefficient of the replicates of each, where that is known already."""
+    same stories. `replicated` is the coefficient of the replicates of each, where that is known already; `unit` is
+    what stands for stories, in the plural."""
     stories = len(parts[0].sums)
     if stories < FEWEST:
-        return None, few("stories")
+        return None, few(unit)
     value = float(np.mean([coefficient.of(part.sums.sum(axis=0)) for part in parts]))
     if value > 1 - 1e-12:
         return [_fewest_agreeing([part.sums for part in parts], coefficient), 1.0], ""
@@ -106,7 +113,7 @@ def mean_interval(parts: list[Resampled], coefficient: Coefficient, replicated: 
         stories,
         clusters=stories,
         scale=coefficient.scale,
-        unit="stories",
+        unit=unit,
         empty="no story has a vote",
     )
 

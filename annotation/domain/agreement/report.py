@@ -23,6 +23,8 @@ CHANCE_CORRECTED: tuple[Measure, ...] = ("fleiss_kappa", "krippendorff_alpha", "
 UNDEFINED_OF_ONE_LABEL: tuple[Measure, ...] = ("fleiss_kappa", "krippendorff_alpha")
 """AC1 counts the labels that could have been chosen: where all votes are one of them, it is 1."""
 MEASURES: tuple[Measure, ...] = ("strict", "pairwise", *CHANCE_CORRECTED)
+STORIES = "story", "stories"
+"""What is resampled whole is called, one and many, where nothing else is said."""
 
 
 class Values(TypedDict):
@@ -52,7 +54,9 @@ class Agreement(Values, Intervals):
     method: str
 
 
-def measure(tallies: Sequence[Tally], *, overlap: int, seed: int) -> tuple[list[Agreement], Agreement]:
+def measure(
+    tallies: Sequence[Tally], *, overlap: int, seed: int, over: tuple[str, str] = STORIES
+) -> tuple[list[Agreement], Agreement]:
     """Return every coefficient of each dimension, and of all together, over the cells that have all their votes.
 
     `interval` has [low, high] of each, or None, and `reasons` says why: of an undefined coefficient and of an interval
@@ -60,10 +64,13 @@ def measure(tallies: Sequence[Tally], *, overlap: int, seed: int) -> tuple[list[
     mean over dimensions that have one. Labels of different dimensions share no scale, so one pooled kappa would credit
     annotators for knowing which column they are in.
     """
-    return measure_sums([StorySums.of(tally, overlap=overlap) for tally in tallies], seed=seed, resamples=Resamples())
+    sums = [StorySums.of(tally, overlap=overlap) for tally in tallies]
+    return measure_sums(sums, seed=seed, resamples=Resamples(), over=over)
 
 
-def measure_sums(sums: Sequence[StorySums], *, seed: int, resamples: Resamples) -> tuple[list[Agreement], Agreement]:
+def measure_sums(
+    sums: Sequence[StorySums], *, seed: int, resamples: Resamples, over: tuple[str, str] = STORIES
+) -> tuple[list[Agreement], Agreement]:
     """`measure` of the sums of each dimension; `resamples` remembers those that it was asked for before."""
     full = [of_dimension.complete for of_dimension in sums]
     stories = _all_stories(full)
@@ -72,8 +79,8 @@ def measure_sums(sums: Sequence[StorySums], *, seed: int, resamples: Resamples) 
         of_all if len(one.story) == len(stories) else _resampled_over(one.story, [one], seed, resamples, at)[0]
         for at, (one, of_all) in enumerate(zip(full, pooled, strict=True))
     ]
-    rows = [_row(one, of_one, seed) for one, of_one in zip(full, parts, strict=True)]
-    return rows, _over_all(rows, pooled, len(stories), seed)
+    rows = [_row(one, of_one, seed, over) for one, of_one in zip(full, parts, strict=True)]
+    return rows, _over_all(rows, pooled, len(stories), seed, over)
 
 
 def _all_stories(full: Sequence[StorySums]) -> Clusters:
@@ -101,12 +108,12 @@ class Parts:
         return self._replicates[name]
 
 
-def _row(full: StorySums, parts: Parts, seed: int) -> Agreement:
+def _row(full: StorySums, parts: Parts, seed: int, over: tuple[str, str]) -> Agreement:
     """Return the coefficients of one dimension."""
     why = coefficients.undefined_of(full.cells, full.labels) or ""
     values = _values(lambda name: _value(name, parts, why))
     intervals: dict[Measure, Interval] = {
-        name: mean_interval([parts.of(name)], COEFFICIENTS[name], [parts.replicates(name)])
+        name: mean_interval([parts.of(name)], COEFFICIENTS[name], [parts.replicates(name)], unit=over[1])
         if values[name] is not None
         else (None, why)
         for name in MEASURES
@@ -117,7 +124,7 @@ def _row(full: StorySums, parts: Parts, seed: int) -> Agreement:
         "stories": len(full.story),
         **values,
         **_interval_fields(intervals),
-        "method": _method(seed, stories=len(full.story)),
+        "method": _method(seed, len(full.story), over),
     }
 
 
@@ -148,7 +155,9 @@ def _values(of: Callable[[Measure], float | None]) -> Values:
     }
 
 
-def _over_all(rows: Sequence[Agreement], pooled: Sequence[Parts], stories: int, seed: int) -> Agreement:
+def _over_all(
+    rows: Sequence[Agreement], pooled: Sequence[Parts], stories: int, seed: int, over: tuple[str, str]
+) -> Agreement:
     cells = sum(row["cells"] for row in rows)
     values = _values(lambda name: _pooled(name, rows, cells))
     intervals: dict[Measure, Interval] = {}
@@ -159,17 +168,19 @@ def _over_all(rows: Sequence[Agreement], pooled: Sequence[Parts], stories: int, 
         having = [parts for parts, row in zip(pooled, rows, strict=True) if row[name] is not None]
         defined = [parts.of(name) for parts in having]
         if name in CHANCE_CORRECTED:
-            intervals[name] = mean_interval(defined, COEFFICIENTS[name], [parts.replicates(name) for parts in having])
+            intervals[name] = mean_interval(
+                defined, COEFFICIENTS[name], [parts.replicates(name) for parts in having], unit=over[1]
+            )
         else:  # pooled: labels do not matter, only what agrees and how much there is
             agreement = reduce(add, (part.columns(0, 2) for part in defined))
-            intervals[name] = mean_interval([agreement], COEFFICIENTS[name])
+            intervals[name] = mean_interval([agreement], COEFFICIENTS[name], unit=over[1])
     return {
         "cells": cells,
         "agree": sum(row["agree"] for row in rows),
         "stories": stories,
         **values,
         **_interval_fields(intervals),
-        "method": _method(seed, stories=stories) + "; " + gettext_noop("chance-corrected: mean over dimensions"),
+        "method": _method(seed, stories, over) + "; " + gettext_noop("chance-corrected: mean over dimensions"),
     }
 
 
@@ -193,8 +204,6 @@ def _interval_fields(intervals: dict[Measure, Interval]) -> Intervals:
     return row
 
 
-def _method(seed: int, *, stories: int) -> str:
-    how = method(seed=seed, unit="stories")
-    if stories == 1:
-        return gettext_noop(f"cells with all their votes, {stories} story; {how}")
-    return gettext_noop(f"cells with all their votes, {stories} stories; {how}")
+def _method(seed: int, count: int, over: tuple[str, str]) -> str:
+    how, units = method(seed=seed, unit=over[1]), over[count != 1]
+    return gettext_noop(f"cells with all their votes, {count} {units}; {how}")

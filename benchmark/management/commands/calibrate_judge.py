@@ -70,8 +70,7 @@ class Command(JsonCommand):
             "settled": len(settled),
             "chosen": choice_document(study),
             "judges": [
-                judged_document(report_of(judge, seed=study.seed), selection_of(judges, judge, seed=study.seed))
-                for judge in chosen
+                judged_document(report_of(judge, study), selection_of(judges, judge, study)) for judge in chosen
             ],
         }
 

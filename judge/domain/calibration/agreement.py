@@ -17,8 +17,8 @@ from core.language import gettext_noop
 from core.statistics import DIFFERENCE, SHARE, Floats, Scale, by_cluster, estimate_of, numbered, ratios, spanning
 from core.statistics import Measure as Ratio
 from judge.domain.calibration.rows import Row, Table, matched
+from judge.domain.cluster_names import STORIES, ClusterName
 
-UNIT = "stories"
 NOTHING = gettext_noop("no row has a verdict of both people and the judge")
 NO_MATCH = gettext_noop("no row is matched by people")
 ALL_MATCHED = gettext_noop("every row is matched by people")
@@ -61,12 +61,14 @@ Keep = Callable[[Row], bool]
 TP, FN, FP, TN = range(4)
 
 
-def agreement(tables: Sequence[Table], *, seed: int, keep: Keep = lambda _: True) -> Agreement:
+def agreement(
+    tables: Sequence[Table], *, seed: int, keep: Keep = lambda _: True, over: ClusterName = STORIES
+) -> Agreement:
     """Return how far the judge agrees with people over the rows to `keep`."""
     parts = [(table, [row for row in table.rows if keep(row)]) for table in tables]
     parts = [(table, rows) for table, rows in parts if rows]
     rows = [row for _, rows_ in parts for row in rows_]
-    sums = _Sums(parts, seed)
+    sums = _Sums(parts, seed, over)
     known = sums.known
     return Agreement(
         tables=len(parts),
@@ -149,8 +151,8 @@ def _mean(columns: Floats) -> Floats:
 class _Sums:
     """The weighted two-by-two tables of all tables, and figures of their sums over stories."""
 
-    def __init__(self, parts: Sequence[tuple[Table, list[Row]]], seed: int) -> None:
-        self._parts, self._seed = parts, seed
+    def __init__(self, parts: Sequence[tuple[Table, list[Row]]], seed: int, over: ClusterName) -> None:
+        self._parts, self._seed, self._over = parts, seed, over
         self._clusters = numbered([table.story for table, _ in parts])
         self._weights = np.array([table.weight for table, _ in parts])
         self._known = np.zeros((len(parts), 4))
@@ -211,12 +213,15 @@ class _Sums:
         return self._estimate(columns, _mean, int(has.sum()), SHARE, NOTHING)
 
     def _estimate(self, columns: Floats, measure: Ratio, n: int, scale: Scale, empty: str) -> Figure:
-        return figure_of(by_cluster(columns, self._clusters), measure, n=n, scale=scale, empty=empty, seed=self._seed)
+        sums = by_cluster(columns, self._clusters)
+        return figure_of(sums, measure, n=n, scale=scale, empty=empty, seed=self._seed, over=self._over)
 
 
-def figure_of(sums: Floats, measure: Ratio, *, n: int, scale: Scale, empty: str, seed: int) -> Figure:
-    """Return `measure` of sums over stories, shape (stories, k), with its interval; `empty` is why there is none."""
-    estimate = estimate_of(sums, measure, n=n, scale=scale, unit=UNIT, empty=empty, seed=seed)
+def figure_of(
+    sums: Floats, measure: Ratio, *, n: int, scale: Scale, empty: str, seed: int, over: ClusterName
+) -> Figure:
+    """Return `measure` of sums over clusters, shape (clusters, k), with its interval; `empty` is why there is none."""
+    estimate = estimate_of(sums, measure, n=n, scale=scale, unit=over.many, empty=empty, seed=seed)
     ends = estimate["interval"]
     return Figure(estimate["value"], n, (ends[0], ends[1]) if ends else None, reason=estimate.get("reason", ""))
 

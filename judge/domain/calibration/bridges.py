@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from core.language import gettext_noop
 from core.statistics import SHARE, holm
-from judge.domain.calibration.agreement import UNIT, Figure
+from judge.domain.calibration.agreement import Figure
 from judge.domain.calibration.rows import MatchCount, matched
 from judge.domain.calibration.stories import JudgedStory, Matches, Metric
 from judge.domain.calibration.weighted import Mean, contrast, mean_judged, weighted_mean
+from judge.domain.cluster_names import STORIES, ClusterName
 
-NOTHING_IN_COMMON = gettext_noop("no story has rows of either table of which both have a verdict")
 Pair = tuple[MatchCount, MatchCount]
 """What the old and the new version say of one row."""
 
@@ -90,10 +90,12 @@ class Bridge:
         return any(old != new for one in self.models for old, new in [one.places])
 
 
-def bridge(models: Mapping[str, Sequence[JudgedTwice]], metric: Metric = Metric.F1) -> Bridge:
+def bridge(
+    models: Mapping[str, Sequence[JudgedTwice]], metric: Metric = Metric.F1, *, over: ClusterName = STORIES
+) -> Bridge:
     """Return what changes between two versions of a judge on the tables of each model that both judged."""
-    scores = {name: _scores(tables, metric) for name, tables in models.items()}
-    changes = {name: contrast(new, old, unit=UNIT) for name, (old, new) in scores.items()}
+    scores = {name: _scores(tables, metric, over) for name, tables in models.items()}
+    changes = {name: contrast(new, old, unit=over.many) for name, (old, new) in scores.items()}
     adjusted = dict(zip(changes, holm([p for _, p in changes.values()]), strict=True))
     places = [_places({name: of[at].figure for name, of in scores.items()}) for at in range(2)]
     bridged = [
@@ -109,18 +111,19 @@ def bridge(models: Mapping[str, Sequence[JudgedTwice]], metric: Metric = Metric.
         )
         for name, (old, new) in scores.items()
     ]
-    return _with_verdicts(bridged, [table for tables in models.values() for table in tables])
+    return _with_verdicts(bridged, [table for tables in models.values() for table in tables], over)
 
 
-def _scores(tables: Sequence[JudgedTwice], metric: Metric) -> tuple[Mean, Mean]:
-    old, new = (mean_judged([table.by(at) for table in tables], metric) for at in range(2))
+def _scores(tables: Sequence[JudgedTwice], metric: Metric, over: ClusterName) -> tuple[Mean, Mean]:
+    old, new = (mean_judged([table.by(at) for table in tables], metric, over=over) for at in range(2))
     if old.figure.value is None:
-        nothing = Mean(Figure(None, 0, reason=NOTHING_IN_COMMON), {})
+        why = gettext_noop(f"no {over.one} has rows of either table of which both have a verdict")
+        nothing = Mean(Figure(None, 0, reason=why), {})
         return nothing, nothing
     return old, new
 
 
-def _with_verdicts(models: list[Bridged], tables: Sequence[JudgedTwice]) -> Bridge:
+def _with_verdicts(models: list[Bridged], tables: Sequence[JudgedTwice], over: ClusterName) -> Bridge:
     pairs = [(table.story, *_common(pair)) for table in tables for pair in table.rows]
     known = [(story, old, new) for story, old, new in pairs if old is not None]
     same = weighted_mean(
@@ -128,7 +131,7 @@ def _with_verdicts(models: list[Bridged], tables: Sequence[JudgedTwice]) -> Brid
         [1.0] * len(known),
         [story for story, *_ in known],
         scale=SHARE,
-        unit=UNIT,
+        unit=over.many,
     )
     gained, lost = (sum(new is to and old is not to for _, old, new in known) for to in (True, False))
     return Bridge(models, len(known), same.figure, gained, lost)

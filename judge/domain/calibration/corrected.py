@@ -30,8 +30,7 @@ from core.statistics import spanning
 from judge.domain.calibration.mean import CorrectedMean
 from judge.domain.calibration.score import Corrected, interval_of, with_interval
 from judge.domain.calibration.stories import Averaging, JudgedStory, Metric, harmonic
-
-NO_STORIES = gettext_noop("no story was judged")
+from judge.domain.cluster_names import STORIES, ClusterName
 
 
 def corrected(
@@ -41,6 +40,7 @@ def corrected(
     *,
     tuning: float | None = None,
     others: Sequence[JudgedStory] = (),
+    over: ClusterName = STORIES,
 ) -> Corrected:
     """Return the corrected score of one model over all its judged stories.
 
@@ -49,12 +49,12 @@ def corrected(
     since it is the judge's error that models share and not their scores; people alone have no score.
     """
     if not stories:
-        return Corrected(None, None, 0, 0, 0.0, None, reason=NO_STORIES)
+        return Corrected(None, None, 0, 0, 0.0, None, reason=gettext_noop(f"no {over.one} was judged"))
     chosen = 1.0 if others else tuning
     if averaging == Averaging.POOLED and metric == Metric.F1:
-        found = _pooled_f1(stories, chosen, others)
+        found = _pooled_f1(stories, chosen, others, over)
     else:
-        found = _with_bounds(stories, others, lambda part, of: _scored(part, metric, averaging, chosen, of))
+        found = _with_bounds(stories, others, lambda part, of: _scored(part, metric, averaging, chosen, of, over))
     return replace(found, human=None, human_interval=None, effective=None) if others else found
 
 
@@ -91,18 +91,21 @@ def _scored(
     averaging: Averaging,
     tuning: float | None,
     others: Sequence[JudgedStory],
+    over: ClusterName,
 ) -> Corrected:
-    return CorrectedMean(stories, others, metric, averaging).corrected(tuning)
+    return CorrectedMean(stories, others, metric, averaging, over).corrected(tuning)
 
 
-def _pooled_f1(stories: Sequence[JudgedStory], tuning: float | None, others: Sequence[JudgedStory]) -> Corrected:
+def _pooled_f1(
+    stories: Sequence[JudgedStory], tuning: float | None, others: Sequence[JudgedStory], over: ClusterName
+) -> Corrected:
     """The harmonic mean of pooled precision and recall, both corrected; what moves it follows by its derivatives."""
 
     def at(part: Sequence[JudgedStory], of: Sequence[JudgedStory], tuned: float | None) -> Corrected:
         precision, recall = (
-            _scored(part, metric, Averaging.POOLED, tuned, of) for metric in (Metric.PRECISION, Metric.RECALL)
+            _scored(part, metric, Averaging.POOLED, tuned, of, over) for metric in (Metric.PRECISION, Metric.RECALL)
         )
-        return _harmonic_of(precision, recall)
+        return _harmonic_of(precision, recall, over)
 
     def score(part: Sequence[JudgedStory], of: Sequence[JudgedStory]) -> Corrected:
         both, alone = at(part, of, tuning), at(part, of, 0.0)
@@ -114,7 +117,7 @@ def _pooled_f1(stories: Sequence[JudgedStory], tuning: float | None, others: Seq
     return _with_bounds(stories, others, score)
 
 
-def _harmonic_of(precision: Corrected, recall: Corrected) -> Corrected:
+def _harmonic_of(precision: Corrected, recall: Corrected, over: ClusterName) -> Corrected:
     sides, stories = (precision.judged, recall.judged), precision.stories
     judged = None if None in sides else harmonic(precision.judged or 0.0, recall.judged or 0.0)
     unjudged = max(precision.unjudged, recall.unjudged)
@@ -128,7 +131,7 @@ def _harmonic_of(precision: Corrected, recall: Corrected) -> Corrected:
         story: (by_p * one[0] + by_r * recall.moves[story][0], by_p * one[1] + by_r * recall.moves[story][1])
         for story, one in precision.moves.items()
     }
-    interval, why = interval_of(value, moves, precision.aligned)
+    interval, why = interval_of(value, moves, precision.aligned, over)
     tuning, unseen = (precision.tuning + recall.tuning) / 2, max(precision.unseen, recall.unseen)
     return Corrected(
         value, interval, stories, precision.aligned, tuning, judged, unseen=unseen, reason=why, unjudged=unjudged,

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.statistics import DIFFERENCE, linear_interval, linear_p
-from judge.domain.calibration.score import UNIT, Corrected
+from judge.domain.calibration.score import Corrected
 from judge.domain.calibration.unseen import reach, reaching, unseen_p
+from judge.domain.cluster_names import STORIES, ClusterName
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class CorrectedDifference:
     reason: str = ""
 
 
-def difference(first: Corrected, second: Corrected) -> CorrectedDifference:
+def difference(first: Corrected, second: Corrected, *, over: ClusterName = STORIES) -> CorrectedDifference:
     """Return the difference of two corrected scores of the same metric, paired by story.
 
     What a story moves either score by is set against the other, so that stories which are hard for both make no spread,
@@ -38,7 +39,7 @@ def difference(first: Corrected, second: Corrected) -> CorrectedDifference:
     aligned = min((score.aligned for score in (first, second) if score.aligned), default=0)
     moves = np.array([sum(first.moves.get(one, ())) - sum(second.moves.get(one, ())) for one in stories])
     value, most = first.value - second.value, max(aligned - 2, 1)
-    ends, why = linear_interval(value, moves, count=aligned, most=most, scale=DIFFERENCE, unit=UNIT)
+    ends, why = linear_interval(value, moves, count=aligned, most=most, scale=DIFFERENCE, unit=over.aligned)
     if not ends:
         return CorrectedDifference(value, None, None, len(stories), aligned, why)
     p = linear_p(value, moves, count=aligned, most=most, scale=DIFFERENCE)

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.language import gettext_noop
 from core.statistics import ALPHA, FEWEST, Floats
 from judge.domain.calibration.agreement import Figure
 from judge.domain.calibration.stories import JudgedStory, Metric
 from judge.domain.calibration.weighted import mean_error
+from judge.domain.cluster_names import STORIES, ClusterName
 
-ONE_MODEL = "there is one model"
-TOO_FEW = f"each model needs at least {FEWEST} aligned stories, and all together more stories than models"
+ONE_MODEL = gettext_noop("there is one model")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,23 +31,31 @@ class Differing:
         return self.p is not None and self.p < ALPHA
 
 
-def differing(models: Mapping[str, Sequence[JudgedStory]], metric: Metric = Metric.F1) -> Differing:
+def differing(
+    models: Mapping[str, Sequence[JudgedStory]], metric: Metric = Metric.F1, *, over: ClusterName = STORIES
+) -> Differing:
     """Return whether the judge's error on scores by `metric` differs by model."""
     aligned = {
         name: [one for one in stories if one.human and one.human.told(metric) and one.judged.told(metric)]
         for name, stories in sorted(models.items())
     }
-    errors = {name: mean_error(stories, metric) for name, stories in aligned.items()}
+    errors = {name: mean_error(stories, metric, over=over) for name, stories in aligned.items()}
     by_model = {name: error.figure for name, error in errors.items()}
     stories = sorted({one.story for part in aligned.values() for one in part})
     if len(models) < 2:
         return Differing(by_model, None, ONE_MODEL)
     least = min(error.figure.n for error in errors.values())
     if least < FEWEST or len(stories) <= len(models) or least <= len(models):
-        return Differing(by_model, None, TOO_FEW)
+        return Differing(by_model, None, _too_few(over))
     moves = np.array([[error.moves.get(story, 0.0) for story in stories] for error in errors.values()])
     means = np.array([error.figure.value or 0.0 for error in errors.values()])
     return Differing(by_model, _hotelling(means, moves, least))
+
+
+def _too_few(over: ClusterName) -> str:
+    return gettext_noop(
+        f"each model needs at least {FEWEST} {over.aligned}, and all together more {over.many} than models"
+    )
 
 
 def _hotelling(means: Floats, moves: Floats, n: int) -> float:

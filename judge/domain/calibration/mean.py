@@ -11,16 +11,21 @@ from core.language import gettext_noop
 from core.statistics import FEWEST, Floats, linear_error
 from judge.domain.calibration.score import NO_SPREAD, Corrected, all_moves, interval_of, with_interval, within
 from judge.domain.calibration.stories import Averaging, JudgedStory, Metric, figure
-
-NOT_ALIGNED = gettext_noop("no story was aligned")
+from judge.domain.cluster_names import ClusterName
 
 
 class CorrectedMean:
     """A weighted mean over stories of a figure that the judge gives of all of them and people of some."""
 
     def __init__(
-        self, stories: Sequence[JudgedStory], others: Sequence[JudgedStory], metric: Metric, averaging: Averaging
+        self,
+        stories: Sequence[JudgedStory],
+        others: Sequence[JudgedStory],
+        metric: Metric,
+        averaging: Averaging,
+        over: ClusterName,
     ) -> None:
+        self._over = over
         share = _shares(stories, metric, averaging)
         self._stories, self._share = stories, np.array([share(one) for one in stories])
         self._open = np.array([not one.certain for one in stories])
@@ -39,9 +44,8 @@ class CorrectedMean:
     def corrected(self, tuning: float | None) -> Corrected:
         judged, unjudged = self._alone(), int((~self._told).sum())
         if self._open.any() and not self._aligned:
-            return Corrected(
-                None, None, len(self._stories), 0, 0.0, judged, unseen=1.0, reason=NOT_ALIGNED, unjudged=unjudged
-            )
+            why, total = gettext_noop(f"no {self._over.one} was aligned"), len(self._stories)
+            return Corrected(None, None, total, 0, 0.0, judged, unseen=1.0, reason=why, unjudged=unjudged)
         chosen = self._tuned() if tuning is None else tuning
         moves, alone = self._moves(chosen), self._moves(0.0)
         value, human = self._value(chosen), self._value(0.0)
@@ -108,7 +112,7 @@ class CorrectedMean:
 
     def _ends(self, value: float, moves: Mapping[str, tuple[float, float]]) -> tuple[tuple[float, float] | None, str]:
         count = self._aligned if self._open.any() else len(self._stories)
-        return interval_of(value, moves, count)
+        return interval_of(value, moves, count, self._over)
 
     def _unseen(self) -> float:
         seen = {one.category for one in self._sample}

@@ -12,6 +12,7 @@ from judge.domain.calibration.agreement import NOTHING, Agreement, Figure, agree
 from judge.domain.calibration.rows import MatchCount, Table, Unknown, matched
 from judge.domain.calibration.stories import JudgedStory, Metric
 from judge.domain.calibration.weighted import contrast, mean_error
+from judge.domain.cluster_names import STORIES, ClusterName
 
 _CAP = 0.5
 """Observations added to each cell that a rate is of, so that a judge never wrong so far is not taken to be certain."""
@@ -94,6 +95,7 @@ def panel(
     *,
     seed: int,
     family_of: Mapping[str, str] | None = None,
+    over: ClusterName = STORIES,
 ) -> Panel:
     """Return the panel over the tables that all judges judged; rows of a table are in the same order for all.
 
@@ -113,9 +115,9 @@ def panel(
         tables["majority"].append(_joint(of, voters, None))
         tables["weighted"].append(_joint(of, voters, skills))
     return Panel(
-        {name: agreement([of[name] for of in common], seed=seed) for name in judges},
-        agreement(tables["majority"], seed=seed),
-        agreement(tables["weighted"], seed=seed),
+        {name: agreement([of[name] for of in common], seed=seed, over=over) for name in judges},
+        agreement(tables["majority"], seed=seed, over=over),
+        agreement(tables["weighted"], seed=seed, over=over),
         left_out,
     )
 
@@ -173,16 +175,23 @@ def no_preference() -> SelfPreference:
 
 
 def self_preference(
-    models: Mapping[str, Sequence[JudgedStory]], family: str, family_of: Mapping[str, str], metric: Metric = Metric.F1
+    models: Mapping[str, Sequence[JudgedStory]],
+    family: str,
+    family_of: Mapping[str, str],
+    metric: Metric = Metric.F1,
+    *,
+    over: ClusterName = STORIES,
 ) -> SelfPreference:
     """Return whether a judge of that family favours its own, from stories that people aligned."""
     own, others = (
         mean_error(
-            [one for name, part in models.items() if (family_of.get(name) == family) == is_own for one in part], metric
+            [one for name, part in models.items() if (family_of.get(name) == family) == is_own for one in part],
+            metric,
+            over=over,
         )
         for is_own in (True, False)
     )
     if own.figure.value is None or others.figure.value is None:
         return SelfPreference(own.figure, others.figure, Figure(None, 0, reason=NO_FAMILY), None)
-    preference, p = contrast(own, others)
+    preference, p = contrast(own, others, unit=over.aligned)
     return SelfPreference(own.figure, others.figure, preference, p)

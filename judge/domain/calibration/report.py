@@ -8,14 +8,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.language import gettext_noop
 from core.statistics import SHARE, Floats, by_cluster, numbered, ratios
 from judge.domain.calibration.agreement import Agreement, Figure, agreement, figure_of
 from judge.domain.calibration.rows import MatchCount, Row, Table, Unknown, matched
+from judge.domain.cluster_names import STORIES, ClusterName
 
 MOST_COUNT = 3
 """The protocol allows no larger MatchCount; what is larger is one column."""
 MORE = f"{MOST_COUNT + 1}+"
-NO_PASSES = "no row was judged in two passes"
+NO_PASSES = gettext_noop("no row was judged in two passes")
+NO_COUNT = gettext_noop("no row has a MatchCount")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,34 +60,39 @@ class Calibration:
     flips: Flips
 
 
-def calibration(tables: Sequence[Table], *, seed: int) -> Calibration:
+def calibration(tables: Sequence[Table], *, seed: int, over: ClusterName = STORIES) -> Calibration:
     """Return the report over all tables that people aligned."""
     return Calibration(
-        overall=agreement(tables, seed=seed),
-        by_category=_of_tables(tables, lambda table: table.category, seed),
-        by_model=_of_tables(tables, lambda table: table.model, seed),
-        by_order=_of_rows(tables, lambda row: row.order, seed),
-        by_role=_of_rows(tables, lambda row: row.role, seed),
-        by_side=_of_rows(tables, lambda row: row.side.value, seed),
+        overall=agreement(tables, seed=seed, over=over),
+        by_category=_of_tables(tables, lambda table: table.category, seed, over),
+        by_model=_of_tables(tables, lambda table: table.model, seed, over),
+        by_order=_of_rows(tables, lambda row: row.order, seed, over),
+        by_role=_of_rows(tables, lambda row: row.role, seed, over),
+        by_side=_of_rows(tables, lambda row: row.side.value, seed, over),
         confusion=confusion(tables),
-        human_counts=match_counts(tables, lambda row: row.human, seed=seed),
-        judge_counts=match_counts(tables, lambda row: row.judge, seed=seed),
-        flips=flips(tables, seed=seed),
+        human_counts=match_counts(tables, lambda row: row.human, seed=seed, over=over),
+        judge_counts=match_counts(tables, lambda row: row.judge, seed=seed, over=over),
+        flips=flips(tables, seed=seed, over=over),
     )
 
 
-def _of_tables(tables: Sequence[Table], group: Callable[[Table], str], seed: int) -> dict[str, Agreement]:
+def _of_tables(
+    tables: Sequence[Table], group: Callable[[Table], str], seed: int, over: ClusterName
+) -> dict[str, Agreement]:
     names = sorted({group(table) for table in tables})
-    return {name: agreement([table for table in tables if group(table) == name], seed=seed) for name in names}
+    parts = {name: [table for table in tables if group(table) == name] for name in names}
+    return {name: agreement(part, seed=seed, over=over) for name, part in parts.items()}
 
 
-def _of_rows(tables: Sequence[Table], group: Callable[[Row], str], seed: int) -> dict[str, Agreement]:
+def _of_rows(
+    tables: Sequence[Table], group: Callable[[Row], str], seed: int, over: ClusterName
+) -> dict[str, Agreement]:
     names = sorted({group(row) for table in tables for row in table.rows})
 
     def in_group(name: str) -> Callable[[Row], bool]:
         return lambda row: group(row) == name
 
-    return {name: agreement(tables, seed=seed, keep=in_group(name)) for name in names}
+    return {name: agreement(tables, seed=seed, keep=in_group(name), over=over) for name in names}
 
 
 def count_name(count: MatchCount) -> str:
@@ -100,7 +108,9 @@ def confusion(tables: Sequence[Table]) -> dict[tuple[str, str], int]:
     return dict(Counter((count_name(row.human), count_name(row.judge)) for table in tables for row in table.rows))
 
 
-def match_counts(tables: Sequence[Table], of: Callable[[Row], MatchCount], *, seed: int) -> list[CountShare]:
+def match_counts(
+    tables: Sequence[Table], of: Callable[[Row], MatchCount], *, seed: int, over: ClusterName = STORIES
+) -> list[CountShare]:
     """Return the distribution of the MatchCounts that rows have, and after it how many rows have none and why."""
     names = [[count_name(of(row)) for row in table.rows] for table in tables]
     seen = {name for row in names for name in row}
@@ -109,13 +119,14 @@ def match_counts(tables: Sequence[Table], of: Callable[[Row], MatchCount], *, se
     shares = []
     for count in counts:
         rows = np.array([row.count(count) for row in names])
-        shares.append(CountShare(count, int(rows.sum()), _share(tables, rows, known, "no row has a MatchCount", seed)))
+        share = _share(tables, rows, known, NO_COUNT, seed, over)
+        shares.append(CountShare(count, int(rows.sum()), share))
     unknown = [why.value for why in Unknown if why.value in seen]
-    nothing = Figure(None, 0, reason="these rows have no MatchCount")
+    nothing = Figure(None, 0, reason=gettext_noop("these rows have no MatchCount"))
     return shares + [CountShare(why, sum(row.count(why) for row in names), nothing) for why in unknown]
 
 
-def _share(tables: Sequence[Table], some: Floats, of: Floats, empty: str, seed: int) -> Figure:
+def _share(tables: Sequence[Table], some: Floats, of: Floats, empty: str, seed: int, over: ClusterName) -> Figure:
     """The share of rows, weighted as their tables are, with its interval over stories."""
     weights = np.array([[table.weight] for table in tables]).reshape(-1, 1)
     columns = by_cluster(np.column_stack([some, of]) * weights, numbered([table.story for table in tables]))
@@ -126,10 +137,11 @@ def _share(tables: Sequence[Table], some: Floats, of: Floats, empty: str, seed: 
         scale=SHARE,
         empty=empty,
         seed=seed,
+        over=over,
     )
 
 
-def flips(tables: Sequence[Table], *, seed: int) -> Flips:
+def flips(tables: Sequence[Table], *, seed: int, over: ClusterName = STORIES) -> Flips:
     """Return how often a judge that is asked again says something else."""
     twice = [[row for row in table.rows if len(row.passes) > 1] for table in tables]
     whole = [[row for row in rows if None not in map(matched, row.passes)] for rows in twice]
@@ -138,7 +150,7 @@ def flips(tables: Sequence[Table], *, seed: int) -> Flips:
     sizes = np.array([len(rows) for rows in whole])
 
     def share(part: list[list[Row]]) -> Figure:
-        return _share(tables, np.array([len(rows) for rows in part]), sizes, NO_PASSES, seed)
+        return _share(tables, np.array([len(rows) for rows in part]), sizes, NO_PASSES, seed, over)
 
     return Flips(
         passes=max((len(row.passes) for rows in twice for row in rows), default=1),

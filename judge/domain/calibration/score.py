@@ -9,8 +9,8 @@ import numpy as np
 
 from core.statistics import REAL, SHARE, Floats, linear_error, linear_interval
 from judge.domain.calibration.unseen import reach, reaching
+from judge.domain.cluster_names import ClusterName
 
-UNIT = "aligned stories"
 NO_SPREAD = 1e-9
 """Standard errors below it are those of rounding."""
 
@@ -81,14 +81,15 @@ def with_interval(found: Corrected, ends: Ends, alone: float) -> Corrected:
 
 
 def interval_of(
-    value: float, moves: Mapping[str, tuple[float, float]], count: int
+    value: float, moves: Mapping[str, tuple[float, float]], count: int, over: ClusterName
 ) -> tuple[tuple[float, float] | None, str]:
     """The interval of a score that `count` aligned stories correct; of one that the correction took out of its range,
     around the end of it. Where all stories are alike, by the rule of three, also at an end of the range."""
     share = within(value)
     scale = SHARE if 0 < value < 1 or (alike(moves) and abs(value - share) < NO_SPREAD) else REAL
     value = share if scale is SHARE else value
-    ends, why = linear_interval(value, all_moves(moves), count=count, most=max(count - 2, 1), scale=scale, unit=UNIT)
+    most, unit = max(count - 2, 1), over.aligned
+    ends, why = linear_interval(value, all_moves(moves), count=count, most=most, scale=scale, unit=unit)
     return (within(ends[0]), within(ends[1])) if ends else None, why
 
 

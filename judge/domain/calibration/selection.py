@@ -9,9 +9,10 @@ import numpy as np
 
 from core.language import gettext
 from core.statistics import ALPHA, SHARE, caution, holm, sign_flip_p
-from judge.domain.calibration.agreement import UNIT, Figure
+from judge.domain.calibration.agreement import Figure
 from judge.domain.calibration.rows import Row, Table, matched
 from judge.domain.calibration.weighted import weighted_mean
+from judge.domain.cluster_names import STORIES, ClusterName
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,25 +103,26 @@ def _verdicts(row: Row) -> tuple[bool | None, bool | None]:
     return matched(row.judge), matched(row.human)
 
 
-def select(judges: Mapping[str, Sequence[Table]], chosen: str, *, seed: int) -> Selection:
+def select(judges: Mapping[str, Sequence[Table]], chosen: str, *, seed: int, over: ClusterName = STORIES) -> Selection:
     """Return the chosen judge beside every other one, on the same tables. Raises KeyError for an unknown judge."""
     agreements = {name: story_agreements(tables) for name, tables in judges.items()}
     own = agreements.pop(chosen)
     pairs = [_paired(own, other) for other in agreements.values()]
     p = [_p(pair, seed) for pair in pairs]
     rivals = [
-        Rival(name, _mean(other), _difference(pair), one, adjusted)
+        Rival(name, _mean(other, over), _difference(pair, over), one, adjusted)
         for (name, other), pair, one, adjusted in zip(agreements.items(), pairs, p, holm(p), strict=True)
     ]
-    return Selection(chosen, _mean(own), rivals, caution(len({story for story, *_ in own.values()}), UNIT))
+    stories = {story for story, *_ in own.values()}
+    return Selection(chosen, _mean(own, over), rivals, caution(len(stories), over.many))
 
 
 Scores = Mapping[str, tuple[str, float, float]]
 
 
-def _mean(scores: Scores) -> Figure:
+def _mean(scores: Scores, over: ClusterName) -> Figure:
     stories, values, weights = ([each[at] for each in scores.values()] for at in range(3))
-    return weighted_mean(values, weights, stories, scale=SHARE, unit=UNIT).figure  # type: ignore[arg-type]
+    return weighted_mean(values, weights, stories, scale=SHARE, unit=over.many).figure  # type: ignore[arg-type]
 
 
 def _paired(own: Scores, other: Scores) -> list[tuple[str, float, float]]:
@@ -128,9 +130,12 @@ def _paired(own: Scores, other: Scores) -> list[tuple[str, float, float]]:
     return [(own[key][0], own[key][1] - other[key][1], own[key][2]) for key in own if key in other]
 
 
-def _difference(pairs: Sequence[tuple[str, float, float]]) -> Figure:
+def _difference(pairs: Sequence[tuple[str, float, float]], over: ClusterName) -> Figure:
     return weighted_mean(
-        [value for _, value, _ in pairs], [weight for *_, weight in pairs], [story for story, *_ in pairs], unit=UNIT
+        [value for _, value, _ in pairs],
+        [weight for *_, weight in pairs],
+        [story for story, *_ in pairs],
+        unit=over.many,
     ).figure
 
 

@@ -10,12 +10,9 @@ import numpy as np
 
 from core.language import gettext_noop
 from core.statistics import DIFFERENCE, SHARE, Floats, Scale, linear_interval, linear_p
-from judge.domain.calibration.agreement import UNIT as JUDGED_UNIT
 from judge.domain.calibration.agreement import Figure
-from judge.domain.calibration.score import UNIT
 from judge.domain.calibration.stories import JudgedStory, Metric, figure
-
-NO_VERDICT = gettext_noop("the judge has no verdict on any story")
+from judge.domain.cluster_names import STORIES, ClusterName
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +29,11 @@ def weighted_mean(
     stories: Sequence[str],
     *,
     scale: Scale = DIFFERENCE,
-    unit: str = UNIT,
+    unit: str = STORIES.aligned,
 ) -> Mean:
     """Return the weighted mean of values with its interval over the stories that they are of."""
     if not values:
-        return Mean(Figure(None, 0, reason=f"there are no {unit}"), {})
+        return Mean(Figure(None, 0, reason=gettext_noop(f"there are no {unit}")), {})
     shares = np.array(weights) / sum(weights)
     mean = float(shares @ np.array(values))
     by_story: dict[str, float] = defaultdict(float)
@@ -48,7 +45,7 @@ def weighted_mean(
     return Mean(Figure(mean, n, (ends[0], ends[1]) if ends else None, reason=why), moves)
 
 
-def contrast(first: Mean, second: Mean, *, unit: str = UNIT) -> tuple[Figure, float | None]:
+def contrast(first: Mean, second: Mean, *, unit: str = STORIES.aligned) -> tuple[Figure, float | None]:
     """Return the first mean less the second, paired by story, with its two-sided p value."""
     n = min(first.figure.n, second.figure.n)
     if first.figure.value is None or second.figure.value is None:
@@ -62,28 +59,29 @@ def contrast(first: Mean, second: Mean, *, unit: str = UNIT) -> tuple[Figure, fl
     return Figure(value, n, (ends[0], ends[1])), linear_p(value, moves, count=n, most=most, scale=DIFFERENCE)
 
 
-def mean_judged(stories: Sequence[JudgedStory], metric: Metric) -> Mean:
+def mean_judged(stories: Sequence[JudgedStory], metric: Metric, *, over: ClusterName = STORIES) -> Mean:
     """Return the mean of what the judge alone gives, over the stories on which it has verdicts. Its interval knows
     nothing of the judge's error."""
     told = [one for one in stories if one.certain or one.judged.told(metric)]
     if all(one.certain for one in told) and len(told) < len(stories):
-        return Mean(Figure(None, 0, reason=NO_VERDICT), {})
+        return Mean(Figure(None, 0, reason=gettext_noop(f"the judge has no verdict on any {over.one}")), {})
     return weighted_mean(
         [0.0 if one.certain else figure(one.judged, metric) for one in told],
         [1.0] * len(told),
         [one.story for one in told],
         scale=SHARE,
-        unit=JUDGED_UNIT,
+        unit=over.many,
     )
 
 
-def mean_error(stories: Sequence[JudgedStory], metric: Metric) -> Mean:
+def mean_error(stories: Sequence[JudgedStory], metric: Metric, *, over: ClusterName = STORIES) -> Mean:
     """Return how far the judge's scores are above those of people, over the stories of which both tell something."""
     aligned = [(one, one.human) for one in stories if one.human and one.human.told(metric) and one.judged.told(metric)]
     return weighted_mean(
         [figure(one.judged, metric) - figure(human, metric) for one, human in aligned],
         [1 / (one.probability or 1.0) for one, _ in aligned],
         [one.story for one, _ in aligned],
+        unit=over.aligned,
     )
 
 

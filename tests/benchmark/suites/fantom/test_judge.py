@@ -209,7 +209,7 @@ def test_people_align_and_the_judges_score_is_corrected(world):
     align(study)
     judges, settled = calibrated(study)
     assert len(settled) == study.tasks.count()
-    reports = {judge.name: report_of(judge, seed=1) for judge in judges}
+    reports = {judge.name: report_of(judge, study) for judge in judges}
     sharp, dull = (reports[name].calibration.overall for name in ("oracle-judge", "blunt-judge"))
     # the oracle says what people say; the blunt judge takes answers for right that are not, and misses none
     assert (sharp.by_story.value, sharp.sensitivity.value, sharp.specificity.value) == (1, 1, 1)
@@ -274,7 +274,7 @@ def test_pages_show_it_from_the_launch_to_the_corrected_score(world, client):
         address = reverse("benchmark:calibration_table", args=[slug, study.uid, table, "json"])
         file = client.get(address).json()
         heads = [column["header"] for column in file["columns"]]
-        made = "; ".join([*heads, *(note for note in file["notes"] if not note.startswith("No interval"))])
+        made = "; ".join([*heads, *file["notes"]])
         assert "onversations" in made or table == "judges"
         assert not re.search(r"F1|[Ss]tor(y|ies)\b", made), table
         for data in ("csv", "tex"):
@@ -291,6 +291,26 @@ def test_who_aligns_sees_the_question_and_one_row_on_each_side(world):
     page = client.get(reverse("judge:align", args=[study.project.slug, own.uid])).content.decode()
     assert own.task.predictions[0][1] in page and own.task.gold[0][1] in page and "What does Bea believe" in page
     assert [name for name in (*MODELS, "oracle-judge", run.uid) if name in page] == []
+
+
+def test_what_has_no_interval_says_of_how_many_conversations_it_would(world, client, capsys):
+    run, slug = world.run("oracle-judge"), world.cast.project.slug
+    world.judged_anew(run, "blunt-judge")
+    study = world.study(run, 3)
+    align(study)
+    client.force_login(world.cast.alice)
+    of_study = [client.get(reverse(f"judge:{name}", args=[slug, study.uid])) for name in ("study", "download_json")]
+    names = ("calibration", "calibration_panel")
+    reports = [client.get(reverse(f"benchmark:{name}", args=[slug, study.uid])) for name in names]
+    pages = [*of_study, *reports]
+    outcomes = []
+    for more in ([], ["--panel"], ["--json"]):
+        call_command("calibrate_judge", "--project", slug, "--study", study.name, *more)
+        outcomes.append(capsys.readouterr().out)
+    for told in [*(page.content.decode() for page in pages), *outcomes]:
+        assert re.search(r"an interval needs at least 5 (aligned )?conversations", told)
+        assert not re.search(r"\b(at least 5|aligned|no|any|all|of|over) stor(y|ies)\b", told)
+    assert "at least 5 aligned conversations" in outcomes[0]
 
 
 def test_the_command_asks_a_judge_that_is_named_and_none_else(world, capsys):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from judge.domain.calibration.bridges import NOTHING_IN_COMMON, JudgedTwice, bridge
+from judge.domain.calibration.bridges import JudgedTwice, bridge
 from judge.domain.calibration.rows import Unknown
 
 pytestmark = pytest.mark.once
@@ -38,9 +38,10 @@ def test_a_version_without_a_verdict_changes_nothing_that_can_be_told():
     silent = [JudgedTwice(f"s{at}", "c", ((1, MISSING), (0, MISSING)), ((1, Unknown.UNCLEAR),)) for at in range(8)]
     found = bridge({"a": silent, "b": silent})
     assert found.reordered is None and (found.rows, found.compared, found.same.value) == (0, 0, None)
+    why = "no story has rows of either table of which both have a verdict"
     for one in found.models:
         assert {one.old.value, one.new.value, one.change.value, one.p} == {None}
-        assert one.places == (None, None) and one.silent == (0, 24) and one.change.reason == NOTHING_IN_COMMON
+        assert one.places == (None, None) and one.silent == (0, 24) and one.change.reason == why
     known = [judged(f"s{at}", 5, 6) for at in range(8)]
     half = bridge({"a": silent, "b": known})
     assert half.reordered is None and half.compared == 1 and half.models[1].places == (1, 1)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from judge.domain.calibration.corrected import corrected
-from judge.domain.calibration.differing import ONE_MODEL, TOO_FEW, differing
+from judge.domain.calibration.differing import ONE_MODEL, differing
 from judge.domain.calibration.stories import Metric
 from tests.judge.domain.calibration.worlds import judged_stories
 
@@ -52,6 +52,7 @@ def test_pooled_calibration_is_off_exactly_where_it_warns():
 def test_the_error_of_each_model_is_shown_and_too_few_are_no_test():
     rng = np.random.default_rng(3)
     found = differing({"a": judged_stories(rng, aligned=4), "b": judged_stories(rng)})
-    assert found.p is None and found.reason == TOO_FEW and not found.warns
+    why = "each model needs at least 5 aligned stories, and all together more stories than models"
+    assert found.p is None and found.reason == why and not found.warns
     assert found.by_model["a"].n == 4 and found.by_model["b"].value == pytest.approx(0.06, abs=0.1)
     assert differing({"a": judged_stories(rng)}).reason == ONE_MODEL
