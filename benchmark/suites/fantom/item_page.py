@@ -9,7 +9,7 @@ from benchmark.suites.asked import ItemContext, ItemView
 from benchmark.suites.conversations import item_page
 from benchmark.suites.conversations.read_lines import answer_lines
 from benchmark.suites.fantom.answering import ANSWER
-from benchmark.suites.fantom.judging import JUDGE, answer_of
+from benchmark.suites.fantom.judging import JUDGED_AT, answer_of
 from benchmark.suites.fantom.verdicts import CANNOT_TELL, NEITHER, RIGHT, WRONG
 from benchmark.suites.side_by_side import ReadLine
 from core.language import gettext_noop
@@ -25,7 +25,7 @@ STATES: Mapping[str, str] = {
 def item_of(view: ItemView) -> ItemContext:
     """Return what the page of an item shows; of a judgement the answer that was judged, and the verdict."""
     shown = item_page.item_of(view, ANSWER)
-    return shown if view.question.step != JUDGE else shown | {"judged": _judged(view)}
+    return shown if view.question.step not in JUDGED_AT else shown | {"judged": _judged(view)}
 
 
 def _judged(view: ItemView) -> ItemContext:
@@ -35,6 +35,7 @@ def _judged(view: ItemView) -> ItemContext:
         "states": _states(view.repaired),
         "unread": view.unusable,
         "right_is": (view.repaired or {}).get("right_is", ""),
+        "passes": [STATES.get(verdict or "", "") for verdict in (view.repaired or {}).get("passes", ())],
     }
 
 
@@ -44,7 +45,7 @@ def _states(parse: Mapping[str, Any] | None) -> str:
 
 def lines_of(view: ItemView) -> list[ReadLine]:
     """Return the one line of an answer, or of what a judge says of one."""
-    if view.question.step != JUDGE:
+    if view.question.step not in JUDGED_AT:
         return answer_lines(view, ANSWER)
     sample, verdict = view.question.sample, (view.repaired or {}).get("verdict")
     return [

@@ -20,6 +20,7 @@ from benchmark.suites.fantom.verdicts import (
     RIGHT,
     A,
     B,
+    Options,
     is_free,
     options_of,
     said_in,
@@ -29,12 +30,14 @@ from benchmark.suites.settings import PARAMETER, Setting
 from core.language import gettext_noop
 from core.plain import Json
 from judge.domain.contrast import Row
-from judge.domain.judgements import Reading, RowJudgement
+from judge.domain.judgements import Reading, RowJudgement, row_judgement
 from judge.domain.lexical import align
 from judge.domain.lexical_judge import LEXICAL_JUDGE
 from workers.providers.contract import Body, Request
 
-JUDGE = "judge"
+JUDGE, SECOND = "judge", "judge2"
+"""The steps at which the judge is asked: the second time, where it is, with both texts swapped."""
+JUDGED_AT = (JUDGE, SECOND)
 COMPARE = "compare beliefs"
 """The kind of task: {"character", "said", "options" (both texts as they are shown), "structured"}."""
 STEP = Step(
@@ -46,6 +49,9 @@ STEP = Step(
     answers=("judgement", "judgements"),
     score=gettext_noop("right, by the judge"),
     categories=(FREE,),
+)
+SWAPPED = replace(
+    STEP, key=SECOND, label=gettext_noop("Judging, texts swapped"), chosen=False, completes=JUDGE, score=""
 )
 FORM, TEXT, STRUCTURED = "judge_form", "text", "structured"
 SETTINGS = (
@@ -59,10 +65,25 @@ SETTINGS = (
         lenient=True,
         steps=(JUDGE,),
     ),
+    Setting(
+        "passes",
+        gettext_noop("Judge’s passes"),
+        1,
+        least=1,
+        most=len(JUDGED_AT),
+        help=gettext_noop(
+            "In the second both texts are swapped. An answer of which the two say something else flips, and is missing."
+        ),
+        stored=PARAMETER,
+        lenient=True,
+        steps=(JUDGE,),
+        unread=gettext_noop("is a baseline that answers alike in every pass"),
+    ),
     self_test_setting(JUDGE),
 )
 NO_VERDICT = gettext_noop("judgement: it gives no verdict")
 UNCLEAR = gettext_noop("judgement: it cannot tell")
+FLIPPED = gettext_noop("judgement: it says something else where the texts are swapped")
 EMPTY = gettext_noop("is empty")
 _NOBODY = "–"
 """Stands for the character of a question that names nobody who is in the conversation."""
@@ -81,14 +102,49 @@ def judge_request(question: Question) -> Request | str:
 
 
 def judge_parse(question: Question, answer: str) -> Parsed:
-    """Return the verdict of a judge's answer. There is no released code that has one, and so no official parse."""
-    options = options_of(question)
-    said = said_in(answer, structured=_is_structured(question))
-    verdict = None if said is None else options.verdict(said)
-    count = _count(verdict)
-    unusable = "" if count is not None else _why(question, verdict)
-    kept = {"verdict": verdict, "right_is": A if options.right_is_a else B, "pred": [count], "gold": [count]}
+    """Return the verdict of a judge's answer, of the first one that of both passes, where there are two. There is no
+    released code that has one, and so no official parse."""
+    options = _shown(question)
+    passes = [_verdict(question, answer, options)]
+    if question.step == JUDGE and SECOND in passes_of(question.settings):
+        passes.append(_verdict(question, question.answers.get(SECOND, ""), options.swapped))
+    verdict, count = decided(passes)
+    unusable = "" if count is not None else _why(question, passes)
+    kept: Json = {"verdict": verdict, "right_is": A if options.right_is_a else B, "pred": [count], "gold": [count]}
+    kept |= {"passes": passes} if len(passes) > 1 else {}
     return Parsed(None, kept, None, None if count is None else float(count), unusable)
+
+
+def _verdict(question: Question, answer: str, options: Options) -> str | None:
+    said = said_in(answer, structured=_is_structured(question))
+    return None if said is None else options.verdict(said)
+
+
+Verdicts = Sequence[str | None]
+
+
+def decided(passes: Verdicts) -> tuple[str | None, int | None]:
+    """Return what the passes come to: the verdict, and 1 where the answer is right, 0 where it is not, None where that
+    is not decided. Passes that differ on it decide nothing."""
+    count = _judged(passes).count
+    if count is None:
+        return (CANNOT_TELL if any(passes) else None), None
+    return next(verdict for verdict in passes if _count(verdict) == count), count
+
+
+def _judged(passes: Verdicts) -> RowJudgement:
+    """The judgement of the only row: the answer, or the right text."""
+    return row_judgement(None, tuple(None if verdict is None else _reading(verdict) for verdict in passes))
+
+
+def _reading(verdict: str) -> Reading:
+    count = _count(verdict)
+    return Reading(count, None if count is None else (0,) * count)
+
+
+def passes_of(settings: Settings) -> tuple[str, ...]:
+    """Return the steps beside the first at which the judge is asked; one that reads no prompt answers alike."""
+    return JUDGED_AT[1 : settings.get("passes", 1)] if settings.get("judge_reads_prompts", True) else ()
 
 
 def expected_verdict(question: Question) -> str:
@@ -103,7 +159,7 @@ def answer_of(question: Question) -> str:
 
 
 def _request(question: Question, said: str) -> Request:
-    content, options, structured = question.sample.content, options_of(question), _is_structured(question)
+    content, options, structured = question.sample.content, _shown(question), _is_structured(question)
     character = content["character"]
     return Request(
         messages=messages_of(content["question"], character, said, options, structured=structured),
@@ -118,6 +174,12 @@ def _request(question: Question, said: str) -> Request:
     )  # fmt: skip
 
 
+def _shown(question: Question) -> Options:
+    """Both texts in the order of this pass."""
+    options = options_of(question)
+    return options.swapped if question.step == SECOND else options
+
+
 def _is_structured(question: Question) -> bool:
     return bool(question.settings.get(FORM) == STRUCTURED)
 
@@ -130,10 +192,12 @@ def _count(verdict: str | None) -> int | None:
     return None if verdict in (None, CANNOT_TELL) else int(verdict == RIGHT)
 
 
-def _why(question: Question, verdict: str | None) -> str:
+def _why(question: Question, passes: Verdicts) -> str:
     if ANSWER in question.answers and not answer_of(question):
         return EMPTY
-    return NO_VERDICT if verdict is None else UNCLEAR
+    if not any(passes):
+        return NO_VERDICT
+    return FLIPPED if _judged(passes).flipped else UNCLEAR
 
 
 def _rows(sample: Sample) -> list[Row]:
@@ -164,24 +228,25 @@ def orders(question: Question) -> Orders:
 
 def kept(repaired: Mapping[str, Any]) -> tuple[list[RowJudgement], list[RowJudgement]]:
     """Return the judgement of the answer and of the right text: the two match, or they do not."""
-    count = repaired["pred"][0]
-    links = None if count is None else (0,) * count
-    read = None if repaired["verdict"] is None else Reading(count, links)
-    judgement = RowJudgement(count, links, (read,))
+    judgement = _judged(repaired.get("passes", [repaired["verdict"]]))
     return [judgement], [judgement]
 
 
 def instrument(settings: Settings) -> Json:
-    """Return the form in which a judge that reads prompts answers; another order of the texts is a repetition."""
-    return {"answers": settings.get(FORM, TEXT)} if settings["judge_reads_prompts"] else {}
+    """Return the form in which a judge that reads prompts answers, and its passes where there are two; another order of
+    the texts is a repetition."""
+    if not settings["judge_reads_prompts"]:
+        return {}
+    return {"answers": settings.get(FORM, TEXT)} | ({"passes": len(JUDGED_AT)} if passes_of(settings) else {})
 
 
 def sees(settings: Settings) -> tuple[str, str]:
     """Return what the judge is given, in brief and in full."""
     brief = "structured" if settings.get(FORM) == STRUCTURED else ""
+    swapped = ", and once more with both texts swapped" if passes_of(settings) else ""
     return brief, (
         "the question, the character, the model’s answer, and the right and the wrong text as A and B, each as often "
-        "the one as the other; not the conversation"
+        f"the one as the other{swapped}; not the conversation"
     )
 
 
@@ -197,6 +262,7 @@ def _counts(question: Question, pairs: Pairs, answer: str) -> list[int | None]:
 
 JUDGED = Judge(
     instrument=instrument,
+    passes=passes_of,
     held_to_schema=lambda settings: bool(settings.get(FORM) == STRUCTURED),
     kept=kept,
     tables=tables,

@@ -14,20 +14,28 @@ from benchmark.suites.conversations.official import after_marker
 from benchmark.suites.conversations.parses import unread
 from benchmark.suites.fantom.answering import ANSWER, ANSWERING, METHODS, PROGRAM
 from benchmark.suites.fantom.embedding import embedder_named
-from benchmark.suites.fantom.judging import JUDGE, STEP, expected_verdict, judge_parse, judge_request
+from benchmark.suites.fantom.judging import (
+    JUDGE,
+    JUDGED_AT,
+    STEP,
+    SWAPPED,
+    expected_verdict,
+    judge_parse,
+    judge_request,
+)
 from benchmark.suites.fantom.parses import parses_of
 from workers.providers.contract import Request
 
 __all__ = ["ANSWER", "EMBEDDER", "JUDGE", "METHODS", "PROGRAM", "STEPS", "expected", "parse", "request"]
 
 EMBEDDER = "embedder"
-STEPS = (*ANSWERING, STEP)
+STEPS = (*ANSWERING, STEP, SWAPPED)
 
 
 def request(question: Question) -> Request | str:
     """Return the request of one step of the method, or of the judge. Raises BadQuestion where answers could not be read
     with the run's embedder."""
-    if question.step == JUDGE:
+    if question.step in JUDGED_AT:
         return judge_request(question)
     try:
         embedder_named(question.settings[EMBEDDER])
@@ -41,7 +49,7 @@ def request(question: Question) -> Request | str:
 def parse(question: Question, answer: str) -> Parsed:
     """Return what an answer says, as the released code and as a person reads it; of an earlier step the text as it is,
     of a judge's answer the verdict."""
-    if question.step == JUDGE:
+    if question.step in JUDGED_AT:
         return judge_parse(question, answer)
     if question.step != ANSWER:
         return Parsed(None, {"text": answer}, None, None)
@@ -60,7 +68,7 @@ def parse(question: Question, answer: str) -> Parsed:
 
 def expected(question: Question) -> str:
     """Return what a perfect model, or judge, would answer."""
-    if question.step == JUDGE:
+    if question.step in JUDGED_AT:
         return expected_verdict(question)
     sample = question.sample
     if question.step == PERCEIVE:

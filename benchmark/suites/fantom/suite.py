@@ -14,7 +14,7 @@ from benchmark.suites.fantom.answering import ANSWERING
 from benchmark.suites.fantom.embedding import EMBEDDERS, MINILM, TOY, embedder_named
 from benchmark.suites.fantom.item_page import item_of, lines_of
 from benchmark.suites.fantom.judge_wording import DIGEST
-from benchmark.suites.fantom.judging import JUDGE, JUDGED, LEXICAL, sees
+from benchmark.suites.fantom.judging import JUDGE, JUDGED, LEXICAL, passes_of, sees
 from benchmark.suites.fantom.judging import SETTINGS as JUDGING
 from benchmark.suites.fantom.measure import GROUPS, measure
 from benchmark.suites.fantom.samples import FULL, SHORT, load
@@ -71,6 +71,14 @@ _JUDGED = (
     "B or neither, or that it cannot tell. An answer is right where it states the right one; one without a verdict is "
     "missing, with bounds."
 )
+_SWAPPED = (
+    " It was asked twice, the second time with both texts swapped; an answer of which it then says something else is "
+    "missing, too."
+)
+
+
+def _judged(reported: Reported) -> str:
+    return _JUDGED.format(judge=reported.judge) + (_SWAPPED if passes_of(reported.settings) else "")
 
 
 def _methods(reported: Reported) -> Sections:
@@ -87,7 +95,7 @@ def _methods(reported: Reported) -> Sections:
             "an unambiguous yes or no alone; what it cannot read is missing, with bounds; the control then has the "
             "sets that are wholly accessible. Intervals resample conversations with all their questions.",
         ),
-        *([("Judging", _JUDGED.format(judge=reported.judge))] if reported.judge else []),
+        *([("Judging", _judged(reported))] if reported.judge else []),
     ]
 
 

@@ -26,7 +26,7 @@ _HEADERS: Mapping[str, str] = {
 _NOTE = gettext_noop(
     "Answers by what the judge says that they state. Of a false belief the wrong text is the view of one who heard "
     "everything. Embedder: of the answers that both call right or wrong, the share that it calls right, and the share "
-    "of which it says what the judge says."
+    "of which it says what the judge says. Cannot tell: also where two passes of the judge say something else."
 )
 
 

@@ -36,6 +36,10 @@ class Options(NamedTuple):
     b: str
     right_is_a: bool
 
+    @property
+    def swapped(self) -> Options:
+        return Options(self.b, self.a, not self.right_is_a)
+
     def verdict(self, said: str) -> str:
         """Return what a judge says of the answer where it says one of CHOICES."""
         if said in (A, B):

@@ -117,7 +117,13 @@ def unsure(body: Any) -> str:
     return ("It is a nice answer.", "Verdict: cannot tell", "Verdict: A or B")[at] if at < 3 else oracle(body)
 
 
-JUDGES = {"oracle-judge": oracle, "blunt-judge": blunt, "unsure-judge": unsure}
+def leaning(body: Any) -> str:
+    """Says A of every third thing, whatever stands there."""
+    task = body["task"]
+    return written("A", task) if THINGS.index(thing_of(task["options"][0])) % 3 == 2 else oracle(body)
+
+
+JUDGES = {"oracle-judge": oracle, "blunt-judge": blunt, "unsure-judge": unsure, "leaning-judge": leaning}
 MODELS = ("careful", "hasty")
 
 

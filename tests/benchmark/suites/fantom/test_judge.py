@@ -144,6 +144,34 @@ def test_another_seed_draws_another_order_and_is_the_same_judge(world):
     assert shown[0] != shown[1] and {len(set(order)) for order in shown} == {2}
 
 
+def test_a_judge_that_leans_to_a_place_flips_where_the_texts_are_swapped(world, client):
+    run = world.run("leaning-judge", passes=2)
+    assert version_of(run) != version_of(world.run("leaning-judge"))
+    items = RunItem.objects.filter(entrant__run=run, entrant__name="careful").order_by("sample__position")
+    first, second = (list(items.filter(stage=stage)) for stage in ("judge", "judge2"))
+    assert len(first) == len(second) == len(THINGS)
+    shown = [[item.repaired["right_is"] for item in items] for items in (first, second)]
+    assert all({*pair} == {"A", "B"} for pair in zip(*shown, strict=True))
+    # of every third thing it says A twice: once the right text, once the wrong one
+    turned = [at for at, one in enumerate(first) if one.unusable.endswith("where the texts are swapped")]
+    assert turned == [2, 5, 8, 11] and all(sorted(first[at].repaired["passes"]) == ["right", "wrong"] for at in turned)
+    kept = [RIGHT["careful"][at] for at in range(len(THINGS)) if at not in turned]
+    overall = figures(run, "careful")["repaired"]["overall"]
+    assert overall["accuracy"] == sum(kept) / len(kept) and overall["unusable"] == len(turned)
+    study = world.study(run, 2 * len(THINGS))
+    align(study)
+    [judge], _settled = calibrated(study, only=version_of(run))
+    flips = report_of(judge, study).calibration.flips
+    assert (flips.passes, flips.rows, len(flips.names)) == (2, 4 * len(THINGS), 4 * len(turned))
+    client.force_login(world.cast.alice)
+    address = reverse("benchmark:calibration", args=[run.project.slug, study.uid])
+    page = client.get(address, {"judge": version_of(run)}).content.decode()
+    assert "Asked in 2 passes about 48" in re.sub(r"\s+", " ", page)
+    shown = client.get(reverse("benchmark:run_item", args=[run.project.slug, run.uid, first[2].pk])).content.decode()
+    assert "With both texts swapped:" in shown
+    assert client.get(reverse("benchmark:run_item", args=[run.project.slug, run.uid, second[2].pk])).status_code == 200
+
+
 def test_what_the_judge_says_nothing_of_is_missing_with_bounds(world):
     run = world.run("unsure-judge")
     item = RunItem.objects.filter(entrant__run=run, stage="judge", entrant__name="careful").order_by("sample__position")
@@ -241,6 +269,7 @@ def test_pages_show_it_from_the_launch_to_the_corrected_score(world, client):
     assert form["judge"].value() in (None, "") and [field.name for field in form.judge_fields] == [
         "judge",
         "judge_form",
+        "passes",
     ]
     posted = {
         "dataset": world.dataset.version, "suite": "fantom", "endpoints": list(MODELS), "stages": ["answer"],
