@@ -56,9 +56,26 @@ def calibrated_studies(run: Run, reader: User) -> list[AlignmentStudy]:
     """Return the studies with settled tables of extractions on the same version of gold as a run, of those that the
     reader may see, the newest first."""
     found = [study.pk for study in _studies_for(run, reader)]
+    return [study for study in AlignmentStudy.objects.filter(pk__in=found) if _is_of_gold(study, run)]
+
+
+def _is_of_gold(study: AlignmentStudy, run: Run) -> bool:
     same = {"suite": run.suite, "dataset": run.dataset.version}
-    studies = AlignmentStudy.objects.filter(pk__in=found)
-    return [study for study in studies if {name: study.origin.get(name) for name in same} == same]
+    return {name: study.origin.get(name) for name in same} == same
+
+
+def still_aligns(run: Run, reader: User) -> bool:
+    """Return whether the reader still aligns tables of the same version of gold, and may not know of its judges yet."""
+    own = Alignment.objects.unfinished().filter(annotator=reader).values("task__study")
+    studies = AlignmentStudy.objects.filter(project=run.project_id, pk__in=own).without_frame()
+    return any(_is_of_gold(study, run) for study in studies)
+
+
+def study_drawn_from(runs: Sequence[Run]) -> AlignmentStudy | None:
+    """Return the newest study of tables of these runs of one project; None where there is none."""
+    uids = {run.uid for run in runs}
+    studies = AlignmentStudy.objects.filter(project=runs[0].project_id).without_frame()
+    return next((study for study in studies if uids.intersection(study.origin.get("runs", []))), None)
 
 
 def judged_tables_of(study: AlignmentStudy, judged: Sequence[Run]) -> bool:

@@ -12,7 +12,7 @@ from benchmark.domain.inference import Pair, differs
 from benchmark.domain.tables import Column, Table
 from benchmark.models import Run
 from benchmark.services.calibrating import reports_of as reports_of_study
-from benchmark.services.calibration_links import calibrated_studies
+from benchmark.services.calibration_links import calibrated_studies, still_aligns
 from benchmark.services.calibration_tables import rows_by_level
 from benchmark.services.sweep_cells import (
     best_of,
@@ -25,7 +25,7 @@ from benchmark.services.sweep_cells import (
     swept_by,
 )
 from benchmark.services.sweep_choices import Choosing, choosings_of
-from benchmark.services.sweeps import level_of
+from benchmark.services.sweeps import judges_of_launch, level_of
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.settings import Setting
 from benchmark.suites.shown import EntrantResults
@@ -50,7 +50,7 @@ def levels_table(runs: Sequence[Run], reader: User) -> Table:
     """Return a block for each metric group, in it a row for each model and a column for each level; below the group
     that is judged one of its judges, by agreement with people."""
     suite, setting = swept_by(runs)
-    judges = _judges(runs, reader)
+    judges = _rows_of_judges(runs, reader)
     rows = [row for group in suite.groups for row in (*_block(runs, group, setting), *(judges if group.judged else ()))]
     asked = {level_of(run, setting.name) for run in runs}
     levels = [value for value, _ in setting.choices if value in asked or any(f"l{value}" in row for row in rows)]
@@ -71,7 +71,7 @@ def levels_table(runs: Sequence[Run], reader: User) -> Table:
         rows=rows,
         section="block",
         mark_across=True,
-        notes=[NOTE, *([JUDGED_NOTE] if judges else [OPEN_NOTE] if runs[0].judge else [])],
+        notes=[NOTE, *_notes_of_judges(runs, judges)],
     )
 
 
@@ -89,7 +89,29 @@ JUDGED_NOTE = gettext_noop(
 )
 
 
-OPEN_NOTE = gettext_noop("Judges have rows here once people aligned tables of these models and gold.")
+OPEN_NOTE = gettext_noop("Judges have figures here once people aligned tables of these models and gold.")
+WAITS = "waits"
+"""The key of a row of a judge that has no figure at some level yet."""
+
+
+def _notes_of_judges(runs: Sequence[Run], judges: Sequence[Cell]) -> list[str]:
+    calibrated = any(_is_level(key) and row[key] is not None for row in judges for key in row)
+    waits = any(row.get(WAITS) for row in judges) or not judges
+    return [*([JUDGED_NOTE] if calibrated else []), *([OPEN_NOTE] if waits and runs[0].judge else [])]
+
+
+def _rows_of_judges(runs: Sequence[Run], reader: User) -> list[Cell]:
+    """Return the rows of the judges that were calibrated, and of those of the launch, which say where they were not."""
+    rows = {str(row["model"]): row for row in _judges(runs, reader)}
+    waiting = still_aligns(runs[0], reader) if runs[0].judge else False
+    for name, levels in judges_of_launch(runs[0]).items():
+        row = rows.setdefault(name, {"block": JUDGES, "model": name, "group": "judges", "best": None, "alike": None})
+        if left := [level for level in levels if f"l{level}" not in row]:
+            at = ", ".join(f"L{level}" for level in left)
+            why = gettext_noop(f"you still align: {at}") if waiting else gettext_noop(f"not aligned yet: {at}")
+            row |= {f"l{level}": None for level in left}
+            row |= {"alike": "; ".join(filter(None, [row["alike"], why])), WAITS: True}
+    return list(rows.values())
 
 
 def _judges(runs: Sequence[Run], reader: User) -> list[Cell]:

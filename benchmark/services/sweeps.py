@@ -8,6 +8,7 @@ from typing import Any
 
 from benchmark.models import Run
 from benchmark.services.asking import chosen_of, reads_prompts
+from benchmark.services.judge_versions import judge_name, judged_at
 from benchmark.services.plans import MOST_TITLE, Plan, RunRefused, part_of, title_of
 from benchmark.services.run_actions import launched_with
 from benchmark.services.taken_over import needed_by_judge
@@ -138,6 +139,16 @@ def sweep_of(run: Run) -> list[Run]:
 def level_of(run: Run, name: str) -> Any:
     """Return what a run has chosen of a setting."""
     return chosen_of(run).get(name)
+
+
+def judges_of_launch(run: Run) -> dict[str, list[int]]:
+    """Return by name the levels of the prompts by which the judges of a run's launch were asked; judges that read no
+    prompt are not among them."""
+    found: dict[str, set[int]] = {}
+    for other in launched_with(run):
+        if judged_at(other) and (level := judging_level(other)) is not None:
+            found.setdefault(judge_name(other), set()).add(level)
+    return {name: sorted(levels) for name, levels in found.items()}
 
 
 def judging_level(run: Run) -> int | None:

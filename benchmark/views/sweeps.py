@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -15,13 +16,14 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotation.models import Role
 from benchmark.access import run_access
 from benchmark.models import Run
+from benchmark.services.calibration_links import study_drawn_from
 from benchmark.services.run_actions import launched_with
 from benchmark.services.sweep_choices import LONGEST_REASON, ChoiceRefused, choose_model, choosings_of
-from benchmark.services.sweep_tables import sweep_tables
+from benchmark.services.sweep_tables import WAITS, sweep_tables
 from benchmark.services.sweeps import sweep_of
 from benchmark.views.downloads import table_response
 from benchmark.views.files import files_of
-from benchmark.views.tables import no_link, page_table
+from benchmark.views.tables import Href, no_link, page_table
 
 LOOKED = "beside"
 """The field of an address that names a candidate to set beside all others."""
@@ -42,8 +44,9 @@ def sweep(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         place = reverse("benchmark:run_sweep_table", args=[slug, uid, name, suffix])
         return f"{place}?{query}" if query else place
 
+    href = _to_alignment(slug, runs) if runs else no_link
     tables = [
-        page_table(name, make(), href=no_link, files=files_of("table", name, address))
+        page_table(name, make(), href=href, files=files_of("table", name, address))
         for name, make in (sweep_tables(runs, request.user, looked) if runs else {}).items()
     ]
     launched = launched_with(access.run) if runs else []
@@ -51,6 +54,14 @@ def sweep(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     context = {"runs": launched, "tables": tables, "working": len(working), "longest": LONGEST_REASON, "looked": LOOKED}
     context["choosings"] = choosings_of(runs, looked)
     return render(request, "benchmark/runs/sweep.html", access.context | context)
+
+
+def _to_alignment(slug: str, runs: Sequence[Run]) -> Href:
+    """The link of what says that a judge was not calibrated: the study of tables of the sweep, else a new one."""
+    study = study_drawn_from(runs)
+    new = f"{reverse('benchmark:align_runs', args=[slug])}?{urlencode([('run', run.pk) for run in runs])}"
+    address = reverse("judge:study", args=[slug, study.uid]) if study else new
+    return lambda row, column: address if column.key == "alike" and row.get(WAITS) else ""
 
 
 def _choice_kept(request: HttpRequest, slug: str, run: Run) -> HttpResponse:

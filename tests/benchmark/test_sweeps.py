@@ -10,9 +10,11 @@ from types import SimpleNamespace
 import pytest
 from django.core.management import call_command
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.models import AuditEvent
 from benchmark.models import Run, RunItem, SweepPick
+from benchmark.services.alignment_tables import load_tables, origin_of, units_of
 from benchmark.services.calibration_tables import rows_by_level
 from benchmark.services.judge_panels import judged_beside
 from benchmark.services.run_actions import launched_with
@@ -21,6 +23,7 @@ from benchmark.services.sweep_tables import OPEN_NOTE, _judge, _told, levels_tab
 from benchmark.services.sweeps import sweep_of
 from judge.domain.calibration.agreement import Figure
 from judge.domain.calibration.selection import Rival
+from judge.services.studies import Plan, make_study
 from tests.benchmark.settled import LABELS, baselines, frozen, make_endpoint, work_off, written
 from tests.cast import new_cast, new_story
 from workers.providers.scripted.backend import FUNCTIONS
@@ -242,8 +245,25 @@ def test_one_launch_sweeps_models_and_judges_and_asks_the_models_once(cast, data
     extracted = [set(RunItem.objects.filter(entrant__run=one, stage="extract").values_list("call")) for one in runs]
     assert extracted[1] == extracted[2] == extracted[5] and len(extracted[1]) == 6
     assert sweep_of(runs[4]) == runs[:2], "the table has each model at each level once"
-    [*_, note] = levels_table(runs[:2], cast.alice).notes
+    table = levels_table(runs[:2], cast.alice)
+    [*_, note] = table.notes
     assert note == OPEN_NOTE
+    judges = {row["model"]: row for row in table.rows if row["group"] == "judges"}
+    assert {name: row["alike"] for name, row in judges.items()} == dict.fromkeys(
+        ("steady", "learns"), "not aligned yet: L1, L4"
+    ), "a judge that reads no prompt has no level"
+    assert [column.key for column in table.columns if column.key.startswith("l")] == ["l1", "l3", "l4"]
+    page = client.get(reverse("benchmark:run_sweep", args=[slug, run.uid])).content.decode()
+    assert f'href="/p/{slug}/runs/align/?run={runs[0].pk}&amp;run={runs[1].pk}"' in page
+    study = make_study(
+        by=cast.alice, project=cast.project, plan=Plan("First", 1, overlap=1), units=units_of(runs[:1]),
+        load=lambda keys: load_tables(keys, project=cast.project), annotators=[cast.alice],
+        origin=origin_of(runs[:1]), now=timezone.now(),
+    )  # fmt: skip
+    told = {row["alike"] for row in levels_table(runs[:2], cast.alice).rows if row["group"] == "judges"}
+    assert told == {"you still align: L1, L4"}
+    page = client.get(reverse("benchmark:run_sweep", args=[slug, run.uid])).content.decode()
+    assert f'href="/p/{slug}/alignment/{study.uid}/"' in page and "runs/align/" not in page
     assert all(one.title in written(client.get(reverse("benchmark:run_sweep", args=[slug, run.uid]))) for one in runs)
     nobody = posted(dataset, judge_levels=[1, 4], stages=["label"])
     assert "Nothing of this launch is judged" in written(client.post(reverse("benchmark:launch", args=[slug]), nobody))
