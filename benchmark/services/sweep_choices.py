@@ -95,6 +95,11 @@ class Choosing:
         return next((one for one in self.candidates if one.cell.entrant == entrant), None) if entrant else None
 
     @property
+    def reason(self) -> str:
+        """Why the candidate that is looked at was chosen, empty where it was not."""
+        return self.kept.reason if self.kept and self.chosen == self.looked else ""
+
+    @property
     def title(self) -> str:
         """The group with its score."""
         return f"{self.group.title} ({self.group.headers[self.group.score]})"

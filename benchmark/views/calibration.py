@@ -80,38 +80,45 @@ def calibration(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     POST keeps that it is the one that is used, and why."""
     access, study = study_for_admins(request, slug, uid)
     kept = reports_of(study)
+    given: Mapping[str, str] = {}
     if request.method == "POST":
-        return _choice_kept(request, slug, study, kept.judges)
-    context: dict[str, Any] = {"study": study, "judges": kept.judges, "settled": kept.settled}
+        given = {name: request.POST.get(name, "") for name in ("judge", "reason")}
+        if _choice_kept(request, study, kept.judges, given):
+            return redirect(
+                f"{reverse('benchmark:calibration', args=[slug, uid])}?{urlencode({'judge': given['judge']})}"
+            )
+    context: dict[str, Any] = {"study": study, "judges": kept.judges, "settled": kept.settled, "refused": given}
     if kept.judges:
-        report, selection = _chosen(request, study, kept)
-        judge = report.judge
-        here = reverse("benchmark:calibration_rows", args=[slug, uid]) + f"?judge={judge.version}"
-        words = words_of(study)
-        context |= _report(report, here, words) | {
-            "self_test": self_test_of(judge),
-            "files": {
-                name.replace("-", "_"): files_of("table", name, partial(_file, slug, uid, judge.version))
-                for name in (AGREEMENT, SCORES, COUNTS, RIVALS)
-            },
-            "ranking": page_table(
-                JUDGES,
-                judges_table(kept, words),
-                href=no_link,
-                files=files_of("table", JUDGES, partial(_file, slug, uid, judge.version)),
-            ),
-            "judge": judge,
-            "selection": selection,
-            "accepted": accepted_of(study),
-            "human_counts": [
-                (one, one.rows > 0 or not one.count.isdecimal() or int(one.count) <= study.most_links)
-                for one in report.calibration.human_counts
-            ],
-            "reason": study.judge_reason if judge.version == study.judge_version else "",
-            "longest": LONGEST_REASON,
-            "here": here,
-        }
+        asked = given.get("judge", "") if given else request.GET.get("judge", "")
+        context |= _page(slug, study, kept, _chosen(asked, study, kept, strict=not given))
+        context |= {"reason": given["reason"]} if given else {}
     return render(request, "benchmark/calibration/report.html", access.context | context)
+
+
+def _page(slug: str, study: AlignmentStudy, kept: StudyReports, chosen: Chosen) -> dict[str, Any]:
+    """What the page shows of the chosen version."""
+    report, selection = chosen
+    judge, words = report.judge, words_of(study)
+    here = reverse("benchmark:calibration_rows", args=[slug, study.uid]) + f"?judge={judge.version}"
+    address = partial(_file, slug, study.uid, judge.version)
+    ranking = judges_table(kept, words)
+    return _report(report, here, words) | {
+        "self_test": self_test_of(judge),
+        "files": {
+            name.replace("-", "_"): files_of("table", name, address) for name in (AGREEMENT, SCORES, COUNTS, RIVALS)
+        },
+        "ranking": page_table(JUDGES, ranking, href=no_link, files=files_of("table", JUDGES, address)),
+        "judge": judge,
+        "selection": selection,
+        "accepted": accepted_of(study),
+        "human_counts": [
+            (one, one.rows > 0 or not one.count.isdecimal() or int(one.count) <= study.most_links)
+            for one in report.calibration.human_counts
+        ],
+        "reason": study.judge_reason if judge.version == study.judge_version else "",
+        "longest": LONGEST_REASON,
+        "here": here,
+    }
 
 
 @require_GET
@@ -122,7 +129,7 @@ def rows(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     kept = reports_of(study)
     if not kept.judges:
         return redirect("benchmark:calibration", slug, uid)
-    judge = _chosen(request, study, kept)[0].judge
+    judge = _chosen(request.GET.get("judge", ""), study, kept)[0].judge
     judges, settled = calibrated(study, only=judge.version)
     tables = [table for one in judges for table in one.joined.tables]
     found = rows_of(tables, settled, _kept(request))
@@ -139,7 +146,7 @@ def table_file(request: HttpRequest, slug: str, uid: str, table: str, data: str)
     kept = reports_of(study)
     if not kept.judges:
         return redirect("benchmark:calibration", slug, uid)  # which says why there is no table
-    (report, selection), words = _chosen(request, study, kept), words_of(study)
+    (report, selection), words = _chosen(request.GET.get("judge", ""), study, kept), words_of(study)
     tables = {
         AGREEMENT: partial(agreement_table, report, words),
         SCORES: partial(scores_table, report, words),
@@ -161,31 +168,38 @@ def study_for_admins(request: HttpRequest, slug: str, uid: str) -> tuple[Project
     return project_access(request.user, slug, role=Role.ADMIN), study
 
 
-def _choice_kept(request: HttpRequest, slug: str, study: AlignmentStudy, judges: list[JudgeBrief]) -> HttpResponse:
-    version = request.POST.get("judge", "")
-    judge = next((one for one in judges if one.version == version), None)
+def _choice_kept(
+    request: HttpRequest, study: AlignmentStudy, judges: list[JudgeBrief], given: Mapping[str, str]
+) -> bool:
+    """Keep the choice, and say so; else say why not."""
+    judge = next((one for one in judges if one.version == given["judge"]), None)
     if judge is None:
         messages.error(request, _("No judge of that version judged tables of this study."))
-        return redirect("benchmark:calibration", slug, study.uid)
-    reason = request.POST.get("reason", "")
+        return False
     try:
         choose_judge(
-            by=request.user, study=study, version=version, name=judge.name, known=judge.known, reason=reason,
-            now=timezone.now(),
+            by=request.user, study=study, version=judge.version, name=judge.name, known=judge.known,
+            reason=given["reason"], now=timezone.now(),
         )  # fmt: skip
-        messages.success(request, _("The choice and its reason are kept."))
     except Refused as error:
         messages.error(request, str(error))
-    return redirect(f"{reverse('benchmark:calibration', args=[slug, study.uid])}?judge={version}")
+        return False
+    messages.success(request, _("The choice and its reason are kept."))
+    return True
 
 
-def _chosen(request: HttpRequest, study: AlignmentStudy, kept: StudyReports) -> tuple[CalibrationReport, Selection]:
+Chosen = tuple[CalibrationReport, Selection]
+
+
+def _chosen(version: str, study: AlignmentStudy, kept: StudyReports, *, strict: bool = True) -> Chosen:
     """The version that is asked for, else the one that was chosen by the study, else of those that have verdicts, and
-    judged most of the aligned tables, the one that agrees most with people. Raises Http404."""
-    if version := request.GET.get("judge"):
+    judged most of the aligned tables, the one that agrees most with people. Raises Http404 for one that is not there,
+    where that is `strict`."""
+    if version:
         if found := next((one for one in kept.reports if one[0].judge.version == version), None):
             return found
-        raise Http404(_("No judge of that version judged tables of this study."))
+        if strict:
+            raise Http404(_("No judge of that version judged tables of this study."))
 
     def rank(one: tuple[CalibrationReport, Selection]) -> tuple[bool, bool, int, float]:
         judge, agreement = one[0].judge, one[0].calibration.overall.by_story.value

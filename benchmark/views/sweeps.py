@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -35,9 +35,14 @@ def sweep(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     taken for a metric group, and why."""
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     runs = sweep_of(access.run)
+    given: Mapping[str, str] = {}
     if request.method == "POST" and runs:
-        return _choice_kept(request, slug, access.run)
-    looked = request.GET.getlist(LOOKED)
+        given = {name: request.POST.get(name, "") for name in ("key", "group", "reason")}
+        if _choice_kept(request, runs, given):
+            return redirect(
+                f"{reverse('benchmark:run_sweep', args=[slug, uid])}?{urlencode({LOOKED: given['key']})}#choice"
+            )
+    looked = [given["key"]] if given else request.GET.getlist(LOOKED)
     query = urlencode([(LOOKED, key) for key in looked])
 
     def address(kind: str, name: str, suffix: str) -> str:
@@ -52,6 +57,7 @@ def sweep(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     launched = launched_with(access.run) if runs else []
     working = [run for run in launched if run.job.finished_at is None]
     context = {"runs": launched, "tables": tables, "working": len(working), "longest": LONGEST_REASON, "looked": LOOKED}
+    context["refused"] = given
     context["choosings"] = choosings_of(runs, looked)
     return render(request, "benchmark/runs/sweep.html", access.context | context)
 
@@ -64,16 +70,15 @@ def _to_alignment(slug: str, runs: Sequence[Run]) -> Href:
     return lambda row, column: address if column.key == "alike" and row.get(WAITS) else ""
 
 
-def _choice_kept(request: HttpRequest, slug: str, run: Run) -> HttpResponse:
-    given = {name: request.POST.get(name, "") for name in ("key", "group", "reason")}
+def _choice_kept(request: HttpRequest, runs: Sequence[Run], given: Mapping[str, str]) -> bool:
+    """Keep the choice, and say so; else say why not."""
     try:
-        choose_model(by=request.user, runs=sweep_of(run), now=timezone.now(), **given)
-        messages.success(request, _("The choice and its reason are kept."))
+        choose_model(by=request.user, runs=runs, now=timezone.now(), **given)
     except ChoiceRefused as error:
         messages.error(request, str(error))
-    return redirect(
-        f"{reverse('benchmark:run_sweep', args=[slug, run.uid])}?{urlencode({LOOKED: given['key']})}#choice"
-    )
+        return False
+    messages.success(request, _("The choice and its reason are kept."))
+    return True
 
 
 @require_GET

@@ -512,7 +512,8 @@ def test_the_choice_of_a_judge_is_kept_with_who_when_and_why(world, study):
         ({"judge": judge.version, "reason": "x" * 2001}, "The reason has 2,001 characters; at most 2,000 are kept."),
         ({"judge": "other", "reason": "Best."}, "No judge of that version judged tables of this study."),
     ):
-        assert told in client.post(address, sent, follow=True).content.decode()
+        refused = client.post(address, sent, follow=True).content.decode()
+        assert told in refused and f">{sent['reason']}</textarea>" in refused, "what was typed stays"
         study.refresh_from_db()
         assert (study.judge_version, study.judge_chosen_at) == ("", None)
     page = client.post(address, {"judge": judge.version, "reason": "Misses <nothing>."}, follow=True)
