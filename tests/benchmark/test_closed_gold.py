@@ -628,6 +628,27 @@ def test_baselines_wait_since_what_they_answered_is_known(world, client):
     assert "you still have work to do on 1 of them. Finish that first." in page and "Holm" not in page
 
 
+def test_two_models_are_compared_without_what_would_tell_of_an_open_story(world, client):
+    """What models answered is known only by whose work is done; `queries` compares baselines and people, which wait."""
+    show(world, Audience.EVERYONE, False)
+    again = world.another(HOSTILE, seed=2)
+    keys = {"a": world.entrant(HOSTILE), "b": f"{again.uid}.{again.entrants.get().pk}"}
+    base, story = f"{world.base}/results/compare", reverse("benchmark:compare_story", args=[world.project.slug, 8])
+    told = {}
+    for user in (world.alice, world.bob):
+        client.force_login(user)
+        page, rows = client.get(f"{base}/", keys), client.get(f"{base}/tables/differences.json", keys).json()["rows"]
+        listed = {one["number"] for one in client.get(f"{base}/tables/stories.json", keys).json()["rows"]}
+        api = client.get(reverse("api:comparison", args=[world.project.slug]), keys).json()
+        assert page.status_code == 200 and "Holm" in page.content.decode() and rows and listed
+        assert {one["number"] for one in api["stories"]} == listed
+        told[user] = {row["part"] for row in rows}, listed, client.get(story, keys).status_code
+    parts, listed, status = told[world.alice]
+    assert (len(parts) > 1, 8 in listed, status) == (True, True, 200)
+    parts, listed, status = told[world.bob]
+    assert (parts, 8 in listed, status) == ({"All stories"}, False, 403)
+
+
 def test_pages_say_what_waits(world, client):
     show(world, Audience.EVERYONE, False)
     client.force_login(world.bob)
