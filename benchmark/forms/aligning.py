@@ -52,6 +52,10 @@ class AlignForm(forms.Form):
         min_value=1, max_value=MOST_LINKS, initial=1, label=_("Links of a row at most"),
         help_text=_("1 keeps rows one to one; 2 or 3 let a compound row match several."),
     )  # fmt: skip
+    blind_share = forms.IntegerField(
+        min_value=0, max_value=100, initial=0, required=False, label=_("Per cent without proposals"),
+        help_text=_("Drawn at random; from some 20 on it tells how far proposals lead people’s links."),
+    )  # fmt: skip
     seed = forms.IntegerField(min_value=0, max_value=MOST_SEED, initial=1, label=_("Seed"))
     audience = forms.ChoiceField(
         choices=[(Role.EXPERT.value, _("experts and admins")), (Role.ADMIN.value, _("admins"))],
@@ -70,7 +74,7 @@ class AlignForm(forms.Form):
     @property
     def plan(self) -> Plan:
         """What is chosen, apart from where the tables come from and who aligns them."""
-        return Plan(**{name: self.cleaned_data[name] for name in Plan.__slots__})
+        return Plan(**{name: self.cleaned_data[name] or 0 for name in Plan.__slots__})
 
 
 class GrowForm(forms.Form):

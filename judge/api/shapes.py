@@ -10,7 +10,7 @@ from judge.models import AlignmentStudy
 class StudyOut(serializers.ModelSerializer):
     class Meta:
         model = AlignmentStudy
-        fields = ("uid", "name", "seed", "overlap", "most_links", "audience", "created_at", "closed_at")
+        fields = ("uid", "name", "seed", "overlap", "most_links", "blind_share", "audience", "created_at", "closed_at")
         read_only_fields = fields
 
 

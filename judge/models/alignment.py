@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from annotation.domain.anchoring.arms import is_drawn_blind
 from annotation.models.row_event import RowEvent
 from core.ids import OpaqueModel
 from judge.domain.alignment import Answers, RowAnswer, read, stored
@@ -85,6 +86,13 @@ class Alignment(OpaqueModel):
     def said(self) -> dict[str, RowAnswer]:
         """The answers by row; links stand with predicted rows."""
         return read(self.answers)
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether this person sees no proposals: drawn by the study's seed for the table and the slot, which an archive
+        keeps."""
+        study = self.task.study
+        return is_drawn_blind(seed=study.seed, blind=study.blind_share, story=self.task.key, expert=self.slot)
 
     @property
     def is_open(self) -> bool:

@@ -34,7 +34,8 @@ class AlignmentStudy(OpaqueModel):
     known. `origin` says what the tables were taken from: {"suite", "dataset", "runs", "noun", …}. `audience` is the
     least role that sees agreement and decides rows without a majority; whose tables they are only admins see, and only
     in the download. `judge_version` is the version of the judge that was chosen by it, empty until one is, with the
-    reason.
+    reason. `blind_share` is the per cent of alignments whose people see no proposals; it never changes, as who sees
+    them is drawn from it anew each time.
     """
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="alignment_studies")
@@ -46,6 +47,7 @@ class AlignmentStudy(OpaqueModel):
     most_links = models.PositiveSmallIntegerField(
         default=1, validators=[MinValueValidator(1), MaxValueValidator(MOST_LINKS)]
     )
+    blind_share = models.PositiveSmallIntegerField(default=0, db_default=0, validators=[MaxValueValidator(100)])
     audience = models.CharField(
         max_length=12, choices=[(role.value, role.label) for role in (Role.EXPERT, Role.ADMIN)], default=Role.EXPERT
     )
@@ -72,6 +74,7 @@ class AlignmentStudy(OpaqueModel):
             models.CheckConstraint(
                 condition=Q(most_links__gte=1, most_links__lte=MOST_LINKS), name="study_links_1_to_3"
             ),
+            models.CheckConstraint(condition=Q(blind_share__lte=100), name="study_blind_share_at_most_100"),
         ]
 
     def __str__(self) -> str:

@@ -11,6 +11,7 @@ from judge.domain.alignment import both_sides
 from judge.models import Alignment, AlignmentStudy, AlignmentTask
 from judge.services.alignment_report import agreement_report, progress_of
 from judge.services.deciding import deciders_of_each
+from judge.services.proposals import effect_of_proposals
 
 COLUMNS = (
     "table", "story", "category", "model", "probability", "row", "actor", "belief", "by", "answer", "match_count",
@@ -53,9 +54,11 @@ def document_of(study: AlignmentStudy, *, named: bool) -> dict[str, Any]:
         "seed": study.seed,
         "overlap": study.overlap,
         "most_links": study.most_links,
+        "blind_share": study.blind_share,
         "closed": study.closed_at is not None,
         "progress": {name: getattr(progress, name) for name in progress.__slots__},
         "agreement": agreement_report(study).as_dict(),
+        "proposals": effect.as_dict() if (effect := effect_of_proposals(study)) else None,
         "open": [
             {
                 "table": one.task.uid,

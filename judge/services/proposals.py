@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from judge.models import Alignment, AlignmentEvent, AlignmentStudy
+from judge.domain.proposal_effect import Linked, ProposalEffect, effect_of
+from judge.domain.proposing import propose
+from judge.models import Alignment, AlignmentEvent, AlignmentStudy, AlignmentTask
+from judge.services.cluster_names import cluster_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,3 +33,23 @@ def accepted_of(study: AlignmentStudy) -> Accepted:
             proposed.add((alignment, row))
     accepted = sum(last[place] for place in proposed)
     return Accepted(links, accepted, len(proposed) - accepted)
+
+
+def effect_of_proposals(study: AlignmentStudy) -> ProposalEffect | None:
+    """Return how much likelier people link what a page proposes where it does; None of a study that shows proposals to
+    everybody. One statement."""
+    if not study.blind_share:
+        return None
+    proposed: dict[int, set[tuple[str, str]]] = {}
+    found = []
+    rows = Alignment.objects.handed_in().filter(task__study=study).select_related("task").order_by("pk")
+    for one in rows.defer("task__text"):
+        one.task.study = study
+        pairs = proposed.setdefault(one.task_id, _pairs(one.task))
+        linked = {(row, other) for row, answer in one.said.items() for other in answer.links}
+        found.append(Linked(one.task.cluster, one.is_blind, len(pairs), len(pairs & linked)))
+    return effect_of(found, seed=study.seed, over=cluster_of(study))
+
+
+def _pairs(task: AlignmentTask) -> set[tuple[str, str]]:
+    return {(f"p{one.prediction + 1}", f"g{one.gold + 1}") for one in propose(task.predictions, task.gold)}

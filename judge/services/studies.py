@@ -60,6 +60,7 @@ class Plan:
     overlap: int = 2
     most_links: int = 1
     audience: str = Role.EXPERT.value
+    blind_share: int = 0
 
 
 def strata_of(units: Sequence[Unit], drawn: Sequence[Drawn]) -> list[tuple[tuple[str, str], int, int]]:
@@ -98,7 +99,7 @@ def make_study(
     drawn = drawn_of(units, plan.total, plan.seed)
     study = AlignmentStudy(
         project=project, name=plan.name.strip(), seed=plan.seed, overlap=plan.overlap, most_links=plan.most_links,
-        audience=plan.audience, origin=origin, created_by=by,
+        audience=plan.audience, blind_share=plan.blind_share, origin=origin, created_by=by,
         frame=[[unit.key, unit.story, *unit.stratum] for unit in units],
     )  # fmt: skip
     try:
@@ -193,6 +194,8 @@ def _check(project: Project, plan: Plan, annotators: Collection[User]) -> None:
         raise Refused(
             _("The links of a row are {links}; expected 1 to {most}.").format(links=plan.most_links, most=MOST_LINKS)
         )
+    if not 0 <= plan.blind_share <= 100:
+        raise Refused(_("The share without proposals is {share} %; expected 0 to 100.").format(share=plan.blind_share))
     if len(set(annotators)) < plan.overlap:
         raise Refused(
             _("Each table is for {overlap} people; choose as many annotators, or a smaller overlap.").format(

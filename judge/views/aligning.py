@@ -67,7 +67,7 @@ def _settings(access: ProjectAccess, alignment: Alignment, editable: bool) -> di
         "editable": editable,
         "most": alignment.task.study.most_links,
         "rows": rows_of(alignment.task),
-        "proposals": proposals_of(alignment.task),
+        "proposals": {} if alignment.is_blind else proposals_of(alignment.task),
         "answers": alignment.answers,
         "urls": {
             "save": reverse("judge:save", args=place),

@@ -33,7 +33,7 @@ from judge.services.alignment_report import (
 )
 from judge.services.cluster_names import cluster_of
 from judge.services.deciding import open_tables, taken_by_others
-from judge.services.proposals import accepted_of
+from judge.services.proposals import accepted_of, effect_of_proposals
 from judge.services.queue import alignments_of, next_alignment
 from judge.services.refused import Refused
 from judge.services.studies import close_study
@@ -87,6 +87,7 @@ def study(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         "open_tables": [(table, taken.get(table.task.story_id, "")) for table in waiting.tables],
         "aligns_still": aligns_still(access),
         "accepted": accepted_of(one),
+        "effect": _effect(one),
     }
     return render(request, "judge/study.html", access.context | context)
 
@@ -106,6 +107,18 @@ def _figures(report, over: ClusterName) -> list[dict[str, Any]]:
         {"name": _("Links: F1 of two people"), "share": True, "figure": report.links},
         {"name": _("Fleiss’ κ of MatchCounts"), "share": False, "figure": of("fleiss_kappa")},
         {"name": _("Krippendorff’s α of MatchCounts"), "share": False, "figure": of("krippendorff_alpha")},
+    ]
+
+
+def _effect(study: AlignmentStudy) -> list[dict[str, Any]]:
+    """Return what proposals do to links as rows of a table, none where everybody sees them."""
+    effect = effect_of_proposals(study)
+    if effect is None:
+        return []
+    return [
+        {"name": _("Proposals that people linked, where they were shown"), "share": True, "figure": effect.shown},
+        {"name": _("The same pairs, where nothing was proposed"), "share": True, "figure": effect.blind},
+        {"name": _("The first less the second"), "share": True, "figure": effect.difference},
     ]
 
 

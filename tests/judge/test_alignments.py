@@ -32,7 +32,7 @@ from judge.services.alignment_report import (
     progress_of_each,
 )
 from judge.services.deciding import open_tables
-from judge.services.proposals import accepted_of
+from judge.services.proposals import accepted_of, effect_of_proposals
 from judge.services.queue import alignments_of
 from judge.services.refused import Refused
 from judge.services.settled_tables import settled_tables
@@ -104,6 +104,7 @@ def test_a_study_grows_and_keeps_what_it_has(cast, study):
         ({"overlap": 3}, "choose as many annotators"),
         ({"overlap": 0}, "overlap is 0"),
         ({"most_links": 4}, "expected 1 to 3"),
+        ({"blind_share": 101}, "share without proposals is 101 %"),
         ({"name": "First"}, "named First already"),
     ],
 )
@@ -225,6 +226,33 @@ def test_how_many_links_were_accepted_as_proposed_is_told(cast, study, client):
         "Of people’s 5 links 1 are proposals of the page that they accepted; 2 accepted ones were changed later."
         in page
     )
+
+
+def test_what_proposals_do_to_links_is_measured_by_those_who_see_none(cast, client):
+    """Whoever sees proposals links both of a table here, whoever sees none the first; half of all see none, drawn by
+    the seed for each table and slot."""
+    study = new_study(cast, total=18, stories=9, blind_share=50)
+    waiting = Alignment.objects.waiting().filter(task__study=study, task__source="bright-model")
+    own = list(waiting.select_related("task__study", "annotator"))
+    blind = [one for one in own if one.is_blind]
+    assert 0 < len(blind) < len(own) and len({one.task.cluster for one in own}) >= 5
+    assert {one.pk for one in waiting if one.is_blind} == {one.pk for one in blind}, "the same wherever it is drawn"
+    for one in own:
+        client.force_login(one.annotator)
+        shown = client.get(reverse("judge:align", args=["minds", one.uid])).context["settings"]["proposals"]
+        assert {row: to["gold"] for row, to in shown.items()} == ({} if one.is_blind else {"p1": "g1", "p2": "g2"})
+        answer_all(one, **({"p1": "g1"} if one.is_blind else {"p1": "g1", "p2": "g2"}))
+    effect = effect_of_proposals(study)
+    assert (effect.shown["value"], effect.blind["value"], effect.difference["value"]) == (1, 0.5, 0.5)
+    assert (effect.shown["n"], effect.blind["n"]) == (2 * (len(own) - len(blind)), 2 * len(blind))
+    low, high = effect.difference["interval"]
+    assert low <= 0.5 <= high
+    client.force_login(cast.alice)
+    page = client.get(reverse("judge:study", args=["minds", study.uid])).content.decode()
+    assert "What proposals do to links" in page and "50 % of alignments" in page
+    told = client.get(reverse("judge:download_json", args=["minds", study.uid])).json()
+    assert told["blind_share"] == 50 and told["proposals"]["difference"]["value"] == 0.5
+    assert effect_of_proposals(new_study(cast, name="Second")) is None
 
 
 def test_a_table_is_taken_back_until_an_expert_decides(cast, study):

@@ -32,6 +32,7 @@ class Command(JsonCommand):
         )
         parser.add_argument("--overlap", type=int, default=2, metavar="N", help="people a table")
         parser.add_argument("--most-links", type=int, default=1, metavar="N", help="of a row, 1 to 3")
+        parser.add_argument("--blind-share", type=int, default=0, metavar="N", help="per cent that see no proposals")
         parser.add_argument("--split", default="", metavar="NAME")
         parser.add_argument("--seed", type=int, default=1)
         parser.add_argument("--audience", choices=[Role.EXPERT.value, Role.ADMIN.value], default=Role.EXPERT.value)
@@ -51,7 +52,7 @@ class Command(JsonCommand):
             return {"strata": {" · ".join(name): {"there": n, "drawn": k} for name, n, k in strata_of(units, drawn)}}
         plan = Plan(
             options["name"], options["tables"], options["seed"], options["overlap"], options["most_links"],
-            options["audience"],
+            options["audience"], options["blind_share"],
         )  # fmt: skip
         study = make_study(
             by=None, project=project, plan=plan, units=units, load=partial(load_tables, project=project),

@@ -1,0 +1,67 @@
+"""What proposals do to people's links: alignments with them beside those that were drawn to have none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from core.language import gettext_noop
+from core.statistics import DIFFERENCE, SHARE, Estimate, Floats, Scale, by_cluster, estimate_of, numbered, ratios
+from core.statistics import Measure as Ratio
+from judge.domain.cluster_names import STORIES, ClusterName
+
+ONE_ARM = gettext_noop("nobody has handed in tables of both kinds")
+NOBODY = gettext_noop("nobody has handed in such a table")
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """One alignment: what its table is resampled with, whether its person saw no proposals (`blind`), how many
+    `proposals` there were to see, and how many of these are among the person's links."""
+
+    cluster: str
+    blind: bool
+    proposals: int
+    linked: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalEffect:
+    """The share of proposals that people linked, where these were `shown` and where they were not (`blind`), and the
+    first less the second, each over proposals with its interval over clusters."""
+
+    shown: Estimate
+    blind: Estimate
+    difference: Estimate
+
+    def as_dict(self) -> dict[str, Any]:
+        return {name: dict(estimate) for name, estimate in asdict(self).items()}
+
+
+def effect_of(alignments: Sequence[Linked], *, seed: int, over: ClusterName = STORIES) -> ProposalEffect:
+    """Return how much likelier people link what is proposed to them. Who sees proposals is drawn for each alignment,
+    so that the two kinds have the same tables but for chance."""
+    rows = [[one.linked * kind, one.proposals * kind] for one in alignments for kind in (not one.blind, one.blind)]
+    columns = np.array(rows, dtype=float).reshape(-1, 4)
+    sums = by_cluster(columns, numbered([one.cluster for one in alignments])) if len(columns) else columns
+    there = columns[:, 1].sum(), columns[:, 3].sum()
+
+    def estimate(measure: Ratio, n: float, scale: Scale, empty: str) -> Estimate:
+        return estimate_of(sums, measure, n=int(n), scale=scale, unit=over.many, empty=empty, seed=seed)
+
+    return ProposalEffect(
+        estimate(_shown, there[0], SHARE, NOBODY),
+        estimate(_blind, there[1], SHARE, NOBODY),
+        estimate(lambda sums: _shown(sums) - _blind(sums), min(there), DIFFERENCE, ONE_ARM),
+    )
+
+
+def _shown(sums: Floats) -> Floats:
+    return ratios(sums[:, 0], sums[:, 1])
+
+
+def _blind(sums: Floats) -> Floats:
+    return ratios(sums[:, 2], sums[:, 3])
