@@ -19,6 +19,7 @@ from benchmark.services.calibration_documents import (
     choice_document,
     judged_document,
     panel_document,
+    words_document,
 )
 from core.api.description import place
 from core.api.fields import Strict, read_query
@@ -45,7 +46,7 @@ class Calibration(GenericAPIView):
         kept = reports_of(one)
         judges = [judged_document(report, selection) for report, selection in kept.reports]
         found = {"study": one.uid, "settled": kept.settled, "chosen": choice_document(one), "judges": judges}
-        return Response(CalibrationOut(found).data)
+        return Response(CalibrationOut(found | words_document(one)).data)
 
 
 class PanelOfJudges(GenericAPIView):
@@ -63,7 +64,8 @@ class PanelOfJudges(GenericAPIView):
         judges, _settled = calibrated(one)
         if len(judges) < FEWEST:
             raise CannotBeDone(_FEW[422][1])
-        return Response(PanelOut(panel_document(panel_report(one, judges, apart=not own))).data)
+        found = panel_document(panel_report(one, judges, apart=not own))
+        return Response(PanelOut(found | words_document(one)).data)
 
 
 class ChangeOfJudge(GenericAPIView):

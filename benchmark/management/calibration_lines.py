@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 FIGURES = {
-    "by_story": "agreement by story", "by_row": "agreement by row", "sensitivity": "sensitivity",
+    "by_story": "agreement by {table}", "by_row": "agreement by row", "sensitivity": "sensitivity",
     "specificity": "specificity",
 }  # fmt: skip
 ALONE = "kappa"
@@ -24,26 +24,26 @@ def lines_of(document: Mapping[str, Any]) -> Iterator[str]:
             yield f"settled tables: {document['settled']:,}"
         yield _choice(document["chosen"])
         for judge in document.get("judges", ()):
-            yield from _judge(judge)
+            yield from _judge(judge, document["score"], document["table"])
 
 
 def _choice(chosen: Mapping[str, Any] | None) -> str:
     return f"chosen: {chosen['judge']} ({chosen['version'][:12]}), {chosen['reason']}" if chosen else "chosen: none"
 
 
-def _judge(report: Mapping[str, Any]) -> Iterator[str]:
+def _judge(report: Mapping[str, Any], score: str, table: str) -> Iterator[str]:
     yield f"{report['judge']} ({report['version'][:12]}): {report['reason']}"
     yield f"  rows with both verdicts: {report['known']:,} in {report['aligned_tables']:,} tables"
-    yield from _agreement(report["calibration"]["overall"])
+    yield from _agreement(report["calibration"]["overall"], table)
     for model, told in report["corrected"].items():
         f1 = told["scores"]["f1"]
         alone = f"judge alone {_share(f1['judged'])}, people alone {_share(f1['human'])}"
-        yield f"  {model}: F1 corrected {_figure(f1)}, {alone}"
+        yield f"  {model}: {score} corrected {_figure(f1)}, {alone}"
 
 
-def _agreement(of: Mapping[str, Any]) -> Iterator[str]:
+def _agreement(of: Mapping[str, Any], table: str) -> Iterator[str]:
     for key, name in FIGURES.items():
-        yield f"  {name}: {_figure(of[key])}"
+        yield f"  {name.format(table=table)}: {_figure(of[key])}"
     kappa = of[ALONE]
     yield "  kappa: " + (_none(kappa) if kappa["value"] is None else f"{kappa['value']:.3f}")
 
@@ -52,10 +52,10 @@ def _panel(document: Mapping[str, Any]) -> Iterator[str]:
     yield f"tables that people aligned and all judged: {document['tables']:,}"
     for one in document["judges"].values():
         yield f"{one['judge']}, family {one['family'] or 'unknown'}, left out of {one['left_out']:,} tables"
-        yield from _agreement(one["agreement"])
+        yield from _agreement(one["agreement"], document["table"])
     for name in ("majority", "weighted"):
         yield name
-        yield from _agreement(document[name])
+        yield from _agreement(document[name], document["table"])
 
 
 def _bridge(document: Mapping[str, Any]) -> Iterator[str]:

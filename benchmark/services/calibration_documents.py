@@ -7,6 +7,7 @@ from typing import Any
 
 from benchmark.services.calibrated_panels import BridgeReport, PanelReport
 from benchmark.services.calibrating import CalibrationReport, self_test_of
+from benchmark.services.calibration_words import words_of
 from core.plain import Json
 from judge.domain.calibration.selection import Selection
 from judge.models import AlignmentStudy
@@ -21,6 +22,12 @@ def choice_document(study: AlignmentStudy) -> Json | None:
         "judge": study.judge_name, "version": study.judge_version, "reason": study.judge_reason, "by": by,
         "at": study.judge_chosen_at.isoformat(),
     }  # fmt: skip
+
+
+def words_document(study: AlignmentStudy) -> Json:
+    """Return what the score is called that judges of a study give, and what one of its tables is of."""
+    words = words_of(study)
+    return {"score": words.score, "table": words.table}
 
 
 def judged_document(report: CalibrationReport, selection: Selection) -> Json:

@@ -38,14 +38,19 @@ class JudgeReportOut(serializers.Serializer):
     rivals = RivalOut(many=True, help_text="Every other judge of the study, paired with it.")
 
 
-class CalibrationOut(serializers.Serializer):
+class WordsOut(serializers.Serializer):
+    score = serializers.CharField(help_text="What is corrected, as F1.")
+    table = serializers.CharField(help_text="What one table is of, as story.")
+
+
+class CalibrationOut(WordsOut):
     study = serializers.CharField()
     settled = serializers.IntegerField(help_text="Tables that people settled.")
     chosen = ChosenJudgeOut(allow_null=True, help_text="The judge that the study chose.")
     judges = JudgeReportOut(many=True)
 
 
-class PanelOut(serializers.Serializer):
+class PanelOut(WordsOut):
     tables = serializers.IntegerField(help_text="Tables that people aligned and all judges judged.")
     own_family_left_out = serializers.BooleanField()
     families = serializers.DictField(child=serializers.CharField(allow_blank=True), help_text="By model.")

@@ -20,6 +20,7 @@ from benchmark.services.calibration_documents import (
     choice_document,
     judged_document,
     panel_document,
+    words_document,
 )
 from judge.domain.calibration.panels import FEWEST
 from judge.models import AlignmentStudy
@@ -58,7 +59,7 @@ class Command(JsonCommand):
         if options["panel"]:
             if len(judges) < FEWEST:
                 raise CommandError("A panel wants at least two judges; this study has fewer.")
-            return panel_document(panel_report(study, judges, apart=not options["own"]))
+            return panel_document(panel_report(study, judges, apart=not options["own"])) | words_document(study)
         if options["bridge"]:
             old, new = (_version(judges, beginning) for beginning in options["bridge"])
             return bridge_document(bridge_report(study, old, new))
@@ -68,6 +69,7 @@ class Command(JsonCommand):
         return {
             "study": study.name,
             "settled": len(settled),
+            **words_document(study),
             "chosen": choice_document(study),
             "judges": [
                 judged_document(report_of(judge, study), selection_of(judges, judge, study)) for judge in chosen
