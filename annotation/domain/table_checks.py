@@ -24,10 +24,12 @@ _NAME = re.compile(r"\b[A-Z]\w+")
 _JOINT = re.compile(r";|,? (?:and|but|because|while|whereas|although) |，(?:而且|但是|但|因为|并且)|；")
 _VERB = re.compile(
     r"\b(is|are|was|were|has|have|had|will|would|can|could|does|did|do|wants?|knows?|thinks?|believes?|goes|went|said"
-    r"|says?|puts?|sees?|saw|leaves?|left|\w{2,}ed)\b",
+    r"|says?|puts?|sees?|saw|leaves?|left|\w{2,}ed|ate|became|began|bought|broke|brought|came|drank|drove|fell|felt"
+    r"|forgot|found|gave|got|heard|held|hid|kept|knew|lost|made|met|ran|sat|sent|slept|sold|spoke|stole|stood|thought"
+    r"|threw|told|took|went|woke|wore|wrote)\b",
     re.IGNORECASE,
 )
-_VERB_FIRST = re.compile(r"^(?:then |also |not )*[a-z]{2,}(?:s|ed)\b")
+_VERB_FIRST = re.compile(r"^(?:then |also |not )*(?:(?:he|she|they|it) [a-z]|[a-z]{2,}(?:s|ed)\b)")
 _MENTAL = re.compile(
     r"(?P<subject>[\w.’']+(?: [\w.’']+)?) (?:(?:does|do|did|will) not |never |also |now |still )*"
     r"(?:(?:think|believe|know|expect|assume|suspect|doubt|realise|realize|remember|guess|want|wish|hope|fear|see|hear"

@@ -138,7 +138,8 @@ def _tables(project: Project, totals: Totals) -> Step:
     drafts = of_work.values("story").distinct().count()
     begun = bool(drafts) and totals.tables < totals.stories
     state = State.BEGUN if begun else state_of(totals.tables, totals.stories)
-    figure = ngettext("{tables:,} of {stories} has one", "{tables:,} of {stories} have one", totals.tables).format(
+    fewest = totals.tables or totals.stories
+    figure = ngettext("{tables:,} of {stories} has one", "{tables:,} of {stories} have one", fewest).format(
         tables=totals.tables, stories=counted(totals.stories, "story", "stories")
     )
     figure += gettext(", experts write {drafts:,}").format(drafts=drafts) if begun else ""

@@ -41,6 +41,7 @@ def draft(request: HttpRequest, slug: str, story: str) -> HttpResponse:
         "rows": [{"row": one, "mark": arms.mark_of_row(one).value} for one in rows],
         "begun": begun,
         "deleted": arms.deleted_rows(rows, begun) if begun else [],
+        "can_reconcile": state.handed_in and state.ready and not state.has_gold,
         "can_take_back": state.handed_in and not service.why_not_back(story=row, table=own),
         "settings": None if closed else _settings(access, row, own, rows, begun),
     }

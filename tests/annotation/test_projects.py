@@ -292,6 +292,9 @@ def test_the_checklist_goes_on_with_the_work(admin, cast, make_story, assign, ca
 
     bare = make_story(1, rows=())
     assert next_step() == "tables"  # nobody has to draw a split
+    started = BeliefTable.objects.create(story=bare, kind="draft", slot=1, author=cast.esi)
+    assert told(admin.get(url("project")))["tables"] == ("0 of 1 story has one, experts write 1", True)
+    started.delete()
     rows = (("world", "The key is in the drawer"),)
     new_rows = make_story(2, rows=rows)
     BeliefTable.objects.create(story=new_rows, kind="draft", slot=1, author=cast.esi)  # long reconciled
@@ -305,8 +308,9 @@ def test_the_checklist_goes_on_with_the_work(admin, cast, make_story, assign, ca
         for dimension in DEFAULT_SCHEMA.dimensions:
             at = assigned.index(one) if dimension.key == "order" else 0
             cast_vote(one, row, dimension.key, dimension.values[at])
-    states = told(admin.get(url("project")))
-    cells = len(DEFAULT_SCHEMA.dimensions)
+    page = admin.get(url("project"))
+    states, cells = told(page), len(DEFAULT_SCHEMA.dimensions)
+    assert ">story</span>" in page.content.decode() and f">{cells - 1}</span>" in page.content.decode()
     assert states["assign"][0] == "1 of 1 table with all annotators"
     assert states["label"][0] == f"{3 * cells} of {3 * cells} assigned cells labelled"
     assert states["adjudicate"][0] == f"1 cell to decide; {cells - 1} of {cells} cells settled"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -109,11 +110,18 @@ def test_neither_expert_sees_the_others_table_before_both_are_in(story, experts,
             assert hidden not in client.get(address, follow=True).content.decode()
 
 
+def first_way(page: str) -> list[str]:
+    """Return where the button goes that a page of a handed-in table recommends."""
+    return re.findall(r'<a\s+class="button button-primary"\s+href="([^"?]+)', page)
+
+
 def test_opening_the_lanes_asks_and_ends_taking_back(story, experts, client):
     for expert in experts:
         hand_in(story, expert, *FIRST)
     client.force_login(experts[0])
     address = reverse("annotation:reconcile", args=["minds", story.uid])
+    draft = reverse("annotation:draft", args=["minds", story.uid])
+    assert first_way(client.get(draft).content.decode()) == [address]
     assert "Open the lanes" in client.get(address).content.decode()
     assert not LaneRow.objects.exists()
     drafts.take_back(by=experts[1], story=story)
@@ -363,7 +371,11 @@ def test_the_page_saves_links_agrees_and_finishes(lanes, experts, client):
     assert BeliefTable.objects.get(author=experts[0]).agreed_at
     assert "3 rows" in client.post(address("reconcile"), {"finish": "1"}, follow=True).content.decode()
     page = client.get(address("reconcile")).content.decode()
-    assert "Where the table of story 1 comes from" in page and "Revised" in page
+    assert "Where the table of story 1 comes from" in page and "Revised" in page and ">order 0</span>" in page
+    assert page.count(f'<td dir="auto">{experts[1].shown_name}</td>') == 1  # who decided the linked row
+    assert first_way(client.get(address("draft")).content.decode()) == [
+        reverse("annotation:next_table", args=["minds"])
+    ]
     client.post(address("reconcile"), {"reopen": "1"})
     assert not Proposition.objects.gold_of(lanes).exists()
 

@@ -30,13 +30,27 @@ def test_a_pronoun_with_its_name_before_it_is_not(belief):
 
 @pytest.mark.parametrize(
     "belief",
-    ["The key is in the bag; Tomas left", "Tomas stands up and walks away", "Ines left because Tomas was angry"],
+    [
+        "The key is in the bag; Tomas left",
+        "Tomas stands up and walks away",
+        "Ines left because Tomas was angry",
+        "Tomas took the key and hid the bag",
+    ],
 )
 def test_two_statements_in_one_are_warned_of(belief):
     assert "split it" in said(("Ines", belief))[0][0]
 
 
-@pytest.mark.parametrize("belief", ["Jonas and Mei are married", "Ines looks up and down the street"])
+def test_a_second_clause_that_begins_with_a_pronoun_is_warned_of_beside_the_pronoun():
+    assert [text[:14] for text in said(("Ines", "Tomas carries the key and she swims"))[0]] == [
+        "“she” may be r",
+        "This seems to ",
+    ]
+
+
+@pytest.mark.parametrize(
+    "belief", ["Jonas and Mei are married", "Ines looks up and down the street", "Jonas and Mei took the key"]
+)
 def test_a_list_of_names_is_no_second_statement(belief):
     assert said(("world", belief)) == [[]]
 
