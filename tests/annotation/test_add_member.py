@@ -51,3 +51,20 @@ def test_a_name_that_no_account_may_have_is_refused(cast, name):
     with pytest.raises(CommandError, match="is not a user name"):
         add(name, "annotator", "--create")
     assert User.objects.count() == 6  # the cast
+
+
+def test_members_are_listed_and_removed_with_the_work_they_leave(cast, make_story, assign, capsys):
+    assign(make_story())
+    call_command("members", "--project=minds")
+    assert "bob: annotator, 1 story assigned, 1 of them unfinished\n" in capsys.readouterr().out
+    call_command("remove_member", "--project=minds", "--user=bob", "--release-unfinished")
+    assert capsys.readouterr().out == "bob is no longer a member of minds; 1 assignment released.\n"
+    assert AuditEvent.objects.get(action="membership.removed").actor is None
+    call_command("members", "--project=minds", "--json")
+    listed = json.loads(capsys.readouterr().out)["members"]
+    assert "bob" not in {one["user"] for one in listed} and {one["role"] for one in listed} == {
+        "admin", "annotator", "expert",
+    }  # fmt: skip
+    for name, sentence in (("bob", "no member of minds"), ("alice", "A project needs an admin")):
+        with pytest.raises(CommandError, match=sentence):
+            call_command("remove_member", "--project=minds", f"--user={name}")

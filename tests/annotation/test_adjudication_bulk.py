@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotation.models import Assignment, GoldEvent, GoldLabel, Method, adjudication_queue
@@ -109,3 +111,34 @@ def test_statements_do_not_grow_with_the_cells(cast, make_story, assign, cast_vo
             cast_vote(one, row, "order", label)
     with django_assert_max_num_queries(8):
         assert accept(cast) == 12
+
+
+def test_the_command_previews_and_settles_as_the_page_does(cast, voted, capsys):
+    def run(*options: str) -> dict:
+        call_command("accept_majorities", "--project=minds", "--expert=esi", "--json", *options)
+        return json.loads(capsys.readouterr().out)
+
+    told = {"project": "minds", "expert": "esi", "left": {"tied": 1, "voted_on": 0}}
+    assert run("--preview") == told | {"settled": 0, "would_settle": 2, "by_dimension": {"order": 2}}
+    assert not GoldLabel.objects.filter(method=Method.ADJUDICATED).exists()
+    assert run("--dimension=mental_source")["settled"] == 0
+    assert run()["settled"] == 2
+    assert set(GoldLabel.objects.filter(method=Method.ADJUDICATED).values_list("decided_by", "reason")) == {
+        (cast.esi.pk, REASON)
+    }
+    call_command("accept_majorities", "--project=minds", "--expert=esi")
+    assert capsys.readouterr().out == "Settled: 0 cells. Left open: 1 without a leading label, 0 on which esi voted.\n"
+
+
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [
+        ("--expert=bob", "bob: no expert of minds"),
+        ("--expert=", "expected the user name of one expert"),
+        ("--dimension=depth", "minds has no dimension 'depth'"),
+        ("--split=test", "minds has no split 'test'"),
+    ],
+)
+def test_the_command_refuses_what_is_not_there(cast, option, sentence):
+    with pytest.raises(CommandError, match=sentence):
+        call_command("accept_majorities", "--project=minds", "--expert=esi", option)

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from annotation.management.json_command import JsonCommand
+from annotation.services.progress import AssignmentTotals, Progress
+from core.wording import counted
+
+
+class Command(JsonCommand):
+    help = "Lists the members of a project, with their roles and what is assigned to them."
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("--project", required=True, metavar="SLUG")
+
+    def work(self, **options) -> dict:
+        project = self.project(options["project"])
+        assignments = Progress(project).assignments()
+        members = [
+            {
+                "user": row.user.username,
+                "name": row.user.shown_name,
+                "role": row.role,
+                "since": row.since.isoformat(),
+                "stories": assignments.get(row.user_id, AssignmentTotals()).count,
+                "unfinished": assignments.get(row.user_id, AssignmentTotals()).unfinished,
+            }
+            for row in project.memberships.select_related("user")
+        ]
+        return {"project": project.slug, "members": members}
+
+    def say(self, result: dict) -> None:
+        for row in result["members"]:
+            stories = counted(row["stories"], "story", "stories")
+            self.stdout.write(
+                f"{row['user']}: {row['role']}, {stories} assigned, {row['unfinished']} of them unfinished"
+            )
