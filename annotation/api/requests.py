@@ -14,13 +14,13 @@ from annotation.domain.reconciliation import LaneState, Status
 from annotation.domain.tables import MAX_ROWS
 from annotation.forms.drafts import Place
 from annotation.forms.lanes import MAX_DECISIONS
-from annotation.forms.votes import UID, Key, Uid
-from annotation.models import ErrorTag, Method, Origin
+from annotation.forms.votes import UID, Dimension, Key, Uid
+from annotation.models import ErrorTag, FlagKind, Method, Origin, Role
 from annotation.services.drafts import MAX_CHANGES, RowChange
 from annotation.services.reconciliation import Decision
 from core.api.fields import Pattern, Strict
 from core.incoming.misfit import refusal
-from core.incoming.shapes import Among, Counted, Like, Moment, Shape
+from core.incoming.shapes import Among, Counted, Given, Like, Moment, Shape, may_lack
 
 MAX_REASON = 2000
 Label = Annotated[str, Like(r"^[^\u0000]{1,40}$", "a label")]
@@ -209,3 +209,68 @@ class DecisionIn(Shape):
         if label not in labels:
             raise refusal(f"one of {', '.join(labels)}", f"{label!r} is not a label of this project")
         return label
+
+
+_ADDITION = Like(r"^[^\u0000]*$", "a text of at most 20000 characters, without NUL", max_length=20_000)
+
+
+def _words(most: int) -> Like:
+    expected = f"a text of at most {most} characters that says something, without NUL"
+    return Like(r"^[^\u0000]*[^\s\u0000][^\u0000]*$", expected, max_length=most)
+
+
+def _person() -> Like:
+    return Like(r"^[^\s\u0000]{1,150}$", "a user name")
+
+
+class CommentIn(Shape):
+    """A message of the thread between you and the experts about one cell."""
+
+    proposition: Uid
+    dimension: Dimension
+    text: Annotated[str, _words(4000)]
+
+
+class FlagIn(Shape):
+    """A report that a proposition itself is wrong."""
+
+    proposition: Uid
+    kind: Annotated[str, Among(FlagKind.values)] = Field(description="What should be done with it.")
+    remark: Annotated[str, _words(MAX_REASON)]
+
+
+class FlagFilter(Strict):
+    outcome = serializers.ChoiceField(
+        ["open", "accepted", "declined"], required=False, help_text="Only flags that stand so."
+    )
+
+
+class OutcomeIn(Shape):
+    """An answer to a flag; the table itself is changed on its own address."""
+
+    outcome: Annotated[str, Among(["accepted", "declined"])]
+    text: Reason = ""
+
+
+class MemberIn(Shape):
+    """Somebody with an account, and the role that they shall have."""
+
+    user: Annotated[str, _person()] = Field(description="User name of an account of this site.")
+    role: Annotated[str, Among(Role.values)]
+
+
+class RemovalIn(Shape):
+    """A membership that ends."""
+
+    user: Annotated[str, _person()]
+    release_unfinished: bool = Field(
+        False, description="Releases the stories that they have not finished, which withdraws their votes there."
+    )
+
+
+class GuidelineIn(Given):
+    """What the project adds to the guideline of a dimension; a text that is left out stays."""
+
+    dimension: Dimension
+    text: Annotated[str, _ADDITION] = may_lack("Markdown, in English; empty takes it away.")
+    text_zh: Annotated[str, _ADDITION] = may_lack("Markdown, in Chinese; empty takes it away.")

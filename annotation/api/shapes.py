@@ -7,7 +7,21 @@ from rest_framework import serializers
 
 from annotation.domain.ordering import shuffled
 from annotation.domain.reconciliation import Lane, Status
-from annotation.models import ErrorTag, GoldLabel, Method, Project, Proposition, Role, RoundKind, Story, Vote
+from annotation.models import (
+    CellComment,
+    ErrorTag,
+    GoldLabel,
+    Guideline,
+    Membership,
+    Method,
+    Project,
+    Proposition,
+    PropositionFlag,
+    Role,
+    RoundKind,
+    Story,
+    Vote,
+)
 
 
 class ProjectOut(serializers.ModelSerializer):
@@ -164,6 +178,62 @@ class WarningOut(serializers.Serializer):
 class ChangesOut(serializers.Serializer):
     saved = SavedOut(many=True, help_text="One for each change, in their order.")
     warnings = WarningOut(many=True)
+
+
+class CommentOut(serializers.ModelSerializer):
+    comment = serializers.CharField(source="uid")
+    proposition = serializers.CharField(source="proposition.uid")
+    by = serializers.CharField(source="author.username")
+
+    class Meta:
+        model = CellComment
+        fields = ("comment", "proposition", "dimension", "by", "text", "created_at")
+        read_only_fields = fields
+
+
+class FlagOut(serializers.ModelSerializer):
+    flag = serializers.CharField(source="uid")
+    proposition = serializers.CharField(source="proposition.uid")
+    story = serializers.CharField(source="proposition.table.story.uid")
+    number = serializers.IntegerField(source="proposition.table.story.number", help_text="The story's number.")
+    by = serializers.CharField(source="author.username")
+    outcome = serializers.ChoiceField(["accepted", "declined"], allow_blank=True, help_text="Empty while it waits.")
+    outcome_by = serializers.CharField(source="outcome_by.username", default=None, allow_null=True)
+    outcome_text = serializers.CharField(allow_blank=True)
+
+    class Meta:
+        model = PropositionFlag
+        fields = (
+            "flag", "story", "number", "proposition", "kind", "remark", "by", "created_at", "outcome", "outcome_by",
+            "outcome_at", "outcome_text",
+        )  # fmt: skip
+        read_only_fields = fields
+
+
+class MemberOut(serializers.ModelSerializer):
+    user = serializers.CharField(source="user.username")
+    name = serializers.CharField(source="user.shown_name", help_text="As others see it.")
+    role = serializers.ChoiceField(Role.choices)
+
+    class Meta:
+        model = Membership
+        fields = ("user", "name", "role", "since")
+        read_only_fields = fields
+
+
+class RemovalOut(serializers.Serializer):
+    user = serializers.CharField()
+    released = serializers.IntegerField(help_text="Stories that went back.")
+
+
+class GuidelineOut(serializers.ModelSerializer):
+    text = serializers.CharField(allow_blank=True, help_text="Markdown, in English.")
+    text_zh = serializers.CharField(allow_blank=True, help_text="Markdown, in Chinese.")
+
+    class Meta:
+        model = Guideline
+        fields = ("dimension", "text", "text_zh")
+        read_only_fields = fields
 
 
 class GoldVoteOut(serializers.Serializer):

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.api import corpus, gold, prefill, results, tables, voting
+from annotation.api import corpus, gold, prefill, remarks, results, tables, team, voting
 from core.api import converters  # noqa: F401 - registers the one of uids
 
 PROJECT = "v1/projects/<slug:slug>/"
@@ -21,6 +21,13 @@ urlpatterns = [
     path(f"{STORY}lanes/link/", tables.LaneLink.as_view(), name="link_lanes"),
     path(f"{STORY}lanes/actions/<slug:action>/", tables.LaneAction.as_view(), name="lanes_action"),
     path(f"{STORY}votes/", voting.Votes.as_view(), name="votes"),
+    path(f"{STORY}comments/", remarks.Comments.as_view(), name="comments"),
+    path(f"{STORY}flags/", remarks.OwnFlags.as_view(), name="own_flags"),
+    path(f"{PROJECT}flags/", remarks.Flags.as_view(), name="flags"),
+    path(f"{PROJECT}flags/<uid:flag>/", remarks.OneFlag.as_view(), name="flag"),
+    path(f"{PROJECT}members/", team.Members.as_view(), name="members"),
+    path(f"{PROJECT}members/remove/", team.Removal.as_view(), name="remove_member"),
+    path(f"{PROJECT}guidelines/", team.Guidelines.as_view(), name="guidelines"),
     path(f"{PROJECT}assignments/", voting.Assignments.as_view(), name="assignments"),
     path(f"{PROJECT}gold/", gold.Gold.as_view(), name="gold"),
     path(f"{PROJECT}gold/<uid:proposition>/<slug:dimension>/", gold.OneCell.as_view(), name="cell"),

@@ -124,12 +124,14 @@ def _gold_and_votes(propositions: list[int]) -> tuple[dict, dict]:
 
 
 @transaction.atomic
-def write_guideline(*, by: User, project: Project, dimension: str, text: str, text_zh: str = "") -> None:
-    """Set what the project adds to a dimension, in English and in Chinese."""
+def write_guideline(
+    *, by: User | None, project: Project, dimension: str, text: str | None = None, text_zh: str | None = None
+) -> None:
+    """Set what the project adds to a dimension, in English and in Chinese; a text that is not given stays."""
     guideline, _ = Guideline.objects.select_for_update().get_or_create(project=project, dimension=dimension)
     for name, after in (("text", text), ("text_zh", text_zh)):
         before = getattr(guideline, name)
-        if before != after:
+        if after is not None and before != after:
             audit.record(
                 by=by, project=project, action="guideline.changed", target=dimension, before=before, after=after
             )

@@ -31,7 +31,7 @@ class Command(JsonCommand):
         before = dict(told[dimension]) if files else {}
         if files:
             given = {name: path.read_text(encoding="utf-8") for name, path in files.items()}
-            write_guideline(by=None, project=project, dimension=dimension, **_checked(before | given))
+            write_guideline(by=None, project=project, dimension=dimension, **_checked(given))
             told = _texts(project)
         shown = {key: told[key] for key in keys if not dimension or key == dimension}
         changed = [name for name in files if told[dimension][name] != before[name]]
@@ -52,8 +52,8 @@ def _texts(project: Project) -> dict[str, dict[str, str]]:
 
 
 def _checked(texts: dict[str, str]) -> dict[str, str]:
-    """Return the texts as the page's form reads them. Raises ValidationError."""
+    """Return these texts as the page's form reads them. Raises ValidationError."""
     form = GuidelineForm(texts)
     if not form.is_valid():
         raise ValidationError(form.errors.as_data())
-    return form.cleaned_data
+    return {name: form.cleaned_data[name] for name in texts}

@@ -1,0 +1,136 @@
+"""Who works on a project in which role, and what it adds to the guidelines that they follow."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiExample, extend_schema
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.access import project_access
+from annotation.api.description import SLUG, answers
+from annotation.api.requests import GuidelineIn, MemberIn, RemovalIn
+from annotation.api.shapes import GuidelineOut, MemberOut, RemovalOut
+from annotation.models import Guideline, Membership, Project, Role, User
+from annotation.services import people
+from annotation.services.projects import write_guideline
+from core.api.bodies import read_body
+from core.api.description import BODY
+from core.api.fields import Strict, read_query
+from core.api.listing import Listing
+from core.api.refusals import CannotBeDone
+
+_MEMBER = {"user": "ada", "role": "annotator"}
+_GUIDELINE = {"dimension": "truth_status", "text": "Judge by the story alone."}
+_LAST_ADMIN = {422: ("Well-formed, and refused.", "A project needs an admin.")}
+
+
+class Members(Listing):
+    @extend_schema(
+        operation_id="members_list",
+        tags=["people"],
+        parameters=[SLUG],
+        responses=answers(MemberOut(many=True), 400, 403),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """The members of a project by role, then name. Admins."""
+        access = project_access(request.user, slug, role=Role.ADMIN)
+        read_query(request, Strict)
+        return self.page(_members(access.project).order_by("role", "user__username"), MemberOut)
+
+    @extend_schema(
+        operation_id="members_save",
+        tags=["people"],
+        parameters=[SLUG],
+        request={"application/json": MemberIn},
+        examples=[OpenApiExample("An annotator", value=_MEMBER, request_only=True)],
+        responses=answers(MemberOut, 403, *BODY, why=_LAST_ADMIN),
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Gives somebody with an account a role: a new member joins at once, a member's role changes. Sent again it
+        changes nothing. 422 for a name that no account has, and where no admin would be left."""
+        access = project_access(request.user, slug, role=Role.ADMIN)
+        asked = read_body(request, MemberIn)
+        user = User.objects.accounts().filter(username=asked.user, is_active=True).first()
+        if user is None:
+            _refuse_name(f"{asked.user} is not the user name of an account here.")
+        if not people.add_account(by=request.user, project=access.project, user=user, role=Role(asked.role)):
+            member = _members(access.project).get(user=user)
+            try:
+                people.change_role(by=request.user, membership=member, role=Role(asked.role))
+            except people.PeopleError as refusal:
+                raise CannotBeDone(str(refusal)) from refusal
+        return Response(MemberOut(_members(access.project).get(user=user)).data)
+
+
+class Removal(GenericAPIView):
+    @extend_schema(
+        operation_id="members_remove",
+        tags=["people"],
+        parameters=[SLUG],
+        request={"application/json": RemovalIn},
+        responses=answers(RemovalOut, 403, *BODY, why=_LAST_ADMIN),
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Ends a membership; votes and decisions stay, with their author. 422 for a name that no member has, and where
+        no admin would be left."""
+        access = project_access(request.user, slug, role=Role.ADMIN)
+        asked = read_body(request, RemovalIn)
+        member = _members(access.project).filter(user__username=asked.user).first()
+        if member is None:
+            _refuse_name(f"{asked.user} is no member of this project.")
+        releases = asked.release_unfinished
+        try:
+            released = people.remove_member(
+                by=request.user, membership=member, now=timezone.now(), release_unfinished=releases
+            )
+        except people.PeopleError as refusal:
+            raise CannotBeDone(str(refusal)) from refusal
+        return Response(RemovalOut({"user": asked.user, "released": released}).data)
+
+
+def _members(project: Project):
+    return Membership.objects.filter(project=project).select_related("user", "project")
+
+
+def _refuse_name(sentence: str) -> NoReturn:
+    raise CannotBeDone({"user": [sentence]})
+
+
+class Guidelines(Listing):
+    @extend_schema(
+        operation_id="guidelines_list",
+        tags=["corpus"],
+        parameters=[SLUG],
+        responses=answers(GuidelineOut(many=True), 400),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """What the project adds to the guideline of each dimension, in English and in Chinese. What the dimension asks
+        and its labels mean is at the project's own address."""
+        access = project_access(request.user, slug)
+        read_query(request, Strict)
+        held = {one.dimension: one for one in Guideline.objects.filter(project=access.project)}
+        keys = access.project.schema.keys
+        return self.page([held.get(key) or Guideline(dimension=key) for key in keys], GuidelineOut)
+
+    @extend_schema(
+        operation_id="guidelines_save",
+        tags=["corpus"],
+        parameters=[SLUG],
+        request={"application/json": GuidelineIn},
+        examples=[OpenApiExample("In English", value=_GUIDELINE, request_only=True)],
+        responses=answers(GuidelineOut, 403, *BODY),
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Writes what the project adds to the guideline of a dimension; a text that is left out stays. Experts and
+        admins. 422 for a dimension that the project has not."""
+        access = project_access(request.user, slug, role=Role.EXPERT)
+        given = read_body(request, GuidelineIn).given
+        if given["dimension"] not in access.project.schema:
+            raise CannotBeDone({"dimension": ["There is no such dimension."]})
+        write_guideline(by=request.user, project=access.project, **given)
+        saved = Guideline.objects.get(project=access.project, dimension=given["dimension"])
+        return Response(GuidelineOut(saved).data)
