@@ -27,6 +27,14 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
+class Renewed:
+    """How far values are worked out, and the values; None where some are left."""
+
+    progress: Progress
+    values: dict[int, str] | None
+
+
+@dataclass(frozen=True, slots=True)
 class Kept:
     """The values of one kind: their name, and what works them out for the stories of a project."""
 
@@ -41,13 +49,19 @@ class Kept:
         self._work_out(project, states, now)
         return Progress(len(states) - len(outdated) + len(now), len(states))
 
-    def renewed(self, project: Project, states: Mapping[int, str]) -> dict[int, str]:
-        """Return the value of each of these stories, in their order, once those that changed are worked out."""
+    def renewed(self, project: Project, states: Mapping[int, str], most: int | None = None) -> Renewed:
+        """Work out the values of stories that changed, of at most so many of them; where none is left, the result has
+        the value of each of these stories, in their order."""
         rows = StoryEntry.objects.filter(name=self.name, story__project=project).order_by()
         kept = {story: (state, value) for story, state, value in rows.values_list("story_id", "state", "value")}
         outdated = [story for story, state in states.items() if story not in kept or kept[story][0] != state]
-        values = {story: value for story, (_, value) in kept.items()} | self._work_out(project, states, outdated)
-        return {story: values[story] for story in states}
+        now = outdated[:most]
+        worked_out = self._work_out(project, states, now)
+        progress = Progress(len(states) - len(outdated) + len(now), len(states))
+        if progress.done < progress.total:
+            return Renewed(progress, None)
+        values = {story: value for story, (_, value) in kept.items()} | worked_out
+        return Renewed(progress, {story: values[story] for story in states})
 
     def outdated(self, project: Project, states: Mapping[int, str]) -> list[int]:
         """Return the stories whose value was never worked out, or in another state."""

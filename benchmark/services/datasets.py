@@ -71,7 +71,12 @@ def present_version(project: Project) -> Dataset | None:
     """Return the version that the present gold is, whichever number it has; None where it is not frozen."""
     if not Dataset.objects.filter(project=project, suite="").exists():
         return None
-    return Dataset.objects.filter(project=project, digest=present_digest(project) or "").first()
+    return version_of(project, present_digest(project))
+
+
+def version_of(project: Project, digest: str | None) -> Dataset | None:
+    """Return the version that has this digest."""
+    return Dataset.objects.filter(project=project, suite="", digest=digest).first() if digest else None
 
 
 def gold_is_frozen(project: Project) -> bool:

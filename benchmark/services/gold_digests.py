@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from annotation.domain.shipped_schemas import version_shown
 from annotation.models import Project, Story, TableKind, User
@@ -15,20 +16,29 @@ from benchmark.services.gold_samples import samples_of
 Samples = Mapping[int, DatasetSample | None]
 
 
+@dataclass(frozen=True, slots=True)
+class Present:
+    """How far the present gold is read, and the digest that a version frozen now would have: None where no story is
+    settled, and while stories are left to read."""
+
+    progress: Progress
+    digest: str | None
+
+
 def present_digest(project: Project) -> str | None:
     """Return the digest that a version frozen now would have; None where no story is settled."""
+    return present(project).digest
+
+
+def present(project: Project, most: int | None = None) -> Present:
+    """Return the digest of the present gold; of stories that changed, at most so many are read."""
     stories = states(project)
-    values = _KEPT.renewed(project, stories)
-    if renamed := _with_unknown_names(values):
+    read = _KEPT.renewed(project, stories, most)
+    if read.values and (renamed := _with_unknown_names(read.values)):
         _KEPT.forget(renamed)
-        values = _KEPT.renewed(project, stories)
-    settled = [digest for value in values.values() if (digest := value.partition("\n")[0])]
-    return digest_of(project, settled) if settled else None
-
-
-def renew(project: Project, most: int) -> Progress:
-    """Work out the digests of stories that changed, of at most so many; return how far that is."""
-    return _KEPT.renew(project, states(project), most)
+        read = _KEPT.renewed(project, stories, most)
+    settled = [digest for value in (read.values or {}).values() if (digest := value.partition("\n")[0])]
+    return Present(read.progress, digest_of(project, settled) if settled else None)
 
 
 def states(project: Project) -> dict[int, str]:

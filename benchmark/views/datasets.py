@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -102,30 +102,33 @@ def _freeze(request: HttpRequest, access: ProjectAccess, note: str) -> str:
 def present(request: HttpRequest, slug: str) -> HttpResponse:
     """Say whether the present gold is a version already: a fragment, as changed stories are read first."""
     access = project_access(request.user, slug, role=Role.EXPERT)
-    if waiting := reading_gold(request, access):
-        return waiting
-    return render(request, "benchmark/datasets/_present.html", access.context | _present(access))
+    read = reading_gold(request, access)
+    if read.waiting:
+        return read.waiting
+    newest = access.project.datasets.filter(suite="").only("version", "digest", "project").first()
+    told = {"settled": has_settled_stories(access.project), "same": read.version, "newest": newest}
+    return render(request, "benchmark/datasets/_present.html", access.context | told)
 
 
-def _present(access: ProjectAccess) -> dict:
-    """Return which version the present gold is, where there are any."""
-    versions = list(access.project.datasets.filter(suite="").only("version", "digest", "project"))
-    digest = gold_digests.present_digest(access.project) if versions else None
-    same = next((version for version in versions if version.digest == digest), None)
-    settled = has_settled_stories(access.project)
-    return {"settled": settled, "same": same, "newest": versions[0] if versions else None}
+@dataclass(frozen=True, slots=True)
+class ReadGold:
+    """What a look at the present gold found: a bar that asks for more, where stories are left to read, or the version
+    that it is."""
+
+    waiting: HttpResponse | None = None
+    version: Dataset | None = None
 
 
-def reading_gold(request: HttpRequest, access: ProjectAccess) -> HttpResponse | None:
-    """Read some of the stories that changed since their gold was last read; return a bar that asks for more where any
-    are left, None where the present gold is known or nothing is frozen that it could be."""
+def reading_gold(request: HttpRequest, access: ProjectAccess) -> ReadGold:
+    """Read some of the stories that changed since their gold was last read; nothing is read where nothing is frozen
+    that the gold could be."""
     if not access.project.datasets.filter(suite="").exists():
-        return None
-    counted = gold_digests.renew(access.project, AT_ONCE)
-    if counted.done == counted.total:
-        return None
-    context = {"label": gettext("Reading the gold of changed stories"), "counted": counted}
-    return render(request, "components/counting.html", context | {"address": request.get_full_path()})
+        return ReadGold()
+    gold = gold_digests.present(access.project, AT_ONCE)
+    if gold.progress.done == gold.progress.total:
+        return ReadGold(version=service.version_of(access.project, gold.digest))
+    context = {"label": gettext("Reading the gold of changed stories"), "counted": gold.progress}
+    return ReadGold(render(request, "components/counting.html", context | {"address": request.get_full_path()}))
 
 
 @require_POST
@@ -290,9 +293,10 @@ def _count(number: int, singular: str, many: str = "") -> str:
 def stale_runs(request: HttpRequest, slug: str) -> HttpResponse:
     """Runs whose version the present gold is not: a fragment, as changed stories are read first."""
     access = project_access(request.user, slug, role=Role.EXPERT)
-    if waiting := reading_gold(request, access):
-        return waiting
-    present = service.present_version(access.project)
+    read = reading_gold(request, access)
+    if read.waiting:
+        return read.waiting
+    present = read.version
     runs = Run.objects.listed().filter(project=access.project).exclude(dataset=present).select_related("dataset")
     rows = list(runs.only("uid", "title", "created_at", "dataset__version")[:51])
     # A run's title can name its models: those who may not see results see how many there are.

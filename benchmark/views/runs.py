@@ -23,7 +23,6 @@ from benchmark.controls.chosen import CONTROLS
 from benchmark.models import Entrant, Run, RunItem, UnmatchedReport
 from benchmark.services.alignment_tables import can_be_aligned
 from benchmark.services.conditions import parameters_of, settings_told
-from benchmark.services.datasets import present_version
 from benchmark.services.follow_ups import gaps_of
 from benchmark.services.judge_panels import judged_beside
 from benchmark.services.method_runs import beside_by_method, method_told
@@ -116,9 +115,10 @@ def gold(request: HttpRequest, slug: str) -> HttpResponse:
     of.
     """
     access = results_access(request.user, slug)
-    if waiting := reading_gold(request, access):
-        return waiting
-    present = present_version(access.project)
+    read = reading_gold(request, access)
+    if read.waiting:
+        return read.waiting
+    present = read.version
     used = Run.objects.listed().filter(project=access.project, dataset__suite="").order_by("-dataset__version")
     runs = Counter(used.values_list("dataset__version", flat=True))
     stale = {version: count for version, count in runs.items() if present is None or version != present.version}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from django.utils import timezone
 
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
@@ -213,6 +214,27 @@ def statements(cast) -> int:
     with CaptureQueriesContext(connection) as asked:
         present_digest(cast.project)
     return len(asked)
+
+
+@pytest.mark.parametrize("fragment", ["dataset_present", "stale_runs", "run_gold"])
+def test_a_fragment_about_the_present_gold_reads_what_is_kept_once(cast, first, client, fragment):
+    client.force_login(cast.alice)
+    with CaptureQueriesContext(connection) as asked:
+        page = client.get(reverse(f"benchmark:{fragment}", args=["minds"]))
+    assert page.status_code == 200
+    kept = [one["sql"] for one in asked if StoryEntry._meta.db_table in one["sql"]]
+    assert len(kept) == 1, kept
+
+
+def test_stories_that_changed_are_read_in_parts_behind_a_bar(cast, first, client, monkeypatch):
+    stories = StoryEntry.objects.count()
+    StoryEntry.objects.all().delete()
+    monkeypatch.setattr("benchmark.views.datasets.AT_ONCE", 1)
+    client.force_login(cast.alice)
+    address = reverse("benchmark:dataset_present", args=["minds"])
+    for _ in range(stories - 1):
+        assert "aria-busy" in client.get(address).content.decode()
+    assert "The present gold is" in client.get(address).content.decode()
 
 
 def test_gold_is_frozen_where_every_story_is_in_the_version_of_the_present_gold(cast, first, stories, make_story):
