@@ -297,7 +297,10 @@ SPECTACULAR_SETTINGS = {
         {"name": "runs", "description": "Datasets and runs of models, for those to whom a project shows results."},
         {"name": "models", "description": "Models that can be asked. The site admin."},
     ],
-    "ENUM_NAME_OVERRIDES": {"RoleEnum": "annotation.models.Role"},
+    "ENUM_NAME_OVERRIDES": {
+        "ErrorTagInEnum": "annotation.api.requests.TAGS",
+        "RoleEnum": "annotation.models.Role",
+    },
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
     "COMPONENT_SPLIT_REQUEST": True,

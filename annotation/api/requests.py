@@ -14,8 +14,9 @@ from annotation.domain.reconciliation import LaneState, Status
 from annotation.domain.tables import MAX_ROWS
 from annotation.forms.drafts import Place
 from annotation.forms.lanes import MAX_DECISIONS
-from annotation.forms.votes import UID, Dimension, Key, Uid
+from annotation.forms.votes import DIMENSION_KEY, UID, Dimension, Key, Uid
 from annotation.models import ErrorTag, FlagKind, Method, Origin, Role
+from annotation.services.adjudication_bulk import MOST_ALIKE
 from annotation.services.drafts import MAX_CHANGES, RowChange
 from annotation.services.reconciliation import Decision
 from core.api.fields import Pattern, Strict
@@ -28,7 +29,8 @@ Version = Annotated[str, Like(r"^([0-9a-f]{20})?$", "20 hexadecimal digits, or n
 Reason = Annotated[
     str, Like(r"^[^\u0000]*$", f"a text of at most {MAX_REASON} characters, without NUL", max_length=MAX_REASON)
 ]
-Tag = Annotated[str, Among(["", *ErrorTag.values])]
+TAGS = ("", *ErrorTag.values)
+Tag = Annotated[str, Among(TAGS)]
 
 
 class StoryFilter(Strict):
@@ -221,6 +223,40 @@ def _words(most: int) -> Like:
 
 def _person() -> Like:
     return Like(r"^[^\s\u0000]{1,150}$", "a user name")
+
+
+class MajoritiesFilter(StoryFilter):
+    dimension = DimensionKey(required=False)
+
+
+class MajoritiesIn(Shape):
+    """What the preview was asked for, and when it was made."""
+
+    seen_until: Moment = Field(description="As the preview said it.")
+    dimension: Annotated[str, Like(rf"^$|{DIMENSION_KEY}", "the key of a dimension, or nothing")] = ""
+    category: Annotated[str, Like(r"^[^\u0000]*$", "the name of a category", max_length=120)] = ""
+    split: Annotated[str, Like(r"^[-\w]*$", "the name of a split", max_length=40)] = ""
+
+
+class SeenCellIn(Shape):
+    """An open cell of the dimension, as it was seen."""
+
+    proposition: Uid
+    version: Annotated[str, Like(r"^[0-9a-f]{20}$", "20 hexadecimal digits")]
+
+
+class AlikeIn(Shape):
+    """One decision for many open cells."""
+
+    dimension: Dimension
+    label: Label
+    reason: Annotated[str, _words(MAX_REASON)]
+    error_tag: Tag = ""
+    cells: Annotated[list[SeenCellIn], Counted(1, MOST_ALIKE)]
+
+    @classmethod
+    def described(cls) -> dict[str, Any]:
+        return _whole(super().described())
 
 
 class CommentIn(Shape):

@@ -289,6 +289,18 @@ def version_of(gold: GoldLabel | None) -> str:
     return salted_hmac("annotation.api.gold", f"{gold.pk}:{gold.revision}").hexdigest()[:20]
 
 
+class LeadingOut(serializers.Serializer):
+    total = serializers.IntegerField(help_text="Open cells that have a leading label.")
+    by_dimension = serializers.DictField(child=serializers.IntegerField())
+    tied = serializers.IntegerField(help_text="Open cells in which no label leads.")
+    voted_on = serializers.IntegerField(help_text="Open cells on which you voted; others decide them.")
+    seen_until = serializers.DateTimeField(help_text="Send it back to accept what was seen.")
+
+
+class SettledOut(serializers.Serializer):
+    settled = serializers.IntegerField(help_text="Cells that were decided.")
+
+
 class LackOut(serializers.Serializer):
     count = serializers.IntegerField()
     of = serializers.IntegerField()

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.api import corpus, gold, prefill, remarks, results, tables, team, voting
+from annotation.api import bulk, corpus, gold, prefill, remarks, results, tables, team, voting
 from core.api import converters  # noqa: F401 - registers the one of uids
 
 PROJECT = "v1/projects/<slug:slug>/"
@@ -30,6 +30,8 @@ urlpatterns = [
     path(f"{PROJECT}guidelines/", team.Guidelines.as_view(), name="guidelines"),
     path(f"{PROJECT}assignments/", voting.Assignments.as_view(), name="assignments"),
     path(f"{PROJECT}gold/", gold.Gold.as_view(), name="gold"),
+    path(f"{PROJECT}gold/majorities/", bulk.Majorities.as_view(), name="majorities"),
+    path(f"{PROJECT}gold/alike/", bulk.Alike.as_view(), name="alike"),
     path(f"{PROJECT}gold/<uid:proposition>/<slug:dimension>/", gold.OneCell.as_view(), name="cell"),
     path(f"{PROJECT}agreement/", results.Agreement.as_view(), name="agreement"),
     path(f"{PROJECT}agreement/annotators/", results.Annotators.as_view(), name="annotators"),
