@@ -7,17 +7,29 @@ from annotation.models.project import Membership, Project, Role
 from annotation.models.user import User
 
 LIST = ("annotation:home", None)
+MOST = 8
+"""Projects of one person in which a log-in looks for work."""
 
 
 def landing_of(user: User) -> tuple[str, str | None]:
     """Return (name of a page, slug of its project, None for a page of no project) where this person's work is.
 
-    Who has one project gets their queue there, admins its overview; everybody else the list of their projects.
+    Who has one project gets their queue there, admins its overview. Of several it is the one in which work waits for
+    them; where it waits in several or none, and for admins of any, the list of their projects.
     """
-    projects = list(Project.objects.visible_to(user)[:2])
-    if len(projects) != 1:
+    projects = list(Project.objects.visible_to(user)[: MOST + 1])
+    if len(projects) == 1:
+        return page_in(projects[0], user), projects[0].slug
+    if user.is_superuser or len(projects) > MOST or user.memberships.filter(role=Role.ADMIN).exists():
         return LIST
-    return page_in(projects[0], user), projects[0].slug
+    pages = [(page_in(project, user), project) for project in projects]
+    waiting = [(page, project.slug) for page, project in pages if _waits(page, project, user)]
+    return waiting[0] if len(waiting) == 1 else LIST
+
+
+def _waits(page: str, project: Project, user: User) -> bool:
+    """Return whether something is to do on the page that is this person's in the project."""
+    return bool(workload.unfinished(project, user)) if page == "annotation:work" else page != "annotation:project"
 
 
 def page_in(project: Project, user: User) -> str:

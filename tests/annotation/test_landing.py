@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.models import Project, Proposition, Role
+from annotation.models import Membership, Project, Proposition, Role
 from annotation.services.drafts import take_slot
 
 PASSWORD = "correct-horse-battery"
@@ -32,7 +32,20 @@ def test_annotators_and_admins_land_at_their_work(cast, lands):
     for not_asked_for in ("/", "https://elsewhere.example/"):
         assert lands("bob", next=not_asked_for) == "/p/minds/work/"
     Project.objects.create(slug="tales", name="Tales").memberships.create(user=cast.bob, role=Role.ANNOTATOR)
-    assert lands("bob") == "/"  # two projects: the list
+    assert lands("bob") == "/"  # two projects, and nothing to do: the list
+
+
+def test_of_several_projects_the_one_in_which_work_waits_is_opened(cast, make_story, assign, lands):
+    tales = Project.objects.create(slug="tales", name="Tales")
+    for person, role in ((cast.bob, Role.ANNOTATOR), (cast.esi, Role.EXPERT), (cast.alice, Role.ANNOTATOR)):
+        tales.memberships.create(user=person, role=role)
+    assign(make_story(1), [cast.bob, cast.alice])
+    make_story(2, rows=())
+    assert lands("bob") == "/p/minds/work/"
+    assert lands("esi") == "/p/minds/tables/"
+    assert lands("alice") == "/"  # an admin's work is more than what is counted
+    Membership.objects.filter(user=cast.esi, project=tales).update(role=Role.ADMIN)
+    assert lands("esi") == "/"
 
 
 def test_experts_land_where_something_waits_for_them(cast, make_story, assign, cast_vote, lands):
