@@ -34,6 +34,9 @@ def test_an_empty_project_says_what_to_do(page, login, cast):
     page.goto("/p/minds/")
     assert page.locator("[aria-current=step]").inner_text().startswith("Import")
     assert "0 / 0" not in page.content()
+    for width in (853, 1024, 1100, 1280):  # an admin has most to choose from, and all of it stands in one line
+        page.set_viewport_size({"width": width, "height": 533})
+        assert page.locator(".topbar").evaluate("bar => bar.offsetHeight") < 50, width
 
 
 def test_logging_in_by_keyboard(page, db):
