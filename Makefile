@@ -34,8 +34,8 @@ worker:
 	@exec $(BIN)/python -m config.worker
 # One a GPU, for the endpoint that it holds: make engine-worker ENDPOINT=name
 engine-worker:
-	@exec $(BIN)/celery --quiet -A config worker --pool solo -Q "engine-$(ENDPOINT)" -n "$(ENDPOINT)@%h" \
-		--without-gossip --without-mingle --loglevel WARNING
+	@test -n "$(ENDPOINT)" || { echo "Name the endpoint: make engine-worker ENDPOINT=name" >&2; exit 1; }
+	@exec $(BIN)/python -m config.worker "$(ENDPOINT)"
 
 test: dev-setup
 	@bash tests/run.sh
