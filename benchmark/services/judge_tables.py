@@ -9,6 +9,7 @@ from benchmark.domain.tables import Column, Table
 from benchmark.models import Run
 from benchmark.services.in_context import judge_told
 from benchmark.services.judge_panels import JudgedRow, judged_group, rows_of_judges
+from benchmark.suites.registry import nouns_of_samples
 from core.language import gettext_noop
 
 JUDGES = "judges"
@@ -27,6 +28,7 @@ def judges_table(runs: Sequence[Run], panel: Sequence[Run] = ()) -> Table:
     group = judged_group(runs[0])
     shares = group.shares if group else ()
     headers = group.headers if group else {}
+    noun = nouns_of_samples(runs[0].suite)[0]
     columns = [
         Column(key="model", header=gettext_noop("Model")),
         *(
@@ -41,7 +43,7 @@ def judges_table(runs: Sequence[Run], panel: Sequence[Run] = ()) -> Table:
         *(Column(key=key, header=header, kind="count", group=gettext_noop("Rows of both tables"))
           for key, header in (*_ROWS, *(_OF_PANELS if panel else ()))),
         Column(key="calls", header=gettext_noop("Calls"), kind="count"),
-        Column(key="price", header=gettext_noop("Price a story"), kind="number", unit="$", digits=6),
+        Column(key="price", header=gettext_noop(f"Price a {noun}"), kind="number", unit="$", digits=6),
     ]  # fmt: skip
     rows = [_cells(row, shares) for row in rows_of_judges(runs, panel)]
     return Table(

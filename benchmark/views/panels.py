@@ -16,6 +16,7 @@ from benchmark.services.calibration_words import CalibrationWords, words_of
 from benchmark.views.calibration import AgreementRow, study_for_admins
 from judge.domain.calibration.panels import FEWEST
 from judge.models import AlignmentStudy
+from judge.services.cluster_names import cluster_of
 
 
 @require_GET
@@ -29,6 +30,7 @@ def panel(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     context["origin"] = _origin(study)
     if len(chosen) >= FEWEST:
         context |= _panel(kept_panel(study, chosen, apart="own" not in request.GET), words_of(study))
+        context["over"] = cluster_of(study)
     return render(request, "benchmark/calibration/panel.html", access.context | context)
 
 

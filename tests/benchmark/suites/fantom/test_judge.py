@@ -340,6 +340,10 @@ def test_what_has_no_interval_says_of_how_many_conversations_it_would(world, cli
         assert re.search(r"an interval needs at least 5 (aligned )?conversations", told)
         assert not re.search(r"\b(at least 5|aligned|no|any|all|of|over) stor(y|ies)\b", told)
     assert "at least 5 aligned conversations" in outcomes[0]
+    assert not re.search(r"\b[Ss]tor(y|ies)\b", written(pages[-1]).partition("<main")[2]), (
+        "the panel speaks of conversations"
+    )
+    assert "Price a question" in written(client.get(reverse("benchmark:run_judges", args=[slug, run.uid])))
     assert "agreement by question" in outcomes[0] and "careful: Right, by the judge corrected" in outcomes[0]
     assert not re.search(r"F1|[Ss]tor(y|ies)\b", "".join(outcomes[:2]))
 
