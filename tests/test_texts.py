@@ -344,7 +344,6 @@ WITHOUT_ONE = (
     "%(unsettled)s cells have no settled label yet; they are exported empty.",
     "A table of story {number} has more than {most} rows; nobody could align it.",
     "All %(cells)s cells of this story are labelled and saved. You can still change them. <a cl",
-    "Asked again at the start, it agreed with its first answers on %(mean)s (%(answers)s storie",
     "Asked in %(passes)s passes about %(rows)s rows, the judge says something else of %(share)s",
     "Between 1 and {most_alike} cells are decided at once, and {cells} were given.",
     "Beyond category, structure {verdict} answers: 10 points more of {label} come with {value} ",
@@ -360,7 +359,6 @@ WITHOUT_ONE = (
     "Story {story} has its {overlap} annotators already, without {annotator}.",
     "Tables that people and the judge have: %(tables)s, of %(n)s %(units)s, with %(rows)s rows.",
     "The answer has {answered} rows; a draft has at most {MOST_ROWS}.",
-    "The run has answers about {clusters} stories; {stories} were asked for.",
     "The run has more than {most} answers, which takes too long for a page; the command does it",
     "The table has more than {MAX_ROWS} rows.",
     "The table has {filled} rows by now, not {rows}: look at it again before you hand it in.",
@@ -372,7 +370,6 @@ WITHOUT_ONE = (
     "all {all} rows decided",
     "at most {most} rows as [actor, belief]",
     "for each {unit} and annotator: {count:,} votes",
-    "it is not noticed within %(horizon)s stories in nine of ten cases: choose more anchors or ",
     "{cells} cells",
     "{changed} of the {cells} cells changed meanwhile; nothing was decided.",
     "{changed} parses changed, and {stay} as before: {failed}",
@@ -395,7 +392,7 @@ WITHOUT_ONE = (
     "{runs} runs of this launch were",
     "{settle} rows settled",
     "{withheld} stories",
-    "a chart needs at least {FEWEST_BASELINE} answers to anchor stories that were asked again wh",
+    "a chart needs at least {FEWEST_BASELINE} answers to anchors that were asked again while cal",
 )
 """Texts in one form, by how they begin: those of a limit, of a number that is never 1 or has a text of its own for 1,
 of a word that is no number, and those that are not told in both forms yet. None is added for a new text."""

@@ -25,7 +25,7 @@ class WatchForm(forms.Form):
 
     what = forms.ChoiceField(label=gettext_lazy("Watch"))
     stories = forms.IntegerField(
-        min_value=FEWEST_ANCHORS, max_value=MOST_ANCHORS, initial=USUAL, label=gettext_lazy("Anchor stories"),
+        min_value=FEWEST_ANCHORS, max_value=MOST_ANCHORS, initial=USUAL, label=gettext_lazy("Anchors"),
         help_text=gettext_lazy("Drawn at random; at the start asked until there are {least} answers to compare.")
     )  # fmt: skip
     every = forms.IntegerField(min_value=1, max_value=MOST_DAYS, initial=7, label=gettext_lazy("Days between repeats"))

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from benchmark.models import AnchorWatch
 from benchmark.services.anchor_charts import Repeated, WatchReport, told
+from benchmark.services.calibration_words import cluster_named
 from core.plain import Json
 
 
 def line_of_watch(watch: AnchorWatch) -> Json:
-    """Return what a list says of a watch."""
+    """Return what a list says of a watch; `cluster` is what its `stories` are called, one and many."""
+    over = cluster_named(watch.run.suite)
     return {
         "watch": watch.uid, "run": watch.run.uid, "asked": watch.asked.name, "step": watch.step,
-        "stories": len(watch.anchors), "every": watch.every, "drop": watch.drop, "seed": watch.seed,
+        "stories": len(watch.anchors), "cluster": [over.one, over.many], "every": watch.every, "drop": watch.drop,
+        "seed": watch.seed,
         "rounds": watch.rounds, "due_at": watch.due_at.isoformat() if watch.due_at else None,
         "concerns": watch.concerns,
     }  # fmt: skip

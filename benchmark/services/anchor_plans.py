@@ -84,7 +84,7 @@ def _answered(run: Run, model: Endpoint, step: str):
 def checked(plan: WatchPlan) -> list[DatasetSample]:
     """Return the samples that a watch asks about: those of the drawn stories. Raises RunRefused."""
     bounds = {
-        "stories": (gettext_noop("The number of stories"), plan.stories, FEWEST_ANCHORS, MOST_ANCHORS),
+        "stories": (gettext_noop("The number of anchors"), plan.stories, FEWEST_ANCHORS, MOST_ANCHORS),
         "every": (gettext_noop("The number of days"), plan.every, 1, MOST_DAYS),
         "seed": (gettext_noop("The seed"), plan.seed, 0, MOST_SEED),
     }
@@ -107,9 +107,10 @@ def _drawn(plan: WatchPlan) -> list[DatasetSample]:
     ids = {pk for part in rows for pk in part.values_list("sample_id", flat=True)}
     samples = list(DatasetSample.objects.lean().filter(pk__in=ids).order_by("position"))
     clusters = sorted({one.cluster for one in samples}, key=lambda one: (permanent_number(plan.seed, one), one))
+    units = suite_named(plan.run.suite).cluster[1]
     if len(clusters) < plan.stories:
         raise RunRefused(
-            gettext_noop(f"The run has answers about {len(clusters)} stories; {plan.stories} were asked for."),
+            gettext_noop(f"The run has answers about {len(clusters)} {units}; {plan.stories} were asked for."),
             "stories",
         )
     chosen = set(clusters[: plan.stories])

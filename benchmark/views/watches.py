@@ -246,7 +246,7 @@ def _sums(made: Chart, shown: Sequence[Repeated], places: Sequence[float]) -> Co
         "sums",
         _("Cumulative sum of what agreement falls short of, by repeat, with the limit beyond which it alarms"),
         _(
-            "What the stories fall short of the mean, less an allowance, added up from story to story; the point is "
+            "What the anchors fall short of the mean, less an allowance, added up from one to the next; the point is "
             "the highest sum of a repeat. Beyond the limit the chart alarms, and the sum begins anew."
         ),
         points,

@@ -94,7 +94,7 @@ def _listed(row: Json) -> str:
     due = f"next {row['due_at'][:16]}" if row["due_at"] else "stopped"
     look = counted(len(row["concerns"]), "thing") + " to look at" if row["concerns"] else "nothing to look at"
     return (
-        f"{row['watch']}  {row['asked']}, {row['step']}: {counted(row['stories'], 'story', 'stories')} every "
+        f"{row['watch']}  {row['asked']}, {row['step']}: {counted(row['stories'], *row['cluster'])} every "
         f"{counted(row['every'], 'day')}, {due}, {look} (run {row['run']})"
     )
 
@@ -108,10 +108,10 @@ def _shown(result: Json) -> Iterator[str]:
     else:
         yield (
             f"Usual agreement {_percent(chart['mean'])}; a drop of {100 * result['drop']:g} points is noticed within "
-            f"{_stories(chart['noticed_half'], chart)} in half of all cases, {_stories(chart['noticed_most'], chart)} "
-            f"in nine of ten; false alarms in {chart['horizon']} stories: {_percent(chart['false_alarms'])}."
+            f"{_anchors(chart['noticed_half'], chart)} in half of all cases, {_anchors(chart['noticed_most'], chart)} "
+            f"in nine of ten; false alarms in {chart['horizon']} anchors: {_percent(chart['false_alarms'])}."
         )
-    heads = ("repeat", "due", "state", "stories", "agreement", "limits", "sum", "unanswered", "unusable", "answered by")
+    heads = ("repeat", "due", "state", "anchors", "agreement", "limits", "sum", "unanswered", "unusable", "answered by")
     yield from _aligned(heads, [_cells(one) for one in result["repeats"]])
     for one in result["noticed"]:
         yield f"Repeat {one['number']}: {_noticed(one)}"
@@ -152,8 +152,8 @@ def _percent(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.1f} %"
 
 
-def _stories(count: int | None, chart: Json) -> str:
-    return f"more than {chart['horizon']} stories" if count is None else counted(count, "story", "stories")
+def _anchors(count: int | None, chart: Json) -> str:
+    return f"more than {chart['horizon']} anchors" if count is None else counted(count, "anchor")
 
 
 def _watch(uid: str) -> AnchorWatch:

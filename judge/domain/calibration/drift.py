@@ -24,7 +24,7 @@ RUNS = 2000
 _EDGE = 0.005
 """No judge is taken to agree always, or never."""
 TOO_FEW = gettext_noop(
-    f"a chart needs at least {FEWEST_BASELINE} answers to anchor stories that were asked again while calibrating"
+    f"a chart needs at least {FEWEST_BASELINE} answers to anchors that were asked again while calibrating"
 )
 
 

@@ -15,6 +15,8 @@ from django.utils import timezone
 from benchmark.domain.tables import Table
 from benchmark.models import JudgeTest, JudgeTestItem, Run, RunItem
 from benchmark.services.alignment_tables import load_tables, origin_of, units_of
+from benchmark.services.anchor_plans import WatchPlan, watchable_of
+from benchmark.services.anchors import start_watch
 from benchmark.services.calibrating import calibrated, report_of
 from benchmark.services.corrections import scores_of_runs
 from benchmark.services.documents import document_of, tables_of
@@ -22,6 +24,7 @@ from benchmark.services.estimates import estimate
 from benchmark.services.judge_versions import version_of
 from benchmark.services.judgements import judgements_of
 from benchmark.services.launching import judging_plan
+from benchmark.services.plans import RunRefused
 from benchmark.services.runs import start_run
 from judge.domain.calibration.stories import Metric
 from judge.models import Alignment, AlignmentStudy
@@ -346,6 +349,25 @@ def test_what_has_no_interval_says_of_how_many_conversations_it_would(world, cli
     assert "Price a question" in written(client.get(reverse("benchmark:run_judges", args=[slug, run.uid])))
     assert "agreement by question" in outcomes[0] and "careful: Right, by the judge corrected" in outcomes[0]
     assert not re.search(r"F1|[Ss]tor(y|ies)\b", "".join(outcomes[:2]))
+
+
+def test_a_watch_counts_conversations_as_its_anchors(world, client, capsys):
+    run = world.run("oracle-judge")
+    what = next(one for one in watchable_of(run) if one.judges)
+    watch = start_watch(by=world.cast.alice, plan=WatchPlan(run, what, stories=6, drop=0.2), now=timezone.now())
+    client.force_login(world.cast.alice)
+    slug = run.project.slug
+    told = [
+        written(client.get(reverse("benchmark:watch", args=[slug, watch.uid]))).partition("<main")[2],
+        written(client.get(reverse("benchmark:new_watch", args=[slug, run.uid]))).partition("<main")[2],
+    ]
+    call_command("watches", "show", watch.uid)
+    told.append(capsys.readouterr().out)
+    assert "Some conversations of this run" in told[1] and "6 conversations every 7 days" in told[2]
+    read = [re.sub("<[^>]*>", " ", text) for text in told]
+    assert [re.findall(r"\b[Ss]tor(?:y|ies)\b", text) for text in read] == [[], [], []]
+    with pytest.raises(RunRefused, match="answers about 12 conversations; 40 were asked for"):
+        start_watch(by=world.cast.alice, plan=WatchPlan(run, what, stories=40), now=timezone.now())
 
 
 def test_the_command_asks_a_judge_that_is_named_and_none_else(world, capsys):
