@@ -280,6 +280,13 @@ def test_every_page_is_accessible_light_and_dark(page, login, cast, disputed, as
     page.keyboard.press("h")
     page.wait_for_selector("#panel .history")
     assert_accessible(page)
+    story.category.name = "Faux-pas Recognition Test, second part"
+    story.category.save()
+    login(page, eva)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto("/p/minds/adjudication/")
+    assert "decides here" in page.locator(".group-head .badge").inner_text()
+    assert page.locator(".group-head").evaluate("head => head.scrollWidth <= head.clientWidth"), "Open is out of sight"
     login(page, cast.bob)
     page.goto("/p/minds/overruled/")
     assert "He saw it." in page.content()
