@@ -32,6 +32,21 @@
   on("DOMContentLoaded", () => show(stored()));
   window.addEventListener("storage", (event) => event.key === "theme" && show(event.newValue));
 
+  // --- tables that scroll: where nothing in one can be stood on, the table itself is, so that arrows scroll it ---
+  const STANDS = "a[href], button:enabled, input:enabled:not([type=hidden]), select, textarea, summary, [tabindex='0']";
+  const reach = () => {
+    for (const part of all(".table-scroll:is(:not([tabindex]), [data-reached])")) {
+      const scrolls = part.scrollWidth > part.clientWidth || part.scrollHeight > part.clientHeight;
+      if (scrolls && !part.querySelector(STANDS)) {
+        part.tabIndex = 0;
+        part.dataset.reached = "";
+      } else part.removeAttribute("tabindex");
+    }
+  };
+  window.addEventListener("load", reach);
+  window.addEventListener("resize", reach);
+  on("htmx:afterSettle", reach);
+
   // --- menus: <details class="menu"> ---
   const closeMenus = (except) => {
     for (const menu of all("details.menu[open]")) if (!except || !menu.contains(except)) menu.open = false;
