@@ -89,7 +89,7 @@ def _wanted(project: Project, per_category: int, numbers: Numbers) -> dict[str, 
 
 
 @transaction.atomic
-def put_in_split(*, by: User, project: Project, stories: Sequence[int], name: str) -> int:
+def put_in_split(*, by: User | None, project: Project, stories: Sequence[int], name: str) -> int:
     """Put the chosen stories (ids) into the split `name`, made where missing; an empty name takes them out of theirs.
 
     Stories that are set aside are left. Returns how many were put. Raises ValueError where the name will not do.

@@ -118,3 +118,15 @@ def test_the_command_does_the_same(cast, world, capsys):
     assert "1 story taken back" in capsys.readouterr().out
     with pytest.raises(CommandError, match="minds has no story 9"):
         call_command("set_aside", "--project=minds", "--stories", "9")
+
+
+def test_a_command_puts_stories_into_a_split_and_takes_them_out(world, capsys):
+    call_command("put_in_split", "--project=minds", "--stories", "1", "2", "--split=trial")
+    assert capsys.readouterr().out == "2 stories put into trial.\n"
+    assert list(Story.objects.filter(split__name="trial").values_list("number", flat=True)) == [1, 2]
+    call_command("put_in_split", "--project=minds", "--stories", "1", "--split=")
+    assert capsys.readouterr().out == "1 story taken out of their split.\n"
+    assert Story.objects.filter(split__name="trial").count() == 1
+    for option, sentence in (("9", "minds has no story 9"), ("1", "consists of letters")):
+        with pytest.raises(CommandError, match=sentence):
+            call_command("put_in_split", "--project=minds", "--stories", option, "--split=two words")
