@@ -21,6 +21,7 @@ from annotation.domain.tables import TableRow
 from annotation.models import (
     Assignment,
     BeliefTable,
+    CellComment,
     GoldEvent,
     GoldLabel,
     LaneRow,
@@ -100,6 +101,12 @@ BY_NATURE = {
     "annotation:prefill_action": "sets the state of a job, as the run's does",
     "api:prefill_action": "sets the state of a job, as the run's does",
     "api:run_action": "sets the state of a job",
+    "api:flag": "a flag is decided once; who comes later gets a 409 (tests/api/test_remarks.py)",
+    "api:members": "gives a role; the same again changes nothing (tests/api/test_team.py)",
+    "api:remove_member": "takes away",
+    "api:guidelines": "sets a text",
+    "api:majorities": "the page's service, which decides a cell once",
+    "api:alike": "each cell names the version that it is decided on",
     "api:estimate": "only estimates",
     "api:import_preview": "only previews",
     "workers:job_action": "sets the state of a job, as the run's does",
@@ -444,6 +451,22 @@ def test_votes_of_the_api(cast, make_story, assign):
     answers = post_six(cast.bob, reverse("api:votes", args=["minds", story.uid]), body)
     assert [one.status_code for one in answers] == [200] * PRESSES
     assert (Vote.objects.count(), VoteEvent.objects.count()) == (1, 1)
+
+
+@presses("api:comments", "api:own_flags")
+def test_remarks_of_the_api(cast, make_story, assign):
+    story = make_story()
+    assign(story)
+    row = Proposition.objects.gold_of(story).first()
+    for name, said in (
+        ("comments", {"dimension": "order", "text": "Whose?"}),
+        ("own_flags", {"kind": "reword", "remark": "unclear"}),
+    ):
+        path = reverse(f"api:{name}", args=["minds", story.uid])
+        answers = post_six(cast.bob, path, {"proposition": row.uid} | said, **{"Idempotency-Key": name})
+        assert [one.status_code for one in answers] == [201] * PRESSES
+        assert all(one.json() == answers[0].json() for one in answers)
+    assert (CellComment.objects.count(), PropositionFlag.objects.count()) == (1, 1)
 
 
 @presses("api:cell")
