@@ -223,3 +223,14 @@ def test_annotators_may_not_look(voted, cast, client):
     client.force_login(cast.bob)
     for name in ("agreement", "agreement_annotators", "agreement_opinions"):
         assert client.get(reverse(f"annotation:{name}", args=["minds"])).status_code == 403
+
+
+def test_a_pair_without_a_kappa_says_why_in_the_reader_s_language(cast, client, make_story, assign, cast_vote):
+    story = make_story()
+    row = Proposition.objects.gold_of(story).first()
+    for assignment in assign(story):
+        cast_vote(assignment, row, "order", "0")
+    client.force_login(cast.esi)
+    address = reverse("annotation:agreement_annotators", args=["minds"])
+    page = client.get(address, HTTP_ACCEPT_LANGUAGE="zh-CN").content.decode()
+    assert page.count("两人都只用了一个标签") == 6  # as a hint and as a text, of three pairs
