@@ -30,6 +30,7 @@ from benchmark.models import (
 )
 from benchmark.services.plans import RunRefused
 from core.language import gettext_noop
+from judge.models import AlignmentStudy
 from workers.models import Job, JobState
 
 DELETED = gettext_noop("The run was deleted.")
@@ -123,7 +124,7 @@ def deletion_of(run: Run) -> Deletion:
         answered=items.filter(call__isnull=False).count(),
         models=run.entrants.count(),
         reports=list((reports | SharedReport.objects.filter(run__in=beside)).defer("metrics")),
-        refused=_working(run, "deleted") or _watching(beside) or _resting(run),
+        refused=_working(run, "deleted") or _watching(beside) or _aligned(beside) or _resting(run),
     )
 
 
@@ -131,7 +132,7 @@ def deletion_of(run: Run) -> Deletion:
 def delete_run(*, by: User | None, run: Run, now: datetime) -> Deletion:
     """Delete a run's items and figures, and the run from every page, its controls too. Its calls stay in the ledger,
     its job in the list of work, and frozen reports as they are. Raises RunRefused while it works, where a watch
-    rests on it, where other runs judge its answers anew, and where it was deleted before."""
+    or a study of alignment rests on it, where other runs judge its answers anew, and where it was deleted before."""
     _locked_job(run)
     list(Job.objects.select_for_update().filter(run__original=run).order_by("pk"))
     locked_run(run)
@@ -186,6 +187,17 @@ def _watching(beside: list[Run]) -> str:
         named = ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
         return gettext_noop(f"The watches of {named} rest on this run; archive it instead.")
     return gettext_noop(f"The watch of {names[0]} rests on this run; archive it instead.") if names else ""
+
+
+def _aligned(beside: list[Run]) -> str:
+    """Name the studies of alignment whose tables one of these runs extracted: judges are calibrated by its items."""
+    uids = {run.uid for run in beside}
+    studies = AlignmentStudy.objects.filter(project=beside[0].project_id).without_frame().order_by("pk")
+    titles = [f"“{study.name}”" for study in studies if uids & set(study.origin.get("runs", ()))]
+    if not titles:
+        return ""
+    named = ", ".join(titles[:3]) + (" …" if len(titles) > 3 else "")
+    return gettext_noop(f"People align tables of this run in {named}; archive it instead.")
 
 
 def _resting(run: Run) -> str:

@@ -24,6 +24,7 @@ from benchmark.domain.tables import to_json
 from benchmark.models import Audience, Dataset, Run, RunItem
 from benchmark.services import calibrating
 from benchmark.services.alignment_tables import orders_of, units_of
+from benchmark.services.archiving import delete_run, deletion_of
 from benchmark.services.calibrating import calibrated, judges_of, report_of, reports_of, selection_of
 from benchmark.services.calibration_links import calibrations_of
 from benchmark.services.calibration_tables import agreement_table
@@ -31,6 +32,7 @@ from benchmark.services.correction_tables import correction_table
 from benchmark.services.corrections import scores_of_runs
 from benchmark.services.judge_versions import judged_at
 from benchmark.services.judgements import judgements_of
+from benchmark.services.plans import RunRefused
 from benchmark.services.shared_reports import freeze_run
 from core.ids import new_uid
 from judge.domain.alignment import RowAnswer
@@ -166,6 +168,15 @@ def copied_run(run: Run) -> Run:
             item.pk, item.entrant, item.item = None, entrant, None
             item.save()
     return copied
+
+
+def test_a_run_whose_tables_people_align_stays(world, study):
+    why = f"People align tables of this run in “{study.name}”; archive it instead."
+    assert deletion_of(world.run).refused == why
+    with pytest.raises(RunRefused, match="archive it instead"):
+        delete_run(by=None, run=world.run, now=timezone.now())
+    study.delete()
+    assert deletion_of(world.run).refused == ""
 
 
 def test_pages_show_the_report_and_the_rows_behind_it(world, study):
