@@ -341,6 +341,15 @@ def queue_queries(world: ResultsWorld) -> list[str]:
     return [*of_project(QueueFilter)(world), *pairs]
 
 
+def flag_queries(world: ResultsWorld) -> list[str]:
+    return [f"outcome={one}" for one in annotation.api.requests.FlagFilter().fields["outcome"].choices]
+
+
+def majority_queries(world: ResultsWorld) -> list[str]:
+    categories = world.project.categories.values_list("name", flat=True)
+    return [*(f"dimension={key}" for key in DEFAULT_SCHEMA.keys), *(urlencode({"category": one}) for one in categories)]
+
+
 def gold_queries(world: ResultsWorld) -> list[str]:
     methods = annotation.api.requests.GoldFilter().fields["method"].choices
     told = [*(f"dimension={key}" for key in DEFAULT_SCHEMA.keys), *(f"method={value}" for value in methods)]
@@ -360,6 +369,8 @@ FILTERS = {
     "annotation:agreement_csv": of_project(AgreementFilter),
     "annotation:agreement_opinions": of_project(AgreementFilter),
     "api:gold": gold_queries,
+    "api:flags": flag_queries,
+    "api:majorities": majority_queries,
     "api:stories": lambda world: [f"category={one}" for one in world.project.categories.values_list("name", flat=True)],
 }
 WALKED = {
@@ -373,6 +384,8 @@ WALKED = {
     "TablesFilter",
     "AgreementFilter",
     "GoldFilter",
+    "FlagFilter",
+    "MajoritiesFilter",
     "GoldKindsFilter",
     "DoubtfulGoldFilter",
     "StructureFilter",
