@@ -32,13 +32,14 @@ class Family:
         sys.stderr.flush()  # or both would write what waits
         child = os.fork()
         if child == 0:
-            os._exit(self._done(work))
+            os._exit(self._do(work))
         if again:
             self._again[child] = work
         else:
             self._members.add(child)
 
-    def _done(self, work: Callable[[], None]) -> int:
+    def _do(self, work: Callable[[], None]) -> int:
+        """Do the work in the new process, and return its exit status."""
         for number in ENDING:
             signal.signal(number, signal.SIG_DFL)  # the parent's would end its children
         os.close(self._alive[1])
