@@ -209,3 +209,8 @@ def test_small_money_is_not_rounded_up_to_a_cent(page, make_call):
     make_call(cost=Decimal("0.0078"))
     for name in ("workers:spending", "workers:endpoints", "workers:ledger"):
         assert "$0.0078" in page(name) and "$0.01<" not in page(name) and "$0.01 " not in page(name), name
+
+
+def test_what_cost_nothing_is_told_from_what_has_no_price(page, make_call):
+    make_call(cost=Decimal(0))
+    assert "$0.0000" in page("workers:ledger")
