@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
+from urllib.parse import urljoin
+
 import pytest
 from django.db import transaction
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
@@ -492,3 +496,25 @@ def test_who_may_gets_an_answer_and_never_an_error(least, addresses, cast, clien
             with subtests.test(name), transaction.atomic():
                 assert client.get(addresses[name]).status_code in {200, 302, 405, 410}
                 transaction.set_rollback(True)
+
+
+HREF = re.compile(rb'<a\b[^>]*?\bhref="([^"#]+)', re.DOTALL)
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("person", ["bob", "esi"])
+def test_no_link_leads_to_a_refusal(person, addresses, cast, client):
+    """Whoever opens a page may follow each of its links; admins may open what there is."""
+    client.force_login(getattr(cast, person))
+    links = {}
+    for name, _ in URLS:
+        page = client.get(addresses[name])
+        if page.status_code == 200 and not page.streaming:
+            for found in HREF.findall(page.content):
+                link = urljoin(addresses[name], unescape(found.decode()))
+                links.setdefault(link, name)
+    assert len(links) > 15
+    refused = {
+        link: name for link, name in links.items() if link.startswith("/") and client.get(link).status_code >= 400
+    }
+    assert refused == {}

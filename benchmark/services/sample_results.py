@@ -12,7 +12,7 @@ from django.utils import timezone
 from annotation.domain.scripted_readers import FURTHER_READERS, READERS
 from annotation.models import Project
 from annotation.services.sample import note_completed
-from benchmark.models import Dataset, Run
+from benchmark.models import Audience, Dataset, ResultsVisibility, Run
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.datasets import freeze
 from benchmark.services.launch_shapes import Launch
@@ -23,6 +23,7 @@ from benchmark.services.sample_alignment import add_alignment
 from benchmark.services.sample_judges import add_watch
 from benchmark.services.shared_reports import freeze_comparison, freeze_run
 from benchmark.services.sweeps import plans_of_sweep
+from benchmark.services.visibility import set_audience
 from benchmark.services.warm import warm
 from benchmark.suites.registry import suite_named
 from core.language import gettext_noop
@@ -55,6 +56,8 @@ def add_results(project: Project) -> None:
             _keep_comparison(project, run)
         if not project.alignment_studies.exists():
             add_alignment(project, run, timezone.now())
+        if not ResultsVisibility.objects.filter(project=project).exists():
+            set_audience(by=None, project=project, audience=Audience.EXPERTS)  # who look at doubtful gold again
     watched = next((each for each in further if each.judge.name == OTHER_JUDGES[-1]), None)
     if watched:
         add_watch(project, watched, timezone.now())
