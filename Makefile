@@ -1,6 +1,8 @@
 # Two commands: `make serve` runs the product, `make test` runs the tests. Both set up what they need.
 PYTHON ?= python3.11
-VAR ?= $(CURDIR)/var
+ifeq ($(origin VAR), undefined)
+VAR := $(or $(CREDENCE_VAR),$(CURDIR)/var)
+endif
 HOST ?= 127.0.0.1
 PORT ?= 8000
 WORKERS ?= 2
@@ -9,7 +11,7 @@ THREADS ?= 8
 SAMPLE ?= 1
 VENV := .venv
 BIN := $(VENV)/bin
-export CREDENCE_VAR = $(VAR)
+export CREDENCE_VAR := $(VAR)
 # Python keeps the bytecode of what it imports; that of everything would be a third of the environment.
 unexport PYTHONDONTWRITEBYTECODE
 export HOST PORT WORKERS THREADS SAMPLE
