@@ -86,6 +86,8 @@ FORMS = (
 )
 RANKED = (
     gettext_noop("{prompts}, level {level}"),
+    gettext_noop("with the story"),
+    gettext_noop("without the story"),
     gettext_noop("asked with {names}"),
     gettext_noop("judged by {names}"),
 )

@@ -22,7 +22,7 @@ from core import joints
 
 LITTLE = 4
 """The number of letters up to which a text with places says too little to be told by them alone."""
-LONG = 20
+LONG = 40
 """How many times as long as its own letters a sentence of a form may be: beyond, its values are no values."""
 MOST = 500
 """The number of characters up to which all ways to read a text are tried: they grow with the square of its clauses."""
@@ -147,8 +147,9 @@ def _read(language: str, text: str) -> Read:
     for read in chain.from_iterable(way(language) for way in ways):
         best = read if read.left < best.left else best
         if not best.left:
-            break
-    return best
+            return best
+    # a form with one place for all that is listed says no more of it
+    return next((read for read in _listed(language, text) if read.left <= best.left), best)
 
 
 def _of_form(language: str, text: str) -> Iterator[Read]:
@@ -195,22 +196,28 @@ def _apart(language: str, text: str) -> Read:
 
 
 def _noted(language: str, text: str) -> Iterator[Read]:
-    """Read a text with a unit or a reason in brackets after it, where both are known."""
+    """Read a text with a unit or a reason in brackets after it, where that is known but for names in it."""
     if noted := _NOTED.fullmatch(text):
         said, note = (_read(language, part) for part in noted.groups())
-        if not said.left + note.left:
-            yield Read(joints.noted(said.words, note.words), 0)
+        if not said.left + note.left or note.words != noted[2]:
+            yield Read(joints.noted(said.words, note.words), said.left + note.left)
 
 
-def _enumerated(language: str, text: str) -> Iterator[Read]:
-    """Read what is told of a name after a colon, or listed between commas, where all of it is known."""
+def _told(language: str, text: str) -> Iterator[Read]:
+    """Read what is told of a name after a colon, or of one that is known."""
     name, _, told = text.partition(": ")
-    if told and not (read := _read(language, told)).left:
-        named = _read(language, name)
-        yield Read(joints.told(named.words, read.words), named.left)
-    listed = [_read(language, part) for part in text.split(", ")] if ", " in text else []
-    if listed and not any(part.left for part in listed):
-        yield Read(joints.joint(",").join(part.words for part in listed), 0)
+    if told:
+        named, read = (_read(language, part) for part in (name, told))
+        if not (named.left and read.left):
+            yield Read(joints.told(named.words, read.words), named.left + read.left)
+
+
+def _listed(language: str, text: str) -> Iterator[Read]:
+    """Read what is listed between commas, where each of it is known, or one word, which is a name."""
+    parts = text.split(", ") if ", " in text else []
+    read = [_read(language, part) for part in parts]
+    if parts and all(" " not in part or not one.left for part, one in zip(parts, read, strict=True)):
+        yield Read(joints.joint(",").join(one.words for one in read), sum(one.left for one in read))
 
 
 def _stopped(language: str, text: str) -> Iterator[Read]:
@@ -219,7 +226,7 @@ def _stopped(language: str, text: str) -> Iterator[Read]:
         yield Read(note.words.removesuffix("。") + joints.joint("."), note.left)
 
 
-_WAYS = (_of_clauses, _stopped, _noted, _enumerated)
+_WAYS = (_of_clauses, _stopped, _noted, _told)
 
 
 @cache

@@ -131,3 +131,11 @@ def test_names_that_people_gave_and_words_of_files_are_alike_in_every_language()
         assert shown(AsGiven("alignment")) == "alignment" and shown("alignment") == "对齐"
         choices = spoken(field["split"]).field.widget.choices
     assert choices == [("", "全部"), ("alignment", "alignment"), ("x", "故事")]
+
+
+def test_names_do_not_keep_what_is_said_of_them_in_english():
+    apart = "gpt-x, gpt-y (ranked apart: judged by rules, level 4, with the story, 2 from the sample corpus)"
+    with translation.override("zh-hans"):
+        said = "gpt-x，gpt-y（另行排名：由 rules，级别 4，附故事，从示例语料中取 2 评判）"
+        assert translated(f"Not in this table: {apart}; {apart}; {apart}.") == f"不在此表中：{said}；{said}；{said}。"
+        assert translated("Judged anew: gpt-x") == "重新评判：gpt-x"
