@@ -73,7 +73,14 @@ class AlignedTableOut(serializers.Serializer):
     story = serializers.IntegerField(help_text="Number of the story.")
     category = serializers.CharField()
     place = serializers.IntegerField(help_text="The place in which it was drawn of its model and category.")
-    probability = serializers.FloatField(help_text="With which it is in the sample.")
+    probability = serializers.FloatField(help_text="With which it was drawn into the study’s sample.")
+    settled_probability = serializers.FloatField(
+        required=False,
+        allow_null=True,
+        help_text="With which it is in the sample of the tables that are settled, by which calibration weights it. "
+        "null where it is not settled, or settled before an earlier table of its model and category; left out while "
+        "you still align.",
+    )
     model = serializers.CharField(required=False, help_text="Whose table it is; left out while you still align.")
     key = serializers.CharField(required=False, help_text="The table in the frame; left out while you still align.")
     origin = serializers.DictField(required=False, help_text="Where it comes from; left out while you still align.")

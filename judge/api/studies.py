@@ -19,6 +19,7 @@ from judge.api.shapes import AlignedTableOut, StudyDetailOut, StudyOut
 from judge.services.alignment_export import document_of_table, tables_of
 from judge.services.alignment_report import agreement_report, progress_of
 from judge.services.deciding import open_tables
+from judge.services.settled_tables import settled_probabilities
 
 STUDY = place("study", "uid of the study.", {"type": "string", "pattern": UID})
 
@@ -69,4 +70,6 @@ class Tables(Listing):
         read_query(request, Strict)
         named = not aligns_still(access)
         page = self.paginate_queryset(tables_of(access.study))
-        return self.answer([document_of_table(access.study, one, named=named) for one in page], AlignedTableOut)
+        sampled = settled_probabilities(access.study) if named else {}
+        tables = [document_of_table(access.study, one, sampled, named=named) for one in page]
+        return self.answer(tables, AlignedTableOut)

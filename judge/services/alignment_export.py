@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.db.models import Prefetch, QuerySet
@@ -12,10 +12,11 @@ from judge.models import Alignment, AlignmentStudy, AlignmentTask
 from judge.services.alignment_report import agreement_report, progress_of
 from judge.services.deciding import deciders_of_each
 from judge.services.proposals import effect_of_proposals
+from judge.services.settled_tables import settled_probabilities
 
 COLUMNS = (
-    "table", "story", "category", "model", "probability", "row", "actor", "belief", "by", "answer", "match_count",
-    "method", "handed_in_at",
+    "table", "story", "category", "model", "probability", "settled_probability", "row", "actor", "belief", "by",
+    "answer", "match_count", "method", "handed_in_at",
 )  # fmt: skip
 SETTLED = "settled"
 
@@ -30,15 +31,19 @@ def tables_of(study: AlignmentStudy) -> QuerySet[AlignmentTask]:
 def link_rows(study: AlignmentStudy, *, named: bool) -> Iterator[list[Any]]:
     """Yield the answers about each row as `COLUMNS` has them: those of each person who has handed in, then what was
     settled (`by` is "settled" there). `answer` is the linked rows with blanks between, "none" or "unclear"; `model` is
-    empty unless `named`."""
+    empty unless `named`. `probability` is that of the draw, `settled_probability` that in the sample of the tables that
+    are settled, which calibration weights by; it is empty for a table that is not in that sample, and unless `named`,
+    as it is the same for the tables of one model."""
+    sampled = settled_probabilities(study) if named else {}
     for task in tables_of(study).iterator(chunk_size=200):
         task.study = study
         for entry in _entries(task):
             for row, answer in entry["answers"].items():
                 words = task.words_of(row)
                 yield [
-                    task.uid, task.number, task.category, task.source if named else "", task.probability, row,
-                    words["actor"], words["belief"], entry["by"], " ".join(answer["links"]) or answer["verdict"],
+                    task.uid, task.number, task.category, task.source if named else "", task.probability,
+                    sampled.get(task.key, ""), row, words["actor"], words["belief"], entry["by"],
+                    " ".join(answer["links"]) or answer["verdict"],
                     "" if answer["match_count"] is None else answer["match_count"], answer["method"],
                     entry["at"],
                 ]  # fmt: skip
@@ -47,7 +52,7 @@ def link_rows(study: AlignmentStudy, *, named: bool) -> Iterator[list[Any]]:
 def document_of(study: AlignmentStudy, *, named: bool) -> dict[str, Any]:
     """Return a study with its tables, answers and figures as plain data, and who may decide the tables with open rows;
     whose tables they are only where `named`."""
-    progress = progress_of(study)
+    progress, sampled = progress_of(study), settled_probabilities(study) if named else {}
     return {
         "study": study.uid,
         "name": study.name,
@@ -68,21 +73,26 @@ def document_of(study: AlignmentStudy, *, named: bool) -> dict[str, Any]:
             }
             for one, people in deciders_of_each(study)
         ],
-        "tables": [document_of_table(study, task, named=named) for task in tables_of(study)],
+        "tables": [document_of_table(study, task, sampled, named=named) for task in tables_of(study)],
     }
 
 
-def document_of_table(study: AlignmentStudy, task: AlignmentTask, *, named: bool) -> dict[str, Any]:
-    """Return one of `tables_of` the study with its answers as plain data; whose table it is only where `named`."""
+def document_of_table(
+    study: AlignmentStudy, task: AlignmentTask, sampled: Mapping[str, float], *, named: bool
+) -> dict[str, Any]:
+    """Return one of `tables_of` the study with its answers as plain data; whose table it is only where `named`.
+    `sampled` are the `settled_probabilities` of the study."""
     task.study = study
-    provenance = {"model": task.source, "key": task.key, "origin": task.origin} if named else {}
+    provenance = {
+        "model": task.source, "settled_probability": sampled.get(task.key), "key": task.key, "origin": task.origin,
+    }  # fmt: skip
     return {
         "table": task.uid,
         "story": task.number,
         "category": task.category,
         "place": task.place,
         "probability": task.probability,
-        **provenance,
+        **(provenance if named else {}),
         "predictions": task.predictions,
         "gold": task.gold,
         "alignments": _entries(task),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,15 +51,25 @@ def settled_tables(study: AlignmentStudy) -> list[SettledTable]:
         .defer("task__text")
         .order_by("task__place", "task__number", "task__key")
     )
-    done = {one.task.key for one in settled if not one.open_rows}
+    sampled = _sampled(study, {one.task.key for one in settled if not one.open_rows})
+    return [_table(one, study, sampled.get(one.task.key)) for one in settled]
+
+
+def settled_probabilities(study: AlignmentStudy) -> dict[str, float]:
+    """Return the inclusion probability in the sample of the tables that are settled, which calibration weights by, by
+    the key of each table that is in it. Two statements."""
+    whole = SettledAlignment.objects.whole().filter(task__study=study)
+    return _sampled(study, set(whole.values_list("task__key", flat=True)))
+
+
+def _sampled(study: AlignmentStudy, done: Collection[str]) -> dict[str, float]:
     drawn = [
         Drawn(Unit(key, cluster, (source, category)), probability, place)
         for key, cluster, source, category, probability, place in study.tasks.order_by("id").values_list(
             "key", "cluster", "source", "category", "probability", "place"
         )
     ]
-    sampled = {one.unit.key: one.probability for one in finished(study.units, drawn, done, seed=study.seed)}
-    return [_table(one, study, sampled.get(one.task.key)) for one in settled]
+    return {one.unit.key: one.probability for one in finished(study.units, drawn, done, seed=study.seed)}
 
 
 def _table(settled: SettledAlignment, study: AlignmentStudy, probability: float | None) -> SettledTable:

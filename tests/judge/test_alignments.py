@@ -169,6 +169,28 @@ def test_the_last_to_hand_in_settles_and_an_expert_decides(cast, study):
         take_back(alignment=of(task, cast.bob), now=NOW)
 
 
+def test_downloads_have_the_probability_that_calibration_weights_by(cast, study, client):
+    """Beside that of the draw, two of four tables: one of four is settled. It stays out for who still aligns, since it
+    is the same for the tables of one model."""
+    for person in (cast.bob, cast.bea):
+        answer_all(of(tasks(study)[0], person), p1="g1", p2="g2")
+        answer_all(of(tasks(study, "plain-model")[1], person))  # before the first of its stratum
+    place = ["minds", study.uid]
+    client.force_login(cast.alice)
+    tables = client.get(reverse("judge:download_json", args=place)).json()["tables"]
+    told = {table["key"]: (table["probability"], table["settled_probability"]) for table in tables}
+    used = {table.key: table.probability for table in settled_tables(study)}
+    assert told == {task.key: (0.5, used.get(task.key)) for task in study.tasks.all()}
+    text = b"".join(client.get(reverse("judge:download_csv", args=place)).streaming_content).decode("utf-8-sig")
+    rows = {(row["model"], row["settled_probability"]) for row in csv.DictReader(io.StringIO(text))}
+    assert rows == {("bright-model", "0.25"), ("plain-model", ""), ("silent-model", "0.5")}
+    Alignment.objects.create(task=tasks(study)[1], annotator=cast.alice, slot=3)
+    [*tables] = client.get(reverse("judge:download_json", args=place)).json()["tables"]
+    assert not any("settled_probability" in table for table in tables)
+    text = b"".join(client.get(reverse("judge:download_csv", args=place)).streaming_content).decode("utf-8-sig")
+    assert {row["settled_probability"] for row in csv.DictReader(io.StringIO(text))} == {""}
+
+
 def test_nobody_decides_a_table_that_they_aligned(cast, client):
     """Also where it was taken away since, and in no list; who may is named, and what nobody may is said."""
     study = new_study(cast, [cast.esi, cast.bea])
