@@ -6,6 +6,8 @@ from rest_framework import serializers
 
 from judge.models import AlignmentStudy
 
+CLUSTERS = "what the suite resamples whole (stories, of FANToM conversations)"
+
 
 class StudyOut(serializers.ModelSerializer):
     class Meta:
@@ -29,7 +31,7 @@ class OpenTablesOut(serializers.Serializer):
         source="uids", child=serializers.CharField(), help_text="uids of tables that you may decide."
     )
     own = serializers.IntegerField(help_text="Tables that you aligned yourself, and so may not decide.")
-    busy = serializers.IntegerField(help_text="Tables on whose stories you still have work.")
+    busy = serializers.IntegerField(help_text="Tables on whose texts you still have work.")
     deciders = serializers.ListField(child=serializers.CharField(), help_text="Who may decide your own.")
     stuck = serializers.IntegerField(help_text="Tables of your own that no member may decide.")
 
@@ -41,7 +43,7 @@ class StudyDetailOut(StudyOut):
 
     progress = serializers.SerializerMethodField()
     open = serializers.SerializerMethodField(help_text="Tables with open rows, as far as you may decide them.")
-    agreement = serializers.SerializerMethodField(help_text="How far people agree, with intervals over stories.")
+    agreement = serializers.SerializerMethodField(help_text=f"How far people agree, with intervals over {CLUSTERS}.")
 
     def get_progress(self, study: AlignmentStudy) -> StudyProgressOut:
         return StudyProgressOut(self.context["progress"]).data
@@ -70,7 +72,9 @@ class AlignmentOut(serializers.Serializer):
 
 class AlignedTableOut(serializers.Serializer):
     table = serializers.CharField(help_text="uid of the table.")
-    story = serializers.IntegerField(help_text="Number of the story.")
+    story = serializers.IntegerField(
+        help_text="Number of what the table is of in its dataset: a story, of FANToM a question."
+    )
     category = serializers.CharField()
     place = serializers.IntegerField(help_text="The place in which it was drawn of its model and category.")
     probability = serializers.FloatField(help_text="With which it was drawn into the study’s sample.")

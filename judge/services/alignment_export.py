@@ -30,10 +30,12 @@ def tables_of(study: AlignmentStudy) -> QuerySet[AlignmentTask]:
 
 def link_rows(study: AlignmentStudy, *, named: bool) -> Iterator[list[Any]]:
     """Yield the answers about each row as `COLUMNS` has them: those of each person who has handed in, then what was
-    settled (`by` is "settled" there). `answer` is the linked rows with blanks between, "none" or "unclear"; `model` is
-    empty unless `named`. `probability` is that of the draw, `settled_probability` that in the sample of the tables that
-    are settled, which calibration weights by; it is empty for a table that is not in that sample, and unless `named`,
-    as it is the same for the tables of one model."""
+    settled (`by` is "settled" there).
+
+    `story` is the number of what the table is of, whatever the suite calls that. `answer` is the linked rows with
+    blanks between, "none" or "unclear"; `model` is empty unless `named`. `probability` is that of the draw,
+    `settled_probability` that in the sample of the tables that are settled, which calibration weights by; it is empty
+    for a table that is not in that sample, and unless `named`, as it is the same for the tables of one model."""
     sampled = settled_probabilities(study) if named else {}
     for task in tables_of(study).iterator(chunk_size=200):
         task.study = study

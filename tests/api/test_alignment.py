@@ -6,6 +6,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation.models import Role
+from benchmark.api.shapes.calibration import CalibrationOut
+from judge.api.shapes import AlignedTableOut, StudyDetailOut
 from judge.models import Alignment
 from tests.judge.alignment_world import answer_all, new_study
 
@@ -66,3 +68,17 @@ def test_studies_are_read_as_their_pages_show_them(cast, api, client):
     assert tables == whole["tables"] and times[0] == times[1]
     assert any(answer["links"] for table in tables for one in table["alignments"] for answer in one["answers"].values())
     assert {table["model"] for table in tables} <= {"bright-model", "plain-model", "silent-model"}
+
+
+@pytest.mark.parametrize("shape", [AlignedTableOut, StudyDetailOut, CalibrationOut])
+def test_descriptions_are_of_every_suite(shape):
+    """Not of stories alone: what FANToM's tables and intervals are of is named with them."""
+
+    def told(serializer):
+        for field in getattr(serializer, "child", serializer).fields.values():
+            yield str(field.help_text or "")
+            if hasattr(getattr(field, "child", field), "fields"):
+                yield from told(field)
+
+    of_stories = [text for text in told(shape()) if "stor" in text]
+    assert of_stories and all("FANToM" in text for text in of_stories)

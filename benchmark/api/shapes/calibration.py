@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
+from judge.api.shapes import CLUSTERS
+
 
 class ChosenJudgeOut(serializers.Serializer):
     judge = serializers.CharField()
@@ -15,9 +17,11 @@ class ChosenJudgeOut(serializers.Serializer):
 
 class RivalOut(serializers.Serializer):
     name = serializers.CharField()
-    agreement = serializers.DictField(help_text="Its agreement with people by story, with its interval.")
-    difference = serializers.DictField(help_text="The judge's agreement less the rival's, over stories both judged.")
-    p = serializers.FloatField(allow_null=True, help_text="Of a sign-flip test over stories; null where none can be.")
+    agreement = serializers.DictField(help_text="Its agreement with people by table, with its interval.")
+    difference = serializers.DictField(help_text="The judge's agreement less the rival's, over tables both judged.")
+    p = serializers.FloatField(
+        allow_null=True, help_text=f"Of a sign-flip test over {CLUSTERS}; null where none can be."
+    )
     adjusted = serializers.FloatField(allow_null=True, help_text="p after Holm's correction over all rivals.")
 
 
@@ -40,7 +44,7 @@ class JudgeReportOut(serializers.Serializer):
 
 class WordsOut(serializers.Serializer):
     score = serializers.CharField(help_text="What is corrected, as F1.")
-    table = serializers.CharField(help_text="What one table is of, as story.")
+    table = serializers.CharField(help_text="What one table is of: story, of FANToM question.")
 
 
 class CalibrationOut(WordsOut):

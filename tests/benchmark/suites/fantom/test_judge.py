@@ -302,6 +302,8 @@ def test_pages_show_it_from_the_launch_to_the_corrected_score(world, client):
     assert "Right, by the judge over categories" in told and "95 % interval over conversations" in told
     heads = re.findall(r"<th scope=.col.[^>]*>(.*?)</th>|<h2[^>]*>(.*?)</h2>|<summary>(.*?)</summary>", written(pair))
     assert len(heads) > 20 and not re.search(r"\b(F1|Precision|Recall|[Ss]tor(y|ies))\b", str(heads))
+    behind = written(client.get(reverse("benchmark:calibration_rows", args=[slug, study.uid])))
+    assert ">Question</th>" in behind and ">Story</th>" not in behind
     for table in ("agreement", "corrected", "judges", "paired"):
         address = reverse("benchmark:calibration_table", args=[slug, study.uid, table, "json"])
         file = client.get(address).json()
