@@ -22,13 +22,16 @@ def lines_of(document: Mapping[str, Any]) -> Iterator[str]:
         yield f"study: {document['study']}"
         if "settled" in document:
             yield f"settled tables: {document['settled']:,}"
-        yield _choice(document["chosen"])
+        yield f"chosen: {_choice(document['chosen'])}"
+        if replaced := document.get("replaced"):
+            by = replaced["by"] or "a command"
+            yield f"in place of: {_choice(replaced)} (chosen by {by}, {replaced['at']})"
         for judge in document.get("judges", ()):
             yield from _judge(judge, document["score"], document["table"])
 
 
 def _choice(chosen: Mapping[str, Any] | None) -> str:
-    return f"chosen: {chosen['judge']} ({chosen['version'][:12]}), {chosen['reason']}" if chosen else "chosen: none"
+    return f"{chosen['judge']} ({chosen['version'][:12]}), {chosen['reason']}" if chosen else "none"
 
 
 def _judge(report: Mapping[str, Any], score: str, table: str) -> Iterator[str]:

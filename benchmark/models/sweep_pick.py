@@ -30,3 +30,8 @@ class SweepPick(models.Model):
 
     def __str__(self) -> str:
         return f"{self.group}: {self.entrant_id}"
+
+    @property
+    def seen(self) -> str:
+        """What tells one choice from another that took its place."""
+        return self.at.isoformat()

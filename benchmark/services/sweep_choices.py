@@ -30,6 +30,10 @@ class ChoiceRefused(ValueError):
     """A choice that cannot be kept. Its text says why in one sentence."""
 
 
+class ChoiceSuperseded(ChoiceRefused):
+    """A choice that would replace another one than the person saw."""
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A model at a level of a sweep: the `key` of its entrant, and its score with what its table has beside that."""
@@ -93,6 +97,11 @@ class Choosing:
         """The candidate that was chosen; None where none was, or its run is not there any more."""
         entrant = self.kept and self.kept.entrant_id
         return next((one for one in self.candidates if one.cell.entrant == entrant), None) if entrant else None
+
+    @property
+    def seen(self) -> str:
+        """What tells the choice that is kept from another one, empty where none is kept."""
+        return self.kept.seen if self.kept else ""
 
     @property
     def reason(self) -> str:
@@ -164,29 +173,56 @@ def _candidates(runs: Sequence[Run], group: MetricGroup, cells: Sequence[Entrant
 
 
 @transaction.atomic
-def choose_model(*, by: User | None, runs: Sequence[Run], key: str, group: str, reason: str, now: datetime) -> None:
-    """Keep which model of a sweep, at which level, is chosen for a metric group, and why; the log keeps earlier
-    choices. Raises ChoiceRefused for one that the sweep has no score of, without a reason, and for one that is too
-    long."""
+def choose_model(
+    *, by: User | None, runs: Sequence[Run], key: str, group: str, reason: str, now: datetime, seen: str | None = None
+) -> SweepPick | None:
+    """Keep which model of a sweep, at which level, is chosen for a metric group, and why; return the choice that it
+    takes the place of, None where there is none or it says the same. The log keeps earlier choices.
+
+    `seen` is the `seen` of the choice that the person looked at, empty where there was none; None is for who replaces
+    whatever there is. Raises ChoiceSuperseded where it is another one by now; ChoiceRefused for one that the sweep has
+    no score of, without a reason, and for one that is too long."""
+    list(Run.objects.select_for_update().filter(pk__in=[run.pk for run in runs]).order_by("pk").only("pk"))
     choosing = next((one for one in choosings_of(runs, [key]) if one.group.key == group), None)
     if choosing is None or choosing.looked.key != key:
         raise ChoiceRefused(gettext_noop("The sweep has no score of that model."))
     reason = reason.replace("\x00", "").strip()
+    kept, entrant = choosing.kept, choosing.looked.cell.entrant
+    if kept and (kept.entrant_id, kept.reason, kept.by) == (entrant, reason, by):
+        return None
+    if seen is not None and seen != choosing.seen:
+        raise ChoiceSuperseded(_superseded(choosing))
+    _check_reason(reason)
+    run = runs[0]
+    SweepPick.objects.update_or_create(
+        project=run.project, launch=run.spec[LAUNCH], group=group,
+        defaults={"entrant_id": entrant, "reason": reason, "by": by, "at": now},
+    )  # fmt: skip
+    audit.record(
+        by=by, project=run.project, action="sweep.model_chosen", target=run.uid, group=choosing.group.title,
+        model=choosing.looked.name, reason=reason,
+    )  # fmt: skip
+    return kept
+
+
+def _superseded(choosing: Choosing) -> str:
+    """Say who chose what since."""
+    kept = choosing.kept
+    name = choosing.chosen.name if choosing.chosen else kept.entrant.name if kept else ""
+    if kept is None or kept.by is None:
+        text = gettext("{model} was chosen since you opened this page; keep your choice again to replace that one.")
+        return text.format(model=name)
+    text = gettext("{person} chose {model} since you opened this page; keep your choice again to replace that one.")
+    return text.format(person=kept.by.shown_name, model=name)
+
+
+def _check_reason(reason: str) -> None:
     if not reason:
         raise ChoiceRefused(gettext_noop("Say why this model is chosen."))
     if len(reason) > LONGEST_REASON:
         raise ChoiceRefused(
             gettext_noop(f"The reason has {len(reason):,} characters; at most {LONGEST_REASON:,} are kept.")
         )
-    run = runs[0]
-    SweepPick.objects.update_or_create(
-        project=run.project, launch=run.spec[LAUNCH], group=group,
-        defaults={"entrant_id": choosing.looked.cell.entrant, "reason": reason, "by": by, "at": now},
-    )  # fmt: skip
-    audit.record(
-        by=by, project=run.project, action="sweep.model_chosen", target=run.uid, group=choosing.group.title,
-        model=choosing.looked.name, reason=reason,
-    )  # fmt: skip
 
 
 def choosing_document(choosing: Choosing) -> Json:
@@ -217,9 +253,12 @@ def _told(one: Candidate) -> Json:
 
 
 def _chosen(choosing: Choosing) -> Json | None:
-    if choosing.kept is None:
-        return None
-    kept, setting = choosing.kept, swept_by([choosing.kept.entrant.run])[1]
+    return pick_document(choosing.kept) if choosing.kept else None
+
+
+def pick_document(kept: SweepPick) -> Json:
+    """Return a choice as plain data."""
+    setting = swept_by([kept.entrant.run])[1]
     return {
         "model": kept.entrant.name,
         "level": level_of(kept.entrant.run, setting.name),

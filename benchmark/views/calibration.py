@@ -60,7 +60,7 @@ from judge.domain.calibration.selection import Selection
 from judge.models import AlignmentStudy
 from judge.services.calibrating import rows_of
 from judge.services.proposals import accepted_of
-from judge.services.refused import Refused
+from judge.services.refused import Refused, Superseded
 from judge.services.studies import LONGEST_REASON, choose_judge
 
 PAGE = 50
@@ -77,12 +77,12 @@ GROUPS: Mapping[str, Callable[[Table, JudgedRow], str]] = {
 @require_http_methods(["GET", "POST"])
 def calibration(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     """The report of one version of a judge over a study; `judge` chooses among the versions that judged its tables. A
-    POST keeps that it is the one that is used, and why."""
+    POST keeps that it is the one that is used, and why, unless another choice than the one that was `seen` is kept."""
     access, study = study_for_admins(request, slug, uid)
     kept = reports_of(study)
-    given: Mapping[str, str] = {}
+    given: dict[str, str] = {}
     if request.method == "POST":
-        given = {name: request.POST.get(name, "") for name in ("judge", "reason")}
+        given = {name: request.POST.get(name, "") for name in ("judge", "reason", "seen")}
         if _choice_kept(request, study, kept.judges, given):
             return redirect(
                 f"{reverse('benchmark:calibration', args=[slug, uid])}?{urlencode({'judge': given['judge']})}"
@@ -91,7 +91,7 @@ def calibration(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     if kept.judges:
         asked = given.get("judge", "") if given else request.GET.get("judge", "")
         context |= _page(slug, study, kept, _chosen(asked, study, kept, strict=not given))
-        context |= {"reason": given["reason"]} if given else {}
+        context |= {"reason": given["reason"], "seen": given["seen"]} if given else {"seen": study.choice}
     return render(request, "benchmark/calibration/report.html", access.context | context)
 
 
@@ -168,10 +168,8 @@ def study_for_admins(request: HttpRequest, slug: str, uid: str) -> tuple[Project
     return project_access(request.user, slug, role=Role.ADMIN), study
 
 
-def _choice_kept(
-    request: HttpRequest, study: AlignmentStudy, judges: list[JudgeBrief], given: Mapping[str, str]
-) -> bool:
-    """Keep the choice, and say so; else say why not."""
+def _choice_kept(request: HttpRequest, study: AlignmentStudy, judges: list[JudgeBrief], given: dict[str, str]) -> bool:
+    """Keep the choice, and say so; else say why not. Who is told of another choice has `seen` it then."""
     judge = next((one for one in judges if one.version == given["judge"]), None)
     if judge is None:
         messages.error(request, _("No judge of that version judged tables of this study."))
@@ -179,8 +177,12 @@ def _choice_kept(
     try:
         choose_judge(
             by=request.user, study=study, version=judge.version, name=judge.name, known=judge.known,
-            reason=given["reason"], now=timezone.now(),
+            reason=given["reason"], now=timezone.now(), seen=given["seen"],
         )  # fmt: skip
+    except Superseded as error:
+        messages.error(request, str(error))
+        given["seen"] = study.choice
+        return False
     except Refused as error:
         messages.error(request, str(error))
         return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -18,7 +18,13 @@ from benchmark.access import run_access
 from benchmark.models import Run
 from benchmark.services.calibration_links import study_drawn_from
 from benchmark.services.run_actions import launched_with
-from benchmark.services.sweep_choices import LONGEST_REASON, ChoiceRefused, choose_model, choosings_of
+from benchmark.services.sweep_choices import (
+    LONGEST_REASON,
+    ChoiceRefused,
+    ChoiceSuperseded,
+    choose_model,
+    choosings_of,
+)
 from benchmark.services.sweep_tables import WAITS, sweep_tables
 from benchmark.services.sweeps import sweep_of
 from benchmark.views.downloads import table_response
@@ -32,12 +38,12 @@ LOOKED = "beside"
 @require_http_methods(["GET", "POST"])
 def sweep(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     """Show the models of a sweep by level, with the runs of its launch. A POST keeps which model at which level is
-    taken for a metric group, and why."""
+    taken for a metric group, and why, unless another choice than the one that was `seen` is kept."""
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     runs = sweep_of(access.run)
-    given: Mapping[str, str] = {}
+    given: dict[str, str] = {}
     if request.method == "POST" and runs:
-        given = {name: request.POST.get(name, "") for name in ("key", "group", "reason")}
+        given = {name: request.POST.get(name, "") for name in ("key", "group", "reason", "seen")}
         if _choice_kept(request, runs, given):
             return redirect(
                 f"{reverse('benchmark:run_sweep', args=[slug, uid])}?{urlencode({LOOKED: given['key']})}#choice"
@@ -70,10 +76,14 @@ def _to_alignment(slug: str, runs: Sequence[Run]) -> Href:
     return lambda row, column: address if column.key == "alike" and row.get(WAITS) else ""
 
 
-def _choice_kept(request: HttpRequest, runs: Sequence[Run], given: Mapping[str, str]) -> bool:
-    """Keep the choice, and say so; else say why not."""
+def _choice_kept(request: HttpRequest, runs: Sequence[Run], given: dict[str, str]) -> bool:
+    """Keep the choice, and say so; else say why not. Who is told of another choice has `seen` it then."""
     try:
         choose_model(by=request.user, runs=runs, now=timezone.now(), **given)
+    except ChoiceSuperseded as error:
+        messages.error(request, str(error))
+        given.pop("seen")
+        return False
     except ChoiceRefused as error:
         messages.error(request, str(error))
         return False

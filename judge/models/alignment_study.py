@@ -15,6 +15,8 @@ from judge.domain.alignment import MOST_LINKS, Rows
 from judge.domain.sampling import Unit
 
 MOST_PEOPLE = 9
+CHOICE = ("judge_version", "judge_name", "judge_reason", "judge_chosen_by", "judge_chosen_at")
+"""The fields that hold which judge a study chose."""
 
 
 class AlignmentStudyQuerySet(models.QuerySet):
@@ -90,6 +92,11 @@ class AlignmentStudy(OpaqueModel):
         """What the number of a table is one of."""
         return str(self.origin.get("noun", "story"))
 
+    @property
+    def choice(self) -> str:
+        """What tells one choice of a judge from another; empty where none is made."""
+        return self.judge_chosen_at.isoformat() if self.judge_chosen_at else ""
+
     def close(self, at: datetime | None) -> None:
         """Close the study at that time, so that nobody aligns in it any more; None opens it again."""
         self.closed_at = at
@@ -99,7 +106,11 @@ class AlignmentStudy(OpaqueModel):
         """Keep that this version of a judge was chosen, by whom, when and why; an earlier choice is replaced."""
         self.judge_version, self.judge_name, self.judge_reason = version, name, reason
         self.judge_chosen_by, self.judge_chosen_at = by, at
-        self.save(update_fields=["judge_version", "judge_name", "judge_reason", "judge_chosen_by", "judge_chosen_at"])
+        self.save(update_fields=CHOICE)
+
+    def lock_choice(self) -> None:
+        """Read the choice of a judge as it is now, and have others who choose wait for the caller's transaction."""
+        self.refresh_from_db(fields=CHOICE, from_queryset=AlignmentStudy.objects.select_for_update())
 
 
 class AlignmentTaskQuerySet(models.QuerySet):

@@ -19,7 +19,7 @@ from judge.domain.sampling import Drawn, Unit, sample
 from judge.models import Alignment, AlignmentStudy, AlignmentTask
 from judge.models.alignment_study import MOST_PEOPLE
 from judge.services.alignment_assignments import give_out
-from judge.services.refused import Refused
+from judge.services.refused import Refused, Superseded
 from judge.services.settling import settle_if_done
 
 MOST_TABLES = 5000
@@ -149,14 +149,51 @@ def close_study(*, by: User, study: AlignmentStudy, now: datetime | None) -> Non
 
 @transaction.atomic
 def choose_judge(
-    *, by: User | None, study: AlignmentStudy, version: str, name: str, known: int, reason: str, now: datetime
+    *,
+    by: User | None,
+    study: AlignmentStudy,
+    version: str,
+    name: str,
+    known: int,
+    reason: str,
+    now: datetime,
+    seen: str | None = None,
 ) -> None:
-    """Keep with a study which version of a judge was chosen by it, and why; the log keeps earlier choices. Raises
-    Refused without a reason, for one that is too long, and for a judge of which nothing is known: with a verdict on
-    none of the rows that people aligned."""
+    """Keep with a study which version of a judge was chosen by it, and why; the log keeps earlier choices.
+
+    `seen` is the `choice` that the person looked at, None for who replaces whatever there is. The study has the present
+    choice afterwards, also where it is refused. Raises Superseded where it is not the one that was seen, unless it says
+    the same; Refused without a reason, for one that is too long, and for a judge of which nothing is known: with a
+    verdict on none of the rows that people aligned."""
+    reason = reason.replace("\x00", "").strip()
+    study.lock_choice()
+    if (study.judge_version, study.judge_reason, study.judge_chosen_by) == (version, reason, by):
+        return
+    if seen is not None and seen != study.choice:
+        raise Superseded(_superseded(study))
+    _check_choice(known, reason)
+    study.choose_judge(version, name=name[:200], reason=reason, by=by, at=now)
+    audit.record(
+        by=by, project=study.project, action="alignment.judge_chosen", target=study.name, judge=name, version=version,
+        reason=reason,
+    )  # fmt: skip
+
+
+def _superseded(study: AlignmentStudy) -> str:
+    """Say who chose what since."""
+    by, judge = study.judge_chosen_by, study.judge_name
+    if by is None:
+        return _("{judge} was chosen since you opened this page; keep your choice again to replace that one.").format(
+            judge=judge
+        )
+    return _("{person} chose {judge} since you opened this page; keep your choice again to replace that one.").format(
+        person=by.shown_name, judge=judge
+    )
+
+
+def _check_choice(known: int, reason: str) -> None:
     if not known:
         raise Refused(_("This judge has no verdict on any row that people aligned, so it cannot be chosen."))
-    reason = reason.replace("\x00", "").strip()
     if not reason:
         raise Refused(_("Say why this judge is chosen."))
     if len(reason) > LONGEST_REASON:
@@ -165,11 +202,6 @@ def choose_judge(
                 count=f"{len(reason):,}", most=f"{LONGEST_REASON:,}"
             )
         )
-    study.choose_judge(version, name=name[:200], reason=reason, by=by, at=now)
-    audit.record(
-        by=by, project=study.project, action="alignment.judge_chosen", target=study.name, judge=name, version=version,
-        reason=reason,
-    )  # fmt: skip
 
 
 def _check(project: Project, plan: Plan, annotators: Collection[User]) -> None:

@@ -541,6 +541,33 @@ def test_the_choice_of_a_judge_is_kept_with_who_when_and_why(world, study):
     assert client.post(address, {"judge": judge.version, "reason": "Mine."}).status_code == 403
 
 
+def test_a_choice_that_another_replaced_meanwhile_is_told_before_it_replaces_that(world, study):
+    """Of two windows the second is refused by name, keeps what was typed, and may then choose knowingly. The
+    very same choice sent twice is one."""
+    client, address = Client(), f"{world.base}/calibration/{study.uid}/"
+    client.force_login(world.alice)
+    [judge], _ = calibrated(study)
+
+    def sent(reason, seen=""):
+        return client.post(address, {"judge": judge.version, "reason": reason, "seen": seen}, follow=True)
+
+    assert sent("First.").context["seen"] == sent("First.").context["seen"] != "", "sent twice"
+    refused = sent("Second.")
+    why = "chose lexical-judge since you opened this page; keep your choice again to replace that one."
+    assert f"{world.alice.shown_name} {why}" in written(refused)
+    assert "First.</q>" in written(refused) and ">Second.</textarea>" in written(refused)
+    study.refresh_from_db()
+    assert study.judge_reason == "First." and f'value="{study.choice}"' in written(refused)
+    assert "Second.</q>" in written(sent("Second.", refused.context["seen"]))
+    assert AuditEvent.objects.filter(action="alignment.judge_chosen").count() == 2
+    told = {"project": study.project.slug, "study": "First", "choose": judge.version, "reason": "Third."}
+    call_command("calibrate_judge", **told, stdout=(out := StringIO()))
+    assert f"Second. (chosen by {world.alice.username}, " in out.getvalue()
+    unknown = client.post(address, {"judge": "none", "reason": "Fourth.", "seen": "2020-01-01"}, follow=True)
+    assert unknown.context["seen"] == "2020-01-01", "another refusal says nothing of the choice"
+    assert "judge was chosen since you opened this page" in written(sent("Fourth.", "2020-01-01"))
+
+
 def test_every_table_of_the_report_is_a_file(world, study):
     """The page names the files; they have what the report has, in CSV, JSON and LaTeX."""
     client, base = Client(), f"{world.base}/calibration/{study.uid}"

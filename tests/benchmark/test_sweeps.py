@@ -18,7 +18,7 @@ from benchmark.services.alignment_tables import load_tables, origin_of, units_of
 from benchmark.services.calibration_tables import rows_by_level
 from benchmark.services.judge_panels import judged_beside
 from benchmark.services.run_actions import launched_with
-from benchmark.services.sweep_choices import choosings_of
+from benchmark.services.sweep_choices import choose_model, choosings_of
 from benchmark.services.sweep_tables import OPEN_NOTE, _judge, _told, levels_table, models_table
 from benchmark.services.sweeps import sweep_of
 from judge.domain.calibration.agreement import Figure
@@ -206,6 +206,21 @@ def test_a_model_and_level_are_chosen_by_a_paired_test_and_kept_with_a_reason(ca
     kept = json.loads(capsys.readouterr().out)["groups"][0]["chosen"]
     assert (kept["model"], kept["level"], kept["reason"], kept["by"]) == ("learns", 4, "Best.", None)
     assert SweepPick.objects.count() == 1, "a later choice takes the place of the earlier one"
+    call_command(
+        "choose_model", swept[0].uid, "--group", "stage1", "--model", "learns", "--level", "4", "--reason", "Best!"
+    )
+    assert "in place of learns L4: Best. (chosen by a command, " in capsys.readouterr().out
+    refused = client.post(address, {"group": "stage1", "key": worse.key, "reason": "Mine.", "seen": "2020-01-01"})
+    why = "learns L4 was chosen since you opened this page; keep your choice again to replace that one."
+    assert why in written(refused) and ">Mine.</textarea>" in written(refused)
+    now = SweepPick.objects.get()
+    assert now.reason == "Best!" and f'name="seen" value="{now.seen}"' in written(refused)
+    asked = {"group": "stage1", "key": worse.key, "seen": now.seen}
+    assert client.post(address, asked | {"reason": "Mine."}).status_code == 302
+    assert f"{cast.alice.shown_name} chose learns L1 since" in written(
+        client.post(address, asked | {"reason": "Ours."})
+    )
+    choose_model(by=None, runs=swept, key=extraction.looked.key, group="stage1", reason="Best.", now=timezone.now())
     read = client.get(reverse("api:run_sweep", args=[cast.project.slug, swept[0].uid])).json()["groups"]
     assert read[0]["chosen"]["reason"] == "Best." and read[1]["chosen"] is None
     client.force_login(cast.esi)

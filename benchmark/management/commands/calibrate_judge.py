@@ -42,7 +42,9 @@ class Command(JsonCommand):
         what.add_argument("--panel", action="store_true", help="all judges together, with families and weights")
         parser.add_argument("--own", action="store_true", help="with --panel: judges vote on their own family, too")
         what.add_argument("--bridge", nargs=2, metavar="VERSION", help="what changes from the first to the second")
-        what.add_argument("--choose", metavar="VERSION", help="keep with the study that this judge is used")
+        what.add_argument(
+            "--choose", metavar="VERSION", help="keep with the study that this judge is used; says what that replaces"
+        )
         parser.add_argument("--reason", metavar="TEXT", help="why it is chosen; the log keeps earlier choices")
 
     def say(self, result: dict[str, Any]) -> None:
@@ -78,6 +80,7 @@ class Command(JsonCommand):
 
 
 def _chosen(study: AlignmentStudy, judge: StudyJudge, reason: str) -> dict[str, Any]:
+    before = choice_document(study)
     try:
         choose_judge(
             by=None, study=study, version=judge.version, name=judge.name, known=judge.brief.known, reason=reason,
@@ -85,7 +88,8 @@ def _chosen(study: AlignmentStudy, judge: StudyJudge, reason: str) -> dict[str, 
         )  # fmt: skip
     except Refused as error:
         raise CommandError(str(error)) from error
-    return {"study": study.name, "chosen": choice_document(study)}
+    chosen = choice_document(study)
+    return {"study": study.name, "chosen": chosen, "replaced": before if before != chosen else None}
 
 
 def _version(judges: list[StudyJudge], beginning: str) -> StudyJudge:

@@ -7,8 +7,8 @@ from django.utils import timezone
 
 from annotation.management.json_command import JsonCommand
 from benchmark.management.commands._runs import run_of
-from benchmark.models import Run
-from benchmark.services.sweep_choices import Choosing, choose_model, choosing_document, choosings_of
+from benchmark.models import Run, SweepPick
+from benchmark.services.sweep_choices import Choosing, choose_model, choosing_document, choosings_of, pick_document
 from benchmark.services.sweeps import sweep_of
 from core.plain import Json
 
@@ -36,11 +36,15 @@ class Command(JsonCommand):
         given = [name for name in ASKED if options[name] not in ("", None)]
         if given and len(given) < len(ASKED):
             raise ValueError("--group, --model, --level and --reason go together.")
-        if given:
-            _choose(runs, options)
-        return {"run": run.uid, "groups": [choosing_document(one) for one in choosings_of(runs)]}
+        replaced = _choose(runs, options) if given else None
+        told = {"replaced": replaced and pick_document(replaced)} if given else {}
+        return {"run": run.uid, "groups": [choosing_document(one) for one in choosings_of(runs)]} | told
 
     def say(self, result: Json) -> None:
+        if replaced := result.get("replaced"):
+            by = replaced["by"] or "a command"
+            told = f"{replaced['model']} L{replaced['level']}: {replaced['reason']}"
+            self.stdout.write(f"in place of {told} (chosen by {by}, {replaced['at']})")
         for one in result["groups"]:
             chosen = one["chosen"]
             told = f"{chosen['model']} L{chosen['level']}: {chosen['reason']}" if chosen else "none"
@@ -48,12 +52,12 @@ class Command(JsonCommand):
             self.stdout.write(f"  {one['found']}")
 
 
-def _choose(runs: list[Run], options: dict[str, Any]) -> None:
+def _choose(runs: list[Run], options: dict[str, Any]) -> SweepPick | None:
     choosing = next((one for one in choosings_of(runs) if one.group.key == options["group"]), None)
     if choosing is None:
         raise ValueError(f"The sweep has no score of {options['group']!r}.")
     key = _key(choosing, options["model"], options["level"])
-    choose_model(
+    return choose_model(
         by=None, runs=runs, key=key, group=choosing.group.key, reason=options["reason"], now=timezone.now()
     )  # fmt: skip
 
