@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor
-from typing import Any
+from typing import Any, TypeGuard
 
 from core.language import gettext_noop
 
@@ -81,8 +81,8 @@ Estimate = Mapping[str, Any]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One row of a chart of dots. `first`, `second` and `third` are estimates as fractions, the second a hollow mark,
-    the third a square; `bounds` (low, high) is a band, `out` the share that is missing, `n` says in words what the row
-    rests on. `aside` stands in the last column."""
+    the third a square; `bounds` (low, high) is a band where its ends differ, `out` the share that is missing, `n` says
+    in words what the row rests on. `aside` stands in the last column."""
 
     label: str
     first: Estimate | None = None
@@ -264,10 +264,15 @@ def _dot(estimate: Estimate | None, axis: Axis, *, y: int) -> Dot | None:
 
 
 def _band(bounds: Sequence[float] | None, axis: Axis) -> Band | None:
-    if not bounds:
+    if not _apart(bounds):
         return None
     low, high = map(axis.place, bounds)
     return Band(low, round(high - low, 2))
+
+
+def _apart(bounds: Sequence[float] | None) -> TypeGuard[Sequence[float]]:
+    """Whether anything is missing: the ends of bounds are the same otherwise."""
+    return bounds is not None and bounds[1] - bounds[0] > NOISE
 
 
 def _text(row: Row, name: str, notation: Notation) -> str:
@@ -292,7 +297,7 @@ def _told(row: Row, texts: Mapping[str, str], columns: Mapping[str, str], notati
     ]
     if "out" in texts:
         parts.append(gettext_noop(f"left out {texts['out']}"))
-    if row.bounds:
+    if _apart(row.bounds):
         low, high = (f"{100 * end:z.1f}" for end in row.bounds)
         parts.append(gettext_noop(f"worst to best case {low} to {high}"))
     if texts.get("aside"):

@@ -62,6 +62,14 @@ def test_marks_stand_where_their_values_are_and_are_told_in_words():
     assert chart.lacking == "few" and no_intervals([rows[0].second]) == "No interval: few."
 
 
+def test_where_nothing_is_missing_no_band_is_drawn_explained_or_told():
+    sums = 0.1 + 0.2  # not quite 0.3
+    rows = [Row(label="m", first=metric(0.3, 0.2, 0.4), second=metric(0.25), bounds=[0.3, sums])]
+    chart = dot_chart("Score", rows, heads=("Corrected", "Judge alone"))
+    page = render_to_string("components/dot_chart.html", {"chart": chart})
+    assert not chart.bands and "worst to best case" not in page and "key-band" not in page and "key-hollow" in page
+
+
 def test_a_page_scales_places_and_no_text():
     """Text in a drawing with a `viewBox` shrinks with it; here only per cent depend on the width."""
     chart = dot_chart("Score", [Row(label="<b>", first=metric(0.5, 0.4, 0.6), n="9 cells")], zero=True)
