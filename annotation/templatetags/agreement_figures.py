@@ -1,4 +1,5 @@
-"""Figures as pages write them: shares in per cent with two decimals, coefficients with three, undefined ones a dash."""
+"""Figures as pages write them: shares in per cent with two decimals, coefficients with three, undefined ones a dash;
+what is below 0 has the minus of charts."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -6,24 +7,32 @@ from typing import Any
 from django import template
 
 from annotation.models.user import name_on_pages
+from core.views.charts import PLAIN, POINTS, Notation
 
 register = template.Library()
+SHARE = Notation(places=2, unit="%")
+COEFFICIENT = Notation(times=1, places=3)
 register.filter("person", name_on_pages)
 
 
 @register.filter
 def percent(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2%}"
+    return "–" if value is None else SHARE.text(value)
+
+
+@register.filter
+def two_decimals(value: float | None) -> str:
+    return "–" if value is None else PLAIN.text(value)
 
 
 @register.filter
 def coefficient(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+    return "–" if value is None else COEFFICIENT.text(value)
 
 
 @register.filter
 def percent_interval(interval: tuple[float, float] | None) -> str:
-    return "–" if interval is None else f"{interval[0]:.2%} – {interval[1]:.2%}"
+    return "–" if interval is None else " – ".join(map(SHARE.text, interval))
 
 
 @register.filter
@@ -38,12 +47,12 @@ def reasons(rows: Iterable[Any]) -> list[str]:
 @register.filter
 def brackets(interval: tuple[float, float]) -> str:
     """Write an interval of shares below its figure, in per cent as tables of results have it."""
-    return f"[{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]"
+    return f"[{', '.join(map(POINTS.text, interval))}]"
 
 
 @register.filter
 def coefficient_interval(interval: tuple[float, float] | None) -> str:
-    return "–" if interval is None else f"{interval[0]:.3f} – {interval[1]:.3f}"
+    return "–" if interval is None else " – ".join(map(COEFFICIENT.text, interval))
 
 
 @register.filter

@@ -12,6 +12,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
+from annotation.templatetags.agreement_figures import brackets, coefficient, percent, percent_interval
 from benchmark.models import Run, RunItem
 from benchmark.services import calibrated_panels
 from benchmark.services.calibrated_panels import bridge_report, family_of, panel_report
@@ -19,6 +20,7 @@ from benchmark.services.calibrating import calibrated
 from benchmark.services.judge_versions import judged_at
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.suites.reasons import NO_JUDGEMENT
+from core.views.charts import PLAIN
 from judge.domain.calibration.agreement import NOTHING
 from judge.services.studies import choose_judge
 from tests.api.conftest import token_of
@@ -95,6 +97,9 @@ def test_a_judge_that_says_nothing_has_no_skill_to_show(world, study):  # noqa: 
     client.force_login(world.alice)
     page = client.get(f"{world.base}/calibration/{study.uid}/panel/").content.decode()
     assert page.count("no row has its verdict and people’s") == 1
+    assert lexical.unmatched < 0 and f">{PLAIN.text(lexical.unmatched)}<" in page, "with the minus of charts"
+    assert percent_interval((-0.012, -0.0)) == "−1.20% – 0.00%" and coefficient(-0.5) == "−0.500"
+    assert (brackets((-0.012, 0.5)), percent(-0.1)) == ("[−1.2, 50.0]", "−10.00%")
     page = client.get(f"{world.base}/calibration/{study.uid}/bridge/").content.decode()
     assert "Cannot be told." in page and "The order stays." not in page
     assert "There is no proposition of which both have a verdict." in page
