@@ -123,6 +123,11 @@ class CorrectedModel:
         return self.scores[Metric.F1]
 
     @property
+    def tuning(self) -> float | None:
+        """λ of the corrected F1, None where there is none."""
+        return None if self.f1.value is None else self.f1.tuning
+
+    @property
     def people(self) -> Figure:
         """F1 of the aligned stories alone."""
         return Figure(self.f1.human, self.f1.aligned, self.f1.human_interval, reason=self.f1.reason)

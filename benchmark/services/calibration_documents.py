@@ -67,7 +67,8 @@ def report_document(report: CalibrationReport) -> Json:
 
 
 def _score(score: Any) -> dict[str, Any]:
-    return {name: value for name, value in asdict(score).items() if name not in ("moves", "certain")}
+    told = {name: value for name, value in asdict(score).items() if name not in ("moves", "certain")}
+    return told | {"tuning": None} if score.value is None else told
 
 
 def panel_document(report: PanelReport) -> Json:

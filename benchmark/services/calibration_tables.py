@@ -16,6 +16,7 @@ from judge.domain.calibration.selection import Selection
 from judge.domain.calibration.stories import Metric
 
 AGREEMENT, JUDGES, SCORES, COUNTS, RIVALS = "agreement", "judges", "corrected", "match-counts", "paired"
+POOLED = "pooled"
 _COUNTS = ("tables", "stories", "rows", "known")
 KAPPA = "kappa"
 _FIGURES = ("by_story", "by_row", "sensitivity", "specificity", KAPPA)
@@ -93,13 +94,15 @@ def judges_table(kept: StudyReports, words: CalibrationWords = OF_STORIES) -> Ta
 
 def scores_table(report: CalibrationReport, words: CalibrationWords = OF_STORIES) -> Table:
     """Return a row for each model: the score as the judge alone and as people alone have it, and corrected, with what
-    stands beside it."""
+    stands beside it; where a model has too few aligned stories, also its score by the judge's error on all models."""
+    pooled = any(one.pooled and one.pooled.interval for one in report.models)
     shares = {
         "judge": gettext_noop(f"{words.score}, judge alone"),
         "f1": gettext_noop(f"{words.score}, corrected"),
         "people": gettext_noop("People alone"),
         **({"precision": gettext_noop("Precision"), "recall": gettext_noop("Recall")} if words.sides else {}),
         "categories": gettext_noop(f"{words.score} over categories"),
+        **({POOLED: gettext_noop(f"{words.score}, by the judge's error on all models")} if pooled else {}),
     }
     columns = [
         Column(key="model", header=gettext_noop("Model")),
@@ -117,15 +120,26 @@ def scores_table(report: CalibrationReport, words: CalibrationWords = OF_STORIES
         title=gettext_noop("Corrected scores"),
         columns=[*columns, *_whys(rows)],
         rows=rows,
-        notes=[gettext_noop(f"Brackets: 95 % intervals over aligned {words.units}. λ is how much the judge counts.")],
+        notes=[
+            gettext_noop(f"Brackets: 95 % intervals over aligned {words.units}. λ is how much the judge counts."),
+            *([DIFFERS if report.differing.warns else NOT_SHOWN] if pooled else []),
+        ],
     )
+
+
+DIFFERS = gettext_noop("Do not use a score by the judge's error on all models: that error is shown to differ by model.")
+NOT_SHOWN = gettext_noop(
+    "By the judge's error on all models: where too few tables of a model were aligned, if the judge errs on it as on "
+    "the others. That it does is not shown."
+)
 
 
 def _score_cells(one: CorrectedModel, shares: Sequence[str]) -> Cells:
     found = {"judge": one.alone, "f1": one.f1, "people": one.people, "categories": one.by_category}
+    found |= {POOLED: one.pooled or Figure(None, 0)}
     figures = {key: found.get(key) or one.scores[Metric(key)] for key in shares}
     cells: Cells = {
-        "model": one.model, "tuning": one.f1.tuning, "aligned": one.f1.aligned, "stories": one.f1.stories,
+        "model": one.model, "tuning": one.tuning, "aligned": one.f1.aligned, "stories": one.f1.stories,
         "effective": one.f1.effective, "why": _why(one.f1) or _why(one.alone),
     }  # fmt: skip
     return cells | {name: cell for key, figure in figures.items() for name, cell in _figure(key, figure)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from dataclasses import replace
 from io import StringIO
 from math import log
@@ -20,14 +21,15 @@ from django.utils import timezone
 from annotation.models import AuditEvent, Proposition, Story
 from annotation.templatetags.agreement_figures import p_value
 from benchmark.domain.corrections import Corrections
-from benchmark.domain.tables import to_json
+from benchmark.domain.tables import to_csv, to_json, to_latex
 from benchmark.models import Audience, Dataset, Run, RunItem
 from benchmark.services import calibrating
 from benchmark.services.alignment_tables import orders_of, units_of
 from benchmark.services.archiving import delete_run, deletion_of
 from benchmark.services.calibrating import calibrated, judges_of, report_of, reports_of, selection_of
+from benchmark.services.calibration_documents import report_document
 from benchmark.services.calibration_links import calibrations_of
-from benchmark.services.calibration_tables import agreement_table
+from benchmark.services.calibration_tables import agreement_table, scores_table
 from benchmark.services.correction_tables import correction_table
 from benchmark.services.corrections import scores_of_runs
 from benchmark.services.judge_versions import judged_at
@@ -589,6 +591,34 @@ def test_every_table_of_the_report_is_a_file(world, study):
     counts = {(one["People"], one["Judge"]): int(one["Rows"]) for one in read("match-counts")}
     assert counts == report.calibration.confusion and sum(counts.values()) == report.calibration.overall.rows
     assert client.get(f"{base}/paired.csv").status_code == 200 and f"{base}/paired.csv" not in page, "it has no rival"
+
+
+def test_a_model_without_a_corrected_score_has_no_tuning_and_its_pooled_score_in_files(world, study):
+    client, base = Client(), f"{world.base}/calibration/{study.uid}"
+    client.force_login(world.alice)
+    [whole], _ = calibrated(study)
+    score = report_of(whole, study).models[0].f1
+    own = SettledAlignment.objects.filter(task__study=study, task__source="omniscient")
+    own.exclude(task__in=study.tasks.filter(source="omniscient", place=1)[:2]).delete()
+    [judge], _ = calibrated(study)
+    report = report_of(judge, study)
+    [one] = [one for one in report.models if one.model == "omniscient"]
+    assert score.interval and one.f1.value is None and one.f1.tuning == 1
+    [told] = [row for row in client.get(f"{base}/corrected.json").json()["rows"] if row["model"] == "omniscient"]
+    assert told["tuning"] is None and "pooled" not in told, "no score by the error on all models either"
+    page = client.get(f"{base}/").content.decode()
+    [line] = re.findall(r"model=omniscient.><bdi>omniscient</bdi>.{,2000}?2 / 9", page, re.S)
+    assert re.findall(r'<td class="number">(.*?)</td>', line) == ["–"]
+    assert report_document(report)["corrected"]["omniscient"]["scores"]["f1"]["tuning"] is None
+    pooled = replace(report, models=[replace(one, pooled=score)], differing=replace(report.differing, p=0.9))
+    table = scores_table(pooled)
+    head = "F1, by the judge's error on all models"
+    [row] = csv.DictReader(StringIO(to_csv(table).decode()))
+    assert float(row[f"{head} (%)"]) == pytest.approx(100 * score.value, abs=0.01) and row["λ"] == ""
+    latex = to_latex(table)
+    assert f"{100 * score.value:.1f}" in str(latex) and "That it does is not shown" in table.notes[1]
+    warned = scores_table(replace(pooled, differing=replace(report.differing, p=0.0)))
+    assert "Do not use" in warned.notes[1]
 
 
 def test_the_command_keeps_the_choice_of_a_judge(world, study):
