@@ -147,6 +147,7 @@ PAGES = {
     "benchmark:calibration_rows": ADMIN,
     "benchmark:calibration_table": ADMIN,
     "benchmark:calibration_panel": ADMIN,
+    "benchmark:calibration_panel_table": ADMIN,
     "benchmark:calibration_bridge": ADMIN,
     "benchmark:datasets": EXPERT,
     "benchmark:dataset": EXPERT,
@@ -328,6 +329,7 @@ def _held() -> tuple[Cast, dict[str, str]]:
     study = {"uid": AlignmentStudy.objects.create(project=cast.project, name="Calibration").uid}
     own |= dict.fromkeys(CALIBRATIONS, study)
     own |= {"benchmark:calibration_table": study | {"table": "agreement"}}
+    own |= {"benchmark:calibration_panel_table": study | {"table": "panel"}}
     own["benchmark:watch"] = {"uid": _watch(place.entrant).uid}
     kept = {"uid": place.entrant.run.uid, "pk": report.items.get().pk}
     own |= dict.fromkeys(("benchmark:shared_item", "benchmark:shared_answer"), kept)

@@ -29,7 +29,8 @@ def _count_heads(words: CalibrationWords) -> dict[str, str]:
     return dict(zip(_COUNTS, heads, strict=True))
 
 
-def _share_heads(words: CalibrationWords) -> dict[str, str]:
+def share_heads(words: CalibrationWords) -> dict[str, str]:
+    """Return the heads of the shares that agreement has, by their keys."""
     heads = (
         words.agreement, gettext_noop("Agreement by row"), gettext_noop("Sensitivity"), gettext_noop("Specificity"),
     )  # fmt: skip
@@ -44,7 +45,7 @@ def agreement_table(report: CalibrationReport, words: CalibrationWords = OF_STOR
         *(Column(key=key, header=header, kind="count") for key, header in _count_heads(words).items()),
         *(
             Column(key=key, header=header, kind="share", unit="%", interval=f"{key}-interval", bounds=f"{key}-bounds")
-            for key, header in _share_heads(words).items()
+            for key, header in share_heads(words).items()
         ),
         Column(key=KAPPA, header=gettext_noop("Cohen’s κ"), kind="number", interval=f"{KAPPA}-interval"),
     ]
@@ -71,7 +72,7 @@ def judges_table(kept: StudyReports, words: CalibrationWords = OF_STORIES) -> Ta
         Column(key="known", header=gettext_noop("Rows with both verdicts"), kind="count"),
         *(
             Column(key=key, header=header, kind="share", unit="%", interval=f"{key}-interval", best="high")
-            for key, header in _share_heads(words).items()
+            for key, header in share_heads(words).items()
         ),
         Column(key=KAPPA, header=gettext_noop("Cohen’s κ"), kind="number", interval=f"{KAPPA}-interval"),
     ]
@@ -142,7 +143,7 @@ def _score_cells(one: CorrectedModel, shares: Sequence[str]) -> Cells:
         "model": one.model, "tuning": one.tuning, "aligned": one.f1.aligned, "stories": one.f1.stories,
         "effective": one.f1.effective, "why": _why(one.f1) or _why(one.alone),
     }  # fmt: skip
-    return cells | {name: cell for key, figure in figures.items() for name, cell in _figure(key, figure)}
+    return cells | {name: cell for key, figure in figures.items() for name, cell in figure_cells(key, figure)}
 
 
 def counts_table(report: CalibrationReport) -> Table:
@@ -173,8 +174,8 @@ def rivals_table(selection: Selection, words: CalibrationWords = OF_STORIES) -> 
     ]  # fmt: skip
     rows: list[Cells] = [
         {"judge": one.name, "stories": one.difference.n, "p": one.adjusted}
-        | dict(_figure("agreement", one.agreement))
-        | dict(_figure("difference", one.difference))
+        | dict(figure_cells("agreement", one.agreement))
+        | dict(figure_cells("difference", one.difference))
         for one in selection.rivals
     ]
     lead = [selection.reason] if selection.rivals else []
@@ -219,11 +220,11 @@ def _groups(report: CalibrationReport) -> Iterator[tuple[str, Mapping[str, Agree
 def _cells(by: str, name: str, of: Agreement) -> Cells:
     cells: Cells = {"by": by, "group": name or None} | {key: getattr(of, key) for key in _COUNTS}
     for key in _FIGURES:
-        cells.update(_figure(key, getattr(of, key)))
+        cells.update(figure_cells(key, getattr(of, key)))
     return cells
 
 
-def _figure(key: str, of: Figure | Corrected) -> Iterator[tuple[str, Any]]:
+def figure_cells(key: str, of: Figure | Corrected) -> Iterator[tuple[str, Any]]:
     """Yield the cells of a figure: its value, its interval or why it has none, and its bounds."""
     yield key, of.value
     yield f"{key}-interval", list(of.interval) if of.interval else None

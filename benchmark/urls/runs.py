@@ -39,6 +39,7 @@ urlpatterns = [
     path("calibration/<str:uid>/rows/", calibration.rows, name="calibration_rows"),
     path("calibration/<str:uid>/<slug:table>.<slug:data>", calibration.table_file, name="calibration_table"),
     path("calibration/<str:uid>/panel/", panels.panel, name="calibration_panel"),
+    path("calibration/<str:uid>/panel/<slug:table>.<slug:data>", panels.panel_file, name="calibration_panel_table"),
     path("calibration/<str:uid>/bridge/", panels.bridge, name="calibration_bridge"),
     path("watches/", watches.watches, name="watches"),
     path("watches/<str:uid>/", watches.watch, name="watch"),

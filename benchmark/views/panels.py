@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
-from django.utils.translation import gettext as _
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from benchmark.models import Run
 from benchmark.services.calibrated_panels import PanelReport, kept_bridge, kept_panel
 from benchmark.services.calibrating import JudgeBrief, briefs_of
 from benchmark.services.calibration_words import CalibrationWords, words_of
+from benchmark.services.panel_tables import AGREEMENT, PREFERENCE, WEIGHTS, panel_tables, votes_of
 from benchmark.views.calibration import AgreementRow, study_for_admins
+from benchmark.views.downloads import table_response
+from benchmark.views.files import files_of
+from core.catalogues.patterns import translated as in_language
 from judge.domain.calibration.panels import FEWEST
 from judge.models import AlignmentStudy
 from judge.services.cluster_names import cluster_of
@@ -24,19 +30,48 @@ def panel(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     """A panel of the ticked judges, of all where none is; `own` lets each vote on its own family, too."""
     access, study = study_for_admins(request, slug, uid)
     judges = briefs_of(study)
-    ticked = request.GET.getlist("judge")
-    chosen = [one for one in judges if one.version in ticked] if ticked else judges
+    chosen = _ticked(request, judges)
     context: dict[str, Any] = {"study": study, "judges": [(one, one in chosen) for one in judges], "fewest": FEWEST}
     context["origin"] = _origin(study)
     if len(chosen) >= FEWEST:
-        context |= _panel(kept_panel(study, chosen, apart="own" not in request.GET), words_of(study))
-        context["over"] = cluster_of(study)
+        report = kept_panel(study, chosen, apart="own" not in request.GET)
+        context |= _panel(report, words_of(study)) | {"over": cluster_of(study)}
+        address = partial(_file, slug, uid, urlencode([*(("judge", one.version) for one in chosen), *_own(request)]))
+        context["files"] = {
+            name: files_of("table", table, address)
+            for name, table in (("agreement", AGREEMENT), ("weights", WEIGHTS), ("preference", PREFERENCE))
+        }
     return render(request, "benchmark/calibration/panel.html", access.context | context)
+
+
+@require_GET
+def panel_file(request: HttpRequest, slug: str, uid: str, table: str, data: str) -> HttpResponse:
+    """A table of the panel of the judges that are ticked, as a file."""
+    _access, study = study_for_admins(request, slug, uid)
+    chosen = _ticked(request, briefs_of(study))
+    if len(chosen) < FEWEST:
+        return redirect("benchmark:calibration_panel", slug, uid)  # which says why there is no table
+    report = kept_panel(study, chosen, apart="own" not in request.GET)
+    return table_response(panel_tables(report, words_of(study)), table, data, f"{slug}-calibration-{uid}-{table}")
+
+
+def _ticked(request: HttpRequest, judges: list[JudgeBrief]) -> list[JudgeBrief]:
+    """The judges that are ticked, all where none is."""
+    ticked = request.GET.getlist("judge")
+    return [one for one in judges if one.version in ticked] if ticked else judges
+
+
+def _own(request: HttpRequest) -> list[tuple[str, str]]:
+    return [("own", "1")] if "own" in request.GET else []
+
+
+def _file(slug: str, uid: str, query: str, _kind: str, name: str, suffix: str) -> str:
+    return f"{reverse('benchmark:calibration_panel_table', args=[slug, uid, name, suffix])}?{query}"
 
 
 def _panel(report: PanelReport, words: CalibrationWords) -> dict[str, Any]:
     columns = [(one.judge.name, report.panel.columns[one.judge.version]) for one in report.judges]
-    columns += [(_("Majority"), report.panel.majority), (_("Weighted by calibration"), report.panel.weighted)]
+    columns += [(in_language(name), of) for name, of in votes_of(report)]
     return {
         "report": report,
         "words": words,

@@ -11,6 +11,7 @@ from django.core.cache import cache
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
+from django.utils.html import escape
 
 from annotation.templatetags.agreement_figures import brackets, coefficient, percent, percent_interval
 from benchmark.models import Run, RunItem
@@ -103,6 +104,39 @@ def test_a_judge_that_says_nothing_has_no_skill_to_show(world, study):  # noqa: 
     page = client.get(f"{world.base}/calibration/{study.uid}/bridge/").content.decode()
     assert "Cannot be told." in page and "The order stays." not in page
     assert "There is no proposition of which both have a verdict." in page
+
+
+def test_every_table_of_the_panel_is_a_file_of_the_judges_that_are_ticked(world, study):  # noqa: F811
+    second_judge(world)
+    judges, _settled = calibrated(study)
+    client, base = Client(), f"{world.base}/calibration/{study.uid}/panel/"
+    client.force_login(world.alice)
+
+    def file(name, more=""):
+        return client.get(f"{base}{name}{more}")
+
+    for own in ("", "&own=1"):
+        query = "&".join(f"judge={one.version}" for one in judges) + own
+        page = client.get(f"{base}?{query}").content.decode()
+        report = panel_report(study, judges, apart=not own)
+        for name in ("panel", "weights", "self-preference"):
+            assert [f'href="{base}{name}.{end}?{escape(query)}"' in page for end in ("csv", "json", "tex")] == [
+                True
+            ] * 3
+        told = {row["judge"]: row for row in file("panel.json", f"?{query}").json()["rows"]}
+        assert list(told) == [*(one.name for one in judges), "Majority", "Weighted by calibration"]
+        assert {name: row["known"] for name, row in told.items()} == {
+            **{one.judge.name: report.panel.columns[one.judge.version].known for one in report.judges},
+            "Majority": report.panel.majority.known, "Weighted by calibration": report.panel.weighted.known,
+        }  # fmt: skip
+        lines = csv.DictReader(StringIO(file("weights.csv", f"?{query}").content.decode()))
+        left = {row["Judge"]: int(row["Left out of tables"]) for row in lines}
+        assert left == {one.judge.name: one.left_out for one in report.judges}
+    row = file("self-preference.json").json()["rows"][1]
+    assert row["own"] == pytest.approx(panel_report(study, judges).judges[1].preference.own.value)
+    assert file("weights.tex").status_code == 200 and file("nothing.csv").status_code == 404
+    alone = file("panel.csv", f"?judge={judges[0].version}")
+    assert alone.url == base, "which says why there is none"
 
 
 def silenced(world):  # noqa: F811
