@@ -28,6 +28,7 @@ from benchmark.models import (
     UnmatchedReport,
     UnreadParcel,
 )
+from benchmark.services.kept_choices import chosen_by
 from benchmark.services.plans import RunRefused
 from core.language import gettext_noop
 from judge.models import AlignmentStudy
@@ -124,7 +125,7 @@ def deletion_of(run: Run) -> Deletion:
         answered=items.filter(call__isnull=False).count(),
         models=run.entrants.count(),
         reports=list((reports | SharedReport.objects.filter(run__in=beside)).defer("metrics")),
-        refused=_working(run, "deleted") or _watching(beside) or _aligned(beside) or _resting(run),
+        refused=_working(run, "deleted") or _standing_on(run, beside),
     )
 
 
@@ -132,7 +133,8 @@ def deletion_of(run: Run) -> Deletion:
 def delete_run(*, by: User | None, run: Run, now: datetime) -> Deletion:
     """Delete a run's items and figures, and the run from every page, its controls too. Its calls stay in the ledger,
     its job in the list of work, and frozen reports as they are. Raises RunRefused while it works, where a watch
-    or a study of alignment rests on it, where other runs judge its answers anew, and where it was deleted before."""
+    or a study of alignment rests on it, where its judge or a model of it was chosen, where other runs judge its
+    answers anew, and where it was deleted before."""
     _locked_job(run)
     list(Job.objects.select_for_update().filter(run__original=run).order_by("pk"))
     locked_run(run)
@@ -152,6 +154,11 @@ def delete_run(*, by: User | None, run: Run, now: datetime) -> Deletion:
     details = {"title": run.title, "items": deletion.items, "answers": deletion.answered}
     audit.record(by=by, project=run.project, action="run.deleted", target=run.uid, **details)
     return deletion
+
+
+def _standing_on(run: Run, beside: list[Run]) -> str:
+    """Say what would lose its ground with the run or one under its controls; empty where nothing would."""
+    return _watching(beside) or _aligned(beside) or chosen_by(beside) or _resting(run)
 
 
 def _with_controls(run: Run) -> list[Run]:

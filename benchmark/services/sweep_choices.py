@@ -182,9 +182,10 @@ def choose_model(
     `seen` is the `seen` of the choice that the person looked at, empty where there was none; None is for who replaces
     whatever there is. Raises ChoiceSuperseded where it is another one by now; ChoiceRefused for one that the sweep has
     no score of, without a reason, and for one that is too long."""
-    list(Run.objects.select_for_update().filter(pk__in=[run.pk for run in runs]).order_by("pk").only("pk"))
+    locked = Run.objects.select_for_update().filter(pk__in=[run.pk for run in runs]).order_by("pk")
+    there = {run.uid for run in locked.only("uid")}
     choosing = next((one for one in choosings_of(runs, [key]) if one.group.key == group), None)
-    if choosing is None or choosing.looked.key != key:
+    if choosing is None or choosing.looked.key != key or choosing.looked.cell.run not in there:
         raise ChoiceRefused(gettext_noop("The sweep has no score of that model."))
     reason = reason.replace("\x00", "").strip()
     kept, entrant = choosing.kept, choosing.looked.cell.entrant

@@ -45,6 +45,7 @@ from benchmark.services.calibration_tables import (
     scores_table,
 )
 from benchmark.services.calibration_words import CalibrationWords, words_of
+from benchmark.services.judge_choices import choose_calibrated
 from benchmark.views.downloads import table_response
 from benchmark.views.files import files_of
 from benchmark.views.tables import no_link, page_table
@@ -61,7 +62,7 @@ from judge.models import AlignmentStudy
 from judge.services.calibrating import rows_of
 from judge.services.proposals import accepted_of
 from judge.services.refused import Refused, Superseded
-from judge.services.studies import LONGEST_REASON, choose_judge
+from judge.services.studies import LONGEST_REASON
 
 PAGE = 50
 GROUPS: Mapping[str, Callable[[Table, JudgedRow], str]] = {
@@ -175,10 +176,9 @@ def _choice_kept(request: HttpRequest, study: AlignmentStudy, judges: list[Judge
         messages.error(request, _("No judge of that version judged tables of this study."))
         return False
     try:
-        choose_judge(
-            by=request.user, study=study, version=judge.version, name=judge.name, known=judge.known,
-            reason=given["reason"], now=timezone.now(), seen=given["seen"],
-        )  # fmt: skip
+        choose_calibrated(
+            by=request.user, study=study, judge=judge, reason=given["reason"], now=timezone.now(), seen=given["seen"]
+        )
     except Superseded as error:
         messages.error(request, str(error))
         given["seen"] = study.choice

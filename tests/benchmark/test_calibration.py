@@ -25,13 +25,14 @@ from benchmark.domain.tables import to_csv, to_json, to_latex
 from benchmark.models import Audience, Dataset, Run, RunItem
 from benchmark.services import calibrating
 from benchmark.services.alignment_tables import orders_of, units_of
-from benchmark.services.archiving import delete_run, deletion_of
+from benchmark.services.archiving import archive_run, delete_run, deletion_of
 from benchmark.services.calibrating import calibrated, judges_of, report_of, reports_of, selection_of
 from benchmark.services.calibration_documents import report_document
 from benchmark.services.calibration_links import calibrations_of
 from benchmark.services.calibration_tables import agreement_table, scores_table
 from benchmark.services.correction_tables import correction_table
 from benchmark.services.corrections import scores_of_runs
+from benchmark.services.judge_choices import choose_calibrated
 from benchmark.services.judge_versions import judged_at
 from benchmark.services.judgements import judgements_of
 from benchmark.services.plans import RunRefused
@@ -45,6 +46,7 @@ from judge.domain.calibration.stories import Metric
 from judge.domain.sampling import Unit
 from judge.domain.settling import Method, SettledRow
 from judge.models import AlignmentStudy, SettledAlignment
+from judge.services.refused import Refused
 from judge.services.studies import DrawnTable, Plan, close_study, make_study
 from tests.api.conftest import token_of
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, results_world
@@ -179,6 +181,33 @@ def test_a_run_whose_tables_people_align_stays(world, study):
         delete_run(by=None, run=world.run, now=timezone.now())
     study.delete()
     assert deletion_of(world.run).refused == ""
+
+
+def test_a_run_by_whose_judge_a_choice_was_made_stays(world, study):
+    """Archiving it stays possible; a run by another version of the judge, or of no judge, may go."""
+    judging = copied_run(world.run)
+    Run.objects.filter(pk=judging.pk).update(judge=world.run.judge_id, title="Judged anew")
+    add_judgements(judging, world.run)
+    other = copied_run(world.run)
+    judging.refresh_from_db()
+    [judge] = reports_of(study).judges
+    assert deletion_of(judging).refused == ""
+    study.choose_judge(judge.version, name=judge.name, reason="Best.", by=world.alice, at=timezone.now())
+    why = "Its judge, lexical-judge, was chosen in “First”; archive it instead."
+    assert (deletion_of(judging).refused, deletion_of(other).refused) == (why, "")
+    with pytest.raises(RunRefused, match="was chosen in “First”"):
+        delete_run(by=None, run=judging, now=timezone.now())
+    assert archive_run(by=None, run=judging, now=timezone.now())
+    Run.objects.filter(pk=judging.pk).update(form="structured")
+    judging.refresh_from_db()
+    assert deletion_of(judging).refused == ""
+
+
+def test_a_judge_whose_runs_were_deleted_meanwhile_is_not_chosen(world, study):
+    [judge] = reports_of(study).judges
+    Run.objects.filter(uid__in=judge.runs).update(deleted_at=timezone.now())
+    with pytest.raises(Refused, match="runs of this judge were deleted meanwhile"):
+        choose_calibrated(by=world.alice, study=study, judge=judge, reason="Best.", now=timezone.now())
 
 
 def test_pages_show_the_report_and_the_rows_behind_it(world, study):

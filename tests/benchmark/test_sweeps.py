@@ -15,6 +15,7 @@ from django.utils import timezone
 from annotation.models import AuditEvent
 from benchmark.models import Run, RunItem, SweepPick
 from benchmark.services.alignment_tables import load_tables, origin_of, units_of
+from benchmark.services.archiving import deletion_of
 from benchmark.services.calibration_tables import rows_by_level
 from benchmark.services.judge_panels import judged_beside
 from benchmark.services.run_actions import launched_with
@@ -196,6 +197,10 @@ def test_a_model_and_level_are_chosen_by_a_paired_test_and_kept_with_a_reason(ca
         assert kept or sent.get("group") == "stage9", "what was typed stays in its form"
     client.post(address, {"group": "stage1", "key": worse.key, "reason": "Costs <less>."})
     page = client.get(address).content.decode()
+    [run] = [run for run in swept if run.uid == worse.cell.run]
+    [left] = [one for one in swept if one != run]
+    why = "Its sweep chose learns (Stage 1: extraction); archive it instead."
+    assert (deletion_of(run).refused, deletion_of(left).refused) == (why, "")
     assert "Costs &lt;less&gt;.</q>" in page and cast.alice.shown_name in page
     assert "learns L1 is worse than learns L4, steady L1, steady L4." in page
     assert AuditEvent.objects.get(action="sweep.model_chosen").details["model"] == "learns L1"

@@ -22,10 +22,10 @@ from benchmark.services.calibration_documents import (
     panel_document,
     words_document,
 )
+from benchmark.services.judge_choices import choose_calibrated
 from judge.domain.calibration.panels import FEWEST
 from judge.models import AlignmentStudy
 from judge.services.refused import Refused
-from judge.services.studies import choose_judge
 
 
 class Command(JsonCommand):
@@ -82,10 +82,7 @@ class Command(JsonCommand):
 def _chosen(study: AlignmentStudy, judge: StudyJudge, reason: str) -> dict[str, Any]:
     before = choice_document(study)
     try:
-        choose_judge(
-            by=None, study=study, version=judge.version, name=judge.name, known=judge.brief.known, reason=reason,
-            now=timezone.now(),
-        )  # fmt: skip
+        choose_calibrated(by=None, study=study, judge=judge.brief, reason=reason, now=timezone.now())
     except Refused as error:
         raise CommandError(str(error)) from error
     chosen = choice_document(study)
