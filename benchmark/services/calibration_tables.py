@@ -9,6 +9,7 @@ from typing import Any
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.services.calibrating import CalibrationReport, CorrectedModel, StudyReports
 from benchmark.services.calibration_words import OF_STORIES, CalibrationWords
+from benchmark.services.sweeps import NO_LEVEL
 from core.language import gettext_noop
 from judge.domain.calibration.agreement import Agreement, Figure
 from judge.domain.calibration.score import Corrected
@@ -184,16 +185,15 @@ def rivals_table(selection: Selection, words: CalibrationWords = OF_STORIES) -> 
 
 def rows_by_level(kept: StudyReports) -> dict[str, dict[int, tuple[Agreement, bool | None]]]:
     """Return by judge and level of its prompt how far it agrees with people, and whether that is not shown to differ
-    from the best of them all, None where the two cannot be compared; judges that read no prompt are not among them."""
-    levels = [(report, selection) for report, selection in kept.reports if report.judge.level is not None]
-    told = [one for one in levels if one[0].calibration.overall.by_story.value is not None]
+    from the best of them all, None where the two cannot be compared. A judge that reads no prompt is at `NO_LEVEL`."""
+    told = [one for one in kept.reports if one[0].calibration.overall.by_story.value is not None]
     best = max(told, key=lambda one: one[0].calibration.overall.by_story.value or 0.0, default=None)
     rivals = {rival.name: rival for rival in best[1].rivals} if best else {}
     found: dict[str, dict[int, tuple[Agreement, bool | None]]] = {}
-    for report, _ in levels:
+    for report, _ in kept.reports:
         judge, rival = report.judge, rivals.get(report.judge.name)
         alike = best is not None and report is best[0] if rival is None else rival.alike
-        found.setdefault(judge.judge, {})[judge.level or 0] = report.calibration.overall, alike if best else None
+        found.setdefault(judge.judge, {})[judge.level or NO_LEVEL] = report.calibration.overall, alike if best else None
     return found
 
 

@@ -25,7 +25,7 @@ from benchmark.services.sweep_cells import (
     swept_by,
 )
 from benchmark.services.sweep_choices import Choosing, choosings_of
-from benchmark.services.sweeps import judges_of_launch, level_of
+from benchmark.services.sweeps import NO_LEVEL, judges_of_launch, level_name, level_of
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.settings import Setting
 from benchmark.suites.shown import EntrantResults
@@ -53,10 +53,11 @@ def levels_table(runs: Sequence[Run], reader: User) -> Table:
     judges = _rows_of_judges(runs, reader)
     rows = [row for group in suite.groups for row in (*_block(runs, group, setting), *(judges if group.judged else ()))]
     asked = {level_of(run, setting.name) for run in runs}
-    levels = [value for value, _ in setting.choices if value in asked or any(f"l{value}" in row for row in rows)]
+    there = [value for value, _ in setting.choices if value in asked or any(f"l{value}" in row for row in rows)]
+    levels = [*there, *([NO_LEVEL] if any(f"l{NO_LEVEL}" in row for row in rows) else [])]
     columns = [
         Column(
-            key=f"l{value}", header=f"L{value}", kind="share", unit="%", interval=f"l{value}-interval",
+            key=f"l{value}", header=level_name(value), kind="share", unit="%", interval=f"l{value}-interval",
             bounds=f"l{value}-bounds", best="high",
         )
         for value in levels
@@ -85,7 +86,7 @@ JUDGES = gettext_noop("Judges (agreement with people)")
 JUDGED_NOTE = gettext_noop(
     "Agreement of a judge: the share of rows of a table on which people and the judge agree whether they are matched, "
     "averaged over the tables that people aligned; the test is paired over stories, with Holm’s correction. Judges "
-    "without a verdict on a table of the best one are not compared."
+    "without a verdict on a table of the best one are not compared. A judge that reads no prompt has the level –."
 )
 
 
@@ -101,13 +102,15 @@ def _notes_of_judges(runs: Sequence[Run], judges: Sequence[Cell]) -> list[str]:
 
 
 def _rows_of_judges(runs: Sequence[Run], reader: User) -> list[Cell]:
-    """Return the rows of the judges that were calibrated, and of those of the launch, which say where they were not."""
+    """Return the rows of the judges that were calibrated, and of those of the launch, which say where they were not:
+    not of a single judge that reads no prompt, as nothing of judges was swept."""
     rows = {str(row["model"]): row for row in _judges(runs, reader)}
     waiting = still_aligns(runs[0], reader) if runs[0].judge else False
-    for name, levels in judges_of_launch(runs[0]).items():
+    launched = judges_of_launch(runs[0])
+    for name, levels in launched.items() if [*launched.values()] != [[NO_LEVEL]] else ():
         row = rows.setdefault(name, {"block": JUDGES, "model": name, "group": "judges", "best": None, "alike": None})
         if left := [level for level in levels if f"l{level}" not in row]:
-            at = ", ".join(f"L{level}" for level in left)
+            at = ", ".join(map(level_name, left))
             why = gettext_noop(f"you still align: {at}") if waiting else gettext_noop(f"not aligned yet: {at}")
             row |= {f"l{level}": None for level in left}
             row |= {"alike": "; ".join(filter(None, [row["alike"], why])), WAITS: True}
@@ -161,11 +164,9 @@ def _block(runs: Sequence[Run], group: MetricGroup, setting: Setting) -> list[Ce
 
 def _told(row: Cell) -> Cell:
     values = {key: value for key, value in row.items() if _is_level(key) and value is not None}
-    together, apart = (
-        ", ".join(f"L{level}" for level in sorted(row.pop(key, []))) for key in ("together", "uncompared")
-    )
+    together, apart = (", ".join(map(level_name, sorted(row.pop(key, [])))) for key in ("together", "uncompared"))
     told = [together, gettext_noop(f"not compared: {apart}") if apart else ""]
-    best = [key.upper() for key in sorted(values) if values[key] == max(values.values())]
+    best = [level_name(int(key[1:])) for key in sorted(values) if values[key] == max(values.values())]
     return {**row, "best": ", ".join(best) or None, "alike": "; ".join(filter(None, told)) or None}
 
 

@@ -141,13 +141,22 @@ def level_of(run: Run, name: str) -> Any:
     return chosen_of(run).get(name)
 
 
+NO_LEVEL = 0
+"""The level of a judge that reads no prompt; those of prompts begin with 1."""
+
+
+def level_name(level: int) -> str:
+    """Return what a level is called in tables."""
+    return f"L{level}" if level != NO_LEVEL else "–"
+
+
 def judges_of_launch(run: Run) -> dict[str, list[int]]:
-    """Return by name the levels of the prompts by which the judges of a run's launch were asked; judges that read no
-    prompt are not among them."""
+    """Return by name the levels of the prompts by which the judges of a run's launch were asked, `NO_LEVEL` of one that
+    reads no prompt."""
     found: dict[str, set[int]] = {}
     for other in launched_with(run):
-        if judged_at(other) and (level := judging_level(other)) is not None:
-            found.setdefault(judge_name(other), set()).add(level)
+        if judged_at(other):
+            found.setdefault(judge_name(other), set()).add(judging_level(other) or NO_LEVEL)
     return {name: sorted(levels) for name, levels in found.items()}
 
 
