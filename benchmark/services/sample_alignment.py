@@ -25,6 +25,8 @@ from judge.services.studies import Plan, make_study
 NAME = gettext_noop("Baselines and scripted models beside gold")
 PEOPLE = ("ada", "dalia")
 TABLES, LEFT = 24, 2
+BLIND = 30
+"""The per cent of alignments whose people see no proposals, so that the study's page says what these do to links."""
 NEAR_SAME, ERRS = 0.6, 0.15
 """The share of near rows that say the same, and of those about which a person errs."""
 
@@ -33,7 +35,7 @@ def add_alignment(project: Project, run: Run, now: datetime) -> AlignmentStudy:
     """Make the study and have its people align it, but for the last tables. Call it in a transaction."""
     people = User.objects.filter(username__in=PEOPLE, memberships__project=project)
     study = make_study(
-        by=None, project=project, plan=Plan(NAME, TABLES), units=units_of([run]),
+        by=None, project=project, plan=Plan(NAME, TABLES, blind_share=BLIND), units=units_of([run]),
         load=partial(load_tables, project=project), annotators=list(people), origin=origin_of([run], split=""), now=now,
     )  # fmt: skip
     given = Alignment.objects.in_order().filter(task__study=study).select_related("task__study", "annotator")
