@@ -63,8 +63,8 @@ SETTINGS = (
     gettext_noop("with_story"),
     gettext_noop("max_tokens"),
 )
-MARKS = (gettext_noop("repaired {figure}"), gettext_noop("official {figure}"), gettext_noop("Group {letters}"))
-"""What marks of pictures are told by (`core.views.charts`)."""
+MARKS = (gettext_noop("Group {letters}"),)
+"""What stands beside marks of pictures (`core.views.charts`)."""
 PERTURBED = (
     gettext_noop("identical {share}"),
     gettext_noop("paraphrase {share}"),

@@ -126,7 +126,8 @@ class Mark:
     third: Dot | None
     band: Band | None
     texts: Sequence[str]
-    told: str
+    told: Sequence[tuple[str, str]]
+    """(what, its figure) of all that the row shows; the first may be empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,22 +288,22 @@ def _text(row: Row, name: str, notation: Notation) -> str:
 LACKING = gettext_noop("{head} without a value")
 
 
-def _told(row: Row, texts: Mapping[str, str], columns: Mapping[str, str], notation: Notation) -> str:
+def _told(row: Row, texts: Mapping[str, str], columns: Mapping[str, str], notation: Notation) -> list[tuple[str, str]]:
     """Put a row of the picture into words, for screen readers."""
     named = "second" in columns
     parts = [
-        (f"{columns[name].lower()} " if named else "") + _estimate_told(estimate, notation)
+        (columns[name] if named else "", _estimate_told(estimate, notation))
         for name, estimate in zip(ESTIMATES, _estimates(row), strict=True)
         if name == "first" or estimate
     ]
     if "out" in texts:
-        parts.append(gettext_noop(f"left out {texts['out']}"))
+        parts.append(("", gettext_noop(f"left out {texts['out']}")))
     if _apart(row.bounds):
         low, high = (f"{100 * end:z.1f}" for end in row.bounds)
-        parts.append(gettext_noop(f"worst to best case {low} to {high}"))
+        parts.append(("", gettext_noop(f"worst to best case {low} to {high}")))
     if texts.get("aside"):
-        parts.append(f"{columns['aside']} {texts['aside']}".strip())
-    return f"{row.label}: {', '.join([*parts, *filter(None, [row.n])])}"
+        parts.append(("", f"{columns['aside']} {texts['aside']}".strip()))
+    return [*parts, *([("", row.n)] if row.n else [])]
 
 
 def _estimate_told(estimate: Estimate | None, notation: Notation) -> str:

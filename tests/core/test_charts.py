@@ -5,6 +5,7 @@ import re
 import pytest
 from django.template.loader import render_to_string
 
+from core.templatetags.translated import in_words
 from core.views.charts import PERCENT, PLAIN, SIGNED_POINTS, Axis, Band, Dot, Row, dot_chart, no_intervals
 
 
@@ -54,10 +55,10 @@ def test_marks_stand_where_their_values_are_and_are_told_in_words():
     first, second = chart.marks
     assert first.first == Dot(50, -4, 0, 100) and first.second == Dot(25, 4) and first.band == Band(50, 50)
     assert first.texts == ["50.0", "45.0", "25 %", "ab"] and second.texts == ["–", "–", "–", ""]
-    assert first.told == (
+    assert in_words(first) == (
         "m: repaired 50.0 (40.0 to 60.0), official 45.0 (few), left out 25 %, worst to best case 50.0 to 60.0, Group ab"
     )
-    assert second.first is None and "repaired without a value" in second.told and len(second.short) == 28
+    assert second.first is None and "repaired without a value" in in_words(second) and len(second.short) == 28
     assert chart.seconds and chart.bands
     assert chart.lacking == "few" and no_intervals([rows[0].second]) == "No interval: few."
 

@@ -7,6 +7,8 @@ from typing import NotRequired, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from core.language import gettext_noop
+
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -17,8 +19,10 @@ FEWEST_ANNOTATORS = 3
 FEWEST_ITEMS = 10
 NORMAL_FROM = 30
 ALL_SIGNS_TO = 13
-FEW_ANNOTATORS = f"the test needs at least {FEWEST_ANNOTATORS} annotators with {FEWEST_ITEMS} comparable items each"
-FEW_ITEMS = f"fewer than {FEWEST_ITEMS} items that the model and another annotator labelled too"
+FEW_ANNOTATORS = gettext_noop(
+    f"the test needs at least {FEWEST_ANNOTATORS} annotators with {FEWEST_ITEMS} comparable items each"
+)
+FEW_ITEMS = gettext_noop(f"fewer than {FEWEST_ITEMS} items that the model and another annotator labelled too")
 
 
 class AgainstOthers(TypedDict):

@@ -7,10 +7,11 @@ from typing import NotRequired, TypedDict
 import numpy as np
 
 from annotation.domain.anchoring.estimates import Bools, Estimate, Ints, Share, estimates, numbered
+from core.language import gettext_noop
 from core.statistics import FEWEST, RESAMPLES, method
 
 FEWEST_BLIND_VOTES = 2
-BLIND_RULE = (
+BLIND_RULE = gettext_noop(
     f"a cell counts where at least {FEWEST_BLIND_VOTES} annotators voted without having seen its suggestion and more "
     "than half of them chose the same label"
 )
@@ -65,7 +66,7 @@ def blind_evidence(gold: Ints, votes: Ints) -> BlindEvidence:
 
 def _none_yet(evidence: BlindEvidence) -> str:
     single, split = evidence["cells_with_one_vote"], evidence["cells_without_majority"]
-    return (
+    return gettext_noop(
         f"no cell has {FEWEST_BLIND_VOTES} agreeing votes cast without its suggestion in sight ({single} have one "
         f"such vote, {split} have more that do not agree); the share is given from one such cell on, its interval "
         f"from {FEWEST} stories with such cells on"
@@ -116,10 +117,10 @@ def accuracy_on(
         return Share.of(codes, stories, suggested == gold, cells, empty)
 
     quantities = {
-        "all_gold": share(gold_all, has_all, "no gold labels"),
-        "blind_gold": share(gold_blind, has_blind, "no gold labels from blind votes"),
-        "all": share(gold_all, both, "no cells with both gold labels"),
-        "blind": share(gold_blind, both, "no cells with both gold labels"),
+        "all_gold": share(gold_all, has_all, gettext_noop("no gold labels")),
+        "blind_gold": share(gold_blind, has_blind, gettext_noop("no gold labels from blind votes")),
+        "all": share(gold_all, both, gettext_noop("no cells with both gold labels")),
+        "blind": share(gold_blind, both, gettext_noop("no cells with both gold labels")),
     }
     results = estimates(
         quantities,

@@ -9,6 +9,7 @@ from annotation.domain.anchoring.arms import Arm
 from annotation.domain.anchoring.estimates import Estimate, Ints, Median, Quantity, Share, estimates, numbered
 from annotation.domain.anchoring.randomisation import DRAWS, randomisation_p
 from annotation.domain.anchoring.votes import Bools, Votes
+from core.language import gettext_noop
 from core.statistics import ALPHA, FEWEST, RESAMPLES, holm, method
 
 DIFFERENCES = {
@@ -18,7 +19,7 @@ DIFFERENCES = {
     "reveal_difference": ("after", "before"),
 }
 PAIRED = {"reveal_difference"}
-NO_CHANCE = "no vote on a cell that could have been drawn into either arm"
+NO_CHANCE = gettext_noop("no vote on a cell that could have been drawn into either arm")
 
 
 def anchoring_report(
@@ -59,7 +60,7 @@ def anchoring_report(
 
 
 def _method(*, seed: int, resamples: int) -> str:
-    return (
+    return gettext_noop(
         f"shifts: randomisation test, arms drawn anew as they were drawn, {DRAWS:,} times, seed {seed}, level "
         f"{ALPHA:.0%}; Holm's correction over the rows of each table, the line over all votes being a test of its "
         f"own; sizes: {method(seed=seed, unit='stories', resamples=resamples)}"
@@ -124,15 +125,15 @@ def _arms(votes: Votes, story: Ints, stories: int) -> dict[str, Quantity]:
     def share(arm: Bools, empty: str) -> Share:
         return Share.of(story, stories, takes, arm, empty)
 
-    def time(arm: Bools, name: str) -> Median:
-        return Median.of(story[arm], stories, votes.duration_ms[arm], f"no timed votes in the {name} arm")
+    def time(arm: Bools, missing: str) -> Median:
+        return Median.of(story[arm], stories, votes.duration_ms[arm], missing)
 
     return {
-        "acceptance": share(is_shown, "no votes in the shown arm"),
-        "seen_acceptance": share(is_shown & votes.seen, "no votes with the suggestion in sight"),
-        "blind_agreement": share(is_blind, "no votes in the blind arm"),
-        "shown_ms": time(is_shown, "shown"),
-        "blind_ms": time(is_blind, "blind"),
+        "acceptance": share(is_shown, gettext_noop("no votes in the shown arm")),
+        "seen_acceptance": share(is_shown & votes.seen, gettext_noop("no votes with the suggestion in sight")),
+        "blind_agreement": share(is_blind, gettext_noop("no votes in the blind arm")),
+        "shown_ms": time(is_shown, gettext_noop("no timed votes in the shown arm")),
+        "blind_ms": time(is_blind, gettext_noop("no timed votes in the blind arm")),
     }
 
 
@@ -140,7 +141,7 @@ def _reveal(votes: Votes, story: Ints, stories: int) -> dict[str, Quantity]:
     revealed = votes.in_arm(Arm.REVEAL) & (votes.first_label >= 0)
     before, after = votes.first_label == votes.suggested, votes.label == votes.suggested
     hits = {"before": before, "after": after, "toward": after & ~before, "away": before & ~after}
-    empty = "no votes with a label before the reveal"
+    empty = gettext_noop("no votes with a label before the reveal")
     return {name: Share.of(story, stories, rows, revealed, empty) for name, rows in hits.items()}
 
 
@@ -148,8 +149,9 @@ def _by_correctness(votes: Votes, gold: Ints, story: Ints, stories: int) -> dict
     takes = votes.label == votes.suggested
     has_gold = votes.in_arm(Arm.SHOWN) & (gold >= 0)
     right = votes.suggested == gold
-    empty = "no votes in the shown arm on a suggestion known to be "
+    none_right = gettext_noop("no votes in the shown arm on a suggestion known to be right")
+    none_wrong = gettext_noop("no votes in the shown arm on a suggestion known to be wrong")
     return {
-        "right": Share.of(story, stories, takes, has_gold & right, empty + "right"),
-        "wrong": Share.of(story, stories, takes, has_gold & ~right, empty + "wrong"),
+        "right": Share.of(story, stories, takes, has_gold & right, none_right),
+        "wrong": Share.of(story, stories, takes, has_gold & ~right, none_wrong),
     }

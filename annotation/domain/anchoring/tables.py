@@ -29,13 +29,13 @@ MEASURES = {
     "minutes": gettext_noop("Minutes a table"),
 }
 _EMPTY = {
-    "recall": "no table with a draft of this kind is reconciled",
-    "missed_recall": "no reconciled table has a row that the model left out",
-    "rows": "no table is handed in",
-    "likeness": "no table is handed in",
-    "minutes": "no table has a time",
+    "recall": gettext_noop("no table with a draft of this kind is reconciled"),
+    "missed_recall": gettext_noop("no reconciled table has a row that the model left out"),
+    "rows": gettext_noop("no table is handed in"),
+    "likeness": gettext_noop("no table is handed in"),
+    "minutes": gettext_noop("no table has a time"),
 }
-ONE_ARM = "only one of the two kinds has tables"
+ONE_ARM = gettext_noop("only one of the two kinds has tables")
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def tables_report(tables: Tables, *, seed: int, resamples: int = RESAMPLES) -> d
 
 
 def _method(seed: int, resamples: int) -> str:
-    return (
+    return gettext_noop(
         f"differences: randomisation test, arms drawn anew as they were drawn, {DRAWS:,} times, seed {seed}, level "
         f"{ALPHA:.0%}, Holm’s correction over the measures; sizes: "
         f"{method(seed=seed, unit='stories', resamples=resamples)}"
