@@ -6,7 +6,7 @@ Stage 1 of OmniToM, section 4 and appendix B.4: experts extract apart, then reco
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -40,13 +40,21 @@ class DraftRow:
 def lane_of(a: DraftRow | None, b: DraftRow | None) -> Lane:
     """Return the lane of a row of the consensus by what each expert wrote; NEW where neither did.
 
-    An order that one of them left out is no other order.
+    Orders differ also where one of them left it out: what the other wrote is nobody's agreement.
     """
     if a is None or b is None:
         return Lane.ONLY_A if a is not None else Lane.ONLY_B if b is not None else Lane.NEW
     if a.key != b.key:
         return Lane.REWORDED
-    return Lane.SAME if not (a.order and b.order) or a.order == b.order else Lane.ORDER
+    return Lane.SAME if a.order.strip() == b.order.strip() else Lane.ORDER
+
+
+def adopted(kept: DraftRow, other: DraftRow | None) -> DraftRow:
+    """Return what it is to keep one expert's row: an order that they left out is the other's, but where only the
+    orders differ, so that leaving it out can be chosen, too."""
+    if kept.order or other is None or lane_of(kept, other) is Lane.ORDER:
+        return kept
+    return replace(kept, order=other.order)
 
 
 def pairs(a: Sequence[DraftRow], b: Sequence[DraftRow]) -> list[tuple[int | None, int | None]]:
@@ -116,7 +124,7 @@ class LaneState:
 
 def proposed(a: DraftRow | None, b: DraftRow | None, place: float) -> LaneState:
     """Return where a row begins: A's words, or B's where A has none. What both wrote is kept already; all else is
-    open, also where only the orders differ."""
+    open, also where only the orders differ or one of them wrote none."""
     row = a or b or DraftRow("", "")
     order = (a.order if a else "") or (b.order if b else "")
     status = Status.KEPT if lane_of(a, b) is Lane.SAME else Status.OPEN

@@ -69,11 +69,26 @@ def words_of(row: Any) -> Words | None:
 
 
 def state_of_row(row: LaneRow) -> LaneState:
-    return LaneState(row.status, row.actor, row.belief, row.order_text, row.remark, row.place)
+    status = Status.OPEN.value if _is_unasked(row) and row.proposition_id is None else row.status
+    return LaneState(status, row.actor, row.belief, row.order_text, row.remark, row.place)
 
 
 def lane_of_row(row: LaneRow) -> Lane:
-    return lane_of(words_of(row.a), words_of(row.b))
+    return Lane.SAME if _is_unasked(row) and row.proposition_id else lane_of(words_of(row.a), words_of(row.b))
+
+
+def remark_of(row: LaneRow) -> Remark:
+    """Return the remark that a row has in gold, or will have as it stands."""
+    if _is_unasked(row):
+        return Remark.NONE
+    return Remark(change_of(words_of(row.a), words_of(row.b), state_of_row(row)))
+
+
+def _is_unasked(row: LaneRow) -> bool:
+    """Return whether a row was kept by nobody though the orders differ: lanes were opened so when an order of one
+    expert alone counted as both's. In gold it stays what it was; before, it is still to decide."""
+    kept = row.status == Status.KEPT and row.decided_at is None
+    return kept and lane_of(words_of(row.a), words_of(row.b)) is Lane.ORDER
 
 
 @transaction.atomic
@@ -347,7 +362,7 @@ def agree(*, by: User, story: Story, now: datetime | None) -> None:
 
 
 def _check_all_decided(story: Story) -> None:
-    left = lanes_of(story).filter(status=Status.OPEN.value).count()
+    left = sum(state_of_row(row).status == Status.OPEN for row in lanes_of(story))
     if left:
         raise Refused(
             ngettext("{count} row is still to decide.", "{count} rows are still to decide.", left).format(count=left)
@@ -383,8 +398,7 @@ def finish(*, by: User, story: Story, now: datetime) -> int:
 
 
 def _gold(row: LaneRow) -> GoldRow:
-    remark = Remark(change_of(words_of(row.a), words_of(row.b), state_of_row(row)))
-    return GoldRow(row.actor.strip(), row.belief.strip(), row.order_text.strip(), remark, row.remark.strip())
+    return GoldRow(row.actor.strip(), row.belief.strip(), row.order_text.strip(), remark_of(row), row.remark.strip())
 
 
 @transaction.atomic

@@ -13,10 +13,9 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import ProjectAccess, project_access, story_of, unfinished
-from annotation.domain.reconciliation import change_of
 from annotation.domain.tables import likely_actors
 from annotation.forms.lanes import DecisionsIn, LinkIn
-from annotation.models import DraftRow, LaneRow, Remark, Role, Story
+from annotation.models import DraftRow, LaneRow, Role, Story
 from annotation.services import reconciliation as service
 from annotation.services.draft_arms import mark_of_row
 from annotation.services.gold_tables import kept_by
@@ -24,7 +23,7 @@ from annotation.views.saving import saved
 
 _LANES = (
     ("reworded", gettext_lazy("Reworded"), gettext_lazy("The same actor, similar words.")),
-    ("order", gettext_lazy("Order differs"), gettext_lazy("The same words with another order.")),
+    ("order", gettext_lazy("Order differs"), gettext_lazy("The same words; another order, or none from one of them.")),
     ("only-a", gettext_lazy("Only A"), gettext_lazy("B did not write it.")),
     ("only-b", gettext_lazy("Only B"), gettext_lazy("A did not write it.")),
     ("new", gettext_lazy("Added here"), gettext_lazy("Neither wrote it.")),
@@ -90,7 +89,7 @@ def _name(person) -> str:
 
 
 def _shown(row: LaneRow) -> dict[str, Any]:
-    remark = Remark(change_of(service.words_of(row.a), service.words_of(row.b), service.state_of_row(row)))
+    remark = service.remark_of(row)
     marks = {"a_mark": _mark(row.a), "b_mark": _mark(row.b)}
     return {"row": row, "remark": remark.label if remark else "", "lane": service.lane_of_row(row).value, **marks}
 

@@ -75,7 +75,7 @@ function fill(line, row) {
     if (!words) continue;
     part.querySelector(".lane-belief").textContent = words.belief;
     part.querySelector(".lane-actor").textContent = words.actor;
-    part.querySelector(".lane-order").textContent = words.order ? gettext("order {order}", { order: words.order }) : gettext("no order");
+    part.querySelector(".lane-order").textContent = words.order ? gettext("order {order}", { order: words.order }) : gettext("order not given");
     part.querySelector(".lane-remark").textContent = words.remark;
   }
   for (const name of FIELDS) {
@@ -243,7 +243,9 @@ function adopt(side) {
   const words = row?.[side];
   if (!words) return tell(gettext("{side} did not write this row.", { side: side.toUpperCase() }));
   const other = row[side === "a" ? "b" : "a"];
-  const fields = { status: "kept", actor: words.actor, belief: words.belief, order: words.order || other?.order || "" };
+  // An order that was left out is the other's, but where only the orders differ: leaving it out can be chosen, too.
+  const order = row.lane === "order" ? words.order : words.order || other?.order || "";
+  const fields = { status: "kept", actor: words.actor, belief: words.belief, order };
   return decide(fields, gettext("{side}’s words are kept.", { side: side.toUpperCase() }));
 }
 const drop = () => decide({ status: "dropped" });

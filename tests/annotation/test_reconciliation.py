@@ -25,6 +25,7 @@ from annotation.services.reconciliation import (
     last_step,
     link,
     open_lanes,
+    remark_of,
     reopen,
     separate,
     state_of_row,
@@ -47,7 +48,9 @@ def hand_in(story, expert, *rows, submit=True):
 
 
 FIRST = (("world", "The key is in the bag", "0"), ("Ines", "The key is still in the bag"), ("Ines", "Tomas is out"))
-SECOND = (("world", "The key is in the bag"), ("Ines", "The key is still lying in the bag"), ("Tomas", "It rains", "1"))
+SECOND = (
+    ("world", "The key is in the bag", "0"), ("Ines", "The key is still lying in the bag"), ("Tomas", "It rains", "1"),
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -164,6 +167,58 @@ def test_the_lanes_make_the_gold_table_with_remarks_and_where_each_row_comes_fro
     assert AuditEvent.objects.get(action="table.reconciled").details == counts
     with pytest.raises(Refused, match="gold table already"):
         finish(by=esi, story=lanes, now=NOW)
+
+
+@pytest.fixture
+def one_order(story, experts):
+    """The story with open lanes: the same rows, of which one has an order by Esi alone."""
+    hand_in(story, experts[0], *FIRST)
+    hand_in(story, experts[1], ("world", "The key is in the bag"), *FIRST[1:])
+    open_lanes(story=story, by=experts[0], now=NOW)
+    return story
+
+
+def test_an_order_of_one_expert_alone_waits_for_a_decision_and_is_no_overlap(one_order, experts):
+    first = lanes_of(one_order)[0]
+    assert [lane_of_row(row).value for row in lanes_of(one_order)] == ["order", "same", "same"]
+    assert (first.status, first.a.order_text, first.b.order_text) == ("", "0", "")
+    with pytest.raises(Refused, match="1 row is still to decide"):
+        agree(by=experts[0], story=one_order, now=NOW)
+    settle(one_order, experts[0], first, status="kept")
+    finish(by=experts[0], story=one_order, now=NOW)
+    assert list(Proposition.objects.gold_of(one_order).values_list("order_text", "remark")) == [
+        ("0", "revised"), ("", ""), ("", ""),
+    ]  # fmt: skip
+    figures = table_figures(project=one_order.project)
+    assert (figures["reviewed"], figures["unremarked"], figures["f1"]["value"]) == (3, 2, 1)
+
+
+def test_an_order_that_nobody_was_asked_about_stays_in_gold_and_is_asked_once_lanes_are_open(one_order, experts):
+    lanes_of(one_order).update(status="kept")  # so were such lanes opened before
+    table = BeliefTable.objects.create(story=one_order, kind="gold")
+    made = [Proposition.objects.create(table=table, position=at, actor="Ines") for at in range(3)]
+    for row, proposition in zip(lanes_of(one_order), made, strict=True):
+        LaneRow.objects.filter(pk=row.pk).update(proposition=proposition)
+    row = lanes_of(one_order)[0]
+    assert (lane_of_row(row), state_of_row(row).status, remark_of(row)) == ("same", "kept", "")
+    reopen(by=experts[0], story=one_order)
+    row = lanes_of(one_order)[0]
+    assert (lane_of_row(row), state_of_row(row).status) == ("order", "")
+    with pytest.raises(Refused, match="1 row is still to decide"):
+        finish(by=experts[0], story=one_order, now=NOW)
+    settle(one_order, experts[1], row, status="kept", order="")
+    finish(by=experts[0], story=one_order, now=NOW)
+    assert [one.order_text for one in Proposition.objects.gold_of(one_order)] == ["", "", ""]
+
+
+def test_the_command_keeps_the_words_of_who_gave_no_order(one_order, capsys):
+    def run(action, *options):
+        call_command("table", action, "--project", "minds", "--story", "1", "--expert", "esi", *options)
+        return capsys.readouterr().out
+
+    assert "lanes 1. world: The key is in the bag (order 0) [order, open]" in run("rows")
+    run("decide", "--row", "1", "--keep", "b")
+    assert "lanes 1. world: The key is in the bag [order, kept]" in run("rows")
 
 
 def test_a_decision_that_comes_twice_counts_once_and_undo_takes_it_back(lanes, experts):

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.domain.tables import TableRow
-from annotation.models import BeliefTable, LaneRow, Membership, Proposition
+from annotation.models import BeliefTable, DraftRow, LaneRow, Membership, Proposition
 from annotation.services import drafts
 from annotation.services.reconciliation import lanes_of, link
 from tests.browser.waiting import wait_until
@@ -149,6 +149,22 @@ def test_enter_twice_keeps_the_words_as_they_stand(page, login, cast, story):
     wait_saved(page)
     assert statuses(story)["The key is still in the bag"] == "kept"
     assert statuses(story)["Ines thinks that the key is in the bag"] == ""
+
+
+def test_an_order_that_one_left_out_is_decided_by_a_person(page, login, cast, story):
+    DraftRow.objects.filter(table__author=cast.ben, actor="world").update(order_text="")
+    login(page, cast.esi)
+    enter(page, story)
+    assert page.inner_text("#count") == "7 of 7 rows to decide"
+    row = page.locator("[data-lane=order] .lane-row").first
+    assert row.locator(".lane-order").all_inner_texts() == ["order 0", "order not given"]
+    press(page, "ArrowDown", "b")  # as Ben wrote it
+    press(page, "a")  # the next one, as Esi did
+    wait_saved(page)
+    decided = lanes_of(story).filter(a__isnull=False, b__isnull=False, status="kept")
+    assert list(decided.values_list("belief", "order_text")) == [
+        ("The key is in the bag", ""), ("Ines thinks that the key is in the bag", "1"),
+    ]  # fmt: skip
 
 
 def test_decisions_survive_a_server_that_is_away_and_undo_a_reload(page, login, cast, story):

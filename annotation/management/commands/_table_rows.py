@@ -4,11 +4,12 @@ from 1, as `table rows` lists them; a new row needs none."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from django.utils import timezone
 
+from annotation.domain.reconciliation import adopted
 from annotation.domain.tables import TableRow
 from annotation.models import Proposition, Story, User
 from annotation.services import belief_tables, drafts, reconciliation
@@ -31,7 +32,7 @@ def rows_of(by: User, story: Story) -> dict[str, list[str]]:
 
 
 def _state(row: Any) -> str:
-    return f"[{reconciliation.lane_of_row(row)}, {row.status or 'open'}]"
+    return f"[{reconciliation.lane_of_row(row)}, {reconciliation.state_of_row(row).status or 'open'}]"
 
 
 def _line(actor: str, belief: str, order: str) -> str:
@@ -102,8 +103,7 @@ def _adopted(row: Any, side: str) -> dict[str, str]:
     if words is None:
         raise ValueError(f"{side.upper()} did not write this row.")
     other = reconciliation.words_of(row.b if side == "a" else row.a)
-    order = words.order or (other.order if other else "")
-    return {"actor": words.actor, "belief": words.belief, "order": order}
+    return asdict(adopted(words, other))
 
 
 def link(press: Press) -> None:

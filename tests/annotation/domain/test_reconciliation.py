@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from annotation.domain.reconciliation import DraftRow, Lane, change_of, lane_of, pairs, proposed
+from annotation.domain.reconciliation import DraftRow, Lane, adopted, change_of, lane_of, pairs, proposed
 
 A = [
     DraftRow("world", "The key is in the bag"),
@@ -64,7 +64,10 @@ RAIN, SNOW = DraftRow("Ines", "It rains", "1"), DraftRow("Ines", "It snows", "1"
     ("a", "b", "lane"),
     [
         (RAIN, RAIN, Lane.SAME),
-        (RAIN, replace(RAIN, order=""), Lane.SAME),
+        (replace(RAIN, order=""), replace(RAIN, order=""), Lane.SAME),
+        (RAIN, replace(RAIN, order=" 1"), Lane.SAME),
+        (RAIN, replace(RAIN, order=""), Lane.ORDER),
+        (replace(RAIN, order=""), RAIN, Lane.ORDER),
         (RAIN, replace(RAIN, order="2"), Lane.ORDER),
         (RAIN, SNOW, Lane.REWORDED),
         (None, None, Lane.NEW),
@@ -75,10 +78,18 @@ def test_an_order_that_differs_has_a_lane_of_its_own(a, b, lane):
 
 
 def test_only_what_both_wrote_is_kept_from_the_start():
-    assert proposed(RAIN, replace(RAIN, order=""), 1).status == "kept"
+    assert proposed(RAIN, RAIN, 1).status == "kept"
+    assert proposed(RAIN, replace(RAIN, order=""), 1).status == ""
     assert proposed(replace(RAIN, order=""), RAIN, 1).order == "1"
     assert proposed(RAIN, replace(RAIN, order="2"), 1).status == ""
     assert proposed(None, SNOW, 1).belief == "It snows"
+
+
+def test_keeping_one_experts_words_settles_no_order_where_only_the_orders_differ():
+    assert adopted(replace(RAIN, order=""), RAIN).order == ""
+    assert adopted(RAIN, replace(RAIN, order="")).order == "1"
+    assert adopted(replace(SNOW, order=""), RAIN).order == "1"  # reworded: the order of the other stands beside it
+    assert adopted(SNOW, None) == SNOW
 
 
 @pytest.mark.parametrize(
@@ -87,6 +98,9 @@ def test_only_what_both_wrote_is_kept_from_the_start():
         (RAIN, RAIN, {}, ""),
         (RAIN, RAIN, {"belief": "It pours"}, "revised"),
         (RAIN, RAIN, {"order": "2"}, "revised"),
+        (replace(RAIN, order=""), replace(RAIN, order=""), {}, ""),
+        (RAIN, replace(RAIN, order=""), {}, "revised"),
+        (RAIN, replace(RAIN, order=""), {"order": ""}, "revised"),
         (RAIN, RAIN, {"status": "dropped"}, "removed"),
         (RAIN, replace(RAIN, order="2"), {"order": "2"}, "revised"),
         (RAIN, SNOW, {}, "revised"),
