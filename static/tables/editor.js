@@ -176,7 +176,7 @@ function act(kind, parts, more = {}) {
 function type(uid, field, value) {
   const row = rows.get(uid);
   const wanted = { ...row.state, [field]: value };
-  if (field === "actor") wanted.order = orderFor(value, row.state.order);
+  if (field === "actor") wanted.order = orderOf(row, value);
   const fitting = withoutSentence(wanted);
   if (fitting !== wanted) return sentence(row, fitting);
   return typing.put(field, { row: uid, base: row.stored ? row.state : null, state: wanted, kind: "type" });
@@ -195,6 +195,12 @@ function sentence(row, fitting) {
 
 // Narrated facts have order 0 and beliefs of an actor do not; whatever else the expert wrote stays.
 const orderFor = (actor, order) => (isWorld(actor) ? "0" : order === "0" ? "1" : order);
+// The order that a new row took over is of the actor there: nobody wrote it of another one, who begins with a belief of their own.
+function orderOf(row, actor) {
+  const { actor: before, order } = row.state;
+  const isAnothers = !row.stored && order && actor.trim() !== before.trim();
+  return orderFor(actor, isAnothers ? "1" : order);
+}
 
 // A row that is only opened: it is stored with its first letter.
 function open(after, begin = {}) {
@@ -284,9 +290,9 @@ function drop() {
 function setActor(name) {
   const row = current();
   if (!row) return;
-  const wanted = { ...row.state, actor: name, order: orderFor(name, row.state.order) };
+  const wanted = { ...row.state, actor: name, order: orderOf(row, name) };
   if (row.stored) act("actor", [{ uid: row.uid, state: wanted }]);
-  else rows.put(row.uid, wanted);
+  else taken(rows.put(row.uid, wanted));
   render();
   focus(row.uid, active.field === "actor" ? "belief" : active.field);
 }

@@ -134,6 +134,25 @@ def test_a_table_is_written_and_handed_in_by_keyboard_alone(editor, story, cast)
     assert len(shown(editor)) == 3
 
 
+def test_an_order_taken_over_is_not_kept_for_another_actor_before_anything_is_typed(editor, story, cast):
+    press(editor, "Alt+2")
+    editor.keyboard.type("Tomas has not seen it")
+    press(editor, "Tab", "2", "Enter")
+    order = "#rows tr:nth-child(2) [data-field=order]"
+    for key, begins in (("Alt+2", "2"), ("Alt+3", "1"), ("Alt+1", "0"), ("Alt+2", "1")):
+        press(editor, key)
+        assert editor.input_value(order) == begins
+    assert editor.inner_text("#announce") == "New row with actor Ines and order 1."
+    editor.keyboard.type("It rains")
+    press(editor, "Tab", "Control+a", "2", "Alt+3")  # an order that was typed stays
+    press(editor, "Enter", "Shift+Tab", "Control+a")
+    editor.keyboard.type("Ben")
+    press(editor, "Tab")
+    editor.keyboard.type("It snows")
+    wait_saved(editor)
+    assert [(row[0], row[2]) for row in table(story, cast.esi)] == [("Ines", "2"), ("Tomas", "2"), ("Ben", "1")]
+
+
 def test_undo_goes_back_row_by_row_also_after_a_reload(editor, story, cast):
     write(editor)
     press(editor, "Alt+Delete")
