@@ -299,6 +299,8 @@ SPECTACULAR_SETTINGS = {
     ],
     "ENUM_NAME_OVERRIDES": {
         "ErrorTagInEnum": "annotation.api.requests.TAGS",
+        "InvitationStateEnum": "annotation.api.shapes.INVITATION_STATES",
+        "RoleInEnum": "annotation.api.requests.ROLES",
         "RoleEnum": "annotation.models.Role",
     },
     "SERVE_INCLUDE_SCHEMA": False,

@@ -24,6 +24,7 @@ from annotation.models import (
     CellComment,
     GoldEvent,
     GoldLabel,
+    Invitation,
     LaneRow,
     Membership,
     Project,
@@ -105,6 +106,10 @@ BY_NATURE = {
     "api:members": "gives a role; the same again changes nothing (tests/api/test_team.py)",
     "api:remove_member": "takes away",
     "api:guidelines": "sets a text",
+    "api:withdraw_invitation": "withdraws",
+    "api:file_case": "sets or takes away a mark",
+    "api:undo_decisions": "each decision names its revision and is taken back once (tests/api/test_gold.py)",
+    "api:discard_suggestions": "discards",
     "api:majorities": "the page's service, which decides a cell once",
     "api:alike": "each cell names the version that it is decided on",
     "api:estimate": "only estimates",
@@ -467,6 +472,22 @@ def test_remarks_of_the_api(cast, make_story, assign):
         assert [one.status_code for one in answers] == [201] * PRESSES
         assert all(one.json() == answers[0].json() for one in answers)
     assert (CellComment.objects.count(), PropositionFlag.objects.count()) == (1, 1)
+
+
+@presses("api:invitations", "api:threads")
+def test_invitations_and_replies_of_the_api(cast, make_story):
+    row = Proposition.objects.gold_of(make_story()).first()
+    said = CellComment.objects.create(
+        proposition=row, dimension="order", text="Whose?", author=cast.bob, thread_of=cast.bob
+    )
+    for person, path, body in (
+        (cast.alice, reverse("api:invitations", args=["minds"]), {"role": "expert"}),
+        (cast.esi, reverse("api:threads", args=["minds", row.uid, "order"]), {"thread": said.uid, "text": "Hers."}),
+    ):
+        answers = post_six(person, path, body, **{"Idempotency-Key": "k"})
+        assert [one.status_code for one in answers] == [201] * PRESSES
+        assert all(one.json() == answers[0].json() for one in answers)
+    assert (Invitation.objects.count(), CellComment.objects.count()) == (1, 2)
 
 
 @presses("api:cell")

@@ -12,6 +12,7 @@ SLUG = place("slug", "The project.", {"type": "string", "pattern": r"^[-a-zA-Z0-
 STORY = place("story", "uid of the story.", {"type": "string", "pattern": UID})
 PROPOSITION = place("proposition", "uid of the proposition.", {"type": "string", "pattern": UID})
 FLAG = place("flag", "uid of the flag.", {"type": "string", "pattern": UID})
+INVITATION = place("invitation", "Number of the invitation.", {"type": "integer", "minimum": 1})
 ROUND = place("round", "uid of the round of suggestions.", {"type": "string", "pattern": UID})
 ACTION = action_of("round")
 DIMENSION = place("dimension", f"{DIMENSION_HELP} 404 for another.", {"type": "string", "pattern": DIMENSION_KEY})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
@@ -12,19 +12,23 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import project_access, proposition_of, unfinished
+from annotation.access import ProjectAccess, project_access, unfinished
+from annotation.api.cells import cell_of, held
 from annotation.api.description import DIMENSION, PROPOSITION, SLUG, answers
-from annotation.api.requests import DecisionIn, GoldFilter
-from annotation.api.shapes import GoldOut, version_of
-from annotation.models import GoldLabel, Proposition, Role, TableKind, User, adjudication_queue
+from annotation.api.requests import CaseIn, DecisionIn, GoldFilter, TakenBackIn
+from annotation.api.shapes import CellsOut, GoldOut, version_of
+from annotation.models import GoldLabel, Proposition, Role, User, adjudication_queue
 from annotation.services import adjudication
+from annotation.services.last_decisions import last_action
+from annotation.services.resolution import Cell
 from core.api.bodies import read_body
 from core.api.description import BODY
-from core.api.fields import read_query
+from core.api.fields import Strict, read_query
 from core.api.listing import Listing
 from core.api.refusals import CannotBeDone, Conflict
 
 _EXAMPLE = {"label": "False", "version": "5d41402abc4b2a76b971", "reason": "Ines saw it moved.", "error_tag": "slip"}
+_TAKEN_BACK = {"cells": [{"proposition": "k7m2p9x4c3ta", "dimension": "truth_status", "revision": 2}]}
 
 
 class Gold(Listing):
@@ -66,7 +70,7 @@ class OneCell(GenericAPIView):
     def get(self, request: Request, slug: str, proposition: str, dimension: str) -> Response:
         """One cell; 404 where it has no gold label yet. Experts and admins."""
         row = self._row(request, slug, proposition, dimension)
-        gold = _held(row, dimension)
+        gold = held(row, dimension)
         if row.table.story_id in unfinished(self.access):
             raise PermissionDenied("You still label this story yourself; finish it first.")
         if gold is None:
@@ -91,7 +95,7 @@ class OneCell(GenericAPIView):
         chosen = read_body(request, DecisionIn, schema=self.access.project.schema).model_dump(exclude_unset=True)
         seen = chosen.pop("version")
         place = {"proposition": row, "dimension": dimension}
-        gold = _held(row, dimension)
+        gold = held(row, dimension)
         try:
             adjudication.check_independence(by=request.user, **place)
             if version_of(gold) != seen:
@@ -105,21 +109,96 @@ class OneCell(GenericAPIView):
         return self._answer(decided)
 
     def _row(self, request: Request, slug: str, proposition: str, dimension: str) -> Proposition:
-        self.access = project_access(request.user, slug, role=Role.EXPERT)
-        row = proposition_of(self.access, proposition)
-        live = row.table.kind == TableKind.GOLD and row.removed_at is None
-        if dimension not in self.access.project.schema or not live:
-            raise Http404("There is no such cell.")
-        row.table.story.project = self.access.project
+        self.access, row = cell_of(request, slug, proposition, dimension)
         return row
 
     def _answer(self, gold: GoldLabel) -> Response:
         return Response(GoldOut(gold, context=_context(self.access.user, [gold])).data)
 
 
-def _held(row: Proposition, dimension: str) -> GoldLabel | None:
-    rows = GoldLabel.objects.filter(proposition=row, dimension=dimension)
-    return rows.select_related("proposition__table__story", "decided_by").first()
+class GuidelineCase(GenericAPIView):
+    @extend_schema(
+        operation_id="gold_file",
+        tags=["gold"],
+        parameters=[SLUG, PROPOSITION, DIMENSION],
+        request={"application/json": CaseIn},
+        examples=[OpenApiExample("A case", value={"filed": True}, request_only=True)],
+        responses=answers(GoldOut, 403, *BODY),
+    )
+    def post(self, request: Request, slug: str, proposition: str, dimension: str) -> Response:
+        """Puts a cell on the list of cases for the guideline, or takes it off; the label stays as it is. Experts and
+        admins. 422 for a cell without a gold label, and in a story that you still label."""
+        access, row = cell_of(request, slug, proposition, dimension)
+        filed = read_body(request, CaseIn).filed
+        try:
+            adjudication.file_case(by=request.user, proposition=row, dimension=dimension, filed=filed)
+        except adjudication.AdjudicationRefused as refusal:
+            raise CannotBeDone(str(refusal)) from refusal
+        gold = held(row, dimension)
+        return Response(GoldOut(gold, context=_context(access.user, [gold])).data)
+
+
+class Undo(GenericAPIView):
+    @extend_schema(
+        operation_id="gold_last",
+        tags=["gold"],
+        parameters=[SLUG],
+        responses=answers(CellsOut, 400, 403),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """The decisions that you took last and can take back: one cell, or all that were decided at once; none where
+        there is nothing. Experts and admins; without stories that you still label."""
+        access = project_access(request.user, slug, role=Role.EXPERT)
+        read_query(request, Strict)
+        events = last_action(by=request.user, project=access.project)
+        return _standing(access, {(event.proposition_id, event.dimension) for event in events})
+
+    @extend_schema(
+        operation_id="gold_undo",
+        tags=["gold"],
+        parameters=[SLUG],
+        request={"application/json": TakenBackIn},
+        examples=[OpenApiExample("One cell", value=_TAKEN_BACK, request_only=True)],
+        responses=answers(CellsOut, 403, 409, *BODY),
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Takes your last decision on each of these cells back, all or none: the decision before it returns, else the
+        result of the rule. Sent again it changes nothing.
+
+        The answer is the cells that still have a gold label. 409 where one has another `revision`; 422 where the
+        decision that stands is not your own.
+        """
+        access = project_access(request.user, slug, role=Role.EXPERT)
+        asked = read_body(request, TakenBackIn)
+        rows = _propositions(access, {one.proposition for one in asked.cells})
+        if any(one.dimension not in access.project.schema for one in asked.cells):
+            raise CannotBeDone({"cells": ["There is no such dimension."]})
+        cells = {(rows[one.proposition], one.dimension): one.revision for one in asked.cells}
+        try:
+            adjudication.undo_decisions(by=request.user, project=access.project, cells=cells, now=timezone.now())
+        except adjudication.DecidedMeanwhile as refusal:
+            raise Conflict(str(refusal)) from refusal
+        except adjudication.AdjudicationRefused as refusal:
+            raise CannotBeDone(str(refusal)) from refusal
+        return _standing(access, set(cells))
+
+
+def _propositions(access: ProjectAccess, uids: set[str]) -> dict[str, int]:
+    """Return the ids of propositions by uid. Raises CannotBeDone where one is in no gold table of the project."""
+    rows = Proposition.objects.live_gold().filter(table__story__project=access.project, uid__in=uids)
+    found = dict(rows.values_list("uid", "pk"))
+    if set(found) != uids:
+        raise CannotBeDone({"cells": ["There is no such proposition in a gold table."]})
+    return found
+
+
+def _standing(access: ProjectAccess, cells: Collection[Cell]) -> Response:
+    """Return these cells as they stand, but for those of stories that the expert still labels."""
+    rows = GoldLabel.objects.filter(proposition__in={proposition for proposition, _ in cells})
+    others = rows.exclude(proposition__table__story__in=unfinished(access)) if cells else rows
+    found = others.select_related("proposition__table__story", "decided_by").order_by("proposition", "dimension")
+    standing = [gold for gold in found if (gold.proposition_id, gold.dimension) in cells]
+    return Response(CellsOut({"cells": standing}, context=_context(access.user, standing)).data)
 
 
 def _context(user: User, page: Sequence[GoldLabel]) -> dict:

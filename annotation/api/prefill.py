@@ -13,14 +13,16 @@ from rest_framework.response import Response
 
 from annotation.access import project_access
 from annotation.api.description import ACTION, ROUND, SLUG, answers
-from annotation.api.shapes import RoundOut
+from annotation.api.shapes import DiscardedOut, RoundOut
 from annotation.models import Prefill, Role
+from annotation.services.prefill import discard_unseen
 from annotation.services.prefill_progress import progress_of_rounds
+from core.api.bodies import read_body
 from core.api.description import BODY
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
 from workers.api.job_actions import EXAMPLE, do_action, why_refused
-from workers.api.requests import ActionIn
+from workers.api.requests import ActionIn, NothingIn
 from workers.services.jobs import require_action
 
 
@@ -37,6 +39,23 @@ class Rounds(Listing):
         read_query(request, Strict)
         page = self.paginate_queryset(access.project.prefills.select_related("job", "endpoint", "created_by"))
         return self.answer(_serialized(page), RoundOut)
+
+
+class Discarding(GenericAPIView):
+    @extend_schema(
+        operation_id="prefills_discard",
+        tags=["pre-filling"],
+        parameters=[SLUG],
+        request={"application/json": NothingIn},
+        responses=answers(DiscardedOut, 403, *BODY),
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Discards the suggested labels and the drafted tables of stories that nobody has opened with them yet, to try
+        another model. Admins."""
+        access = project_access(request.user, slug, role=Role.ADMIN)
+        read_body(request, NothingIn)
+        discarded = discard_unseen(by=request.user, project=access.project)
+        return Response(DiscardedOut({"discarded": discarded}).data)
 
 
 class OneRound(GenericAPIView):

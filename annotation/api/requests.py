@@ -21,7 +21,7 @@ from annotation.services.drafts import MAX_CHANGES, RowChange
 from annotation.services.reconciliation import Decision
 from core.api.fields import Pattern, Strict
 from core.incoming.misfit import refusal
-from core.incoming.shapes import Among, Counted, Given, Like, Moment, Shape, may_lack
+from core.incoming.shapes import Among, Counted, Given, Like, Moment, Shape, Within, may_lack
 
 MAX_REASON = 2000
 Label = Annotated[str, Like(r"^[^\u0000]{1,40}$", "a label")]
@@ -31,6 +31,7 @@ Reason = Annotated[
 ]
 TAGS = ("", *ErrorTag.values)
 Tag = Annotated[str, Among(TAGS)]
+ROLES = tuple(Role.values)
 
 
 class StoryFilter(Strict):
@@ -213,6 +214,7 @@ class DecisionIn(Shape):
         return label
 
 
+_EMAIL = r"^$|^[^\s\u0000@,;]+@[^\s\u0000@,;]+\.[^\s\u0000@,;.]+$"
 _ADDITION = Like(r"^[^\u0000]*$", "a text of at most 20000 characters, without NUL", max_length=20_000)
 
 
@@ -245,6 +247,32 @@ class SeenCellIn(Shape):
     version: Annotated[str, Like(r"^[0-9a-f]{20}$", "20 hexadecimal digits")]
 
 
+class CaseIn(Shape):
+    """Whether a cell is on the list of cases for the guideline."""
+
+    filed: bool
+
+
+class DecidedCellIn(Shape):
+    """A cell that you decided, as it was seen."""
+
+    proposition: Uid
+    dimension: Dimension
+    revision: Annotated[int, Within(0, 2**31 - 1, "the revision of a gold label", pointed=True)] = Field(
+        description="revision of its gold label."
+    )
+
+
+class TakenBackIn(Shape):
+    """Decisions of your own that are taken back."""
+
+    cells: Annotated[list[DecidedCellIn], Counted(1, MOST_ALIKE)]
+
+    @classmethod
+    def described(cls) -> dict[str, Any]:
+        return _whole(super().described())
+
+
 class AlikeIn(Shape):
     """One decision for many open cells."""
 
@@ -264,6 +292,13 @@ class CommentIn(Shape):
 
     proposition: Uid
     dimension: Dimension
+    text: Annotated[str, _words(4000)]
+
+
+class ReplyIn(Shape):
+    """An answer of the experts to an annotator."""
+
+    thread: Uid = Field(description="As the list of messages says it.")
     text: Annotated[str, _words(4000)]
 
 
@@ -292,7 +327,16 @@ class MemberIn(Shape):
     """Somebody with an account, and the role that they shall have."""
 
     user: Annotated[str, _person()] = Field(description="User name of an account of this site.")
-    role: Annotated[str, Among(Role.values)]
+    role: Annotated[str, Among(ROLES)]
+
+
+class InvitationIn(Shape):
+    """What the link is for."""
+
+    role: Annotated[str, Among(ROLES)]
+    email: Annotated[str, Like(_EMAIL, "an e-mail address, or nothing", max_length=254)] = Field(
+        "", description="To know the link by; nothing is sent to it."
+    )
 
 
 class RemovalIn(Shape):

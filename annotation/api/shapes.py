@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.utils.crypto import salted_hmac
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.domain.ordering import shuffled
@@ -12,6 +13,7 @@ from annotation.models import (
     ErrorTag,
     GoldLabel,
     Guideline,
+    Invitation,
     Membership,
     Method,
     Project,
@@ -191,6 +193,18 @@ class CommentOut(serializers.ModelSerializer):
         read_only_fields = fields
 
 
+class SaidOut(serializers.Serializer):
+    """A message of a thread about a cell, as experts see it."""
+
+    thread = serializers.CharField(help_text="Send it with a reply.")
+    comment = serializers.CharField()
+    by = serializers.CharField(
+        allow_null=True, help_text="null for the annotator whose thread it is, while they may not be named."
+    )
+    text = serializers.CharField()
+    created_at = serializers.DateTimeField()
+
+
 class FlagOut(serializers.ModelSerializer):
     flag = serializers.CharField(source="uid")
     proposition = serializers.CharField(source="proposition.uid")
@@ -219,6 +233,42 @@ class MemberOut(serializers.ModelSerializer):
         model = Membership
         fields = ("user", "name", "role", "since")
         read_only_fields = fields
+
+
+INVITATION_STATES = ("open", "accepted", "withdrawn", "expired")
+
+
+class InvitationOut(serializers.ModelSerializer):
+    # Context: `now`.
+    invitation = serializers.IntegerField(source="pk")
+    role = serializers.ChoiceField(Role.choices)
+    email = serializers.CharField(allow_blank=True, help_text="Whom it is for; empty for anyone with the link.")
+    state = serializers.SerializerMethodField()
+    created_by = serializers.CharField(source="created_by.username")
+    accepted_by = serializers.CharField(source="accepted_by.username", default=None, allow_null=True)
+
+    class Meta:
+        model = Invitation
+        fields: tuple[str, ...] = (
+            "invitation", "role", "email", "state", "created_at", "created_by", "expires_at", "accepted_by"
+        )  # fmt: skip
+        read_only_fields: tuple[str, ...] = fields
+
+    @extend_schema_field(serializers.ChoiceField(INVITATION_STATES))
+    def get_state(self, invitation: Invitation) -> str:
+        return invitation.state(self.context["now"])
+
+
+class LinkOut(InvitationOut):
+    # Context: `link`, too.
+    link = serializers.SerializerMethodField(help_text="It is told once: only its hash is kept.")
+
+    class Meta(InvitationOut.Meta):
+        fields = (*InvitationOut.Meta.fields, "link")
+        read_only_fields = fields
+
+    def get_link(self, invitation: Invitation) -> str:
+        return self.context["link"]
 
 
 class RemovalOut(serializers.Serializer):
@@ -289,6 +339,10 @@ def version_of(gold: GoldLabel | None) -> str:
     return salted_hmac("annotation.api.gold", f"{gold.pk}:{gold.revision}").hexdigest()[:20]
 
 
+class CellsOut(serializers.Serializer):
+    cells = GoldOut(many=True)
+
+
 class LeadingOut(serializers.Serializer):
     total = serializers.IntegerField(help_text="Open cells that have a leading label.")
     by_dimension = serializers.DictField(child=serializers.IntegerField())
@@ -322,6 +376,10 @@ class CallsOut(serializers.Serializer):
 class TokensOut(serializers.Serializer):
     input = serializers.IntegerField()
     output = serializers.IntegerField()
+
+
+class DiscardedOut(serializers.Serializer):
+    discarded = serializers.IntegerField(help_text="Suggested labels, and rows of drafted tables.")
 
 
 class RoundOut(serializers.Serializer):

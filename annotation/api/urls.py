@@ -2,10 +2,11 @@
 
 from django.urls import path
 
-from annotation.api import bulk, corpus, gold, prefill, remarks, results, tables, team, voting
+from annotation.api import bulk, corpus, gold, invitations, prefill, remarks, results, tables, team, threads, voting
 from core.api import converters  # noqa: F401 - registers the one of uids
 
 PROJECT = "v1/projects/<slug:slug>/"
+CELL = f"{PROJECT}gold/<uid:proposition>/<slug:dimension>/"
 ROUND = f"{PROJECT}prefills/<uid:round>/"
 STORY = f"{PROJECT}stories/<uid:story>/"
 
@@ -27,16 +28,26 @@ urlpatterns = [
     path(f"{PROJECT}flags/<uid:flag>/", remarks.OneFlag.as_view(), name="flag"),
     path(f"{PROJECT}members/", team.Members.as_view(), name="members"),
     path(f"{PROJECT}members/remove/", team.Removal.as_view(), name="remove_member"),
+    path(f"{PROJECT}invitations/", invitations.Invitations.as_view(), name="invitations"),
+    path(
+        f"{PROJECT}invitations/<int:invitation>/withdraw/",
+        invitations.Withdrawal.as_view(),
+        name="withdraw_invitation",
+    ),
     path(f"{PROJECT}guidelines/", team.Guidelines.as_view(), name="guidelines"),
     path(f"{PROJECT}assignments/", voting.Assignments.as_view(), name="assignments"),
     path(f"{PROJECT}gold/", gold.Gold.as_view(), name="gold"),
     path(f"{PROJECT}gold/majorities/", bulk.Majorities.as_view(), name="majorities"),
     path(f"{PROJECT}gold/alike/", bulk.Alike.as_view(), name="alike"),
-    path(f"{PROJECT}gold/<uid:proposition>/<slug:dimension>/", gold.OneCell.as_view(), name="cell"),
+    path(f"{PROJECT}gold/undo/", gold.Undo.as_view(), name="undo_decisions"),
+    path(CELL, gold.OneCell.as_view(), name="cell"),
+    path(f"{CELL}guideline/", gold.GuidelineCase.as_view(), name="file_case"),
+    path(f"{CELL}comments/", threads.Threads.as_view(), name="threads"),
     path(f"{PROJECT}agreement/", results.Agreement.as_view(), name="agreement"),
     path(f"{PROJECT}agreement/annotators/", results.Annotators.as_view(), name="annotators"),
     path(f"{PROJECT}export/<slug:kind>/", results.Export.as_view(), name="export"),
     path(f"{PROJECT}prefills/", prefill.Rounds.as_view(), name="prefills"),
+    path(f"{PROJECT}prefills/discard/", prefill.Discarding.as_view(), name="discard_suggestions"),
     path(ROUND, prefill.OneRound.as_view(), name="prefill"),
     path(f"{ROUND}<slug:action>/", prefill.RoundAction.as_view(), name="prefill_action"),
 ]

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from datetime import datetime
+
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
@@ -118,6 +120,14 @@ class Invitation(models.Model):
 
     class Meta:
         ordering = ["-created_at"]
+
+    def state(self, now: datetime) -> str:
+        """Return what has become of the link: accepted, withdrawn, expired, or open."""
+        if self.accepted_at:
+            return "accepted"
+        if self.revoked_at:
+            return "withdrawn"
+        return "expired" if self.expires_at < now else "open"
 
 
 class Guideline(models.Model):

@@ -151,7 +151,7 @@ def offers_more(*, invitation: Invitation, to: User) -> None:
 
 
 @transaction.atomic
-def revoke_invitation(*, by: User, invitation: Invitation, now: datetime) -> None:
+def revoke_invitation(*, by: User | None, invitation: Invitation, now: datetime) -> None:
     if Invitation.objects.filter(pk=invitation.pk, accepted_at__isnull=True, revoked_at__isnull=True).update(
         revoked_at=now
     ):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext
 
-from annotation.models import CellComment, FlagKind, Proposition, PropositionFlag, User
+from annotation.models import CellComment, FlagKind, GoldLabel, Method, Proposition, PropositionFlag, User
 from annotation.services import audit
 
 
@@ -23,6 +24,34 @@ def add_comment(*, by: User, proposition: Proposition, dimension: str, text: str
     return CellComment.objects.create(
         proposition=proposition, dimension=dimension, text=text, author=by, thread_of=thread_of
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """What an annotator and the experts said about one cell; `uid` is that of its first message."""
+
+    uid: str
+    annotator: User
+    messages: list[CellComment] = field(default_factory=list)
+
+    def speaker(self, message: CellComment, *, named: bool) -> User | None:
+        """Return who wrote a message; None for the annotator, unless annotators may be named."""
+        return message.author if named or message.author != self.annotator else None
+
+
+def annotators_named(gold: GoldLabel | None, *, voted: bool) -> bool:
+    """Return whether an expert may be told which annotators speak about a cell. While it is open, and to who voted on
+    it, that would tell whose vote is whose."""
+    return gold is not None and gold.method != Method.OPEN and not voted
+
+
+def threads_of(proposition: Proposition, dimension: str) -> list[Thread]:
+    """Return the threads about a cell in the order in which they began."""
+    threads: dict[int, Thread] = {}
+    comments = CellComment.objects.filter(proposition=proposition, dimension=dimension)
+    for comment in comments.select_related("author", "thread_of").order_by("created_at", "id"):
+        threads.setdefault(comment.thread_of_id, Thread(comment.uid, comment.thread_of)).messages.append(comment)
+    return list(threads.values())
 
 
 def flag(*, by: User, proposition: Proposition, kind: FlagKind, remark: str) -> PropositionFlag:

@@ -40,7 +40,7 @@ def history(request: HttpRequest, slug: str, proposition: str, dimension: str) -
     schema = access.project.schema
     if row.table.story_id in unfinished(access):
         raise Http404(gettext("You still label this story."))
-    comments = CellComment.objects.filter(proposition=row, dimension=dimension).select_related("author", "thread_of")
+    comments = CellComment.objects.filter(proposition=row, dimension=dimension).select_related("thread_of")
     form = ReplyForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         thread = get_object_or_404(comments, uid=form.cleaned_data["thread"]).thread_of
@@ -49,12 +49,12 @@ def history(request: HttpRequest, slug: str, proposition: str, dimension: str) -
         made_once(request, lambda: remarks.add_comment(by=request.user, **place, **chosen).uid)
         form = ReplyForm()
     cell = CellReader(access, [row]).cell(row, schema[dimension])
-    named = cell.gold is not None and cell.gold.method != Method.OPEN and not cell.voted
+    named = remarks.annotators_named(cell.gold, voted=cell.voted)
     context = {
         "cell": cell,
         "named": named,
         "timeline": _timeline(row, dimension, named=named, number=request.GET.get("page", "1")),
-        "threads": _threads(comments, named=named),
+        "threads": _threads(remarks.threads_of(row, dimension), named=named),
         "form": form,
     }
     template = "_history.html" if request.htmx else "history.html"
@@ -85,20 +85,16 @@ def _name_votes(changes: list[dict]) -> None:
         change["votes"] = [(names.get(vote["annotator"], ""), vote["label"]) for vote in change["gold"].votes]
 
 
-def _threads(comments, *, named: bool) -> list[dict]:
+def _threads(threads: list[remarks.Thread], *, named: bool) -> list[dict]:
     """One thread an annotator; annotators are numbered while names would tell whose vote is whose."""
-    threads: dict[int, dict] = {}
-    for comment in comments.order_by("created_at", "id"):
-        thread = threads.setdefault(comment.thread_of_id, {"uid": comment.uid, "messages": []})
-        name = (
-            comment.thread_of.shown_name if named else gettext("An annotator ({threads})").format(threads=len(threads))
-        )
-        thread.setdefault("name", name)
-        by_annotator = comment.author_id == comment.thread_of_id
-        thread["messages"].append(
-            {"by": thread["name"] if by_annotator else comment.author.shown_name, "comment": comment}
-        )
-    return list(threads.values())
+    shown = []
+    for number, thread in enumerate(threads, 1):
+        hidden = gettext("An annotator ({threads})").format(threads=number)
+        speakers = [(thread.speaker(comment, named=named), comment) for comment in thread.messages]
+        messages = [{"by": by.shown_name if by else hidden, "comment": comment} for by, comment in speakers]
+        name = thread.annotator.shown_name if named else hidden
+        shown.append({"uid": thread.uid, "name": name, "messages": messages})
+    return shown
 
 
 @require_GET

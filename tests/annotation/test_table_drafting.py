@@ -10,10 +10,12 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 from django.utils import timezone
+from rest_framework.test import APIClient
 
 from annotation.domain.anchoring.arms import is_drawn_blind
 from annotation.domain.drafts import Mark
 from annotation.models import (
+    AuditEvent,
     BeliefTable,
     DraftRow,
     Prefill,
@@ -210,6 +212,16 @@ def test_drafts_that_nobody_has_opened_are_discarded(cast, bare):
     opened(seen, cast.esi)
     assert discard_unseen(by=cast.alice, project=cast.project) == 3
     assert set(SuggestedRow.objects.values_list("story", flat=True)) == {seen.pk}
+
+
+def test_drafts_are_discarded_over_the_api_as_on_the_page(cast, bare):
+    drafted(bare())
+    client, path = APIClient(), "/api/v1/projects/minds/prefills/discard/"
+    for person, answer in ((cast.esi, 403), (cast.alice, {"discarded": 3}), (cast.alice, {"discarded": 0})):
+        client.force_authenticate(person)
+        found = client.post(path, {}, format="json")
+        assert answer in (found.status_code, found.json())
+    assert AuditEvent.objects.get(action="prefill.discarded").actor == cast.alice
 
 
 # --- where rows come from

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.models import Assignment, GoldLabel, Membership, Proposition
+from annotation.models import Assignment, AuditEvent, GoldEvent, GoldLabel, Membership, Proposition
 
 
 @pytest.fixture
@@ -144,3 +144,66 @@ def test_a_cell_that_is_not_there(cast, api, address, cells, cell):
 def test_no_internal_number_is_shown(cast, api, address, cells):
     text = api(cast.esi).get(address("gold")).content.decode()
     assert '"id"' not in text and '"key"' not in text
+
+
+def decide(client, path: str, label: str = "True") -> dict:
+    """Decide the cell; returns what names it when it is taken back."""
+    body = {"label": label, "version": client.get(path).json()["version"], "reason": "line 2"}
+    made = client.post(path, body, format="json").json()
+    return {name: made[name] for name in ("proposition", "dimension", "revision")}
+
+
+def test_an_expert_takes_her_last_decision_back_once(cast, api, address, cells, cell):
+    esi, undo = api(cast.esi), address("undo_decisions")
+    assert esi.get(undo).json() == {"cells": []}
+    decided = decide(esi, cell())
+    [last] = esi.get(undo).json()["cells"]
+    assert decided.items() <= last.items() and last["label"] == "True"
+    for _ in range(2):  # sent again it changes nothing
+        [stands] = esi.post(undo, {"cells": [decided]}, format="json").json()["cells"]
+        assert (stands["method"], stands["label"]) == ("open", "")
+    assert GoldEvent.objects.filter(undoes=decided["revision"], by=cast.esi).count() == 1
+    assert esi.get(undo).json() == {"cells": []}
+
+
+@pytest.mark.parametrize(
+    ("who", "changed", "status"),
+    [
+        ("bob", {}, 403),
+        ("alice", {}, 422),  # the decision is Esi's
+        ("esi", {"revision": 7}, 409),
+        ("esi", {"revision": -1}, 400),
+        ("esi", {"dimension": "depth"}, 422),
+        ("esi", {"proposition": "a" * 12}, 422),
+    ],
+)
+def test_what_is_not_to_be_taken_back_stays(cast, api, address, cells, cell, who, changed, status):
+    decided = decide(api(cast.esi), cell())
+    body = {"cells": [decided | changed]}
+    assert api(getattr(cast, who)).post(address("undo_decisions"), body, format="json").status_code == status
+    assert GoldLabel.objects.get(dimension="truth_status").label == "True"
+
+
+def test_decisions_in_a_story_that_one_labels_again_are_not_told(cast, api, address, cells, cell, story):
+    esi, undo = api(cast.esi), address("undo_decisions")
+    decided = decide(esi, cell())
+    story.assignments.filter(annotator=cast.ben).update(released_at=story.created_at)
+    Assignment.objects.create(story=story, annotator=cast.esi, slot=3, overlap=3)
+    assert esi.get(undo).json() == {"cells": []}
+    assert esi.post(undo, {"cells": [decided]}, format="json").json() == {"cells": []}
+
+
+def test_a_case_is_filed_for_the_guideline_by_itself(cast, api, address, cells, story):
+    esi = api(cast.esi)
+    path = address("file_case", proposition=cells.uid, dimension="order")
+    for filed in (True, True, False):
+        answer = esi.post(path, {"filed": filed}, format="json").json()
+        assert (answer["guideline_flag"], answer["label"], answer["method"]) == (filed, "0", "unanimous")
+    told = AuditEvent.objects.filter(action__startswith="guideline_case.").order_by("id")
+    assert [(event.action, event.actor) for event in told] == [
+        ("guideline_case.filed", cast.esi), ("guideline_case.removed", cast.esi),
+    ]  # fmt: skip
+    assert api(cast.bob).post(path, {"filed": True}, format="json").status_code == 403
+    assert esi.post(path, {"filed": "yes"}, format="json").status_code == 400
+    unsettled = address("file_case", proposition=cells.uid, dimension="context")
+    assert esi.post(unsettled, {"filed": True}, format="json").status_code == 422

@@ -55,6 +55,47 @@ def test_who_still_labels_the_story_sees_nobodys_flags_there(cast, api, address,
     assert esi.post(address("flag", flag=flag.uid), {"outcome": "accepted"}, format="json").status_code == 404
 
 
+@pytest.fixture
+def asked(cast, story, proposition) -> CellComment:
+    """Bob's question about an order; he has voted, and so have Bea and Ben."""
+    return CellComment.objects.create(
+        proposition=proposition, dimension="order", text="Is this 1?", author=cast.bob, thread_of=cast.bob
+    )
+
+
+def test_an_expert_reads_and_answers_threads_without_their_names_while_the_cell_is_open(
+    cast, api, address, story, proposition, asked, cast_vote
+):
+    esi, path = api(cast.esi), address("threads", proposition=proposition.uid, dimension="order")
+    assert [(one["by"], one["text"]) for one in esi.get(path).json()["results"]] == [(None, "Is this 1?")]
+    body = {"thread": asked.uid, "text": "Yes."}
+    first, again = (esi.post(path, body, format="json", headers={"Idempotency-Key": "k"}) for _ in range(2))
+    assert first.status_code == 201 and first.json() == again.json()
+    assert (first.json()["by"], first.json()["thread"]) == ("esi", asked.uid)
+    assert api(cast.bob).get(address("comments", story)).json()["results"][1]["text"] == "Yes."
+    assert CellComment.objects.get(author=cast.esi).thread_of == cast.bob
+    for assignment in story.assignments.all():
+        cast_vote(assignment, proposition, "order", "1")
+    assert [one["by"] for one in esi.get(path).json()["results"]] == ["bob", "esi"]
+
+
+def test_a_reply_is_refused_to_others_and_outside_of_a_thread(cast, api, address, story, proposition, asked):
+    path = address("threads", proposition=proposition.uid, dimension="order")
+    esi, body = api(cast.esi), {"thread": asked.uid, "text": "Yes."}
+    assert api(cast.bea).get(path).status_code == api(cast.bea).post(path, body, format="json").status_code == 403
+    elsewhere = address("threads", proposition=proposition.uid, dimension="truth_status")
+    for address_, changed, status in (
+        (elsewhere, {}, 422),
+        (path, {"thread": "a" * 12}, 422),
+        (path, {"text": ""}, 400),
+    ):
+        assert esi.post(address_, body | changed, format="json").status_code == status
+    story.assignments.filter(annotator=cast.ben).update(released_at=story.created_at)
+    Assignment.objects.create(story=story, annotator=cast.esi, slot=3, overlap=3)
+    assert esi.get(path).status_code == esi.post(path, body, format="json").status_code == 404
+    assert CellComment.objects.count() == 1
+
+
 @pytest.mark.parametrize(
     ("name", "changed", "status"),
     [

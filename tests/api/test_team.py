@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from django.utils import timezone
 
-from annotation.models import AuditEvent, Guideline, Membership
+from annotation.models import AuditEvent, Guideline, Invitation, Membership
+from annotation.services.people import open_invitation
+from workers.models import Making
 
 
 def test_an_admin_lists_adds_changes_and_removes_members(cast, api, address, story):
@@ -43,6 +46,39 @@ def test_only_admins_see_or_change_members(cast, api, address):
     assert esi.get(address("members")).status_code == 403
     assert esi.post(address("members"), {"user": "esi", "role": "admin"}, format="json").status_code == 403
     assert esi.post(address("remove_member"), {"user": "bob"}, format="json").status_code == 403
+
+
+def test_an_admin_makes_lists_and_withdraws_invitations(cast, api, address):
+    alice, path = api(cast.alice), address("invitations")
+    asked = {"role": "expert", "email": "ada@example.org"}
+    first, again = (alice.post(path, asked, format="json", headers={"Idempotency-Key": "k"}) for _ in range(2))
+    made = first.json()
+    assert (
+        first.status_code == 201 and again.json() == made and made["link"].startswith("http://testserver/invitation/")
+    )
+    held = open_invitation(token=made["link"].rstrip("/").rpartition("/")[2], now=timezone.now())
+    assert (held.role, held.email, held.created_by) == ("expert", "ada@example.org", cast.alice)
+    Making.objects.all().delete()  # a day later the key is known no more, and the link is the same
+    assert alice.post(path, asked, format="json", headers={"Idempotency-Key": "k"}).json() == made
+    listed = [{name: value for name, value in made.items() if name != "link"}]
+    assert alice.get(path).json()["results"] == listed and listed[0]["state"] == "open"
+    withdraw = address("withdraw_invitation", invitation=held.pk)
+    for _ in range(2):
+        assert alice.post(withdraw, {}, format="json").json()["state"] == "withdrawn"
+    told = list(AuditEvent.objects.filter(actor=cast.alice).order_by("id").values_list("action", "target"))
+    assert told == [(f"invitation.{did}", "ada@example.org") for did in ("created", "revoked")]
+
+
+def test_an_invitation_is_refused_to_whom_it_is_not_for_and_where_it_is_none(cast, api, address):
+    alice, path = api(cast.alice), address("invitations")
+    held = alice.post(path, {"role": "expert"}, format="json").json()["invitation"]
+    for body in ({"role": "king"}, {"role": "expert", "email": "ada"}, {}):
+        assert alice.post(path, body, format="json").status_code == 400
+    esi = api(cast.esi)
+    assert esi.get(path).status_code == esi.post(path, {"role": "expert"}, format="json").status_code == 403
+    assert esi.post(address("withdraw_invitation", invitation=held), {}, format="json").status_code == 403
+    assert alice.post(address("withdraw_invitation", invitation=held + 1), {}, format="json").status_code == 404
+    assert Invitation.objects.get().state(timezone.now()) == "open"
 
 
 def test_experts_write_guidelines_language_by_language(cast, api, address):

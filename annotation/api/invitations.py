@@ -1,0 +1,100 @@
+"""Links that make whoever opens them a member of a project. Admins."""
+
+from __future__ import annotations
+
+import secrets
+
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+from drf_spectacular.utils import OpenApiExample, extend_schema
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.access import ProjectAccess, project_access
+from annotation.api.description import INVITATION, SLUG, answers
+from annotation.api.requests import InvitationIn
+from annotation.api.shapes import InvitationOut, LinkOut
+from annotation.models import Invitation, Role
+from annotation.services import people
+from core.api.bodies import read_body
+from core.api.description import BODY
+from core.api.fields import Strict, read_query
+from core.api.listing import Listing
+from core.idempotency.requests import HEADER, PARAMETER, made_once
+from workers.api.requests import NothingIn
+
+_INVITATION = {"role": "annotator", "email": "ada@example.org"}
+
+
+class Invitations(Listing):
+    @extend_schema(
+        operation_id="invitations_list",
+        tags=["people"],
+        parameters=[SLUG],
+        responses=answers(InvitationOut(many=True), 400, 403),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """Invitations to a project, the newest first, with what has become of each; never their links. Admins."""
+        access = project_access(request.user, slug, role=Role.ADMIN)
+        read_query(request, Strict)
+        return self.page(_invitations(access).order_by("-created_at", "-id"), InvitationOut, now=timezone.now())
+
+    @extend_schema(
+        operation_id="invitations_make",
+        tags=["people"],
+        parameters=[SLUG, PARAMETER],
+        request={"application/json": InvitationIn},
+        examples=[OpenApiExample("For somebody", value=_INVITATION, request_only=True)],
+        responses=answers(LinkOut, 403, *BODY, status=201),
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Makes a link that works once and says it here alone: it is kept nowhere, and nothing is sent to anybody. Who
+        has an account can be made a member at once instead, at `members/`. Admins."""
+        access = project_access(request.user, slug, role=Role.ADMIN)
+        asked, token = read_body(request, InvitationIn), _token(request)
+
+        def make() -> str:
+            # The same key makes the same link, also when the key itself is known no more.
+            known = Invitation.objects.filter(token_hash=people.hash_token(token)).first()
+            place = {"by": request.user, "project": access.project, "role": Role(asked.role)}
+            made = known or people.invite(**place, email=asked.email, token=token, now=timezone.now())[0]
+            return str(made.pk)
+
+        invitation = _invitations(access).get(pk=made_once(request, make))
+        link = request.build_absolute_uri(reverse("invitation", args=[token]))
+        return Response(LinkOut(invitation, context={"now": timezone.now(), "link": link}).data, status=201)
+
+
+def _token(request: HttpRequest | Request) -> str:
+    """Return the secret of the link: under one key the same, so that a request which is sent again is told it, too."""
+    if not (key := request.headers.get(HEADER, "")):
+        return secrets.token_urlsafe(24)
+    said = f"{request.user.pk} {request.path} {key}"
+    return salted_hmac("annotation.api.invitation", said, algorithm="sha256").hexdigest()[:40]
+
+
+class Withdrawal(GenericAPIView):
+    @extend_schema(
+        operation_id="invitations_withdraw",
+        tags=["people"],
+        parameters=[SLUG, INVITATION],
+        request={"application/json": NothingIn},
+        responses=answers(InvitationOut, 403, *BODY),
+    )
+    def post(self, request: Request, slug: str, invitation: int) -> Response:
+        """Withdraws an invitation, whose link then does nothing. One that somebody used stays as it is: `state` tells.
+        Admins."""
+        access = project_access(request.user, slug, role=Role.ADMIN)
+        read_body(request, NothingIn)
+        row = get_object_or_404(_invitations(access), pk=invitation)
+        people.revoke_invitation(by=request.user, invitation=row, now=timezone.now())
+        return Response(InvitationOut(_invitations(access).get(pk=row.pk), context={"now": timezone.now()}).data)
+
+
+def _invitations(access: ProjectAccess):
+    rows = Invitation.objects.filter(project=access.project)
+    return rows.select_related("project", "created_by", "accepted_by")
