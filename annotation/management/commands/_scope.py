@@ -26,6 +26,14 @@ def people_named(text: str, *, project: Project, noun: str, roles: Iterable[Role
     return people
 
 
+def member_named(project: Project, name: str, *, noun: str, roles: Iterable[Role]) -> User:
+    """Return the member with this user name and one of these roles. Raises ValueError where there is none."""
+    people = people_named(name, project=project, noun=noun, roles=roles)
+    if len(people) != 1:
+        raise ValueError(f"--{noun} {name!r}: expected the user name of one {noun}.")
+    return User.objects.get(pk=next(iter(people.values())))
+
+
 def check_scope(project: Project, *, split: str | None, category: str | None) -> None:
     """Raise ValueError where the project has no such part: a mistyped name must not read as an empty one."""
     for name, model in ((split, Split), (category, Category)):

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from django.utils import timezone
 
-from annotation.management.commands._scope import add_scope, check_scope, people_named
+from annotation.management.commands._scope import add_scope, check_scope, member_named
 from annotation.management.json_command import JsonCommand
-from annotation.models import Project, Role, User, adjudication_queue, workload
+from annotation.models import Role, adjudication_queue, workload
 from annotation.services import adjudication_bulk as bulk
 from core.wording import counted
 
@@ -20,7 +20,7 @@ class Command(JsonCommand):
 
     def work(self, **options) -> dict:
         project, now = self.project(options["project"]), timezone.now()
-        expert = _expert(project, options["expert"])
+        expert = member_named(project, options["expert"], noun="expert", roles=(Role.EXPERT, Role.ADMIN))
         check_scope(project, split=options["split"], category=options["category"])
         if (dimension := options["dimension"]) and dimension not in project.schema:
             raise ValueError(
@@ -46,11 +46,3 @@ class Command(JsonCommand):
             f"Settled: {counted(result['settled'], 'cell')}. Left open: {left['tied']} without a leading label, "
             f"{left['voted_on']} on which {result['expert']} voted."
         )
-
-
-def _expert(project: Project, name: str) -> User:
-    """Raises ValueError where no expert or admin of the project has the name."""
-    people = people_named(name, project=project, noun="expert", roles=(Role.EXPERT, Role.ADMIN))
-    if len(people) != 1:
-        raise ValueError(f"--expert {name!r}: expected the user name of one expert.")
-    return User.objects.get(pk=next(iter(people.values())))

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+
+from annotation.forms.adjudication import ReplyForm
+from annotation.management.commands._scope import member_named
+from annotation.management.json_command import JsonCommand
+from annotation.models import GoldLabel, Project, Proposition, Role, User, adjudication_queue
+from annotation.services import adjudication, remarks
+from annotation.services.last_decisions import last_action
+from core.wording import counted
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    """A cell that an expert acts on; `by` no longer labels its story."""
+
+    by: User
+    proposition: Proposition
+    dimension: str
+
+
+def _show(cell: _Cell, options: dict[str, Any]) -> None:
+    """Change nothing: what stands is said after each action."""
+
+
+def _reply(cell: _Cell, options: dict[str, Any]) -> None:
+    threads, number = remarks.threads_of(cell.proposition, cell.dimension), options["thread"]
+    if not 1 <= number <= len(threads):
+        raise ValueError(f"There is no thread {number} about this cell; it has {len(threads)}.")
+    thread, place = threads[number - 1], {"proposition": cell.proposition, "dimension": cell.dimension}
+    form = ReplyForm({"thread": thread.uid, "text": options["text"]})
+    if not form.is_valid():
+        raise ValidationError(form.errors.as_data())
+    remarks.add_comment(by=cell.by, **place, thread_of=thread.annotator, text=form.cleaned_data["text"])
+
+
+def _file(cell: _Cell, options: dict[str, Any]) -> None:
+    filed = options["action"] == "file"
+    adjudication.file_case(by=cell.by, proposition=cell.proposition, dimension=cell.dimension, filed=filed)
+
+
+ACTIONS: dict[str, Callable[[_Cell, dict[str, Any]], None]] = {
+    "show": _show,
+    "reply": _reply,
+    "file": _file,
+    "unfile": _file,
+}
+
+
+class Command(JsonCommand):
+    help = "Does to a cell of the gold table what an expert does on its pages, beside deciding it."
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("action", choices=[*ACTIONS, "undo"])
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--expert", required=True, metavar="NAME", help="user name of who does it")
+        which = parser.add_argument_group("the cell", "all three; undo without them takes the last decision back")
+        which.add_argument("--story", type=int, metavar="NUMBER")
+        which.add_argument("--row", type=int, metavar="NUMBER", help="counted from 1, as `table rows` lists them")
+        which.add_argument("--dimension", metavar="KEY")
+        parser.add_argument("--thread", type=int, metavar="NUMBER", help="reply: counted from 1, as show lists them")
+        parser.add_argument("--text", metavar="TEXT", help="reply: what is said")
+
+    def work(self, **options) -> dict:
+        project, action = self.project(options["project"]), options["action"]
+        for name in ("thread", "text"):
+            if (options[name] is not None) != (action == "reply"):
+                raise ValueError(f"reply takes --{name}, and nothing else does.")
+        by = member_named(project, options["expert"], noun="expert", roles=(Role.EXPERT, Role.ADMIN))
+        cell = _cell(project, by, options)
+        told = {"project": project.slug, "expert": by.username, "done": action}
+        if action == "undo":
+            return told | {"taken_back": _undo(project, by, cell)}
+        if cell is None:
+            raise ValueError(f"{action} needs --story, --row and --dimension.")
+        ACTIONS[action](cell, options)
+        return told | _standing(cell)
+
+    def say(self, result: dict) -> None:
+        if "taken_back" in result:
+            self.stdout.write(f"Taken back: {counted(result['taken_back'], 'decision')} of {result['expert']}.")
+        else:
+            filed = ", a case for the guideline" if result["filed"] else ""
+            self.stdout.write(f"{result['label'] or 'open'}{filed}")
+        for number, thread in enumerate(result.get("threads", ()), 1):
+            for one in thread:
+                self.stdout.write(f"{number}. {one['by'] or 'An annotator'}: {one['text']}")
+
+
+def _cell(project: Project, by: User, options: dict[str, Any]) -> _Cell | None:
+    """Return the cell that is named, None where none is. Raises ValueError."""
+    names = ("story", "row", "dimension")
+    given = [name for name in names if options[name] is not None]
+    if not given:
+        return None
+    if missing := [name for name in names if name not in given]:
+        raise ValueError(f"A cell needs --{missing[0]}, too.")
+    number, at, dimension = (options[name] for name in names)
+    story = project.stories.filter(number=number).first()
+    if story is None:
+        raise ValueError(f"There is no story {number} in {project.slug}.")
+    rows = list(Proposition.objects.gold_of(story).select_related("table__story__project"))
+    if not 1 <= at <= len(rows):
+        raise ValueError(f"There is no row {at}; expected 1 to {len(rows)}.")
+    if dimension not in project.schema:
+        raise ValueError(f"{project.slug} has no dimension {dimension!r}; it has: {', '.join(project.schema.keys)}.")
+    adjudication.check_finished(by=by, story=story)
+    return _Cell(by, rows[at - 1], dimension)
+
+
+def _standing(cell: _Cell) -> dict[str, Any]:
+    gold = GoldLabel.objects.filter(proposition=cell.proposition, dimension=cell.dimension).first()
+    voted = adjudication_queue.voted_on(cell.by, [cell.proposition.pk])
+    named = remarks.annotators_named(gold, voted=(cell.proposition.pk, cell.dimension) in voted)
+    threads = remarks.threads_of(cell.proposition, cell.dimension)
+    return {
+        "label": gold.label if gold else "",
+        "filed": bool(gold and gold.guideline_flag),
+        "threads": [_said(thread, named=named) for thread in threads],
+    }
+
+
+def _said(thread: remarks.Thread, *, named: bool) -> list[dict[str, str | None]]:
+    speakers = [(thread.speaker(one, named=named), one.text) for one in thread.messages]
+    return [{"by": by.username if by else None, "text": text} for by, text in speakers]
+
+
+def _undo(project: Project, by: User, cell: _Cell | None) -> int:
+    """Take the expert's decision on the cell back, or all that they took last; returns how many."""
+    if cell is None:
+        found = {(event.proposition_id, event.dimension) for event in last_action(by=by, project=project)}
+    else:
+        found = {(cell.proposition.pk, cell.dimension)}
+    rows = GoldLabel.objects.filter(proposition__in={proposition for proposition, _ in found})
+    revisions = {(gold.proposition_id, gold.dimension): gold.revision for gold in rows}
+    cells = {one: revisions.get(one, 0) for one in found}
+    adjudication.undo_decisions(by=by, project=project, cells=cells, now=timezone.now())
+    return len(cells)

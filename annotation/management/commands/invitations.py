@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.forms.people import InviteForm
+from annotation.management.commands._scope import member_named
+from annotation.management.json_command import JsonCommand
+from annotation.models import Invitation, Project, Role
+from annotation.services import people
+
+TAKES = {"list": (), "make": ("admin", "role", "people", "links"), "withdraw": ("invitation",)}
+NEEDS = {"list": (), "make": ("admin", "role"), "withdraw": ("invitation",)}
+
+
+class Command(JsonCommand):
+    help = "Makes, lists or withdraws the links by which people join a project. A link is told once, when it is made."
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("action", choices=list(TAKES))
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--admin", metavar="NAME", help="make: user name of who invites")
+        parser.add_argument("--role", choices=Role.values, help="make: what they become")
+        parser.add_argument(
+            "--people", metavar="NAMES", help="make: e-mail addresses, or user names, who join at once; with commas"
+        )
+        parser.add_argument("--links", type=int, metavar="N", help="make: how many, where nobody is named; 1")
+        parser.add_argument("--invitation", type=int, metavar="NUMBER", help="withdraw: which one, as list has it")
+
+    def work(self, **options) -> dict:
+        project, action = self.project(options["project"]), options["action"]
+        given = {name for names in TAKES.values() for name in names if options[name] is not None}
+        if wrong := given - set(TAKES[action]):
+            raise ValueError(f"--{min(wrong)} is not for {action}.")
+        if missing := [name for name in NEEDS[action] if name not in given]:
+            raise ValueError(f"{action} needs --{missing[0]}.")
+        if action == "make":
+            return _make(project, options)
+        if action == "withdraw":
+            _withdraw(project, options["invitation"])
+        invitations = project.invitations.select_related("created_by", "accepted_by").order_by("-created_at", "-id")
+        return {"project": project.slug, "invitations": [_told(one) for one in invitations]}
+
+    def say(self, result: dict) -> None:
+        for row in result.get("invitations", ()):
+            whom = row["email"] or "anyone with the link"
+            self.stdout.write(f"{row['invitation']}. {row['role']}, {whom}: {row['state']}, until {row['expires_at']}")
+        for row in result.get("links", ()):
+            self.stdout.write(f"{row['email'] or 'Anyone'}: {row['link']}")
+        for name in result.get("joined", ()):
+            self.stdout.write(f"{name} is a member now.")
+
+
+def _make(project: Project, options: dict) -> dict:
+    by = member_named(project, options["admin"], noun="admin", roles=(Role.ADMIN,))
+    form = InviteForm({"role": options["role"], "people": options["people"] or "", "links": options["links"]})
+    if not form.is_valid():
+        raise ValidationError(form.errors.as_data())
+    role, place = Role(options["role"]), {"by": by, "project": project}
+    with transaction.atomic():
+        accounts = form.cleaned_data["accounts"]
+        joined = [user.username for user in accounts if people.add_account(**place, user=user, role=role)]
+        made = [
+            people.invite(**place, role=role, email=email, now=timezone.now()) for email in form.cleaned_data["emails"]
+        ]
+    return {"project": project.slug, "joined": joined, "links": [_told(one) | _link(token) for one, token in made]}
+
+
+def _link(token: str) -> dict[str, str]:
+    return {"link": settings.SITE_URL + reverse("invitation", args=[token])}
+
+
+def _withdraw(project: Project, number: int) -> None:
+    invitation = project.invitations.select_related("project").filter(pk=number).first()
+    if invitation is None:
+        raise ValueError(f"{project.slug} has no invitation {number}.")
+    people.revoke_invitation(by=None, invitation=invitation, now=timezone.now())
+    invitation.refresh_from_db()
+    if (state := invitation.state(timezone.now())) != "withdrawn":
+        raise ValueError(f"Invitation {number} is {state}; nothing was withdrawn.")
+
+
+def _told(invitation: Invitation) -> dict:
+    used = invitation.accepted_by
+    return {
+        "invitation": invitation.pk,
+        "role": invitation.role,
+        "email": invitation.email,
+        "state": invitation.state(timezone.now()),
+        "created_by": invitation.created_by.username,
+        "expires_at": invitation.expires_at.isoformat(timespec="minutes"),
+        "accepted_by": used.username if used else None,
+    }
