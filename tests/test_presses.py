@@ -3,15 +3,13 @@ twice."""
 
 from __future__ import annotations
 
-import inspect
 import io
 import json
-from collections.abc import Iterator
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
-from django.urls import NoReverseMatch, URLPattern, URLResolver, get_resolver, reverse
+from django.urls import get_resolver, reverse
 from django.utils import timezone
 from rest_framework.test import APIClient
 
@@ -45,6 +43,7 @@ from benchmark.suites.omnitom.steps import FOLLOW_UP
 from judge.models import AlignmentStudy
 from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off
 from tests.benchmark.test_follow_ups import forgetful
+from tests.posted import patterns, takes_posts
 from tests.pressing import PRESSED, PRESSES, all_at_once, press_six, presses
 from workers.models import Attempt, Item
 from workers.providers.scripted.backend import FUNCTIONS
@@ -127,37 +126,6 @@ BY_NATURE = {
     "benchmark:read_again": "reads kept answers again, to the same end",
 }
 """Addresses that no test presses, with the reason."""
-DUMMY = {"[0-9]+": 1}
-
-
-def _patterns(resolver: URLResolver, names: tuple[str, ...] = ()) -> Iterator[tuple[str, URLPattern]]:
-    """By full name; without Django's own admin, which makes nothing but what has a unique name."""
-    for one in resolver.url_patterns:
-        if isinstance(one, URLPattern):
-            yield ":".join((*names, one.name or "")), one
-        elif one.namespace != "admin":
-            yield from _patterns(one, (*names, one.namespace) if one.namespace else names)
-
-
-def _takes_posts(name: str, pattern: URLPattern, client: Client) -> bool:
-    """What the view itself says: of its methods where it names them, else whether it reads what was posted."""
-    view = pattern.callback
-    if hasattr(view, "cls") or hasattr(view, "view_class"):
-        return hasattr(getattr(view, "cls", None) or view.view_class, "post")
-    named = client.options(_path(name, pattern))
-    if named.status_code == 405:
-        return "POST" in named["Allow"]
-    return "request.POST" in inspect.getsource(inspect.unwrap(view))
-
-
-def _path(name: str, pattern: URLPattern) -> str:
-    own = {key: DUMMY.get(one.regex, "a" * 12) for key, one in pattern.pattern.converters.items()}
-    for above in ({}, {"slug": "minds"}, {"slug": "minds", "story": "a" * 12}):
-        try:
-            return reverse(name, kwargs=own | above)
-        except NoReverseMatch:
-            continue
-    raise AssertionError(f"no address is made of {name}")
 
 
 def test_every_address_that_takes_a_post_is_pressed_or_says_why_not(cast):
@@ -165,7 +133,7 @@ def test_every_address_that_takes_a_post_is_pressed_or_says_why_not(cast):
     cast.alice.save()
     client = Client()
     client.force_login(cast.alice)
-    found = {name for name, one in _patterns(get_resolver()) if _takes_posts(name, one, client)}
+    found = {name for name, one in patterns(get_resolver()) if takes_posts(name, one, client)}
     assert len(found) > 40
     assert not PRESSED & set(BY_NATURE), "a reason for an address that is pressed"
     assert found - PRESSED - set(BY_NATURE) == set(), "press them, or say why they can make nothing twice"
