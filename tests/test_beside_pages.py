@@ -17,7 +17,7 @@ BESIDE: dict[str, tuple[str, ...]] = {
     "password_change": ("changepassword",),
     "password_reset_confirm": ("changepassword",),
     "annotation:new_project": ("import_corpus --project",),
-    "annotation:settings": ("project_settings --set",),
+    "annotation:settings": ("project_settings --set", "project_settings --card"),
     "annotation:guideline": ("guideline --text", "api:guidelines"),
     "annotation:people": ("invitations make", "api:invitations", "add_member --user", "api:members"),
     "annotation:change_role": ("add_member --role", "api:members", "remove_member --user", "api:remove_member"),

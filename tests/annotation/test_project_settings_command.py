@@ -34,6 +34,19 @@ def test_settings_are_told_foreseen_and_changed_with_an_audit_row(cast, capsys, 
     assert told(capsys, *wanted)["changed"] == []
 
 
+def test_the_dataset_card_is_written_text_by_text(cast, capsys):
+    assert told(capsys)["card"] == {}
+    told(capsys, "--card=licence=CC BY 4.0")
+    card = told(capsys, "--card=citation=Ines, 2026", "--set=blind_share=40")["card"]
+    assert (card["licence"], card["citation"], card["biases"]) == ("CC BY 4.0", "Ines, 2026", "")
+    assert AuditEvent.objects.filter(action="project.changed").count() == 2
+    call_command("project_settings", "--project=minds")
+    assert "card licence=CC BY 4.0" in capsys.readouterr().out.splitlines()
+    for wrong, sentence in (("colour=red", "with one of licence, "), (f"biases={'a' * 4001}", "biases: ")):
+        with pytest.raises(CommandError, match=sentence):
+            told(capsys, f"--card={wrong}")
+
+
 @pytest.mark.parametrize(
     ("setting", "sentence"),
     [

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from django.core.exceptions import ValidationError
 from django.forms import model_to_dict
 from django.utils import timezone
 
-from annotation.forms.projects import SettingsForm
+from annotation.forms.projects import CARD_FIELDS, CardForm, SettingsForm
 from annotation.management.json_command import JsonCommand
 from annotation.models import Project
 from annotation.services.projects import change_settings, foresee
@@ -25,22 +27,34 @@ class Command(JsonCommand):
             metavar="NAME=VALUE",
             help=f"several times; true or false, and dimensions with commas between. One of: {', '.join(_NAMES)}",
         )
+        parser.add_argument(
+            "--card",
+            action="append",
+            default=[],
+            metavar="NAME=VALUE",
+            help=f"several times; what the dataset card says, one of: {', '.join(CARD_FIELDS)}",
+        )
         parser.add_argument("--preview", action="store_true", help="change nothing; say what a rule would settle anew")
 
     def work(self, **options) -> dict:
         project = self.project(options["project"])
-        changes = _checked(project, dict(map(_pair, options["set"])))
+        changes = _checked(project, dict(_pair("set", text, _NAMES) for text in options["set"]))
+        changes |= _card(project, dict(_pair("card", text, CARD_FIELDS) for text in options["card"]))
         would = foresee(project=project, changes=changes)
         changed = []
         if changes and not options["preview"]:
             changed = change_settings(by=None, project=project, changes=changes, now=timezone.now())
-        settings = model_to_dict(project, _NAMES) | (changes if options["preview"] else {})
+        settings = model_to_dict(project, [*_NAMES, "dataset_card"]) | (changes if options["preview"] else {})
+        card = settings.pop("dataset_card")
         cells = {"settled": would.settled, "to_experts": would.opened, "waiting": would.waiting}
-        return {"project": project.slug, "changed": changed, "cells": cells, "settings": settings}
+        return {"project": project.slug, "changed": changed, "cells": cells, "settings": settings, "card": card}
 
     def say(self, result: dict) -> None:
         for name, value in result["settings"].items():
             self.stdout.write(f"{name}={_told(value)}{' (changed)' if name in result['changed'] else ''}")
+        for name, text in result["card"].items():
+            if text:
+                self.stdout.write(f"card {name}={text}")
         cells = result["cells"]
         if any(cells.values()):
             settled = counted(cells["settled"], "cell")
@@ -55,11 +69,20 @@ def _told(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _pair(text: str) -> tuple[str, str]:
+def _pair(option: str, text: str, names: Collection[str]) -> tuple[str, str]:
     name, equals, value = text.partition("=")
-    if not equals or name not in _NAMES:
-        raise ValueError(f"--set {text[:60]!r}: expected NAME=VALUE, with one of {', '.join(_NAMES)}.")
+    if not equals or name not in names:
+        raise ValueError(f"--{option} {text[:60]!r}: expected NAME=VALUE, with one of {', '.join(names)}.")
     return name, value
+
+
+def _card(project: Project, given: dict[str, str]) -> dict:
+    """Return the dataset card with the given texts, as the page's form reads it; nothing where none is given. Raises
+    ValidationError."""
+    form = CardForm(project.dataset_card | given)
+    if not form.is_valid():
+        raise ValidationError(form.errors.as_data())
+    return {"dataset_card": form.cleaned_data} if given else {}
 
 
 def _checked(project: Project, given: dict[str, str]) -> dict:
