@@ -38,7 +38,7 @@ def _chosen(request: Request, slug: str) -> tuple[Sides, Association]:
     if waiting := waiting_for(access, association.stories):
         raise PermissionDenied(waiting)
     if association.metrics is None:
-        raise Http404("The chosen runs and models have no story in common.")
+        raise Http404("No chosen model has figures of both for a common story.")
     return sides, association
 
 

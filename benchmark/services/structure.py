@@ -103,8 +103,9 @@ def is_at_hand(sides: Sides, choice: Choice) -> bool:
     """Return whether nobody waits for what the choice comes to: it is kept, or it is of few answers."""
     pairs = _pairs(sides, choice, choice.measure)[0]
     listed = _listed(pairs, _other_pairs(sides, choice))
-    keys = [_key("tables", listed, choice, choice.cut), _key("relations", listed, choice, None)]
-    return sum(len(pair.answers.numbers) for pair in pairs) <= AT_ONCE or all(key in cache for key in keys)
+    if sum(len(pair.answers.numbers) for pair in pairs) <= AT_ONCE or _key("nothing", listed, choice, None) in cache:
+        return True
+    return all(_key(what, listed, choice, cut) in cache for what, cut in (("tables", choice.cut), ("relations", None)))
 
 
 def _other_pairs(sides: Sides, choice: Choice) -> dict[str, list[Pair]]:
@@ -142,6 +143,8 @@ def association_of(sides: Sides, choice: Choice) -> Association:
             "relations", lambda: _relations(counted, choice, sides, joining, other_pairs), listed, choice, None
         )  # whatever the cut is, which is moved often
         metrics = Metrics(tables, beyond, categories, measures)
+    else:
+        _kept("nothing", lambda: True, listed, choice, None)  # or every look would wait for it anew
     return Association(choice, cut, joined, absent, metrics, method(seed=SEED, unit="stories"), joining.datasets)
 
 

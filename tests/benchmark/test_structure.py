@@ -113,6 +113,21 @@ def test_nobody_waits_for_what_takes_seconds(world, page, monkeypatch):
     assert "chart" not in page("cut=51").context
 
 
+def test_nobody_waits_again_where_nobody_has_figures(world, page, monkeypatch):
+    monkeypatch.setattr(structure, "AT_ONCE", 0)
+    for kept in StoryScores.objects.filter(run=world.answers):
+        kept.metrics["tombench"]["official"] = None
+        kept.save()
+    waiting = page("reading=official")
+    assert "this takes some seconds" in waiting.content.decode()
+    answered = page(waiting.context["computing"].partition("?")[2])
+    again = page("reading=official")
+    for one in (answered, again):
+        text = one.content.decode()
+        assert "no official figures of multiple choice" in text and "some seconds" not in text
+    assert "this takes some seconds" in page().content.decode(), "the other parse has figures, and waits once"
+
+
 def test_what_the_page_opens_with_is_there_once_a_run_is_finished(world, page, monkeypatch):
     monkeypatch.setattr(structure, "AT_ONCE", 0)
     assert "chart" not in page().context

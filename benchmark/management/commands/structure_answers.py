@@ -105,7 +105,7 @@ def _association(project: Project, sides: Sides, options: Json) -> Association:
         raise ValueError(problems[0].replace("; the median is taken", ""))
     association = association_of(sides, choice)
     if association.metrics is None:
-        raise ValueError("The chosen runs and models have no story in common.")
+        raise ValueError("No chosen model has figures of both for a common story.")
     return association
 
 
