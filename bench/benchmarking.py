@@ -368,7 +368,7 @@ CHOICES = {
     "rows": "show=structure&page=7",
 }
 """What is chosen on the page of structure against answers."""
-_FOLLOWS = re.compile(r'hx-get="([^"]+computed=1[^"]*)"')
+_FOLLOWS = re.compile(r'(?:hx-get="|http-equiv="refresh" content="0; url=)([^"]+computed=1[^"]*)"')
 _LINKS = re.compile(r'href="([^"]+/structure/(?:[^"]+\.(?:csv|json|tex|svg|pdf)|\d+/)[^"]*)"')
 MEASUREMENTS = {"baselines": baselines, "wide": wide, "structure": structure}
 

@@ -1,4 +1,5 @@
-"""Middleware that no library of ours has: headers of private pages, answers to NUL and to a suite that failed."""
+"""Middleware that no library of ours has: headers of private pages, answers to NUL, to a suite that failed and before
+figures are computed."""
 
 from __future__ import annotations
 
@@ -9,7 +10,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.defaults import bad_request
 
+from benchmark.services.at_once import BeingComputed, answering_at_once
 from benchmark.suites.guarding import SuiteFailed
+from benchmark.views.at_once import being_computed, is_answered_at_once, without_following
 
 
 class PrivatePages:
@@ -63,3 +66,21 @@ class FailedSuites:
             if isinstance(error, SuiteFailed)
             else None
         )
+
+
+class AnswersAtOnce:
+    """A page whose figures are out of date, as after an upgrade, and of many answers says at once that they are
+    computed, and follows."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if is_answered_at_once(request):
+            with answering_at_once():
+                return self.get_response(request)
+        without_following(request)
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        return being_computed(request) if isinstance(error, BeingComputed) else None

@@ -65,6 +65,7 @@ MIDDLEWARE = [
     "config.middleware.PrivatePages",
     "config.middleware.NoNul",
     "config.middleware.FailedSuites",
+    "config.middleware.AnswersAtOnce",
 ]
 
 ROOT_URLCONF = "config.urls"

@@ -15,6 +15,7 @@ from django.utils import timezone
 from benchmark.controls.chosen import outdated
 from benchmark.models import Run, RunItem, RunReport, StoryScores
 from benchmark.services.asking import settings_of
+from benchmark.services.at_once import check_at_once
 from benchmark.services.human_results import people_in
 from benchmark.services.results import each_entered, samples_of
 from benchmark.services.run_figures import Answered, EntrantFigures, RunFigures
@@ -38,14 +39,13 @@ def report_of(run: Run) -> RunFigures:
 
 
 def reports_of(runs: Sequence[Run]) -> dict[int, RunFigures]:
-    """Return the figures of each run, by run id. Two queries where all are up to date."""
+    """Return the figures of each run, by run id. Two queries where all are up to date. Raises BeingComputed for a page
+    that answers at once, where those that are not are of many answers."""
     scored = places_of(runs)
     stored = {row.run_id: row for row in RunReport.objects.filter(run__in=runs)}
-    reports = {}
-    for run in runs:
-        kept = _current(stored.get(run.pk), scored[run.pk])
-        reports[run.pk] = kept or _computed(run, scored[run.pk])
-    return reports
+    kept = {run.pk: _current(stored.get(run.pk), scored[run.pk]) for run in runs}
+    check_at_once(sum(scored[run][1] for run, report in kept.items() if report is None))
+    return {run.pk: kept[run.pk] or _computed(run, scored[run.pk]) for run in runs}
 
 
 def _current(row: RunReport | None, places: list[int]) -> RunFigures | None:

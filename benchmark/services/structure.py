@@ -22,6 +22,7 @@ from benchmark.domain.association import (
 )
 from benchmark.domain.tables import Absent
 from benchmark.domain.tables.categories import in_order
+from benchmark.services.at_once import AT_ONCE
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED
 from benchmark.services.structure_joins import Joined, Joining, Pair
 from benchmark.services.structure_sides import Measure, Sides
@@ -93,10 +94,6 @@ class Association:
     def stories(self) -> frozenset[int]:
         """The numbers of the stories behind the figures."""
         return frozenset(place.story for joined in self.joined for place in joined.places)
-
-
-AT_ONCE = 1_000
-"""So many answers are compared while somebody waits, in well under a second."""
 
 
 def is_at_hand(sides: Sides, choice: Choice) -> bool:

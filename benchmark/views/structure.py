@@ -18,6 +18,7 @@ from benchmark.access import results_access, waiting_for
 from benchmark.addresses import table_named
 from benchmark.domain.association import Observation
 from benchmark.domain.tables import Table
+from benchmark.services.at_once import answers_at_once
 from benchmark.services.downloads import TABLE_TYPES, table_file
 from benchmark.services.structure import (
     ALL,
@@ -43,6 +44,7 @@ from benchmark.services.structure_tables import (
 )
 from benchmark.suites.contract import ANSWERS
 from benchmark.suites.story_scores import PARSES
+from benchmark.views.at_once import following
 from benchmark.views.files import files_of
 from benchmark.views.plots import plot_response
 from benchmark.views.tables import page_table
@@ -50,8 +52,6 @@ from core.language import gettext_noop
 from core.views.charts import PLAIN, DotChart, Row, dot_chart
 from core.views.contexts import Context
 
-COMPUTED = "computed"
-"""In an address, that its reader waits until everything is computed."""
 APART_A_PAGE = 25
 MOST_MODELS = 4
 """Of more models, tables on the page have the rows of all together; the files have each one's."""
@@ -81,10 +81,8 @@ def structure(request: HttpRequest, slug: str) -> HttpResponse:
         "others": [(name, value) for name, value in parse_qsl(query) if name != "model"],
         "every": len(choice.models) == len(sides.models(choice.measure, choice.answers.key)),
     }
-    if COMPUTED not in request.GET and not is_at_hand(sides, choice):
-        params = request.GET.copy()
-        params[COMPUTED] = "1"
-        context["computing"] = f"{request.path}?{params.urlencode()}"
+    if answers_at_once() and not is_at_hand(sides, choice):
+        context["computing"] = following(request)
         return render(request, "benchmark/results/structure.html", access.context | context)
     association = association_of(sides, choice)
     context |= {

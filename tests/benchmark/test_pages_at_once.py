@@ -1,0 +1,95 @@
+"""After an upgrade, or once answers came, every page of results says at once that its figures are computed, and
+follows."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+from django.urls import reverse
+
+from benchmark.models import Run, RunReport
+from benchmark.services import at_once, reports
+from benchmark.services.reports import forget_report, reports_of
+from benchmark.urls import results, runs
+from tests.benchmark.structure_world import structure_world
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PAGES = {
+    of.name: {"slug", *of.pattern.converters}
+    for of in (*runs.urlpatterns, *results.urlpatterns)
+    if str(of.pattern).endswith("/") and {*of.pattern.converters} <= {"uid"}
+}
+"""The pages of a project, or of one of its runs, and their parts, with what their addresses hold."""
+PARTS = {"run_results", "gold_kinds_cells"}
+"""Parts of a page that is there already."""
+
+
+@pytest.fixture
+def world(tmp_path, client, monkeypatch):
+    held = structure_world(tmp_path)
+    monkeypatch.setattr(at_once, "AT_ONCE", 0)
+    client.force_login(held.alice)
+    for run in Run.objects.all():
+        forget_report(run)
+    return held
+
+
+def queries(world, name: str) -> str:
+    first, second = (world.entrant(model) for model in ("majority", "random"))
+    return f"?a={first}&b={second}" if name == "compare" else ""
+
+
+def address(world, name: str) -> str:
+    place = {"slug": world.dataset.project.slug, "uid": world.run.uid}
+    return reverse(f"benchmark:{name}", kwargs={of: place[of] for of in PAGES[name]}) + queries(world, name)
+
+
+FOLLOWS = re.compile(r'<meta http-equiv="refresh" content="0; url=([^"]+)">')
+
+
+def test_no_page_computes_reports_before_it_says_so(world, client, monkeypatch):
+    def computed(run, scored):
+        raise AssertionError("a report is computed while somebody waits")
+
+    monkeypatch.setattr(reports, "_computed", computed)
+    said = {name for name in PAGES if name not in PARTS and FOLLOWS.search(_text(client, address(world, name)))}
+    assert said >= {
+        "across", "compare", "differences", "flips", "gold_kinds", "items_apart", "leaderboard", "run_report",
+        "structure",
+    }  # fmt: skip
+
+
+def _text(client, url: str) -> str:
+    return client.get(url).content.decode()
+
+
+@pytest.mark.parametrize("name", ["leaderboard", "compare"])
+def test_the_page_follows_and_is_there_from_then_on(world, client, name):
+    url = address(world, name)
+    said = _text(client, url)
+    assert "Figures are being computed" in said and f'href="{world.base}/results/"' in said, "with the project's menu"
+    follows = html.unescape(FOLLOWS.search(said)[1])
+    page = _text(client, follows)
+    assert "majority" in page and not FOLLOWS.search(page)
+    assert at_once.FOLLOWS + "=" not in page, "nobody is led to wait again"
+    assert "majority" in _text(client, url)
+
+
+def test_parts_of_pages_files_and_commands_take_their_time(world, client):
+    slug, uid = world.dataset.project.slug, world.run.uid
+    part = client.get(reverse("benchmark:run_results", args=[slug, uid]), headers={"HX-Request": "true"})
+    assert "majority" in part.content.decode()
+    forget_report(world.run)
+    file = client.get(reverse("benchmark:run_table", args=[slug, uid, "stage2", "csv"]))
+    assert file.status_code == 200 and "majority" in file.content.decode()
+    forget_report(world.run)
+    assert reports_of([world.run])[world.run.pk].stories
+
+
+def test_few_answers_are_computed_at_once(world, client, monkeypatch):
+    monkeypatch.setattr(at_once, "AT_ONCE", 100)
+    assert "majority" in _text(client, address(world, "leaderboard"))
+    assert RunReport.objects.exists()
