@@ -14,8 +14,9 @@ from benchmark.models import Run
 from benchmark.services.in_context import judge_told
 from benchmark.services.judge_versions import judged_at, version_failure, version_of
 from benchmark.services.judgements import judgements_of
-from benchmark.services.reports import places_of, report_of
+from benchmark.services.reports import places_of, reports_of
 from benchmark.services.results import each_entered, samples_of
+from benchmark.services.run_figures import RunFigures
 from benchmark.suites.contract import Entered, MetricGroup, Outcome
 from benchmark.suites.reasons import NO_JUDGEMENT
 from benchmark.suites.registry import suite_named
@@ -100,17 +101,18 @@ def tally_of(stories: Iterable[StoryJudgement]) -> Tally:
 def rows_of_judges(runs: Sequence[Run], panel: Sequence[Run] = ()) -> list[JudgedRow]:
     """Return a row for each judge and model of runs that judge the same answers, then one for each model by the
     `panel` of some of them, where that has enough members."""
+    reports = reports_of(runs)  # first, as a page says at once that they are computed
     judgements = {run.pk: list(judgements_of(run)) for run in runs}
-    rows = [row for run in runs for row in _rows_of(run, judgements[run.pk])]
+    rows = [row for run in runs for row in _rows_of(run, reports[run.pk], judgements[run.pk])]
     if len(panel) >= FEWEST:
         rows += _panel_rows(panel, {run.pk: judgements[run.pk] for run in panel})
     return rows
 
 
-def _rows_of(run: Run, judgements: Sequence[StoryJudgement]) -> list[JudgedRow]:
+def _rows_of(run: Run, report: RunFigures, judgements: Sequence[StoryJudgement]) -> list[JudgedRow]:
     group, told = judged_group(run), judge_told(run)
     rows = []
-    for entrant in report_of(run).entrants:
+    for entrant in report.entrants:
         figures = entrant.groups.get(group.key) if group else None
         if entrant.id is None or not figures:
             continue
