@@ -18,6 +18,7 @@ from django.core.cache import cache
 
 from benchmark.domain.inference import Case, Cases, Pair, Ranking, differs, leaderboard
 from benchmark.models import Run, StoryScores
+from benchmark.services.at_once import check_at_once
 from benchmark.services.conditions import FIELDS, asking_told, conditions_of, imported_told, named, settings_told
 from benchmark.services.in_context import examples_told, judge_told
 from benchmark.services.judge_test_summaries import summaries_of
@@ -47,6 +48,9 @@ from core.statistics import RESAMPLES, method
 
 KEPT_SECONDS = 90 * 24 * 3600
 SEED = 1
+AS_LONG = 400
+"""Ranking models takes as long as the square of their number, and a model's answer in it this part of the time in which
+it is scored: of twenty models as long as scoring all answers of the ranking."""
 
 
 def settings_of(run: Run, stage: str, *, reads: bool) -> dict[str, str]:
@@ -206,7 +210,8 @@ def differences(
 
 
 def _kept(what: str, entrants: Sequence[NamedEntrant], stage: str, selection: Selection | None, seed: int) -> Any:
-    """Return the part of `_compare` of that name, computed once for the same scores."""
+    """Return the part of `_compare` of that name, computed once for the same scores. Raises BeingComputed for a page
+    that answers at once, where that takes long."""
     partial = [entrant for entrant in entrants if selection and set(entrant.numbers) != selection.stories]
     models = [entrant for entrant in entrants if entrant.kind != "person"]
     compared = [
@@ -220,6 +225,7 @@ def _kept(what: str, entrants: Sequence[NamedEntrant], stage: str, selection: Se
     key = hashlib.sha256(json.dumps(compared).encode()).hexdigest()
     result = cache.get(f"{what}:{key}")
     if result is None:
+        check_at_once(sum(len(entrant.numbers) for entrant in models) * len(models) ** 2 // AS_LONG)
         results = _compare(models, partial, stage, selection if partial else None, seed)
         for name, value in results.items():
             cache.set(f"{name}:{key}", value, KEPT_SECONDS)

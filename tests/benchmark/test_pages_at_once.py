@@ -7,10 +7,11 @@ import html
 import re
 
 import pytest
+from django.core.cache import cache
 from django.urls import reverse
 
 from benchmark.models import Run, RunReport
-from benchmark.services import at_once, reports
+from benchmark.services import at_once, leaderboards, reports
 from benchmark.services.reports import forget_report, reports_of
 from benchmark.urls import results, runs
 from tests.benchmark.structure_world import structure_world
@@ -75,6 +76,16 @@ def test_the_page_follows_and_is_there_from_then_on(world, client, name):
     page = _text(client, follows)
     assert "majority" in page and not FOLLOWS.search(page)
     assert at_once.FOLLOWS + "=" not in page, "nobody is led to wait again"
+    assert "majority" in _text(client, url)
+
+
+def test_a_ranking_of_many_models_that_nobody_kept_follows_too(world, client, monkeypatch):
+    url = address(world, "leaderboard")
+    client.get(f"{url}?computed=1")
+    cache.clear()  # as after its time
+    monkeypatch.setattr(leaderboards, "AS_LONG", 1)
+    follows = FOLLOWS.search(_text(client, url))
+    assert follows and "majority" in _text(client, html.unescape(follows[1]))
     assert "majority" in _text(client, url)
 
 
