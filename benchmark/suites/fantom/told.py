@@ -38,6 +38,7 @@ TOLD = MetricGroup(
     facets={"scenario": gettext_noop("Scenario"), "order": gettext_noop("Order of belief")},
     facet_values=FACET_VALUES,
     chance=by_chance,
+    says=lambda sample, repaired: str(repaired.get("verdict")),
     notes=(
         gettext_noop(
             "The judge says whether an answer in free words states the right belief, the wrong one that the benchmark "

@@ -25,6 +25,7 @@ from benchmark.services.judge_versions import version_of
 from benchmark.services.judgements import judgements_of
 from benchmark.services.launching import judging_plan
 from benchmark.services.plans import RunRefused
+from benchmark.services.reports import forget_report
 from benchmark.services.runs import start_run
 from judge.domain.calibration.stories import Metric
 from judge.models import Alignment, AlignmentStudy
@@ -193,6 +194,23 @@ def test_what_the_judge_says_nothing_of_is_missing_with_bounds(world):
     ]  # fmt: skip
     told = cells_of(tables_of(document_of(run))["told-repaired"]())["careful"]
     assert (told["inaccessible unread"], told["inaccessible cannot tell"]) == (2, 1)
+
+
+def test_wrong_and_neither_are_two_answers_between_repetitions_and_to_read(world, client):
+    run = world.run("oracle-judge", repetitions=2)
+    told = figures(run, "careful")["analyses"]["repaired"]["repetitions"]
+    assert told["agreement"] == 1.0
+    again = RunItem.objects.filter(entrant__run=run, entrant__name="careful", stage="judge", repetition=1)
+    changed = next(item for item in again.order_by("sample__position") if item.repaired["verdict"] == "wrong")
+    changed.repaired |= {"verdict": "neither"}
+    changed.save()
+    forget_report(run)
+    told = figures(run, "careful")["analyses"]["repaired"]["repetitions"]
+    assert told["agreement"] == (len(THINGS) - 1) / len(THINGS), "though both score nought"
+    assert told["stories"] == [[changed.sample.cluster, 1, 1]]
+    client.force_login(world.cast.alice)
+    page = client.get(reverse("benchmark:flips", args=[run.project.slug, run.uid]))
+    assert [first.sample.number for first, _ in page.context["rows"]] == [changed.sample.number]
 
 
 def test_an_empty_answer_is_missing_and_the_judge_is_not_asked(world, monkeypatch):
