@@ -14,7 +14,7 @@ from benchmark.services.method_rows import Asked, Chosen, MethodTable, rows_of_m
 from benchmark.services.paired_sides import adjusted
 from benchmark.services.results import each_entered, samples_of
 from benchmark.suites.asked import Parse
-from benchmark.suites.by_part import PartFigure, Parts, Told
+from benchmark.suites.by_part import CATEGORY, PartFigure, Parts, Told
 from benchmark.suites.registry import group_named, group_suite, suite_named
 from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import PARSES
@@ -52,11 +52,13 @@ def rows_by_part(
 
 
 def _numbers(parts: Parts, names: Mapping[str, str], dataset: Dataset) -> dict[str, frozenset[int]]:
-    """The numbers of the samples by value of a facet, under the names that values have."""
-    rows = DatasetSample.objects.filter(dataset=dataset)
+    """The numbers of the samples by part, under the names that values of a facet have."""
+    where = "category" if parts.facet == CATEGORY else f"content__{parts.facet}"
     numbers: dict[str, set[int]] = {value: set() for value in parts.values}
-    for number, value in rows.values_list("number", f"content__{parts.facet}"):
-        numbers.setdefault(value, set()).add(number)
+    for number, value in DatasetSample.objects.filter(dataset=dataset).values_list("number", where):
+        part = parts.of(value) if parts.of else value
+        if part in numbers or not parts.values:
+            numbers.setdefault(part, set()).add(number)
     return {names.get(value, value): frozenset(of) for value, of in numbers.items()}
 
 

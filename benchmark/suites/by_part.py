@@ -14,6 +14,10 @@ PartEstimate = Mapping[str, Any]
 """{"value", "n", "interval"[, "reason"][, "bounds"]}, as estimates have them."""
 
 
+CATEGORY = "category"
+"""In place of a facet: parts are by the categories of samples."""
+
+
 @dataclass(frozen=True, slots=True)
 class PartFigure:
     """A figure of a part that is no mean over samples, such as macro F1.
@@ -34,12 +38,14 @@ class PartFigure:
 @dataclass(frozen=True, slots=True)
 class Parts:
     """The parts by which methods are held against each other beside the whole: by the values of `Sample.content` under
-    `facet` in the score of the metric group, or, where that is empty, in a `figure` of their own. `heading` is what a
-    part is called, `values` are those of the facet in the order in which tables have them, `short` names of parts for
-    narrow columns."""
+    `facet`, or by CATEGORY, in the score of the metric group, or, where `facet` is empty, in a `figure` of their own.
+    `of(value)` is the part to which a value belongs, which is the value itself where there is no such function.
+    `heading` is what a part is called, `values` are those that are parts, in the order in which tables have them, none
+    for all, `short` names of parts for narrow columns."""
 
     heading: str
     facet: str = ""
     values: tuple[str, ...] = ()
     short: Mapping[str, str] = field(default_factory=dict)
+    of: Callable[[str], str] | None = None
     figure: PartFigure | None = None

@@ -47,6 +47,7 @@ _TRIES = {
     "groups.counts": "say whether {place} counts",
     "groups.finer.texts": "name what is counted in {place}",
     "groups.finer.scores": "say what answers to {place} come to in what is counted",
+    "groups.parts.of": "compare methods by part",
     "groups.parts.figure.told": "say what {who} said of each part",
     "groups.parts.figure.estimate": "compare methods by part",
     "groups.parts.figure.difference": "compare methods by part",

@@ -30,6 +30,15 @@ TYPES: Mapping[tuple[str, str], str] = {
 }
 """By kind and topic."""
 SHORT_TYPES: Mapping[str, str] = {name: name for name in TYPES.values()}
+SHORT_IN_PANELS: Mapping[str, str] = {
+    "Belief, choice": "Choice",
+    "Belief, free": "Free",
+    "Answerability, list": "Ans. list",
+    "Answerability, yes or no": "Ans. y/n",
+    "Information, list": "Info list",
+    "Information, yes or no": "Info y/n",
+}
+"""Names of types for narrow panels of a picture."""
 NO_BELIEF = "no belief"
 ORDERS: Mapping[str, str] = {
     "first-order": "First order",

@@ -10,11 +10,12 @@ from statistics import fmean
 
 from benchmark.domain.estimating import StoryScore
 from benchmark.suites.asked import Parse
+from benchmark.suites.by_part import CATEGORY, Parts
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
 from benchmark.suites.conversations.baselines import by_majority
 from benchmark.suites.conversations.by_chance import by_chance
 from benchmark.suites.conversations.item_page import says
-from benchmark.suites.conversations.question_types import FACET_VALUES
+from benchmark.suites.conversations.question_types import FACET_VALUES, SHORT_IN_PANELS, TYPES
 from benchmark.suites.conversations.rows import ACCESSIBLE, DISTANCE, FACT, INACCESSIBLE
 from benchmark.suites.conversations.units import WHOLES, reads_of, wholes_of
 from benchmark.suites.fantom.analyses import Analyses, analyses_of
@@ -117,6 +118,12 @@ QUESTIONS = accuracy_group(
     majority=by_majority,
     says=says,
     notes=(gettext_noop("By chance 50 % of choices and of yes or no questions are right."), _RESAMPLED),
+    parts=Parts(
+        gettext_noop("Type of question"),
+        facet=CATEGORY,
+        values=tuple(name for (kind, _), name in TYPES.items() if kind != FACT),  # facts have no score here
+        short=SHORT_IN_PANELS,
+    ),
 )
 FACTS = MetricGroup(
     key="fantom-facts",

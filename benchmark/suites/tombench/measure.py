@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from benchmark.domain.estimating import StoryScore
 from benchmark.suites.asked import Parse
+from benchmark.suites.by_part import Parts
 from benchmark.suites.contract import ANSWERS, GUESSED, Entered, Measured, MetricGroup, Outcome, Resources, Sample
 from benchmark.suites.measuring import SampleResult, measured_samples
 from benchmark.suites.reasons import tries_unanswered
@@ -31,6 +32,15 @@ def by_majority(sample: Sample, resources: Resources) -> float:
     item = item_of(sample)
     letters = "ABCD"[: len(item.options)]
     return float(commonest(letters, resources.derived(LETTERS, count_letters)) == item.gold)
+
+
+ABILITIES = ("Emotion", "Desire", "Intention", "Knowledge", "Belief", "Non-literal communication")
+"""The six abilities of the paper, in its order; those of the data are kinds of them."""
+
+
+def ability_of(kind: str) -> str:
+    """Return which of ABILITIES a kind is one of, such as "Belief: Location false beliefs"."""
+    return kind.partition(":")[0].strip().capitalize()
 
 
 GROUP = MetricGroup(
@@ -58,6 +68,13 @@ GROUP = MetricGroup(
     chance=by_chance,
     majority=by_majority,
     says=lambda sample, repaired: str(repaired.get("choice")),
+    parts=Parts(
+        gettext_noop("Ability"),
+        facet="ability",
+        values=ABILITIES,
+        short={"Non-literal communication": "Non-literal"},
+        of=ability_of,
+    ),
 )
 
 
