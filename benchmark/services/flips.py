@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from django.core.cache import cache
 
 from benchmark.controls.chosen import CONTROLS
-from benchmark.models import Entrant, Run, RunItem, RunReport, StoryScores
+from benchmark.models import Entrant, Run, RunItem, StoryScores
 from benchmark.services.leaderboards import KEPT_SECONDS
-from benchmark.services.reports import places_of, reports_of
+from benchmark.services.reports import reports_of, stamps_of
 from benchmark.services.results import samples_of
 from benchmark.suites.asked import UNREAD_ANSWER
 from benchmark.suites.contract import MetricGroup, Says
@@ -65,12 +65,9 @@ def counts_of(run: Run, ways: Sequence[str], closed: Set[int]) -> Counts:
 def _key(run: Run, ways: Sequence[str], closed: Set[int]) -> str:
     """Return the key of counts that stand until answers come in or are parsed again, empty where no figures were
     computed since."""
-    runs = [run, *run.controls.order_by("pk")]
-    computed = dict(RunReport.objects.filter(run__in=runs).values_list("run_id", "computed_at"))
-    if len(computed) < len(runs):
+    figures = stamps_of([run, *run.controls.order_by("pk")])
+    if not figures:
         return ""
-    places = places_of(runs)
-    figures = [[one.pk, computed[one.pk].isoformat(), places[one.pk]] for one in runs]
     facts = [made_by(), figures, sorted(ways), sorted(closed)]
     return f"flips:{hashlib.sha256(json.dumps(facts).encode()).hexdigest()}"
 

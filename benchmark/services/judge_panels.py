@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -11,10 +12,11 @@ from typing import Any
 from django.core.cache import cache
 
 from benchmark.models import Run
+from benchmark.services.at_once import check_at_once
 from benchmark.services.in_context import judge_told
 from benchmark.services.judge_versions import judged_at, version_failure, version_of
 from benchmark.services.judgements import judgements_of
-from benchmark.services.reports import places_of, reports_of
+from benchmark.services.reports import places_of, reports_of, stamps_of
 from benchmark.services.results import each_entered, samples_of
 from benchmark.services.run_figures import RunFigures
 from benchmark.suites.contract import Entered, MetricGroup, Outcome
@@ -100,8 +102,26 @@ def tally_of(stories: Iterable[StoryJudgement]) -> Tally:
 
 def rows_of_judges(runs: Sequence[Run], panel: Sequence[Run] = ()) -> list[JudgedRow]:
     """Return a row for each judge and model of runs that judge the same answers, then one for each model by the
-    `panel` of some of them, where that has enough members."""
-    reports = reports_of(runs)  # first, as a page says at once that they are computed
+    `panel` of some of them, where that has enough members. Counted once for the same figures; raises BeingComputed for
+    a page that answers at once, where that takes long."""
+    reports = reports_of(runs)
+    key = _key(runs, panel)
+    rows: list[JudgedRow] | None = cache.get(key) if key else None
+    if rows is None:
+        check_at_once(sum(report.scored for report in reports.values()))
+        rows = _counted(runs, panel, reports)
+        if key:
+            cache.set(key, rows, KEPT_SECONDS)
+    return rows
+
+
+def _key(runs: Sequence[Run], panel: Sequence[Run]) -> str:
+    figures = stamps_of(runs)
+    facts = [made_by(), figures, [judge_told(run) for run in runs], [run.pk for run in panel]]
+    return "judges:" + hashlib.sha256(json.dumps(facts).encode()).hexdigest() if figures else ""
+
+
+def _counted(runs: Sequence[Run], panel: Sequence[Run], reports: Mapping[int, RunFigures]) -> list[JudgedRow]:
     judgements = {run.pk: list(judgements_of(run)) for run in runs}
     rows = [row for run in runs for row in _rows_of(run, reports[run.pk], judgements[run.pk])]
     if len(panel) >= FEWEST:

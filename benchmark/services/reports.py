@@ -131,6 +131,16 @@ def places_of(runs: Sequence[Run]) -> dict[int, list[int]]:
     return {run: [count for pk in one for count in counts.get(pk, [0, 0])] for run, one in whose.items()}
 
 
+def stamps_of(runs: Sequence[Run]) -> list[list[Any]]:
+    """Return, a run each, what is another once its answers came in or were parsed again and its figures computed since;
+    nothing where one of them has no figures."""
+    computed = dict(RunReport.objects.filter(run__in=runs).values_list("run_id", "computed_at"))
+    if len(computed) < len({run.pk for run in runs}):
+        return []
+    places = places_of(runs)
+    return [[run.pk, computed[run.pk].isoformat(), places[run.pk]] for run in runs]
+
+
 def _rows(run: Run) -> tuple[list[_Scored], list[int]]:
     """Return each entrant's and person's figures, and the numbers of the samples."""
     suite = suite_named(run.suite)

@@ -11,7 +11,8 @@ from django.core.cache import cache
 from django.urls import reverse
 
 from benchmark.models import Run, RunReport
-from benchmark.services import at_once, leaderboards, reports
+from benchmark.services import at_once, judge_panels, leaderboards, reports
+from benchmark.services.judge_panels import judged_beside, rows_of_judges
 from benchmark.services.reports import forget_report, reports_of
 from benchmark.urls import results, runs
 from tests.benchmark.structure_world import structure_world
@@ -58,8 +59,8 @@ def test_no_page_computes_reports_before_it_says_so(world, client, monkeypatch):
     monkeypatch.setattr(reports, "_computed", computed)
     said = {name for name in PAGES if name not in PARTS and FOLLOWS.search(_text(client, address(world, name)))}
     assert said >= {
-        "across", "compare", "differences", "flips", "gold_kinds", "items_apart", "leaderboard", "run_report",
-        "structure",
+        "across", "compare", "differences", "flips", "gold_kinds", "items_apart", "leaderboard", "run_judges",
+        "run_report", "structure",
     }  # fmt: skip
 
 
@@ -87,6 +88,24 @@ def test_a_ranking_of_many_models_that_nobody_kept_follows_too(world, client, mo
     follows = FOLLOWS.search(_text(client, url))
     assert follows and "majority" in _text(client, html.unescape(follows[1]))
     assert "majority" in _text(client, url)
+
+
+def test_what_judges_said_is_counted_once_and_anew_with_the_figures(world, client, monkeypatch):
+    url, runs = address(world, "run_judges"), judged_beside(world.run)
+    reports_of(runs)
+    follows = FOLLOWS.search(_text(client, url))
+    assert follows and "lexical-judge" in _text(client, html.unescape(follows[1]))
+    rows = rows_of_judges(runs)
+    assert rows[0].model == "omniscient" and rows[0].tally.rows
+
+    def read(run):
+        raise AssertionError("all judgements are read")
+
+    monkeypatch.setattr(judge_panels, "judgements_of", read)
+    assert rows_of_judges(runs) == rows and "lexical-judge" in _text(client, url)
+    forget_report(world.run)
+    with pytest.raises(AssertionError, match="all judgements are read"):
+        rows_of_judges(runs)
 
 
 def test_parts_of_pages_files_and_commands_take_their_time(world, client):
