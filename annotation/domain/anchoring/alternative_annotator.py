@@ -20,7 +20,7 @@ FEWEST_ITEMS = 10
 NORMAL_FROM = 30
 ALL_SIGNS_TO = 13
 FEW_ANNOTATORS = gettext_noop(
-    f"the test needs at least {FEWEST_ANNOTATORS} annotators with {FEWEST_ITEMS} comparable items each"
+    f"the test needs at least {FEWEST_ANNOTATORS} different annotators with {FEWEST_ITEMS} comparable items each"
 )
 FEW_ITEMS = gettext_noop(f"fewer than {FEWEST_ITEMS} items that the model and another annotator labelled too")
 

@@ -12,8 +12,8 @@ from core.statistics import FEWEST, RESAMPLES, method
 
 FEWEST_BLIND_VOTES = 2
 BLIND_RULE = gettext_noop(
-    f"a cell counts where at least {FEWEST_BLIND_VOTES} annotators voted without having seen its suggestion and more "
-    "than half of them chose the same label"
+    f"a cell counts where at least {FEWEST_BLIND_VOTES} different annotators voted without having seen its suggestion "
+    "and more than half of them chose the same label"
 )
 
 
@@ -66,10 +66,11 @@ def blind_evidence(gold: Ints, votes: Ints) -> BlindEvidence:
 
 def _none_yet(evidence: BlindEvidence) -> str:
     single, split = evidence["cells_with_one_vote"], evidence["cells_without_majority"]
+    fewest = f"{FEWEST} stories"
     return gettext_noop(
         f"no cell has {FEWEST_BLIND_VOTES} agreeing votes cast without its suggestion in sight ({single} have one "
         f"such vote, {split} have more that do not agree); the share is given from one such cell on, its interval "
-        f"from {FEWEST} stories with such cells on"
+        f"from {fewest} with such cells on"
     )
 
 
