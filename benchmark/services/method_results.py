@@ -9,9 +9,10 @@ from dataclasses import replace
 from typing import Any
 
 from django.core.cache import cache
+from django.db.models import Exists, OuterRef, QuerySet
 
 from benchmark.domain.beside import MethodResults, MethodRow
-from benchmark.models import Entrant, Run
+from benchmark.models import Entrant, Run, RunItem
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED
 from benchmark.services.method_parts import rows_by_part
 from benchmark.services.method_plans import methods_of
@@ -71,9 +72,10 @@ def _chosen(run: Run, family: Sequence[Run], numbers: Mapping[int, frozenset[int
     of the run's samples, and of those the newest."""
     specs = dict(run.entrants.values_list("endpoint_id", "spec"))
     by_run: dict[int, list[tuple[int, int, Any]]] = {}
-    rows = Entrant.objects.filter(run__in=family, endpoint__in=specs).values_list("run_id", "endpoint_id", "pk", "spec")
-    for of, endpoint, pk, spec in rows:
+    entrants = Entrant.objects.filter(run__in=family, endpoint__in=specs)
+    for of, endpoint, pk, spec in entrants.values_list("run_id", "endpoint_id", "pk", "spec"):
         by_run.setdefault(of, []).append((endpoint, pk, spec))
+    answered = _answered(entrants, answering_step(run))
     chosen: Chosen = {}
     most = sorted(
         family, key=lambda other: -len(numbers[other.pk] & numbers[run.pk])
@@ -81,9 +83,16 @@ def _chosen(run: Run, family: Sequence[Run], numbers: Mapping[int, frozenset[int
     for other in [run, *most]:
         for endpoint, pk, spec in by_run.get(other.pk, ()):
             place, why = (method_of_run(other), endpoint), _unfit(run, other, spec == specs[endpoint], numbers)
+            why = why or ("" if pk in answered else gettext_noop("No answer yet."))
             if not isinstance(chosen.get(place), Asked):
                 chosen[place] = chosen.get(place, why) if why else Asked(other, pk)
     return chosen
+
+
+def _answered(entrants: QuerySet[Entrant], step: str) -> frozenset[int]:
+    """Return the ids of those that have an answer: of the others nothing is known, which is not a score of nothing."""
+    answers = RunItem.objects.filter(entrant=OuterRef("pk"), stage=step, call__isnull=False)
+    return frozenset(entrants.filter(Exists(answers)).values_list("pk", flat=True))
 
 
 def _unfit(run: Run, other: Run, same_model: bool, numbers: Mapping[int, frozenset[int]]) -> str:

@@ -160,6 +160,14 @@ def test_a_model_that_was_not_asked_stands_there_as_missing(runs):
     assert tables["methods-opentom-repaired"]().notes[-1] == f"Without a difference: {lacking}"
 
 
+def test_a_model_without_an_answer_yet_has_no_score_of_nothing(runs):
+    unasked = RunItem.objects.filter(entrant__run=runs[1], entrant__name=THINKS)
+    unasked.update(call=None, official=None, repaired=None, score=None, repaired_score=None)
+    rows = rows_of(runs[0])
+    assert (rows[THINKS, "cot"].why, rows[THINKS, "cot"].score) == ("No answer yet.", None)
+    assert rows[STEADY, "cot"].score["value"] == 1.0
+
+
 def test_a_method_that_is_launched_later_joins_the_run_that_is_there(world, runs):
     cast, (plain, *_) = world
     (later,) = plans_by_method(replace(plan_of(plain), limit=46, title="Later", seed=5), ["self-ask"])
