@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -149,11 +149,7 @@ def _leads(rankings: Sequence[SuiteRanking]) -> list[str]:
     leads = [
         gettext_noop(f"{ranking.title} is not shown. {ranking.withheld}") for ranking in rankings if ranking.withheld
     ]
-    leads += [
-        gettext_noop(f"Not in {ranking.title}: {absent_told(ranking.absent)}.")
-        for ranking in rankings
-        if ranking.absent
-    ]
+    leads += [lead for ranking in rankings for lead in _absent(ranking)]
     without = [ranking for ranking in rankings if ranking.no_chance and not ranking.withheld]
     reasons = dict.fromkeys(ranking.no_chance for ranking in without)
     return leads + [
@@ -162,6 +158,17 @@ def _leads(rankings: Sequence[SuiteRanking]) -> list[str]:
         )
         for why in reasons
     ]
+
+
+def _absent(ranking: SuiteRanking) -> Iterator[str]:
+    """Say whom a ranking lacks, and apart from them who stands in it and has figures under other conditions, too."""
+    shown = {model.name for model in ranking.models.values()}
+    absent = [one for one in ranking.absent if one.model not in shown]
+    apart = [one for one in ranking.absent if one.model in shown]
+    if absent:
+        yield gettext_noop(f"Not in {ranking.title}: {absent_told(absent)}.")
+    if apart:
+        yield gettext_noop(f"{ranking.title} has other figures, too: {absent_told(apart)}.")
 
 
 def table_of_model(rankings: Sequence[SuiteRanking], model: AcrossModel) -> Table:

@@ -15,6 +15,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from benchmark.domain.tables import Absent
 from benchmark.models import Audience, Dataset, ResultsVisibility, Run, SharedReport
 from benchmark.services import across
 from benchmark.services.across import NO_CHANCE, pairs_across, rankings_across
@@ -242,6 +243,16 @@ def test_a_model_whose_calls_all_failed_is_named_with_the_reason(world):
     table = table_of_all(world.rankings)
     assert any("Not in Tiny sums, version 2: gone" in lead and "calls failed" in lead for lead in table.lead)
     assert "gone" not in {row["model"] for row in table.rows}
+
+
+def test_a_model_that_is_ranked_elsewhere_too_is_not_called_absent(tiny):
+    found = ranking(ada=0.5)
+    (key,) = found.models
+    absent = [Absent(found.models[key].name, "ranked apart: asked plain"), Absent("gone", "its calls failed")]
+    assert table_of_all([replace(found, absent=absent, no_chance="")]).lead == [
+        "Not in Tiny sums: gone (its calls failed).",
+        "Tiny sums has other figures, too: ada (ranked apart: asked plain).",
+    ]
 
 
 def test_a_model_that_ran_one_suite_alone_says_which_it_lacks(world):
