@@ -29,8 +29,9 @@ def _width(text: str, size: float, weight: str) -> float:
     return width
 
 
-HINTING = 1.02
-"""Letters are fitted to the dots of a picture, so that a line is up to so much wider at another resolution."""
+HINTING = 1.05
+"""Letters are fitted to the dots of a picture or a screen, so that a line is up to so much wider at another resolution,
+and in a browser."""
 
 
 def wrapped(text: str, room: float, size: float = SMALL) -> list[str]:

@@ -16,12 +16,12 @@ from PIL import Image
 from benchmark.domain import plots
 from benchmark.domain.beside import MethodRow
 from benchmark.domain.drawn import Lead, ModelRow, RankedRow
-from benchmark.domain.plots.canvas import WIDTHS
+from benchmark.domain.plots.canvas import EDGE, WIDTHS, Canvas
 from benchmark.domain.plots.dots import Series
 from benchmark.domain.plots.heat import STRONGEST
 from benchmark.domain.plots.label_placement import LabelPlacer
 from benchmark.domain.plots.names import LONGEST, ROOM, UNNAMED, is_eastern, labels, printable, shortened, width
-from benchmark.domain.plots.text_size import text_width
+from benchmark.domain.plots.text_size import text_width, wrapped
 from benchmark.domain.plots.theme import SMALL, THEMES, families
 from benchmark.domain.plots.values import limits, percent
 from benchmark.suites.omnitom import plots as omnitom_plots
@@ -399,6 +399,14 @@ def test_captions_keep_off_the_edges_of_a_png(wide):
     pixels = np.asarray(Image.open(io.BytesIO(data)).convert("L"), dtype=int)
     edge = 4  # of 200 dots an inch
     assert len(set(pixels[:, :edge].ravel()) | set(pixels[:, -edge:].ravel())) == 1
+
+
+def test_captions_keep_off_the_edge_in_a_browser_whose_letters_are_wider():
+    canvas = Canvas(453.6, 40, "light")
+    line = wrapped("intervals over conversations " * 20, canvas.width - 2 * EDGE)[0]
+    canvas.caption(300, 10, [line])
+    middle = canvas.figure.texts[-1].get_position()[0] * canvas.width
+    assert middle + 1.045 * text_width([line], SMALL) / 2 < canvas.width
 
 
 def test_labels_are_short_printable_and_distinct():
