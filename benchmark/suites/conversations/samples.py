@@ -13,6 +13,8 @@ from benchmark.suites.conversations.rows import CHOICE, DISTANCE, YES_NO, Questi
 from core.language import gettext_noop
 
 Problem = Mapping[str, str | int]
+LONGEST_CITED = 80
+"""Characters of a question in a sentence about it."""
 
 
 def names_of(question_set: QuestionSet) -> tuple[str, ...]:
@@ -88,6 +90,11 @@ def without_licence(name: str, licence: str) -> Iterator[Problem]:
         yield {"file": name, "line": 0, "message": message}
 
 
+def _cut(question: str) -> str:
+    """The beginning of a question, which says where it goes on."""
+    return question if len(question) <= LONGEST_CITED else f"{question[: LONGEST_CITED - 1].rstrip()}…"
+
+
 def oddities(copy: Fantom) -> Iterator[Problem]:
     """The parts of the file that make figures odd: `line` is where in it the set begins."""
     for question_set in copy.sets.values():
@@ -102,7 +109,7 @@ def oddities(copy: Fantom) -> Iterator[Problem]:
         for row in question_set.rows:
             if row.kind == CHOICE and not people_of(row, names):
                 message = gettext_noop(
-                    f"Set {question_set.set_id}: “{row.question[:80]}” asks about the belief of nobody who is in "
+                    f"Set {question_set.set_id}: “{_cut(row.question)}” asks about the belief of nobody who is in "
                     f"the conversation."
                 )
                 yield {**place, "message": message}

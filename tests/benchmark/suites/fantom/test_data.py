@@ -78,6 +78,13 @@ def test_what_is_odd_is_said(small):
     assert "Set 2-0-0: the name Tom is part of Tomas" in told[2][1]
 
 
+def test_a_question_that_is_cited_in_part_says_so(small):
+    odd = records()
+    odd[0]["beliefQAs"][0] = belief("What does the text believe of " + "it, " * 30, "Nothing.", "Much.", "inaccessible")
+    messages = [str(problem["message"]) for problem in load(small(odd)).problems]
+    assert any(f"“What does the text believe of {'it, ' * 12}i…” asks about" in message for message in messages)
+
+
 @pytest.mark.parametrize(
     ("value", "told"),
     [
