@@ -135,6 +135,8 @@ def correlations_table(models: Sequence[Metrics], tasks: Tasks, parse: str) -> T
     title = gettext_noop(f"Correlations of the three tasks over models, {parse} parse")
     few = {row["n"] for row in rows if row["n"] < FEWEST_POINTS}
     lead = [gettext_noop(f"No correlation over {min(few)} models: {too_few_points('models')}.")] if few else []
+    alike = {str(row["interval_reason"]) for row in rows if row["r"] is None and row["n"] >= FEWEST_POINTS}
+    lead += [gettext_noop(f"No correlation where {reason}.") for reason in sorted(alike)]
     return Table(title=title, columns=columns, rows=rows, lead=lead, notes=[_CORRELATIONS])
 
 

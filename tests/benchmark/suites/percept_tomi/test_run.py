@@ -21,7 +21,9 @@ from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.reports import report_of
 from benchmark.services.runs import start_run, start_runs
 from benchmark.suites.perceiving.baselines import PERCEIVE
+from benchmark.suites.perceiving.tables import SCENARIOS, correlations_table
 from benchmark.suites.percept_tomi.baselines import BASELINES
+from benchmark.suites.percept_tomi.tables import TASKS
 from benchmark.suites.registry import suite_named
 from tests.benchmark.settled import make_endpoint, work_off
 from tests.benchmark.suites.percept_tomi import own
@@ -116,6 +118,16 @@ def test_five_models_have_correlations_with_intervals(cast, copy, monkeypatch):
     first = made["scenarios-repaired"]().rows[0]
     assert first["percept-tomi true belief"] == first["percept-tomi-perception recall false belief"] == 1.0
     assert_perception_is_told_as_each_parse_counts(made)
+
+
+def test_a_correlation_that_there_is_not_says_why():
+    def told(perception: float, answers: float) -> dict:
+        return {task: {of: {"value": value} for of in SCENARIOS} for task, value in zip(
+            TASKS, (perception, answers, answers**2), strict=True)}  # fmt: skip
+
+    table = correlations_table([told(1.0, at / 10) for at in range(5)], TASKS, "repaired")
+    assert [row["r"] is None for row in table.rows] == [True, False, True] * 2
+    assert table.lead == ["No correlation where one of the two is the same everywhere."]
 
 
 def assert_perception_is_told_as_each_parse_counts(made):
