@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from urllib.parse import urlencode
 
 import pytest
@@ -90,6 +91,13 @@ def test_the_page_opens_both_items_of_a_story(world, client):
         address = f"{world.base}/runs/{world.run.uid}/items/{place.pk}/"
         assert address in page.content.decode()
         assert client.get(address).status_code == 200
+
+
+def test_the_chosen_stories_and_the_way_to_all_are_two_sentences(world, client):
+    client.force_login(world.alice)
+    asked = {"a": world.entrant("majority"), "b": world.entrant("random"), "split": f"run:{world.run.uid}"}
+    page = client.get(f"{world.base}/results/compare/", asked)
+    assert re.search(r"</bdi>\. <a\s+href=\"[^\"]*\"\s*>All stories that both have</a>", page.content.decode())
 
 
 def test_differences_open_what_they_are_of(world, client):
