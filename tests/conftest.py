@@ -173,11 +173,14 @@ def contexts_of_pages_alone(django_test_environment) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def only_filled_tables_are_emptied(django_test_environment) -> None:
+    """And the connection stays from one test to the next: for a new one PostgreSQL begins a process, which learns all
+    tables anew."""
     from django.test import TransactionTestCase
 
     from tests.copies import empty_what_is_filled
 
     TransactionTestCase._fixture_teardown = empty_what_is_filled
+    TransactionTestCase._should_reload_connections = lambda test: False
 
 
 @pytest.fixture(scope="session", autouse=True)
