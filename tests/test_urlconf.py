@@ -149,6 +149,7 @@ PAGES = {
     "benchmark:calibration_panel": ADMIN,
     "benchmark:calibration_panel_table": ADMIN,
     "benchmark:calibration_bridge": ADMIN,
+    "benchmark:calibration_bridge_table": ADMIN,
     "benchmark:datasets": EXPERT,
     "benchmark:dataset": EXPERT,
     "benchmark:freeze": ADMIN,
@@ -330,6 +331,7 @@ def _held() -> tuple[Cast, dict[str, str]]:
     own |= dict.fromkeys(CALIBRATIONS, study)
     own |= {"benchmark:calibration_table": study | {"table": "agreement"}}
     own |= {"benchmark:calibration_panel_table": study | {"table": "panel"}}
+    own |= {"benchmark:calibration_bridge_table": study | {"table": "change"}}
     own["benchmark:watch"] = {"uid": _watch(place.entrant).uid}
     kept = {"uid": place.entrant.run.uid, "pk": report.items.get().pk}
     own |= dict.fromkeys(("benchmark:shared_item", "benchmark:shared_answer"), kept)

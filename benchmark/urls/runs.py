@@ -41,6 +41,7 @@ urlpatterns = [
     path("calibration/<str:uid>/panel/", panels.panel, name="calibration_panel"),
     path("calibration/<str:uid>/panel/<slug:table>.<slug:data>", panels.panel_file, name="calibration_panel_table"),
     path("calibration/<str:uid>/bridge/", panels.bridge, name="calibration_bridge"),
+    path("calibration/<str:uid>/bridge/<slug:table>.<slug:data>", panels.bridge_file, name="calibration_bridge_table"),
     path("watches/", watches.watches, name="watches"),
     path("watches/<str:uid>/", watches.watch, name="watch"),
     path("runs/", runs.runs, name="runs"),

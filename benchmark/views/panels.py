@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from benchmark.models import Run
+from benchmark.services.bridge_tables import CHANGE, VERDICTS, bridge_tables
 from benchmark.services.calibrated_panels import PanelReport, kept_bridge, kept_panel
 from benchmark.services.calibrating import JudgeBrief, briefs_of
 from benchmark.services.calibration_words import CalibrationWords, words_of
@@ -36,7 +37,7 @@ def panel(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     if len(chosen) >= FEWEST:
         report = kept_panel(study, chosen, apart="own" not in request.GET)
         context |= _panel(report, words_of(study)) | {"over": cluster_of(study)}
-        address = partial(_file, slug, uid, urlencode([*(("judge", one.version) for one in chosen), *_own(request)]))
+        address = partial(_file, "calibration_panel_table", slug, uid, _query(request, chosen))
         context["files"] = {
             name: files_of("table", table, address)
             for name, table in (("agreement", AGREEMENT), ("weights", WEIGHTS), ("preference", PREFERENCE))
@@ -61,12 +62,13 @@ def _ticked(request: HttpRequest, judges: list[JudgeBrief]) -> list[JudgeBrief]:
     return [one for one in judges if one.version in ticked] if ticked else judges
 
 
-def _own(request: HttpRequest) -> list[tuple[str, str]]:
-    return [("own", "1")] if "own" in request.GET else []
+def _query(request: HttpRequest, chosen: list[JudgeBrief]) -> str:
+    own = [("own", "1")] if "own" in request.GET else []
+    return urlencode([*(("judge", one.version) for one in chosen), *own])
 
 
-def _file(slug: str, uid: str, query: str, _kind: str, name: str, suffix: str) -> str:
-    return f"{reverse('benchmark:calibration_panel_table', args=[slug, uid, name, suffix])}?{query}"
+def _file(view: str, slug: str, uid: str, query: str, _kind: str, name: str, suffix: str) -> str:
+    return f"{reverse(f'benchmark:{view}', args=[slug, uid, name, suffix])}?{query}"
 
 
 def _panel(report: PanelReport, words: CalibrationWords) -> dict[str, Any]:
@@ -88,12 +90,31 @@ def bridge(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     judges = briefs_of(study)
     context: dict[str, Any] = {"study": study, "judges": judges, "origin": _origin(study), "words": words_of(study)}
     if len(judges) > 1:
-        first, second = _newest(judges)
-        old, new = _version(request, "old", judges) or first, _version(request, "new", judges) or second
+        old, new = _asked(request, judges)
         context |= {"old": old, "new": new}
         if old is not new:
             context["report"] = kept_bridge(study, old, new)
+            query = urlencode([("old", old.version), ("new", new.version)])
+            address = partial(_file, "calibration_bridge_table", slug, uid, query)
+            context["files"] = {name: files_of("table", name, address) for name in (CHANGE, VERDICTS)}
     return render(request, "benchmark/calibration/bridge.html", access.context | context)
+
+
+@require_GET
+def bridge_file(request: HttpRequest, slug: str, uid: str, table: str, data: str) -> HttpResponse:
+    """A table of what changes from `old` to `new`, as a file."""
+    _access, study = study_for_admins(request, slug, uid)
+    judges = briefs_of(study)
+    old, new = _asked(request, judges) if len(judges) > 1 else (None, None)
+    if old is None or new is None or old is new or not (report := kept_bridge(study, old, new)).tables:
+        return redirect("benchmark:calibration_bridge", slug, uid)  # which says why there is no table
+    return table_response(bridge_tables(report, words_of(study)), table, data, f"{slug}-calibration-{uid}-{table}")
+
+
+def _asked(request: HttpRequest, judges: list[JudgeBrief]) -> tuple[JudgeBrief, JudgeBrief]:
+    """The two versions that are asked for, the newest ones where none is."""
+    first, second = _newest(judges)
+    return _version(request, "old", judges) or first, _version(request, "new", judges) or second
 
 
 def _origin(study: AlignmentStudy) -> str:

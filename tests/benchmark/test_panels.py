@@ -139,6 +139,28 @@ def test_every_table_of_the_panel_is_a_file_of_the_judges_that_are_ticked(world,
     assert alone.url == base, "which says why there is none"
 
 
+def test_what_a_change_of_the_judge_does_is_a_file(world, study):  # noqa: F811
+    client, base = Client(), f"{world.base}/calibration/{study.uid}/bridge/"
+    client.force_login(world.alice)
+    assert client.get(f"{base}change.csv").url == base, "which says that there is one judge only"
+    second_judge(world)
+    old, new = calibrated(study)[0]
+    query = f"?old={old.version}&new={new.version}"
+    page = client.get(base + query).content.decode()
+    assert all(f'href="{base}{name}.csv{escape(query)}"' in page for name in ("change", "verdicts"))
+    found = bridge_report(study, old, new).bridge
+    lines = csv.DictReader(StringIO(client.get(f"{base}change.csv{query}").content.decode()))
+    told = {row["Model"]: (row["Place before"], row["Place after"], row["No verdict after"]) for row in lines}
+    safe = {one.model: "'" * one.model.startswith("=") + one.model for one in found.models}
+    assert told == {safe[one.model]: tuple(map(str, (*one.places, one.silent[1]))) for one in found.models}
+    [row] = client.get(f"{base}verdicts.json{query}").json()["rows"]
+    assert (row["rows"], row["gained"], row["lost"]) == (found.rows, found.gained, found.lost)
+    assert row["same"] == pytest.approx(found.same.value) and row["same-interval"] == pytest.approx(found.same.interval)
+    assert client.get(f"{base}change.tex{query}").status_code == 200
+    assert client.get(f"{base}nothing.csv{query}").status_code == 404
+    assert client.get(f"{base}change.csv?old={old.version}&new={old.version}").url == base
+
+
 def silenced(world):  # noqa: F811
     """A second judge without a verdict on any row."""
     run = second_judge(world)
