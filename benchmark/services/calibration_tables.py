@@ -38,6 +38,13 @@ def share_heads(words: CalibrationWords) -> dict[str, str]:
     return dict(zip(_FIGURES, heads, strict=False))
 
 
+def kappa_column() -> Column:
+    """Return the column of Cohen's κ."""
+    return Column(
+        key=KAPPA, header=gettext_noop("Cohen’s κ"), kind="number", digits=3, interval=f"{KAPPA}-interval",
+    )  # fmt: skip
+
+
 def agreement_table(report: CalibrationReport, words: CalibrationWords = OF_STORIES) -> Table:
     """Return a row for all rows together and for each category, evaluated model, actor role, order and table."""
     columns = [
@@ -48,7 +55,7 @@ def agreement_table(report: CalibrationReport, words: CalibrationWords = OF_STOR
             Column(key=key, header=header, kind="share", unit="%", interval=f"{key}-interval", bounds=f"{key}-bounds")
             for key, header in share_heads(words).items()
         ),
-        Column(key=KAPPA, header=gettext_noop("Cohen’s κ"), kind="number", interval=f"{KAPPA}-interval"),
+        kappa_column(),
     ]
     return Table(
         title=gettext_noop("Agreement of the judge with people"),
@@ -75,7 +82,7 @@ def judges_table(kept: StudyReports, words: CalibrationWords = OF_STORIES) -> Ta
             Column(key=key, header=header, kind="share", unit="%", interval=f"{key}-interval", best="high")
             for key, header in share_heads(words).items()
         ),
-        Column(key=KAPPA, header=gettext_noop("Cohen’s κ"), kind="number", interval=f"{KAPPA}-interval"),
+        kappa_column(),
     ]
     rows = [
         _cells("", "", report.calibration.overall)

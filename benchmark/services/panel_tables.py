@@ -8,7 +8,7 @@ from functools import partial
 
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.services.calibrated_panels import PanelJudge, PanelReport
-from benchmark.services.calibration_tables import KAPPA, figure_cells, share_heads
+from benchmark.services.calibration_tables import KAPPA, figure_cells, kappa_column, share_heads
 from benchmark.services.calibration_words import CalibrationWords
 from core.language import gettext_noop
 from judge.domain.calibration.agreement import Agreement
@@ -51,7 +51,7 @@ def _agreement(report: PanelReport, words: CalibrationWords) -> Table:
                 Column(key=key, header=header, kind="share", unit="%", interval=f"{key}-interval")
                 for key, header in heads.items()
             ),
-            Column(key=KAPPA, header=gettext_noop("Cohen’s κ"), kind="number", interval=f"{KAPPA}-interval"),
+            kappa_column(),
             Column(key="known", header=gettext_noop("Rows with both verdicts"), kind="count"),
             Column(key="rows", header=gettext_noop("Rows"), kind="count"),
         ],

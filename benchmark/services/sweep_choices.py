@@ -18,9 +18,11 @@ from benchmark.services.runs import LAUNCH
 from benchmark.services.sweep_cells import best_of, cell_name, cells_of, figures_of, pair_of, pairs_of, swept_by
 from benchmark.services.sweeps import level_of
 from benchmark.suites.contract import MetricGroup
+from benchmark.suites.registry import units_of_group
 from benchmark.suites.shown import EntrantResults
 from core.language import gettext, gettext_noop
 from core.plain import Json
+from core.statistics import beyond_reach
 from judge.domain.calibration.selection import Beside, choice_told
 
 LONGEST_REASON = 2000
@@ -91,6 +93,8 @@ class Choosing:
     looked: Candidate
     against: list[Against]
     kept: SweepPick | None
+    beyond: str = ""
+    """Why no test of this group can show a difference, a clause; empty where one can."""
 
     @property
     def chosen(self) -> Candidate | None:
@@ -158,7 +162,13 @@ def _choosing(
     others = [
         Against(other, pair_of(pairs, wanted.key, other.key)) for other in candidates if other.key != wanted.key
     ]  # fmt: skip
-    return Choosing(group, candidates, wanted, others, kept)
+    return Choosing(group, candidates, wanted, others, kept, _beyond(pairs, group))
+
+
+def _beyond(pairs: Sequence[Pair], group: MetricGroup) -> str:
+    tested = [pair for pair in pairs if pair.p is not None]
+    units = max((pair.clusters or pair.n for pair in tested), default=0)
+    return beyond_reach(units, len(tested), units_of_group(group.key))
 
 
 def _candidates(runs: Sequence[Run], group: MetricGroup, cells: Sequence[EntrantResults]) -> list[Candidate]:
@@ -235,11 +245,13 @@ def choosing_document(choosing: Choosing) -> Json:
         "candidates": [_told(one) for one in choosing.candidates],
         "looked": choosing.looked.key,
         "found": choosing.found,
+        "beyond": choosing.beyond or None,
         "against": [
             _told(one.candidate)
             | {
                 "difference": one.value,
                 "interval": one.interval,
+                "n": one.pair.n if one.pair else 0,
                 "p": one.pair.p if one.pair else None,
                 "adjusted": one.pair.p_adjusted if one.pair else None,
                 "shown": one.shown,

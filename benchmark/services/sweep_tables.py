@@ -14,6 +14,7 @@ from benchmark.models import Run
 from benchmark.services.calibrating import reports_of as reports_of_study
 from benchmark.services.calibration_links import calibrated_studies, still_aligns
 from benchmark.services.calibration_tables import rows_by_level
+from benchmark.services.comparison_tables import count_column
 from benchmark.services.sweep_cells import (
     best_of,
     cell_name,
@@ -58,7 +59,7 @@ def levels_table(runs: Sequence[Run], reader: User) -> Table:
     columns = [
         Column(
             key=f"l{value}", header=level_name(value), kind="share", unit="%", interval=f"l{value}-interval",
-            bounds=f"l{value}-bounds", best="high",
+            bounds=f"l{value}-bounds", best="high", label=NO_PROMPT if value == NO_LEVEL else "",
         )
         for value in levels
     ]  # fmt: skip
@@ -76,6 +77,7 @@ def levels_table(runs: Sequence[Run], reader: User) -> Table:
     )
 
 
+NO_PROMPT = gettext_noop("no prompt")
 NOTE = gettext_noop(
     "Intervals are 95 % over stories. The last column names the levels of a model that are not shown to differ from "
     "the best cell of its block: paired over the same stories and adjusted for all pairs of cells."
@@ -86,7 +88,8 @@ JUDGES = gettext_noop("Judges (agreement with people)")
 JUDGED_NOTE = gettext_noop(
     "Agreement of a judge: the share of rows of a table on which people and the judge agree whether they are matched, "
     "averaged over the tables that people aligned; the test is paired over stories, with Holm’s correction. Judges "
-    "without a verdict on a table of the best one are not compared. A judge that reads no prompt has the level –."
+    "without a verdict on a table of the best one are not compared. A judge that reads no prompt has the level –, in a "
+    "column of its own."
 )
 
 
@@ -201,6 +204,7 @@ def models_table(runs: Sequence[Run]) -> Table:
             row = rows.setdefault(cell_name(cell), {"model": cell_name(cell)})
             row[group.key] = figures.get(group.score)
             row[f"{group.key}-interval"] = figure_part(figures, "interval", group.score)
+            row[f"{group.key}-interval_reason"] = figure_part(figures, "reasons", group.score)
             row[f"{group.key}-bounds"] = figure_part(figures, "bounds", group.score)
     return Table(
         title=gettext_noop(f"Models at {setting.label.lower()} {highest}"),
@@ -220,7 +224,8 @@ def paired_table(choosings: Sequence[Choosing]) -> Table:
         {
             "block": f"{choosing.title}: {choosing.looked.name}", "model": one.candidate.name,
             "score": one.candidate.score, "difference": one.value,
-            "difference-interval": one.interval, "p": one.pair and one.pair.p_adjusted,
+            "difference-interval": one.interval, "difference-interval_reason": one.pair and one.pair.reason,
+            "n": one.pair and one.pair.n, "p": one.pair and one.pair.p_adjusted,
             "shown": gettext_noop("yes") if one.shown else gettext_noop("no"),
         }
         for choosing in choosings
@@ -231,6 +236,7 @@ def paired_table(choosings: Sequence[Choosing]) -> Table:
         Column(key="score", header=gettext_noop("Score"), kind="share", unit="%"),
         Column(key="difference", header=gettext_noop("The one looked at less this one"), kind="share", unit="points",
                interval="difference-interval"),
+        *(count_column(choosing.group.key) for choosing in choosings[:1]),
         Column(key="p", header=gettext_noop("p, Holm"), kind="number", digits=4),
         Column(key="shown", header=gettext_noop("Shown to differ")),
     ]  # fmt: skip
@@ -239,12 +245,17 @@ def paired_table(choosings: Sequence[Choosing]) -> Table:
         columns=columns,
         rows=rows,
         section="block",
-        notes=[PAIRED_NOTE],
+        notes=[PAIRED_NOTE, *([BEYOND_NOTE] if any(one.beyond for one in choosings) else [])],
     )
 
 
 PAIRED_NOTE = gettext_noop(
     "Paired over the same stories, missing answers at their worst; p adjusted for all pairs of cells of a block."
+)
+
+
+BEYOND_NOTE = gettext_noop(
+    "In a block of so few stories no difference can be shown in so many tests at once, however large it is."
 )
 
 

@@ -43,7 +43,7 @@ from core.statistics.intervals import (
 )
 from core.statistics.linear import linear_error, linear_freedom, linear_interval, linear_p
 from core.statistics.missing import spanning
-from core.statistics.sign_flips import ALPHA, caution, flips_for, out_of_reach, sign_flip_p, sign_flips
+from core.statistics.sign_flips import ALPHA, beyond_reach, caution, flips_for, out_of_reach, sign_flip_p, sign_flips
 
 __all__ = [
     "ALPHA",
@@ -60,6 +60,7 @@ __all__ = [
     "Interval",
     "Measure",
     "Scale",
+    "beyond_reach",
     "by_cluster",
     "caution",
     "clusters_known",

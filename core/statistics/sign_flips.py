@@ -40,6 +40,13 @@ def out_of_reach(n: int, tests: int, alpha: float = ALPHA) -> bool:
     return tests * 2.0 ** (1 - n) > alpha
 
 
+def beyond_reach(n: int, tests: int, unit: str, alpha: float = ALPHA) -> str:
+    """Return why no difference of so few clusters can pass so many tests, a clause; empty where one can."""
+    if not tests or not out_of_reach(n, tests, alpha):
+        return ""
+    return gettext_noop(f"{n} {unit} can show no difference in {tests:,} tests at once, however large it is")
+
+
 def caution(n: int, unit: str, where: str = gettext_noop("with")) -> str:
     """Return what the test takes for granted where so few clusters cannot make up for it; empty from `SYMMETRY_FROM`
     clusters on. `where` begins the sentence."""

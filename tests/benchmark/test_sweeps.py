@@ -20,7 +20,7 @@ from benchmark.services.calibration_tables import rows_by_level
 from benchmark.services.judge_panels import judged_beside
 from benchmark.services.run_actions import launched_with
 from benchmark.services.sweep_choices import choose_model, choosings_of
-from benchmark.services.sweep_tables import OPEN_NOTE, _judge, _told, levels_table, models_table
+from benchmark.services.sweep_tables import BEYOND_NOTE, OPEN_NOTE, _judge, _told, levels_table, models_table
 from benchmark.services.sweeps import sweep_of
 from judge.domain.calibration.agreement import Figure
 from judge.domain.calibration.selection import Rival
@@ -180,7 +180,7 @@ def test_a_model_and_level_are_chosen_by_a_paired_test_and_kept_with_a_reason(ca
     address = reverse("benchmark:run_sweep", args=[cast.project.slug, swept[1].uid])
     [extraction, _labelling] = choosings_of(swept)
     assert (extraction.looked.name, extraction.chosen) == ("learns L4", None), "the best, as long as none is chosen"
-    assert extraction.found == "learns L4 is better than learns L1, steady L1, steady L4."
+    assert extraction.found == "learns L4 is better than learns L1, steady L1, steady L4." and not extraction.beyond
     worse = next(one for one in extraction.candidates if one.name == "learns L1")
     [turned] = [one for one in choosings_of(swept, [worse.key])[0].against if one.candidate.name == "learns L4"]
     assert (turned.value, turned.shown) == (-0.75, True)
@@ -243,6 +243,12 @@ def test_cells_that_few_stories_cannot_part_are_not_said_to_differ(cast, dataset
         ("stage1", "L1, L4"),
         ("stage2", "L1, L4"),
     }
+    why = "4 stories can show no difference in 6 tests at once, however large it is"
+    assert [one.beyond for one in choosings_of(runs)] == [why] * 2
+    address = reverse("benchmark:run_sweep", args=[cast.project.slug, runs[0].uid])
+    assert why in written(client.get(address))
+    paired = client.get(f"{address}paired.json").json()
+    assert BEYOND_NOTE in paired["notes"] and {row["n"] for row in paired["rows"]} == {4}
 
 
 def test_one_launch_sweeps_models_and_judges_and_asks_the_models_once(cast, dataset, client):
@@ -276,7 +282,7 @@ def test_one_launch_sweeps_models_and_judges_and_asks_the_models_once(cast, data
         ("steady", "learns"), "not aligned yet: L1, L4"
     ) | {"lexical-judge": "not aligned yet: –"}, "a judge that reads no prompt has a row without a level"
     assert [column.key for column in table.columns if column.key.startswith("l")] == ["l1", "l3", "l4", "l0"]
-    assert table.columns[4].header == "–"
+    assert table.columns[4].header == "–" and table.columns[4].label == "no prompt"
     page = client.get(reverse("benchmark:run_sweep", args=[slug, run.uid])).content.decode()
     assert f'href="/p/{slug}/runs/align/?run={runs[0].pk}&amp;run={runs[1].pk}"' in page
     study = make_study(

@@ -17,6 +17,7 @@ class AgainstOut(CandidateOut):
     interval = serializers.ListField(
         child=serializers.FloatField(), allow_null=True, help_text="95 % interval of the difference, over stories."
     )
+    n = serializers.IntegerField(help_text="Samples that the difference is over.")
     p = serializers.FloatField(allow_null=True, help_text="Of a sign-flip test over stories; null where none can be.")
     adjusted = serializers.FloatField(allow_null=True, help_text="p after Holm's correction over all pairs.")
     shown = serializers.BooleanField(help_text="Whether the two are shown to differ.")
@@ -36,6 +37,9 @@ class SweepGroupOut(serializers.Serializer):
     candidates = CandidateOut(many=True)
     looked = serializers.CharField(help_text="Key of the candidate that is tested against all others.")
     found = serializers.CharField(help_text="What the test says of it.")
+    beyond = serializers.CharField(
+        allow_null=True, help_text="Why no test here can show a difference; null if one can."
+    )
     against = AgainstOut(many=True)
 
 

@@ -19,13 +19,13 @@ from core.statistics import (
     RESAMPLES,
     SHARE,
     Floats,
+    beyond_reach,
     caution,
     few,
     flips_for,
     mean_estimates,
     mean_of,
     method,
-    out_of_reach,
     resampled_means,
     tails,
 )
@@ -37,7 +37,6 @@ LOST = gettext_noop(
     "not ranked: what judges or providers lost, in {lost} of {n} {samples}, is worth up to {points:.1f} points; "
     "ask for it again"
 )
-TOO_FEW = gettext_noop("{units} {unit} can show no difference in {tests} tests at once, however large it is")
 ALONE = gettext_noop("nobody to be compared with")
 
 
@@ -109,9 +108,7 @@ def leaderboard(
     ranked, unranked = ordered[np.flatnonzero(fits).tolist()], ordered[np.flatnonzero(~fits).tolist()]
     pairs = paired_differences(ranked, seed=seed, resamples=resamples, categories=categories, unit=unit)
     tests = sum(pair.p is not None for pair in pairs)
-    no_letters = ALONE if len(ranked.models) < 2 else ""
-    if not no_letters and out_of_reach(ranked.units, tests, alpha):
-        no_letters = TOO_FEW.format(units=ranked.units, unit=unit, tests=f"{tests:,}")
+    no_letters = ALONE if len(ranked.models) < 2 else beyond_reach(ranked.units, tests, unit, alpha)
     apart = [(pair.first, pair.second) for pair in pairs if not pair.category and differs(pair, alpha)]
     group = {} if no_letters else letters(ranked.models, apart)
     rules = {"seed": seed, "resamples": resamples}

@@ -95,13 +95,14 @@ class Column:
         return bool(self.interval or self.n)
 
     def interval_text(self, row: Row) -> str:
-        """`[low, high] n = 9`, the ends with one digit less than the value, `[–]` where there is a reason for none;
-        without what the row has none of."""
+        """`[low, high] n = 9`, the ends of shares with one digit less than the value, those of other numbers, which are
+        mostly below 1, with as many; `[–]` where there is a reason for none; without what the row has none of."""
         if not self.has_aside:
             return ""
         ends = row.get(self.interval) if self.interval else None
         numbers = [self.exact(end) for end in ends or ()]
-        texts = [f"{_printed(number, max(0, self.places - 1)):,}" for number in numbers if number is not None]
+        places = max(0, self.places - (self.kind == "share"))
+        texts = [f"{_printed(number, places):,}" for number in numbers if number is not None]
         texts = texts or ([MISSING] if self.no_interval(row) else [])
         n = row.get(self.n) if self.n else None
         return " ".join(

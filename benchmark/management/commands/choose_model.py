@@ -49,7 +49,7 @@ class Command(JsonCommand):
             chosen = one["chosen"]
             told = f"{chosen['model']} L{chosen['level']}: {chosen['reason']}" if chosen else "none"
             self.stdout.write(f"{one['group']}, chosen: {told}")
-            self.stdout.write(f"  {one['found']}")
+            self.stdout.write(f"  {' '.join(filter(None, [one['found'], one['beyond']]))}")
 
 
 def _choose(runs: list[Run], options: dict[str, Any]) -> SweepPick | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.language import gettext
-from core.statistics import ALPHA, SHARE, caution, holm, sign_flip_p
+from core.statistics import ALPHA, SHARE, beyond_reach, caution, holm, sign_flip_p
 from judge.domain.calibration.agreement import Figure
 from judge.domain.calibration.rows import Row, Table, matched
 from judge.domain.calibration.weighted import weighted_mean
@@ -44,7 +44,7 @@ class Rival:
 @dataclass(frozen=True, slots=True)
 class Selection:
     """The chosen judge's agreement with people by story, and every rival's; `caution` is what the test takes for
-    granted."""
+    granted, or why it can show nothing."""
 
     chosen: str
     agreement: Figure
@@ -114,7 +114,8 @@ def select(judges: Mapping[str, Sequence[Table]], chosen: str, *, seed: int, ove
         for (name, other), pair, one, adjusted in zip(agreements.items(), pairs, p, holm(p), strict=True)
     ]
     stories = {story for story, *_ in own.values()}
-    return Selection(chosen, _mean(own, over), rivals, caution(len(stories), over.many))
+    beyond = beyond_reach(len(stories), sum(one is not None for one in p), over.many)
+    return Selection(chosen, _mean(own, over), rivals, beyond or caution(len(stories), over.many))
 
 
 Scores = Mapping[str, tuple[str, float, float]]

@@ -66,6 +66,8 @@ def test_numbers_are_rounded_on_their_decimal_digits():
     assert Column(key="n", header="n", kind="count").text(106765) == "106,765"
     assert SCORE.exact(0.1 + 0.2) == Decimal("30.000000000000004")
     assert SCORE.interval_text({"ci": [0.50049, 0.6005]}) == "[50.0, 60.1]"
+    kappa = Column(key="k", header="κ", kind="number", interval="ci", digits=3)
+    assert kappa.interval_text({"ci": [0.8187, 0.96749]}) == "[0.819, 0.967]", "a tenth would hide where κ lies"
     assert SCORE.interval_text({"ci": None}) == SCORE.interval_text({}) == ""
     with pytest.raises(ValueError, match="not a number"):
         SCORE.text(float("nan"))

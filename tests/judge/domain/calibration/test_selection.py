@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -50,3 +52,10 @@ def test_a_judge_that_said_nothing_of_the_tables_is_not_compared(judges):
     found = select({"GPT-5": judges["GPT-5"], "silent": silent}, "GPT-5", seed=1)
     assert found.rivals[0].p is None and found.rivals[0].difference.value is None
     assert found.reason == "GPT-5 is not compared with silent: no table has verdicts of both."
+
+
+def test_too_few_stories_to_part_any_two_judges_are_said_to_be_so(judges):
+    few = {name: [replace(table, story=str(at % 3)) for at, table in enumerate(judges[name])] for name in judges}
+    tests = len(judges) - 1
+    assert select(few, "GPT-5", seed=1).caution.startswith(f"3 stories can show no difference in {tests} tests at once")
+    assert not select(judges, "GPT-5", seed=1).caution.startswith("3")
