@@ -36,8 +36,12 @@ def _choice(chosen: Mapping[str, Any] | None) -> str:
 
 def _judge(report: Mapping[str, Any], score: str, table: str) -> Iterator[str]:
     yield f"{report['judge']} ({report['version'][:12]}): {report['reason']}"
-    yield f"  rows with both verdicts: {report['known']:,} in {report['aligned_tables']:,} tables"
-    yield from _agreement(report["calibration"]["overall"], table)
+    if report["caution"]:
+        yield f"  {report['caution']}"
+    overall = report["calibration"]["overall"]
+    known = f"{report['known']:,} of {overall['rows']:,}"
+    yield f"  rows with both verdicts: {known} in {report['aligned_tables']:,} tables"
+    yield from _agreement(overall, table)
     for model, told in report["corrected"].items():
         f1 = told["scores"]["f1"]
         alone = f"judge alone {_share(f1['judged'])}, people alone {_share(f1['human'])}"
@@ -48,7 +52,7 @@ def _agreement(of: Mapping[str, Any], table: str) -> Iterator[str]:
     for key, name in FIGURES.items():
         yield f"  {name.format(table=table)}: {_figure(of[key])}"
     kappa = of[ALONE]
-    yield "  kappa: " + (_none(kappa) if kappa["value"] is None else f"{kappa['value']:.3f}")
+    yield "  kappa: " + (_none(kappa) if kappa["value"] is None else f"{kappa['value']:.3f} {_ends(kappa, 1, 3)}")
 
 
 def _panel(document: Mapping[str, Any]) -> Iterator[str]:
@@ -81,9 +85,14 @@ def _share(value: float | None) -> str:
 def _figure(figure: Mapping[str, Any]) -> str:
     if figure["value"] is None:
         return _none(figure)
-    ends = figure.get("interval")
-    told = f"[{100 * ends[0]:.1f}, {100 * ends[1]:.1f}]" if ends else f"({figure['reason']})"
-    return f"{_share(figure['value'])} {told}"
+    return f"{_share(figure['value'])} {_ends(figure, 100, 1)}"
+
+
+def _ends(figure: Mapping[str, Any], scale: int, places: int) -> str:
+    """The interval, or why there is none."""
+    if not (ends := figure.get("interval")):
+        return f"({figure['reason']})"
+    return f"[{scale * ends[0]:.{places}f}, {scale * ends[1]:.{places}f}]"
 
 
 def _none(figure: Mapping[str, Any]) -> str:

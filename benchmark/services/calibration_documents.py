@@ -32,7 +32,8 @@ def words_document(study: AlignmentStudy) -> Json:
 
 def judged_document(report: CalibrationReport, selection: Selection) -> Json:
     """Return a calibration report with the paired test of its judge against every other judge of the study."""
-    return report_document(report) | {"reason": selection.reason, "rivals": [asdict(one) for one in selection.rivals]}
+    told = {"reason": selection.reason, "caution": selection.caution or None}
+    return report_document(report) | told | {"rivals": [asdict(one) for one in selection.rivals]}
 
 
 def report_document(report: CalibrationReport) -> Json:

@@ -17,7 +17,7 @@ from annotation.templatetags.agreement_figures import brackets, coefficient, per
 from benchmark.models import Run, RunItem
 from benchmark.services import calibrated_panels
 from benchmark.services.calibrated_panels import bridge_report, family_of, panel_report
-from benchmark.services.calibrating import calibrated
+from benchmark.services.calibrating import calibrated, report_of, selection_of
 from benchmark.services.judge_versions import judged_at
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.suites.reasons import NO_JUDGEMENT
@@ -298,6 +298,13 @@ def test_pages_and_command_of_panel_and_bridge(world, study):  # noqa: F811
     for given in ({}, {"panel": True}, {"bridge": versions}):
         call_command("calibrate_judge", **told | {"json": False}, **given, stdout=(out := StringIO()))
         assert "{'" not in out.getvalue() and "lexical-judge" in out.getvalue()
+        if not given:
+            [judge, _other] = calibrated(study)[0]
+            overall = report_of(judge, study).calibration.overall
+            low, high = overall.kappa.interval
+            assert f"  kappa: {overall.kappa.value:.3f} [{low:.3f}, {high:.3f}]" in out.getvalue()
+            assert f"rows with both verdicts: {overall.known:,} of {overall.rows:,} in " in out.getvalue()
+            assert selection_of([judge, _other], judge, study).caution in out.getvalue()
     for tail in ("bridge/?old=0&new=0", f"bridge/?old={versions[0]}&new=0000"):
         assert bare.get(api + tail, headers=token).status_code == 422
     assert bare.get(f"{api}bridge/?old=x&new=0", headers=token).status_code == 400

@@ -39,6 +39,9 @@ class JudgeReportOut(serializers.Serializer):
     differing = serializers.DictField(help_text="Whether its error differs by model, and the test of that.")
     corrected = serializers.DictField(help_text="By model: scores without its error, with intervals.")
     reason = serializers.CharField(help_text="What the paired test says of it beside the other judges.")
+    caution = serializers.CharField(
+        allow_null=True, help_text="What that test takes for granted, or why it can show nothing."
+    )
     rivals = RivalOut(many=True, help_text="Every other judge of the study, paired with it.")
 
 
