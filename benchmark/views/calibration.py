@@ -110,6 +110,7 @@ def _page(slug: str, study: AlignmentStudy, kept: StudyReports, chosen: Chosen) 
         },
         "ranking": page_table(JUDGES, ranking, href=no_link, files=files_of("table", JUDGES, address)),
         "judge": judge,
+        "gone": bool(study.judge_version) and all(one.version != study.judge_version for one in kept.judges),
         "selection": selection,
         "accepted": accepted_of(study),
         "human_counts": [

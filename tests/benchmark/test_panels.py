@@ -16,8 +16,10 @@ from django.utils.html import escape
 from annotation.templatetags.agreement_figures import brackets, coefficient, percent, percent_interval
 from benchmark.models import Run, RunItem
 from benchmark.services import calibrated_panels
+from benchmark.services.archiving import archive_run
 from benchmark.services.calibrated_panels import bridge_report, family_of, panel_report
 from benchmark.services.calibrating import calibrated, report_of, selection_of
+from benchmark.services.judge_choices import choose_calibrated
 from benchmark.services.judge_versions import judged_at
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.suites.reasons import NO_JUDGEMENT
@@ -159,6 +161,19 @@ def test_what_a_change_of_the_judge_does_is_a_file(world, study):  # noqa: F811
     assert client.get(f"{base}change.tex{query}").status_code == 200
     assert client.get(f"{base}nothing.csv{query}").status_code == 404
     assert client.get(f"{base}change.csv?old={old.version}&new={old.version}").url == base
+
+
+def test_a_chosen_judge_whose_runs_are_archived_is_said_to_have_no_report(world, study):  # noqa: F811
+    run = second_judge(world)
+    [strict] = [one for one in calibrated(study)[0] if one.name == "strict"]
+    choose_calibrated(by=world.alice, study=study, judge=strict.brief, reason="Best.", now=timezone.now())
+    client, why = Client(), "Its runs are archived, so that it has no report here"
+    client.force_login(world.alice)
+    address = f"{world.base}/calibration/{study.uid}/"
+    assert why not in client.get(address).content.decode()
+    archive_run(by=None, run=run, now=timezone.now())
+    page = client.get(address).content.decode()
+    assert "Chosen: <bdi>strict</bdi>." in page and why in page
 
 
 def silenced(world):  # noqa: F811
