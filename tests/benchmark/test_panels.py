@@ -25,6 +25,7 @@ from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.suites.reasons import NO_JUDGEMENT
 from core.views.charts import PLAIN
 from judge.domain.calibration.agreement import NOTHING
+from judge.models import SettledAlignment
 from judge.services.studies import choose_judge
 from tests.api.conftest import token_of
 from tests.benchmark.evaluation import endpoint
@@ -174,6 +175,16 @@ def test_a_chosen_judge_whose_runs_are_archived_is_said_to_have_no_report(world,
     archive_run(by=None, run=run, now=timezone.now())
     page = client.get(address).content.decode()
     assert "Chosen: <bdi>strict</bdi>." in page and why in page
+
+
+def test_where_nothing_is_settled_the_judge_is_not_said_to_be_silent(world, study):  # noqa: F811
+    """That it has no verdict would blame it for what people have still to do."""
+    SettledAlignment.objects.filter(task__study=study).delete()
+    client = Client()
+    client.force_login(world.alice)
+    page = client.get(f"{world.base}/calibration/{study.uid}/").content.decode()
+    assert "is settled by people yet" in page and "Why this judge" not in page
+    assert "(no verdict)" not in page and "has no verdict on any row" not in page
 
 
 def silenced(world):  # noqa: F811

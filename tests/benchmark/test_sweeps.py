@@ -247,6 +247,8 @@ def test_cells_that_few_stories_cannot_part_are_not_said_to_differ(cast, dataset
     assert [one.beyond for one in choosings_of(runs)] == [why] * 2
     address = reverse("benchmark:run_sweep", args=[cast.project.slug, runs[0].uid])
     assert why in written(client.get(address))
+    chinese = client.get(address, headers={"Accept-Language": "zh-hans"}).content.decode()
+    assert "<h2>按模型的提示词级别</h2>" in chinese, "headings follow the reader's language, as captions do"
     paired = client.get(f"{address}paired.json").json()
     assert BEYOND_NOTE in paired["notes"] and {row["n"] for row in paired["rows"]} == {4}
 
