@@ -33,8 +33,8 @@ MEANING = gettext_noop(
 )
 OTHERS = gettext_noop("How good a model is, is what it scores on all others. Brackets: 95 % intervals.")
 FEW_MODELS = gettext_noop(
-    "Nothing is fitted: that takes at least 5 models with figures of the same, at least 5 items, and models that are "
-    "not all alike."
+    "Nothing is fitted: that takes at least 5 models that were asked and judged alike, at least 5 items, and models "
+    "that are not all alike."
 )
 """The numbers are FEWEST_MODELS and FEWEST_ITEMS: a sentence that is translated names them itself."""
 WHOLE = -1
