@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
@@ -28,6 +28,7 @@ from benchmark.services.item_statistics import (
     metrics_of,
 )
 from benchmark.suites.registry import group_named, suite_named
+from benchmark.suites.showing.ranking import ranked_within
 from benchmark.suites.story_scores import PARSES
 from benchmark.views.files import files_of
 from benchmark.views.tables import page_table
@@ -119,6 +120,7 @@ def _shown(request: HttpRequest, access: ProjectAccess, chosen: ChosenLeaderboar
         if finer
         else [],
         "finer": asked.finer,
+        "within": ranked_within(chosen.leaderboard.entrants[stage]),
         "apart": sum(row.apart for row in report.rows),
         "chart": _chart(report, noun, chosen, asked, beside) if report.rows else None,
         "metric": asked.metric,
@@ -138,7 +140,8 @@ def _shown(request: HttpRequest, access: ProjectAccess, chosen: ChosenLeaderboar
 
 def _table(report: ItemReport, chosen: ChosenLeaderboard, asked: _Asked) -> Table:
     noun = suite_named(chosen.suite).noun[0]
-    return item_table(report, noun, dataset=chosen.dataset if asked.finer else None, stage=asked.stage)
+    table = item_table(report, noun, dataset=chosen.dataset if asked.finer else None, stage=asked.stage)
+    return replace(table, notes=[*table.notes, *ranked_within(chosen.leaderboard.entrants[asked.stage])])
 
 
 def _report(access: ProjectAccess, chosen: ChosenLeaderboard, asked: _Asked) -> ItemReport:

@@ -71,7 +71,7 @@ def test_stories_that_tell_models_apart_come_first_and_open_side_by_side(world, 
     names = {world.skilled.entrants.get(name=name).pk: name for name in SKILLS}
     ends = [names[int(key.rpartition(".")[2])] for key in (report.best, report.worst)]
     assert ends == ["skilled-90", "skilled-30"]
-    assert "91 % and 90 %" in page.content.decode()
+    assert "91 % and 90 %" in page.content.decode() and "One ranking: asked with" in page.content.decode()
     beside = page.context["chart"].marks[0].href
     assert client.get(beside).context["names"] == ends
     rows = list(csv.DictReader(io.StringIO(client.get(f"{base}stage2.csv").content.decode())))
@@ -162,7 +162,7 @@ def test_a_model_that_is_asked_again_counts_once(world, client):
 def test_few_models_and_open_work(world, client):
     client.force_login(world.alice)
     few = client.get(f"{world.base}/results/items/?stage=stage1").content.decode()
-    assert "at least 5 models" in few
+    assert "at least 5 models" in few and "One ranking: asked with" in few and ", judged by" in few
     world.show_to(Audience.EVERYONE)
     story = world.dataset.project.stories.get(number=3)
     Assignment.objects.create(story=story, annotator=world.bob, slot=1, overlap=3)
