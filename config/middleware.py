@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.defaults import bad_request
 
-from benchmark.services.at_once import BeingComputed, answering_at_once
+from benchmark.services.at_once import FOLLOWS, BeingComputed, answering_at_once, looking_again
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.views.at_once import being_computed, is_answered_at_once, without_following
 
@@ -70,17 +70,20 @@ class FailedSuites:
 
 class AnswersAtOnce:
     """A page whose figures are out of date, as after an upgrade, and of many answers says at once that they are
-    computed, and follows."""
+    computed, and follows; again, where somebody else still computes them."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if is_answered_at_once(request):
-            with answering_at_once():
+            with answering_at_once(), looking_again():
                 return self.get_response(request)
+        if FOLLOWS not in request.GET:
+            return self.get_response(request)
         without_following(request)
-        return self.get_response(request)
+        with looking_again():
+            return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         return being_computed(request) if isinstance(error, BeingComputed) else None

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
+from typing import IO
+
+from django.conf import settings
+from django.db import transaction
 
 AT_ONCE = 1_000
 """So many answers are computed or compared while somebody waits, in well under a second."""
 FOLLOWS = "computed"
 """In an address, that its reader was told to wait, and now waits until everything is computed."""
+
+LOOKS_AGAIN = 10.0
+"""Seconds for which a page waits for what somebody else computes, before its reader is told again to wait: requests
+that wait hold what other pages are answered by."""
+_EVERY = 0.1
+_SLOTS = 64
+"""Files of locks of each kind: things that share one wait for each other, and no file has to be removed."""
 
 
 class BeingComputed(Exception):
@@ -17,6 +32,7 @@ class BeingComputed(Exception):
 
 
 _at_once: ContextVar[bool] = ContextVar("at_once", default=False)
+_looks_again: ContextVar[bool] = ContextVar("looks_again", default=False)
 
 
 @contextmanager
@@ -38,3 +54,55 @@ def check_at_once(answers: int) -> None:
     """Raise BeingComputed where figures of so many answers have to be computed and the reader is answered at once."""
     if answers_at_once() and answers > AT_ONCE:
         raise BeingComputed
+
+
+@contextmanager
+def looking_again() -> Iterator[None]:
+    """Have whoever waits longer than LOOKS_AGAIN for what somebody else computes raise BeingComputed."""
+    token = _looks_again.set(True)
+    try:
+        yield
+    finally:
+        _looks_again.reset(token)
+
+
+@contextmanager
+def computing(kind: str, key: str) -> Iterator[bool]:
+    """Be the only one on this machine who computes the thing of that kind and key; yield whether somebody else did
+    meanwhile, so that it may be there. Raises BeingComputed for a page that looks again.
+
+    The lock is the system's, of an open file: a process that is killed leaves none behind. Nobody waits within a
+    transaction, which who computes may itself wait for.
+    """
+    if transaction.get_connection().in_atomic_block:
+        yield False
+        return
+    with lock_of(kind, key).open("w") as file:  # closing it lets go of the lock
+        yield _waited_for(file)
+
+
+def lock_of(kind: str, key: str) -> Path:
+    """Return the file that is locked by whoever computes the thing of that kind and key."""
+    slot = int(hashlib.sha256(key.encode()).hexdigest(), 16) % _SLOTS
+    folder: Path = settings.VAR_DIR / "computing"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / f"{kind}-{slot}"
+
+
+def _waited_for(file: IO[str]) -> bool:
+    """Take the lock of a file; return whether somebody else had it."""
+    since, waited = time.monotonic(), False
+    while not _taken(file):
+        if _looks_again.get() and time.monotonic() - since >= LOOKS_AGAIN:
+            raise BeingComputed
+        waited = True
+        time.sleep(_EVERY)
+    return waited
+
+
+def _taken(file: IO[str]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

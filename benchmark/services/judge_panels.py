@@ -12,7 +12,7 @@ from typing import Any
 from django.core.cache import cache
 
 from benchmark.models import Run
-from benchmark.services.at_once import check_at_once
+from benchmark.services.at_once import check_at_once, computing
 from benchmark.services.in_context import judge_told
 from benchmark.services.judge_versions import judged_at, version_failure, version_of
 from benchmark.services.judgements import judgements_of
@@ -109,8 +109,17 @@ def rows_of_judges(runs: Sequence[Run], panel: Sequence[Run] = ()) -> list[Judge
     rows: list[JudgedRow] | None = cache.get(key) if key else None
     if rows is None:
         check_at_once(sum(report.scored for report in reports.values()))
-        rows = _counted(runs, panel, reports)
-        if key:
+        rows = _counted_once(key, runs, panel, reports) if key else _counted(runs, panel, reports)
+    return rows
+
+
+def _counted_once(
+    key: str, runs: Sequence[Run], panel: Sequence[Run], reports: Mapping[int, RunFigures]
+) -> list[JudgedRow]:
+    with computing("judges", key) as waited:
+        rows: list[JudgedRow] | None = cache.get(key) if waited else None
+        if rows is None:
+            rows = _counted(runs, panel, reports)
             cache.set(key, rows, KEPT_SECONDS)
     return rows
 

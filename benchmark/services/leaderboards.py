@@ -18,7 +18,7 @@ from django.core.cache import cache
 
 from benchmark.domain.inference import Case, Cases, Pair, Ranking, differs, leaderboard
 from benchmark.models import Run, StoryScores
-from benchmark.services.at_once import check_at_once
+from benchmark.services.at_once import check_at_once, computing
 from benchmark.services.conditions import FIELDS, asking_told, conditions_of, imported_told, named, settings_told
 from benchmark.services.in_context import examples_told, judge_told
 from benchmark.services.judge_test_summaries import summaries_of
@@ -226,10 +226,13 @@ def _kept(what: str, entrants: Sequence[NamedEntrant], stage: str, selection: Se
     result = cache.get(f"{what}:{key}")
     if result is None:
         check_at_once(sum(len(entrant.numbers) for entrant in models) * len(models) ** 2 // AS_LONG)
-        results = _compare(models, partial, stage, selection if partial else None, seed)
-        for name, value in results.items():
-            cache.set(f"{name}:{key}", value, KEPT_SECONDS)
-        result = results[what]
+        with computing("ranking", key) as waited:
+            result = cache.get(f"{what}:{key}") if waited else None
+            if result is None:
+                results = _compare(models, partial, stage, selection if partial else None, seed)
+                for name, value in results.items():
+                    cache.set(f"{name}:{key}", value, KEPT_SECONDS)
+                result = results[what]
     return result
 
 

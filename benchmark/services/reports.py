@@ -15,7 +15,7 @@ from django.utils import timezone
 from benchmark.controls.chosen import outdated
 from benchmark.models import Run, RunItem, RunReport, StoryScores
 from benchmark.services.asking import settings_of
-from benchmark.services.at_once import check_at_once
+from benchmark.services.at_once import check_at_once, computing
 from benchmark.services.human_results import people_in
 from benchmark.services.results import each_entered, samples_of
 from benchmark.services.run_figures import Answered, EntrantFigures, RunFigures
@@ -45,7 +45,14 @@ def reports_of(runs: Sequence[Run]) -> dict[int, RunFigures]:
     stored = {row.run_id: row for row in RunReport.objects.filter(run__in=runs)}
     kept = {run.pk: _current(stored.get(run.pk), scored[run.pk]) for run in runs}
     check_at_once(sum(scored[run][1] for run, report in kept.items() if report is None))
-    return {run.pk: kept[run.pk] or _computed(run, scored[run.pk]) for run in runs}
+    return {run.pk: kept[run.pk] or _computed_once(run, scored[run.pk]) for run in runs}
+
+
+def _computed_once(run: Run, places: list[int]) -> RunFigures:
+    """Return the figures of a run that somebody else computes meanwhile, else compute them."""
+    with computing("report", str(run.pk)) as waited:
+        kept = _current(RunReport.objects.filter(run=run).first(), places) if waited else None
+        return kept or _computed(run, places)
 
 
 def _current(row: RunReport | None, places: list[int]) -> RunFigures | None:

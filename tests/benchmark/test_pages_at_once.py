@@ -5,9 +5,13 @@ from __future__ import annotations
 
 import html
 import re
+import subprocess
+import sys
+import threading
 
 import pytest
 from django.core.cache import cache
+from django.test import Client
 from django.urls import reverse
 
 from benchmark.models import Run, RunReport
@@ -16,6 +20,8 @@ from benchmark.services.judge_panels import judged_beside, rows_of_judges
 from benchmark.services.reports import forget_report, reports_of
 from benchmark.urls import results, runs
 from tests.benchmark.structure_world import structure_world
+from tests.patience import PATIENCE
+from tests.pressing import PRESSES, all_at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -78,6 +84,52 @@ def test_the_page_follows_and_is_there_from_then_on(world, client, name):
     assert "majority" in page and not FOLLOWS.search(page)
     assert at_once.FOLLOWS + "=" not in page, "nobody is led to wait again"
     assert "majority" in _text(client, url)
+
+
+def test_of_readers_who_wait_together_one_computes(world, monkeypatch):
+    waits, taken, computed, made = threading.Event(), at_once._taken, reports._computed, []
+
+    def seen(file):
+        free = taken(file)
+        _ = free or waits.set()
+        return free
+
+    def slowly(run, places):
+        made.append(run.pk)
+        assert waits.wait(PATIENCE), "another reader waits"
+        return computed(run, places)
+
+    monkeypatch.setattr(at_once, "_taken", seen)
+    monkeypatch.setattr(at_once, "_EVERY", 0.01)
+    monkeypatch.setattr(reports, "_computed", slowly)
+    readers, url = [Client() for _ in range(PRESSES)], f"{address(world, 'leaderboard')}?computed=1"
+    for reader in readers:
+        reader.force_login(world.alice)
+    pages = all_at_once(lambda at: readers[at].get(url))
+    assert all("majority" in page.content.decode() for page in pages)
+    assert made and len(made) == len({*made}), "nothing is computed twice"
+
+
+HOLDS = """
+import fcntl, sys, time
+file = open(sys.argv[1], "w")
+fcntl.flock(file, fcntl.LOCK_EX)
+print("held", flush=True)
+time.sleep(600)
+"""
+
+
+def test_who_waits_long_for_another_is_told_again_and_a_killed_process_leaves_nothing(world, client, monkeypatch):
+    monkeypatch.setattr(at_once, "LOOKS_AGAIN", 0.0)
+    url = f"{address(world, 'run_report')}?computed=1"
+    held = at_once.lock_of("report", str(world.run.pk))
+    with subprocess.Popen([sys.executable, "-c", HOLDS, held], stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout.readline() == "held\n"
+        again = FOLLOWS.search(_text(client, url))
+        other.kill()
+    assert again and html.unescape(again[1]) == url
+    page = _text(client, url)
+    assert "majority" in page and not FOLLOWS.search(page)
 
 
 def test_a_ranking_of_many_models_that_nobody_kept_follows_too(world, client, monkeypatch):
