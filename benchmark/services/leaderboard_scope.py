@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import NamedTuple
 
 from django.db.models import QuerySet
 
@@ -19,6 +20,7 @@ from benchmark.services.leaderboards import entrants_of, newest, ranked_entrants
 from benchmark.services.reports import reports_of
 from benchmark.services.run_figures import RunFigures
 from benchmark.services.selections import OF_RUN, Selection, selection_named, selections_of
+from benchmark.suites.contract import Suite
 from benchmark.suites.registry import group_suite, is_suite, keys_of, suite_named, suites, suites_of
 from benchmark.suites.showing.names import label
 from benchmark.suites.shown import EntrantResults, RunEntrant
@@ -59,6 +61,22 @@ def finished_runs(dataset: Dataset, answer_format: str, suite: str = "") -> list
 def finished_runs_of(project: Project) -> list[Run]:
     """Return the listed finished runs of a project, newest first, with their entrants: of the suites that there are."""
     return [run for run in _finished().filter(project=project) if is_suite(run.suite)]
+
+
+class WithFigures(NamedTuple):
+    """A dataset version with the suite and the answer format that runs with figures have on it."""
+
+    dataset: Dataset
+    suite: Suite
+    form: Form
+
+
+def with_figures(project: Project) -> list[WithFigures]:
+    """Return what leaderboards of a project can be opened of, that of the newest run first."""
+    runs = [run for run in finished_runs_of(project) if not run.job.has_failed]
+    found = {(run.dataset_id, run.suite, run.form): run for run in reversed(runs)}
+    newest = sorted(found.values(), key=lambda run: -run.pk)
+    return [WithFigures(run.dataset, suite_named(run.suite), Form(run.form)) for run in newest]
 
 
 def _finished() -> QuerySet[Run]:

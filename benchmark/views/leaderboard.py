@@ -32,7 +32,7 @@ from benchmark.services.across import key_of
 from benchmark.services.calibration_links import calibrations_of
 from benchmark.services.conditions import OtherRanking
 from benchmark.services.entered_rows import with_entered
-from benchmark.services.leaderboard_scope import Leaderboard
+from benchmark.services.leaderboard_scope import Leaderboard, with_figures
 from benchmark.services.plot_data import leaderboard_rows
 from benchmark.services.result_tables import stage_table
 from benchmark.services.selections import OF_RUN
@@ -67,6 +67,7 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
         "kinds": KINDS,
         "suite": suite_named(chosen.suite),
         "stages": stages,
+        "elsewhere": [] if stages else with_figures(access.project),
         "absent": named_together(absence for absence in leaderboard.absent if absence.failed),
         "unscored": list({absence.why: absence.told for absence in leaderboard.absent if absence.unscored}.values()),
         "withheld": leaderboard.withheld,
