@@ -96,7 +96,8 @@ def _cut(question: str) -> str:
 
 
 def oddities(copy: Fantom) -> Iterator[Problem]:
-    """The parts of the file that make figures odd: `line` is where in it the set begins."""
+    """The parts of the file that make figures odd: `line` is where in it the set begins, and
+    the sentence names the set, as a file can be all in one line."""
     for question_set in copy.sets.values():
         place: Problem = {"file": copy.name, "line": copy.lines.get(question_set.set_id, 0)}
         names = names_of(question_set)
@@ -110,6 +111,6 @@ def oddities(copy: Fantom) -> Iterator[Problem]:
             if row.kind == CHOICE and not people_of(row, names):
                 message = gettext_noop(
                     f"Set {question_set.set_id}: “{_cut(row.question)}” asks about the belief of nobody who is in "
-                    f"the conversation."
+                    f"the conversation ({row.id})."
                 )
                 yield {**place, "message": message}

@@ -168,9 +168,8 @@ def _items_of(task: str, raw: bytes, languages: Sequence[str]) -> Iterator[Item]
     """The items of a file, in the order of its lines and of `languages`."""
     lines = _lines(raw)
     records = [read_record(f"{task}.jsonl, line {line}", text) for line, text in enumerate(lines, start=1)]
-    _check_counts(task, records)
-    if why := unlike_released(task, lines):
-        raise BadToMBench(why)
+    if why := [*filter(None, (_unlike_counts(task, records), unlike_released(task, lines)))]:
+        raise BadToMBench(" ".join(why))
     slug = task.lower().replace(" ", "-")
     first_line: dict[str, int] = {}
     for line, record in enumerate(records, start=1):
@@ -196,13 +195,15 @@ def _lines(raw: bytes) -> list[bytes]:
     return lines if lines[-1].strip() else lines[:-1]
 
 
-def _check_counts(task: str, records: Sequence[Record]) -> None:
-    paths = (
+def _unlike_counts(task: str, records: Sequence[Record]) -> str:
+    """Say which number of a file is not the released one; empty where all are."""
+    counts = (
         len(records),
         len({record.texts["en"].story for record in records}),
         sum(record.option_count == 2 for record in records),
     )
     nouns = ("items", "distinct English stories", "items with two options")
-    for noun, count, expected in zip(nouns, paths, FILES[task], strict=True):
+    for noun, count, expected in zip(nouns, counts, FILES[task], strict=True):
         if count != expected:
-            raise BadToMBench(f"{task}.jsonl: the number of {noun} is {count}; expected {expected}.")
+            return f"{task}.jsonl: the number of {noun} is {count}; expected {expected}."
+    return ""

@@ -75,6 +75,7 @@ def test_what_is_odd_is_said(small):
     assert [line for line, _ in told] == [0, 1, 1] and imported.licence == ""
     assert told[0][1].startswith("No LICENSE lies beside the file")
     assert "Set 1-0-0: “What does the text believe about it?” asks about the belief of nobody" in told[1][1]
+    assert told[1][1].endswith("(1-0-0/belief0/choice).")
     assert "Set 2-0-0: the name Tom is part of Tomas" in told[2][1]
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from benchmark.suites.tombench.data import FILES, BadToMBench, read_tombench
+from benchmark.suites.tombench.data import FILES, BadToMBench, _items_of, read_tombench
 from benchmark.suites.tombench.options import clean_option_officially
 from benchmark.suites.tombench.released import DIGESTS, _released
 from tests.benchmark.suites.tombench.conftest import record
@@ -211,6 +211,17 @@ def test_a_changed_copy_is_refused_with_file_and_line(shared, tmp_path):
     )
     path.write_bytes(b"\xef\xbb\xbf" + whole.replace(b"\n", b"\r\n"))
     assert len(read_tombench(folder).items) == 2 * 2860
+
+
+def test_a_letter_of_a_story_is_refused_by_its_line_too(shared):
+    """A changed story is one more of them: its count alone would not say where."""
+    lines = (shared / "data" / "ToMBench" / "Ambiguous Story Task.jsonl").read_bytes().splitlines()
+    lines[6] = lines[6].replace(b'"STORY": "', b'"STORY": "x', 1)
+    with pytest.raises(BadToMBench) as refused:
+        list(_items_of("Ambiguous Story Task", b"\n".join(lines), ("en",)))
+    counted, line = str(refused.value).split(". Ambiguous Story Task.jsonl, ")
+    assert counted == "Ambiguous Story Task.jsonl: the number of distinct English stories is 102; expected 101"
+    assert line.startswith("line 7: it is not as released; the SHA-256 of the file begins with ")
 
 
 def test_the_whole_of_tombench(tombench):
