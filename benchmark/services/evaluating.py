@@ -27,7 +27,7 @@ from benchmark.services.run_actions import refused_action
 from benchmark.services.runs import READ_AGAIN, note_later
 from benchmark.suites.contract import BadQuestion, Parsed
 from benchmark.suites.guarding import SuiteFailed
-from benchmark.suites.reasons import NO_GOLD, NOT_WHOLE, REFUSED, TRUNCATED
+from benchmark.suites.reasons import NO_GOLD, NOT_WHOLE, REFUSED, TRUNCATED, sentence_of
 from benchmark.suites.registry import SuiteUnknown, suite_named, suites
 from core.bulk import insert_rows, update_rows
 from core.language import gettext_noop
@@ -80,7 +80,7 @@ class EvaluationHandler(JobHandler):
                 continue
             why = _unusable_reason(call, outcome)
             rows.append((call.pk, *_parsed_values(outcome, why), run_item.pk))
-            received[item.pk] = Received(_state(why), why)
+            received[item.pk] = Received(_state(why), sentence_of(why))
             parsed.append(run_item)
         update_rows(RunItem, _PARSED_FIELDS, rows)
         _open_following(parsed)

@@ -31,6 +31,15 @@ _OF_JUDGES = {*JUDGE_S.values(), NO_JUDGEMENT, JUDGE_NOT_STRUCTURED}
 LOST_OUTSIDE = {OPEN, CALL_FAILED, CANCELLED, NOT_IN_FILE, *_OF_JUDGES}
 
 
+_OF_ANSWERS = ("holds ", "is ", "names ", "says ")
+"""How reasons begin that need the answer before them to be a sentence."""
+
+
+def sentence_of(unusable: str) -> str:
+    """Return why an answer is unusable as it can stand alone."""
+    return gettext_noop(f"The answer {unusable}.") if unusable.startswith(_OF_ANSWERS) else unusable
+
+
 def lost_by_judge(reason: str) -> bool:
     """Return whether a sample is unusable since its judge has no verdict."""
     return reason in _OF_JUDGES or reason.startswith(OF_JUDGE)

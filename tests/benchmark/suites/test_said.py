@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from benchmark.suites.asked import UNREAD_ANSWER, Entered, Outcome
+from benchmark.suites.conversations import parses as conversations
 from benchmark.suites.omnitom.said import said_of
+from benchmark.suites.opentom.steps import NOTHING_READ
+from benchmark.suites.perceiving import asking
 from benchmark.suites.perceiving.groups import perceived_said
 from benchmark.suites.percept_tomi.measure import place_said
+from benchmark.suites.reasons import sentence_of
+from benchmark.suites.tombench.steps import NO_OPTION
 from tests.benchmark.suites.test_by_chance import sample
 
 
@@ -53,3 +58,9 @@ def test_what_cannot_be_read_is_another_answer_and_what_nobody_judged_is_none():
         ("stage1", "stage2")
     )
     assert told() == dict.fromkeys(("stage1", "stage2"))
+
+
+def test_why_an_answer_cannot_be_read_is_a_sentence_in_the_list_of_runs():
+    of_answers = [*conversations.UNREAD.values(), conversations.NEITHER, NO_OPTION, NOTHING_READ, asking.UNREADABLE]
+    assert [sentence_of(why) for why in of_answers] == [f"The answer {why}." for why in of_answers]
+    assert sentence_of("the model refused") == "the model refused" and sentence_of("") == ""
