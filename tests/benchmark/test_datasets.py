@@ -79,6 +79,7 @@ def test_the_picture_counts_how_labels_were_settled(alice, cast, make_story):
         )  # fmt: skip
     freeze(by=cast.alice, project=cast.project)
     shown = page(alice, "/p/minds/datasets/")
+    assert 'class="legend"' in shown
     assert 'aria-label="1 unanimous, 1 majority, 1 adjudicated, 11 imported"' in shown
     # the colour of the empty track is the track's alone, so that gold that was imported does not look like none
     assert shown.count("fill-rest") == 1 and shown.count("fill-imported") == 2

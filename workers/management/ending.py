@@ -19,12 +19,19 @@ _OF_MONEY = ("known_cost", "unpriced_calls")
 
 
 def printed_of(result: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a command prints of a result: money in words, and no failures, which have a sentence of their own."""
+    """Return what a command prints of a result: money in words, and no failures, which have a sentence of their own; of
+    results within it the same."""
     left_out = ("failures", "unusable_answers", *_OF_MONEY)
-    printed = {name: value for name, value in result.items() if name not in left_out}
+    printed = {name: _printed(value) for name, value in result.items() if name not in left_out}
     if "cost" in printed:
         printed["cost"] = str(Money.of_json(result))
     return printed
+
+
+def _printed(value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        return value
+    return printed_of(value) if "cost" in value else {name: _printed(each) for name, each in value.items()}
 
 
 def note_end(job: Job, shortfall: Shortfall, what: str, tell: Callable[[str], None]) -> None:

@@ -33,7 +33,7 @@ def run_of(uid: str) -> Run:
 
 def say_before(askings: Sequence[Asking], tell: Callable[[str], None]) -> None:
     """Say what may be asked and cost, before anything is asked, and what controls leave out."""
-    for note in (note for asking in askings for note in asking.notes):
+    for note in dict.fromkeys(note for asking in askings for note in asking.notes):  # methods share samples
         tell(note)
     parts = [part for asking in askings for part in asking.parts]
     if not any(reads_prompts(part.asked) for part in parts):

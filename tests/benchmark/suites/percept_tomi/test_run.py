@@ -271,3 +271,9 @@ def test_methods_are_compared_by_scenario_as_the_paper_has_them(cast, copy, monk
     assert [column.group for column in table.columns if column.header == "p, Holm"] == ["true belief", "false belief"]
     assert "Holm's correction over the 2 tests of this table" in table.notes[0]
     assert "percept-tomi-belief" not in document.by_method.parts
+
+
+def test_copies_alone_have_no_legend_of_how_labels_were_settled(copy, cast, client):
+    client.force_login(cast.alice)
+    page = client.get(f"/p/{cast.project.slug}/datasets/").content.decode()
+    assert "imported copy" in page and 'class="legend"' not in page
