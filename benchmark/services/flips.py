@@ -13,6 +13,7 @@ from django.core.cache import cache
 
 from benchmark.controls.chosen import CONTROLS
 from benchmark.models import Entrant, Run, RunItem, StoryScores
+from benchmark.services.item_detail import lines_shown
 from benchmark.services.leaderboards import KEPT_SECONDS
 from benchmark.services.reports import reports_of, stamps_of
 from benchmark.services.results import samples_of
@@ -187,11 +188,23 @@ def _steps(run: Run) -> set[str]:
 
 
 def read(flips: Sequence[Flip]) -> list[tuple[RunItem, RunItem]]:
-    """Return the items of these flips in their order, each with `answer`, the beginning of what was answered."""
+    """Return the items of these flips in their order, each with `answer`, the beginning of what was answered, and
+    `meant`, what that was read as."""
     ids = [pk for flip in flips for pk in (flip.first, flip.second)]
-    items = RunItem.objects.filter(pk__in=ids).select_related("sample", "call", "entrant__run__project")
+    items = RunItem.objects.filter(pk__in=ids).select_related(
+        "sample", "call", "entrant__run__project", "entrant__run__dataset"
+    )
     by_id = {item.pk: item for item in items.defer("sample__votes", "sample__methods", "sample__adjudications")}
     for item in by_id.values():
         text = item.call.answer if item.call else ""
         item.answer = {"text": text[:SHOWN], "left": max(0, len(text) - SHOWN)}
+        item.meant = _meant(item, text)
     return [(by_id[flip.first], by_id[flip.second]) for flip in flips]
+
+
+def _meant(item: RunItem, answer: str) -> str:
+    """Return what an answer was read as where its words do not say it: a letter means another option wherever options
+    stand in another order."""
+    lines, _ = lines_shown(item)
+    read_as = lines[0].repaired if len(lines) == 1 else None
+    return read_as if read_as and read_as not in answer else ""
