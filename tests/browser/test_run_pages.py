@@ -272,6 +272,10 @@ def test_calls_and_the_button_stay_in_sight_on_a_laptop_at_150_per_cent(cast, lo
         for shown in (button, calls):
             box = shown.bounding_box()
             assert box["y"] >= 0 and box["y"] + box["height"] <= 533, (down, box)
+    page.evaluate("scrollTo(0, 0)")
+    aside, can_show = (page.locator(one).bounding_box() for one in (".launch > aside", "#estimate dl"))
+    assert aside["height"] <= 0.3 * 533, "most of the window is the form's"
+    assert can_show["y"] + can_show["height"] <= 533
     page.locator("[name=title]").scroll_into_view_if_needed()
     page.locator("[name=title]").click()  # nothing lies over what is filled in
 
