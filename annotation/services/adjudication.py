@@ -181,7 +181,7 @@ def undo_decision(
 @transaction.atomic
 def undo_decisions(*, by: User, project: Project, cells: Mapping[Cell, int], now: datetime) -> None:
     """Take the expert's last decision on each cell back, on all or on none; `cells` has the revision of each. What
-    `undo_decision` says of one holds for each."""
+    `undo_decision` says of one holds for each; of a story that the expert still labels no refusal says more."""
     propositions = {proposition for proposition, _ in cells}
     lock_propositions(propositions)
     rows = GoldLabel.objects.filter(proposition__in=propositions).select_related("decided_by")
@@ -194,14 +194,24 @@ def undo_decisions(*, by: User, project: Project, cells: Mapping[Cell, int], now
         if gold is None or gold.revision != revision:
             if events and (events[-1].undoes, events[-1].by_id) == (revision, by.pk):
                 continue  # sent again, as the answer was lost
+            _check_told(by, project, cell)
             raise DecidedMeanwhile(gold)
         if not _own(gold, by):
+            _check_told(by, project, cell)
             raise AdjudicationRefused(gettext("Only your own decision can be taken back."))
         earlier = standing_decisions(events)[-2:-1]
         standing = votes[cell]
         after = _restored(earlier[0], standing, project) if earlier else settled(project, cell[1], standing, now)
         changes.append(Change(*cell, gold, after, standing, undoes=revision))
     write_gold(changes, project=project, by=by, now=now)
+
+
+def _check_told(by: User, project: Project, cell: Cell) -> None:
+    """Raise AdjudicationRefused in a story that `by` still labels: a refusal that says what stands, or whether it is
+    anybody's decision, would show the gold."""
+    story = Proposition.objects.select_related("table__story").get(pk=cell[0]).table.story
+    story.project = project
+    check_finished(by=by, story=story)
 
 
 def histories(propositions: Iterable[int]) -> dict[Cell, list[GoldEvent]]:

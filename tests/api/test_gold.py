@@ -193,6 +193,20 @@ def test_decisions_in_a_story_that_one_labels_again_are_not_told(cast, api, addr
     assert esi.post(undo, {"cells": [decided]}, format="json").json() == {"cells": []}
 
 
+@pytest.mark.parametrize("revision", [0, 1, 2, 7])
+def test_whoever_labels_a_story_again_learns_no_others_decision_there_by_undoing(
+    cast, api, address, cells, cell, story, revision
+):
+    decided = decide(api(cast.alice), cell())
+    story.assignments.filter(annotator=cast.ben).update(released_at=story.created_at)
+    Assignment.objects.create(story=story, annotator=cast.esi, slot=3, overlap=3)
+    body = {"cells": [decided | {"revision": revision}]}
+    refused = api(cast.esi).post(address("undo_decisions"), body, format="json")
+    assert (refused.status_code, refused.json()["error"]["message"]) == (
+        422, "You still label this story yourself; finish it first.",
+    )  # fmt: skip
+
+
 def test_a_case_is_filed_for_the_guideline_by_itself(cast, api, address, cells, story):
     esi = api(cast.esi)
     path = address("file_case", proposition=cells.uid, dimension="order")
