@@ -55,7 +55,8 @@ class Invitations(Listing):
         """Makes a link that works once and says it here alone: it is kept nowhere, and nothing is sent to anybody. Who
         has an account can be made a member at once instead, at `members/`. Admins."""
         access = project_access(request.user, slug, role=Role.ADMIN)
-        asked, token = read_body(request, InvitationIn), _token(request)
+        asked = read_body(request, InvitationIn)
+        token = _token(request, asked)
 
         def make() -> str:
             # The same key makes the same link, also when the key itself is known no more.
@@ -69,11 +70,12 @@ class Invitations(Listing):
         return Response(LinkOut(invitation, context={"now": timezone.now(), "link": link}).data, status=201)
 
 
-def _token(request: HttpRequest | Request) -> str:
-    """Return the secret of the link: under one key the same, so that a request which is sent again is told it, too."""
+def _token(request: HttpRequest | Request, asked: InvitationIn) -> str:
+    """Return the secret of the link: under one key the same for the same invitation, so that a request which is sent
+    again is told it, too, and a key that is used anew for another role makes another link."""
     if not (key := request.headers.get(HEADER, "")):
         return secrets.token_urlsafe(24)
-    said = f"{request.user.pk} {request.path} {key}"
+    said = f"{request.user.pk} {request.path} {key} {asked.role} {asked.email}"
     return salted_hmac("annotation.api.invitation", said, algorithm="sha256").hexdigest()[:40]
 
 

@@ -60,13 +60,17 @@ def test_an_admin_makes_lists_and_withdraws_invitations(cast, api, address):
     assert (held.role, held.email, held.created_by) == ("expert", "ada@example.org", cast.alice)
     Making.objects.all().delete()  # a day later the key is known no more, and the link is the same
     assert alice.post(path, asked, format="json", headers={"Idempotency-Key": "k"}).json() == made
+    Making.objects.all().delete()  # nor is it for another role
+    other = alice.post(path, asked | {"role": "annotator"}, format="json", headers={"Idempotency-Key": "k"}).json()
+    assert (other["role"], other["link"] == made["link"]) == ("annotator", False)
+    Invitation.objects.get(pk=other["invitation"]).delete()
     listed = [{name: value for name, value in made.items() if name != "link"}]
     assert alice.get(path).json()["results"] == listed and listed[0]["state"] == "open"
     withdraw = address("withdraw_invitation", invitation=held.pk)
     for _ in range(2):
         assert alice.post(withdraw, {}, format="json").json()["state"] == "withdrawn"
     told = list(AuditEvent.objects.filter(actor=cast.alice).order_by("id").values_list("action", "target"))
-    assert told == [(f"invitation.{did}", "ada@example.org") for did in ("created", "revoked")]
+    assert told == [(f"invitation.{did}", "ada@example.org") for did in ("created", "created", "revoked")]
 
 
 def test_an_invitation_is_refused_to_whom_it_is_not_for_and_where_it_is_none(cast, api, address):
