@@ -17,7 +17,7 @@ class Strict(serializers.Serializer):
 
     def to_internal_value(self, data: object) -> dict[str, Any]:
         if isinstance(data, dict) and (unknown := sorted(set(data) - set(self.fields))):
-            expected = ", ".join(self.fields)
+            expected = ", ".join(self.fields) or "none"
             raise ValidationError({name: [f"There is no such field; expected {expected}."] for name in unknown[:20]})
         return super().to_internal_value(data)
 

@@ -99,7 +99,8 @@ def _wrong(error: ErrorDetails, shape: type[BaseModel], start: Path, quoted: boo
             return Wrong(
                 around, field, gettext_noop(f"the field {name} is missing"), gettext_noop(f"an object with {names}")
             )
-        return Wrong(around, field, gettext_noop(f"there is no field {name[:60]!r}"), gettext_noop(f"only {names}"))
+        only = gettext_noop(f"only {names}") if names else gettext_noop("an empty object")
+        return Wrong(around, field, gettext_noop(f"there is no field {name[:60]!r}"), only)
     context = error.get("ctx", {})
     sort = kind_of(error["input"]) if quoted else _sort_of(error["input"])
     description = context.get("found") or gettext_noop(f"it is {sort}")

@@ -81,6 +81,9 @@ def test_an_invitation_is_refused_to_whom_it_is_not_for_and_where_it_is_none(cas
     esi = api(cast.esi)
     assert esi.get(path).status_code == esi.post(path, {"role": "expert"}, format="json").status_code == 403
     assert esi.post(address("withdraw_invitation", invitation=held), {}, format="json").status_code == 403
+    assert "There is no such field; expected none." in alice.get(f"{path}?state=open").content.decode()
+    withdrawn = alice.post(address("withdraw_invitation", invitation=held), {"why": "late"}, format="json")
+    assert "expected an empty object" in withdrawn.content.decode()
     assert alice.post(address("withdraw_invitation", invitation=held + 1), {}, format="json").status_code == 404
     assert Invitation.objects.get().state(timezone.now()) == "open"
 
