@@ -47,6 +47,7 @@ def test_invitations_are_made_listed_and_withdrawn(run, cast):
         (["make", "--role=expert"], "make needs --admin"),
         (["make", "--admin=esi", "--role=expert"], "no admin of minds"),
         (["make", "--admin=alice", "--role=expert", "--people=nobody"], "neither an e-mail address nor"),
+        (["make", "--admin=alice", "--role=expert", "--people=charlie", "--links=2"], "it or --people, not both"),
         (["list", "--role=expert"], "--role is not for list"),
         (["withdraw", "--invitation=7"], "minds has no invitation 7"),
     ],

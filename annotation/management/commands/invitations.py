@@ -37,6 +37,8 @@ class Command(JsonCommand):
             raise ValueError(f"--{min(wrong)} is not for {action}.")
         if missing := [name for name in NEEDS[action] if name not in given]:
             raise ValueError(f"{action} needs --{missing[0]}.")
+        if {"people", "links"} <= given:
+            raise ValueError("--links makes links for nobody by name; expected it or --people, not both.")
         if action == "make":
             return _make(project, options)
         if action == "withdraw":
