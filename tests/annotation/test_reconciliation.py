@@ -461,7 +461,7 @@ def test_figures_of_the_tables_that_were_reconciled(lanes, experts, client, caps
     page = client.get(reverse("annotation:table_figures", args=["minds"])).content.decode()
     assert "25.00%" in page and "66.67%" in page and "at least 5 stories" in page
     call_command("table_report", "--project", "minds")
-    assert "1 of 4 reviewed propositions of 1 stories" in capsys.readouterr().out
+    assert "1 of 4 reviewed propositions of 1 story needed" in capsys.readouterr().out
 
 
 def test_the_command_does_what_the_pages_do(story, experts, capsys):

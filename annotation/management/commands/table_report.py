@@ -3,6 +3,7 @@ from __future__ import annotations
 from annotation.management.commands._scope import add_scope, check_scope
 from annotation.management.json_command import JsonCommand
 from annotation.services.table_figures import table_figures
+from core.wording import counted
 
 
 class Command(JsonCommand):
@@ -17,9 +18,9 @@ class Command(JsonCommand):
         return {"project": project.slug, **table_figures(project=project, split=split, category=category)}
 
     def say(self, result: dict) -> None:
+        stories = counted(result["stories"], "story", "stories")
         self.stdout.write(
-            f"{result['unremarked']} of {result['reviewed']} reviewed propositions of {result['stories']} stories "
-            "needed no remark."
+            f"{result['unremarked']} of {result['reviewed']} reviewed propositions of {stories} needed no remark."
         )
         for name, key in (("Overlap", "overlap"), ("F1 between the experts", "f1")):
             self.stdout.write(f"{name}: {_told(result[key])}")
