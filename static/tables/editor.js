@@ -67,7 +67,7 @@ function fill(line, row, number) {
   for (const name of FIELDS) {
     const field = line.querySelector(`[data-field="${name}"]`);
     if (field.value !== row.state[name]) field.value = row.state[name];
-    const named = gettext("{field} of row {number}", { field: field.dataset.label, number });
+    const named = gettext("{field} of row {number}", { field: field.placeholder, number });
     field.setAttribute("aria-label", mark ? gettext("{first}, {second}", { first: named, second: mark }) : named);
     grow(field);
   }

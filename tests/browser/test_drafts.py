@@ -297,6 +297,8 @@ def test_the_editor_is_whole_and_accessible_on_a_small_window(new_page, login, c
             write(page)
             wait_saved(page)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        told = "getComputedStyle(document.querySelector('[data-field=belief]'), '::placeholder').opacity"
+        assert page.evaluate(told) == ("1" if width == 390 else "0")  # a phone's rows have no heads above them
         assert_accessible(page)
 
 
