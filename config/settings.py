@@ -257,6 +257,8 @@ STORAGES = {
 }
 WHITENOISE_KEEP_ONLY_HASHED_FILES = False
 MEDIA_ROOT = VAR_DIR / "media"
+# Locks of what one process computes while others wait (benchmark/services/at_once.py).
+COMPUTING_DIR = VAR_DIR / "computing"
 
 # --- API -------------------------------------------------------------------------------------------------------------
 IDEMPOTENCY_MODEL = "workers.Making"

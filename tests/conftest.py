@@ -173,14 +173,11 @@ def contexts_of_pages_alone(django_test_environment) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def only_filled_tables_are_emptied(django_test_environment) -> None:
-    """And the connection stays from one test to the next: for a new one PostgreSQL begins a process, which learns all
-    tables anew."""
     from django.test import TransactionTestCase
 
     from tests.copies import empty_what_is_filled
 
     TransactionTestCase._fixture_teardown = empty_what_is_filled
-    TransactionTestCase._should_reload_connections = lambda test: False
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -227,6 +224,7 @@ def quick_and_local(settings, tmp_path_factory, monkeypatch) -> None:
     settings.SECURE_SSL_REDIRECT = False
     # Thousands of requests a minute, of few people.
     monkeypatch.setattr("rest_framework.throttling.SimpleRateThrottle.THROTTLE_RATES", {"user": None, "anon": None})
+    settings.COMPUTING_DIR = tmp_path_factory.getbasetemp() / "computing"  # other processes' runs have the same ids
     settings.MEDIA_ROOT = tmp_path_factory.getbasetemp() / f"media-{next(NUMBERS)}"  # few tests make it
 
 

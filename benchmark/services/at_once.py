@@ -84,7 +84,7 @@ def computing(kind: str, key: str) -> Iterator[bool]:
 def lock_of(kind: str, key: str) -> Path:
     """Return the file that is locked by whoever computes the thing of that kind and key."""
     slot = int(hashlib.sha256(key.encode()).hexdigest(), 16) % _SLOTS
-    folder: Path = settings.VAR_DIR / "computing"
+    folder: Path = settings.COMPUTING_DIR
     folder.mkdir(parents=True, exist_ok=True)
     return folder / f"{kind}-{slot}"
 
