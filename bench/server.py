@@ -50,7 +50,8 @@ def serve(server: str, port: int, *, workers: int, threads: int, errors: IO | No
         raise SystemExit(f"There is no {path}; install {program} beside the product.")
     sizes = {"HOST": "127.0.0.1", "PORT": str(port), "WORKERS": str(workers), "THREADS": str(each)}
     filled = arguments.format(port=port, workers=workers, each=each).split()
-    process = subprocess.Popen([str(path), *filled], cwd=ROOT, env=os.environ | sizes, stderr=errors)
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": errors}  # a table, or objects, are what the bench itself prints
+    process = subprocess.Popen([str(path), *filled], cwd=ROOT, env=os.environ | sizes, **quiet)
     await_port(port, process)
     return process
 
