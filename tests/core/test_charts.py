@@ -4,6 +4,7 @@ import re
 
 import pytest
 from django.template.loader import render_to_string
+from django.utils import translation
 
 from core.templatetags.translated import in_words
 from core.views.charts import PERCENT, PLAIN, SIGNED_POINTS, Axis, Band, Dot, Row, dot_chart, no_intervals
@@ -61,6 +62,14 @@ def test_marks_stand_where_their_values_are_and_are_told_in_words():
     assert second.first is None and "repaired without a value" in in_words(second) and len(second.short) == 28
     assert chart.seconds and chart.bands
     assert chart.lacking == "few" and no_intervals([rows[0].second]) == "No interval: few."
+
+
+def test_a_row_is_read_out_in_the_language_of_the_page_whatever_it_is_called():
+    row = Row(label="sample-hasty", first=metric(0.5, 0.4, 0.6), second=metric(None))
+    [mark] = dot_chart("Accuracy", [row], heads=("Repaired", "Official")).marks
+    assert in_words(mark) == "sample-hasty: repaired 50.0 (40.0 to 60.0), official without a value"
+    with translation.override("zh-hans"):
+        assert not re.search("[a-z]{2}", in_words(mark).removeprefix("sample-hasty"))
 
 
 def test_where_nothing_is_missing_no_band_is_drawn_explained_or_told():
