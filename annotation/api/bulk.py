@@ -13,8 +13,8 @@ from rest_framework.response import Response
 
 from annotation.access import ProjectAccess, project_access, unfinished
 from annotation.api.description import SLUG, answers
-from annotation.api.requests import AlikeIn, MajoritiesFilter, MajoritiesIn
-from annotation.api.shapes import LeadingOut, SettledOut, version_of
+from annotation.api.shapes.bulk import AlikeIn, LeadingOut, MajoritiesFilter, MajoritiesIn, SettledOut
+from annotation.api.shapes.gold import version_of
 from annotation.models import GoldLabel, Role, adjudication_queue
 from annotation.services import adjudication_bulk as bulk
 from annotation.services.adjudication import AdjudicationRefused

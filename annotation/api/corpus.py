@@ -10,8 +10,15 @@ from rest_framework.response import Response
 
 from annotation.access import project_access, story_of
 from annotation.api.description import SLUG, STORY, answers
-from annotation.api.requests import StoryFilter, TableIn
-from annotation.api.shapes import BeliefTableOut, ProjectDetailOut, ProjectOut, PropositionOut, StoryOut
+from annotation.api.shapes.corpus import (
+    BeliefTableOut,
+    ProjectDetailOut,
+    ProjectOut,
+    PropositionOut,
+    StoryFilter,
+    StoryOut,
+    TableIn,
+)
 from annotation.domain.tables import TableRow, problem_of
 from annotation.models import Membership, Project, Proposition, Role, Story
 from annotation.services.whole_tables import NotTaken, take_table

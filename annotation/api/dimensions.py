@@ -94,7 +94,7 @@ def _change_of(change: dict, dimension: str, name: str, labels: Sequence[str]) -
 
 
 class _DescribedDecision(ShapeBody):
-    target_class = "annotation.api.requests.DecisionIn"
+    target_class = "annotation.api.shapes.gold.DecisionIn"
     priority = 2
 
     def map_serializer(self, auto_schema: AutoSchema, direction: str) -> dict:

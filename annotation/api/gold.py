@@ -15,8 +15,7 @@ from rest_framework.response import Response
 from annotation.access import ProjectAccess, project_access, unfinished
 from annotation.api.cells import cell_of, held
 from annotation.api.description import DIMENSION, PROPOSITION, SLUG, answers
-from annotation.api.requests import CaseIn, DecisionIn, GoldFilter, TakenBackIn
-from annotation.api.shapes import CellsOut, GoldOut, version_of
+from annotation.api.shapes.gold import CaseIn, CellsOut, DecisionIn, GoldFilter, GoldOut, TakenBackIn, version_of
 from annotation.models import GoldLabel, Proposition, Role, User, adjudication_queue
 from annotation.services import adjudication
 from annotation.services.last_decisions import last_action

@@ -16,8 +16,7 @@ from rest_framework.response import Response
 
 from annotation.access import ProjectAccess, project_access
 from annotation.api.description import INVITATION, SLUG, answers
-from annotation.api.requests import InvitationIn
-from annotation.api.shapes import InvitationOut, LinkOut
+from annotation.api.shapes.invitations import InvitationIn, InvitationOut, LinkOut
 from annotation.models import Invitation, Role
 from annotation.services import people
 from core.api.bodies import read_body

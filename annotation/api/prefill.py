@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from annotation.access import project_access
 from annotation.api.description import ACTION, ROUND, SLUG, answers
-from annotation.api.shapes import DiscardedOut, RoundOut
+from annotation.api.shapes.prefill import DiscardedOut, RoundOut
 from annotation.models import Prefill, Role
 from annotation.services.prefill import discard_unseen
 from annotation.services.prefill_progress import progress_of_rounds

@@ -13,8 +13,7 @@ from rest_framework.response import Response
 
 from annotation.access import ProjectAccess, assignment_of, project_access, unfinished
 from annotation.api.description import FLAG, SLUG, STORY, answers
-from annotation.api.requests import CommentIn, FlagFilter, FlagIn, OutcomeIn
-from annotation.api.shapes import CommentOut, FlagOut
+from annotation.api.shapes.remarks import CommentIn, CommentOut, FlagFilter, FlagIn, FlagOut, OutcomeIn
 from annotation.models import Assignment, CellComment, FlagKind, Proposition, PropositionFlag, Role
 from annotation.services import remarks
 from core.api.bodies import read_body

@@ -14,8 +14,8 @@ from rest_framework.response import Response
 
 from annotation.access import ProjectAccess, check_aggregate, project_access
 from annotation.api.description import EXPORT_FORMAT, SLUG, answers
-from annotation.api.requests import ExportOptions, StoryFilter
-from annotation.api.shapes import AgreementOut, AnnotatorsOut
+from annotation.api.shapes.corpus import StoryFilter
+from annotation.api.shapes.results import AgreementOut, AnnotatorsOut, ExportOptions
 from annotation.domain.formats import GOLD, STREAMED, VOTES, ExportFormat
 from annotation.models import Project, Role
 from annotation.services.gold_export import export_lines

@@ -14,8 +14,7 @@ from rest_framework.response import Response
 
 from annotation.access import project_access, story_of
 from annotation.api.description import SLUG, STORY, answers
-from annotation.api.requests import DraftRowsIn, LaneRowsIn, LinkIn
-from annotation.api.shapes import DraftOut, LanesOut
+from annotation.api.shapes.tables import DraftOut, DraftRowsIn, LaneRowsIn, LanesOut, LinkIn
 from annotation.models import LaneRow, Role, Story, User
 from annotation.services import drafts, reconciliation
 from core.api.bodies import read_body

@@ -12,8 +12,7 @@ from rest_framework.response import Response
 
 from annotation.access import project_access
 from annotation.api.description import SLUG, answers
-from annotation.api.requests import GuidelineIn, MemberIn, RemovalIn
-from annotation.api.shapes import GuidelineOut, MemberOut, RemovalOut
+from annotation.api.shapes.team import GuidelineIn, GuidelineOut, MemberIn, MemberOut, RemovalIn, RemovalOut
 from annotation.models import Guideline, Membership, Project, Role, User
 from annotation.services import people
 from annotation.services.projects import write_guideline

@@ -12,8 +12,7 @@ from rest_framework.response import Response
 from annotation.access import unfinished
 from annotation.api.cells import cell_of, held
 from annotation.api.description import DIMENSION, PROPOSITION, SLUG, answers
-from annotation.api.requests import ReplyIn
-from annotation.api.shapes import SaidOut
+from annotation.api.shapes.threads import ReplyIn, SaidOut
 from annotation.models import Proposition, adjudication_queue
 from annotation.services import remarks
 from core.api.bodies import read_body

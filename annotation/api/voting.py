@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from annotation.access import assignment_of, project_access
 from annotation.api.description import SLUG, STORY, answers
-from annotation.api.shapes import AssignmentOut, ChangesOut, VoteOut
+from annotation.api.shapes.voting import AssignmentOut, ChangesOut, VoteOut
 from annotation.domain.schema import Schema, cross_check
 from annotation.forms.votes import ChangesIn
 from annotation.models import Vote, workload

@@ -32,11 +32,13 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 from rest_framework.serializers import Serializer
 
-import annotation.api.requests
+import annotation.api.shapes
 import annotation.forms
 import benchmark.api.requests
 import benchmark.forms
 import workers.forms
+from annotation.api.shapes.gold import GoldFilter
+from annotation.api.shapes.remarks import FlagFilter
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.forms.adjudication import QueueFilter
 from annotation.forms.agreement import AgreementFilter
@@ -342,7 +344,7 @@ def queue_queries(world: ResultsWorld) -> list[str]:
 
 
 def flag_queries(world: ResultsWorld) -> list[str]:
-    return [f"outcome={one}" for one in annotation.api.requests.FlagFilter().fields["outcome"].choices]
+    return [f"outcome={one}" for one in FlagFilter().fields["outcome"].choices]
 
 
 def majority_queries(world: ResultsWorld) -> list[str]:
@@ -351,7 +353,7 @@ def majority_queries(world: ResultsWorld) -> list[str]:
 
 
 def gold_queries(world: ResultsWorld) -> list[str]:
-    methods = annotation.api.requests.GoldFilter().fields["method"].choices
+    methods = GoldFilter().fields["method"].choices
     told = [*(f"dimension={key}" for key in DEFAULT_SCHEMA.keys), *(f"method={value}" for value in methods)]
     return told + [f"story={one.uid}" for one in world.project.stories.filter(number__in=(6, 7, 8))]
 
@@ -395,8 +397,8 @@ ADMINS_ALONE = {"BridgeFilter", "FilterForm", "GoldLogFilter", "LedgerFilter", "
 
 
 def test_every_filter_is_walked():
-    modules = [annotation.api.requests, benchmark.api.requests]
-    for package in (annotation.forms, benchmark.forms, workers.forms):
+    modules = [benchmark.api.requests]
+    for package in (annotation.api.shapes, annotation.forms, benchmark.forms, workers.forms):
         modules += [
             importlib.import_module(f"{package.__name__}.{one.name}") for one in pkgutil.iter_modules(package.__path__)
         ]

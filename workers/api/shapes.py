@@ -38,3 +38,26 @@ class EndpointOut(serializers.ModelSerializer):
 
     def get_try_state(self, endpoint: Endpoint) -> serializers.ChoiceField(choices=TryState.choices):
         return try_state(endpoint).value
+
+
+class LackOut(serializers.Serializer):
+    count = serializers.IntegerField()
+    of = serializers.IntegerField()
+    commonest = serializers.CharField(help_text="The commonest reason.")
+    times = serializers.IntegerField(help_text="How often it was the reason.")
+
+
+class EndedOut(serializers.Serializer):
+    done = serializers.IntegerField()
+    failed = serializers.IntegerField()
+    unusable = serializers.IntegerField()
+
+
+class CallsOut(serializers.Serializer):
+    made = serializers.IntegerField()
+    reused = serializers.IntegerField(help_text="Answers that the ledger had already.")
+
+
+class TokensOut(serializers.Serializer):
+    input = serializers.IntegerField()
+    output = serializers.IntegerField()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from annotation.api.shapes import TokensOut
 from benchmark.api.shapes.values import COST
+from workers.api.shapes import TokensOut
 
 
 class _EstimatedOut(serializers.Serializer):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from annotation.api.shapes import CallsOut, EndedOut, LackOut, TokensOut
 from benchmark.api.shapes.imports import NotTakenOut
 from benchmark.api.shapes.values import COST, Anything
 from benchmark.models import Form
+from workers.api.shapes import CallsOut, EndedOut, LackOut, TokensOut
 
 
 class ImportedOut(serializers.Serializer):

@@ -1,0 +1,60 @@
+"""Invitations to a project: body and answers."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from drf_spectacular.utils import extend_schema_field
+from pydantic import Field
+from rest_framework import serializers
+
+from annotation.api.shapes.values import ROLES
+from annotation.models import Invitation, Role
+from core.incoming.shapes import Among, Like, Shape
+
+_EMAIL = r"^$|^[^\s\u0000@,;]+@[^\s\u0000@,;]+\.[^\s\u0000@,;.]+$"
+
+
+class InvitationIn(Shape):
+    """What the link is for."""
+
+    role: Annotated[str, Among(ROLES)]
+    email: Annotated[str, Like(_EMAIL, "an e-mail address, or nothing", max_length=254)] = Field(
+        "", description="To know the link by; nothing is sent to it."
+    )
+
+
+INVITATION_STATES = ("open", "accepted", "withdrawn", "expired")
+
+
+class InvitationOut(serializers.ModelSerializer):
+    # Context: `now`.
+    invitation = serializers.IntegerField(source="pk")
+    role = serializers.ChoiceField(Role.choices)
+    email = serializers.CharField(allow_blank=True, help_text="Whom it is for; empty for anyone with the link.")
+    state = serializers.SerializerMethodField()
+    created_by = serializers.CharField(source="created_by.username")
+    accepted_by = serializers.CharField(source="accepted_by.username", default=None, allow_null=True)
+
+    class Meta:
+        model = Invitation
+        fields: tuple[str, ...] = (
+            "invitation", "role", "email", "state", "created_at", "created_by", "expires_at", "accepted_by"
+        )  # fmt: skip
+        read_only_fields: tuple[str, ...] = fields
+
+    @extend_schema_field(serializers.ChoiceField(INVITATION_STATES))
+    def get_state(self, invitation: Invitation) -> str:
+        return invitation.state(self.context["now"])
+
+
+class LinkOut(InvitationOut):
+    # Context: `link`, too.
+    link = serializers.SerializerMethodField(help_text="It is told once: only its hash is kept.")
+
+    class Meta(InvitationOut.Meta):
+        fields = (*InvitationOut.Meta.fields, "link")
+        read_only_fields = fields
+
+    def get_link(self, invitation: Invitation) -> str:
+        return self.context["link"]

@@ -1,0 +1,150 @@
+"""Drafts of belief tables and the lanes: bodies and answers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+from rest_framework import serializers
+
+from annotation.api.shapes.values import whole, words_of_row
+from annotation.domain.drafts import RowState
+from annotation.domain.reconciliation import Lane, LaneState, Status
+from annotation.forms.drafts import Place
+from annotation.forms.lanes import MAX_DECISIONS
+from annotation.forms.votes import Key, Uid
+from annotation.models import Origin
+from annotation.services.drafts import MAX_CHANGES, RowChange
+from annotation.services.reconciliation import Decision
+from core.incoming.shapes import Among, Counted, Moment, Shape
+
+
+class RowIn(Shape):
+    """A row as it shall be; rows stand in the order of `place`."""
+
+    actor: Annotated[str, words_of_row("actor", least="*")] = ""
+    belief: Annotated[str, words_of_row("belief", least="*")] = ""
+    order: Annotated[str, words_of_row("order", least="*")] = ""
+    remark: Annotated[str, words_of_row("remark", least="*")] = ""
+    place: Place
+
+
+class DraftRowIn(RowIn):
+    removed: bool = Field(False, description="Takes the row away; its words are kept.")
+
+    @property
+    def state(self) -> RowState:
+        return RowState(**self.__dict__)
+
+
+class LaneRowIn(RowIn):
+    status: Annotated[str, Among([status.value for status in Status])] = ""
+
+    @property
+    def state(self) -> LaneState:
+        return LaneState(**self.__dict__)
+
+
+class _ChangeIn(Shape):
+    row: Uid = Field(description="uid of the row; made by you for a new one.")
+    idempotency_key: Key = Field(description="Made by you, unique to the change: sent again, it counts once.")
+    changed_at: Moment
+
+
+class DraftChangeIn(_ChangeIn):
+    base: DraftRowIn | None = Field(None, description="The row as you saw it; left out for a new one.")
+    state: DraftRowIn
+
+    @property
+    def change(self) -> RowChange:
+        key = self.idempotency_key
+        return RowChange(
+            self.row,
+            self.base and self.base.state,
+            self.state.state,
+            key,
+            key,
+            "delete" if self.state.removed else "paste",
+            self.changed_at,
+            origin=Origin.PASTED.value,
+        )
+
+
+class DraftRowsIn(Shape):
+    """Changes of rows of your own draft."""
+
+    changes: Annotated[list[DraftChangeIn], Counted(1, MAX_CHANGES)]
+
+    @classmethod
+    def described(cls) -> dict[str, Any]:
+        return whole(super().described())
+
+
+class LaneChangeIn(_ChangeIn):
+    base: LaneRowIn | None = Field(None, description="The row as you saw it; left out for a new one.")
+    state: LaneRowIn
+
+    @property
+    def decision(self) -> Decision:
+        key, base = self.idempotency_key, self.base and self.base.state
+        return Decision(self.row, base, self.state.state, key, key, self.changed_at)
+
+
+class LaneRowsIn(Shape):
+    """Decisions on rows of the lanes."""
+
+    changes: Annotated[list[LaneChangeIn], Counted(1, MAX_DECISIONS)]
+
+    @classmethod
+    def described(cls) -> dict[str, Any]:
+        return whole(super().described())
+
+
+class LinkIn(Shape):
+    """Two rows that are one, or one that is two."""
+
+    row: Uid
+    other: Uid | None = None
+    idempotency_key: Key = Field(description="Made by you, unique to the link: sent again, it counts once.")
+
+
+class WordsOut(serializers.Serializer):
+    """A row of a table that an expert wrote."""
+
+    actor = serializers.CharField(allow_blank=True)
+    belief = serializers.CharField(allow_blank=True)
+    order = serializers.CharField(allow_blank=True)
+    remark = serializers.CharField(allow_blank=True)
+
+
+class DraftRowOut(WordsOut):
+    row = serializers.CharField(help_text="uid of the row.")
+    place = serializers.FloatField(help_text="Rows stand in its order.")
+    removed = serializers.BooleanField()
+    warnings = serializers.ListField(child=serializers.CharField(), help_text="What sits oddly; nothing was refused.")
+
+
+class DraftOut(serializers.Serializer):
+    handed_in_at = serializers.DateTimeField(allow_null=True)
+    closed = serializers.CharField(
+        allow_blank=True, help_text="Why you cannot write the table now; empty where you can."
+    )
+    rows = DraftRowOut(many=True)
+
+
+class LaneRowOut(WordsOut):
+    row = serializers.CharField(help_text="uid of the row.")
+    lane = serializers.ChoiceField([lane.value for lane in Lane])
+    a = WordsOut(allow_null=True, help_text="What the first expert wrote.")
+    b = WordsOut(allow_null=True, help_text="What the second one wrote.")
+    status = serializers.ChoiceField([one.value for one in Status], allow_blank=True)
+    place = serializers.FloatField(help_text="Rows stand in its order.")
+    decided_by = serializers.CharField(allow_null=True)
+    quicker = serializers.CharField(allow_blank=True, help_text="Who decided the row before you; yours was not taken.")
+
+
+class LanesOut(serializers.Serializer):
+    opened = serializers.BooleanField()
+    settled = serializers.BooleanField(help_text="The story has its gold table.")
+    agreed = serializers.ListField(child=serializers.CharField(), help_text="Experts who agreed to the rows.")
+    rows = LaneRowOut(many=True)
