@@ -255,7 +255,7 @@ def _questions_run(dataset, models: int):
     plan = Plan(
         dataset=dataset,
         endpoints=ends,
-        stages=["answer"],
+        steps=["answer"],
         suite="tombench",
         split="en",
         repetitions=1,
@@ -301,7 +301,7 @@ def _wide_run(dataset, models: int):
     plan = Plan(
         dataset=dataset,
         endpoints=ends,
-        stages=["extract", "judge", "label"],
+        steps=["extract", "judge", "label"],
         suite="omnitom",
         judge=judge,
         options={"self_test": False},

@@ -38,6 +38,11 @@ def plain(value: Any) -> Any:
     return value
 
 
+def renamed(values: Mapping[str, Any], names: Mapping[str, str]) -> Json:
+    """Return the values under other names: what was kept has those that code used when it was kept first."""
+    return {names.get(name, name): value for name, value in values.items()}
+
+
 @cache
 def _says_itself(kind: type) -> bool:
     """A report has thousands of values of few types, and to look at a protocol takes longer than to make one of them

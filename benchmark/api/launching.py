@@ -177,7 +177,7 @@ def _estimated(askings: Sequence[estimates.Asking], estimate: estimates.Estimate
         "lines": [
             {
                 "model": line.model.name,
-                "step": line.stage,
+                "step": line.step,
                 "asked": line.asked.name,
                 "method": line.method,
                 "control": line.control,

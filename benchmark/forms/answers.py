@@ -117,7 +117,7 @@ class AnswersForm(RefusableForm, SampleFields):
         """Return the plan of a valid form."""
         chosen, suite = self.cleaned_data, self.suite
         return Plan(
-            endpoints=[], suite=suite.name, stages=[step.key for step in importable(suite)],
+            endpoints=[], suite=suite.name, steps=[step.key for step in importable(suite)],
             max_tokens=suite.max_tokens, title=chosen["title"],
             repetitions=chosen["repetitions"] or 0, options={name: chosen[name] for name in self.parse},
             **self.chosen_samples,

@@ -19,7 +19,7 @@ from benchmark.models import Dataset, DatasetSample, Run
 from benchmark.services.launch_shapes import ExtendIn, Launch, LaunchIn
 from benchmark.services.launching import judging_plans, planned
 from benchmark.services.method_plans import methods_of, plans_by_method
-from benchmark.services.plans import MOST_TITLE, Plan, RunRefused, stages_of
+from benchmark.services.plans import MOST_TITLE, Plan, RunRefused, steps_of
 from benchmark.services.prompt_sets import names_of
 from benchmark.services.sweeps import plans_of_sweep, plans_with_judges
 from benchmark.suites.contract import Suite
@@ -84,7 +84,7 @@ class RefusableForm(forms.Form):
 
 def able_to(suite: Suite, steps: Collection[str]) -> QuerySet[Endpoint]:
     """Return the endpoints in use that can be asked for one of the steps."""
-    able = [endpoint.pk for endpoint in Endpoint.objects.usable() if set(stages_of(endpoint, suite.name)) & set(steps)]
+    able = [endpoint.pk for endpoint in Endpoint.objects.usable() if set(steps_of(endpoint, suite.name)) & set(steps)]
     return Endpoint.objects.filter(pk__in=able)
 
 

@@ -127,8 +127,8 @@ def repeat_plan(plan: WatchPlan, *, title: str = "", anew: int = 0) -> Plan:
         asked = replace(asked, endpoints=kept)
     else:
         base = plan_of(run)
-        stages = base.stages if base.definition.program else [what.step]
-        asked = replace(base, endpoints=[what.asked], stages=stages, judge=None, source=None, split="", category="")
+        steps = base.steps if base.definition.program else [what.step]
+        asked = replace(base, endpoints=[what.asked], steps=steps, judge=None, source=None, split="", category="")
     asked = replace(asked.without_test(), controls=(), limit=0, repetitions=1, budget=plan.budget, title=title)
     asked = replace(asked, anew=anew)
     check_all_but_samples(asked)

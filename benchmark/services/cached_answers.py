@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from benchmark.models import DatasetSample
-from benchmark.services.asking import prompts_of, stage_request
-from benchmark.services.estimates import Cached, Part, stages_asked
+from benchmark.services.asking import prompts_of, step_request
+from benchmark.services.estimates import Cached, Part, steps_asked
 from benchmark.services.judge_test_calls import calls_of
 from benchmark.services.judge_test_calls import request_of as test_request
 from benchmark.services.judge_tests import HANDLER as TESTS
@@ -40,11 +40,11 @@ def cached_answers(
     seeker = _Seeker(plan, stories)
     answers_by_part: dict[tuple[int, str], Answers] = {}
     for part in parts:
-        key = (part.model.pk, part.stage)
-        if part.stage == SELF_TEST:
+        key = (part.model.pk, part.step)
+        if part.step == SELF_TEST:
             answers_by_part[key] = seeker.tests(part)
             continue
-        needs = plan.definition.needed(part.stage, stages_asked(plan, part.model))
+        needs = plan.definition.needed(part.step, steps_asked(plan, part.model))
         earlier = {step: _earlier(plan, part.model, step, answers_by_part) for step in needs}
         answers_by_part[key] = seeker.answers(part, earlier)
     return {key: set(answers) for key, answers in answers_by_part.items()}
@@ -81,11 +81,11 @@ class _Seeker:
             for key in ((story.pk, turn) for turn in range(self.repetitions)):
                 if all(key in answers for answers in earlier.values()):
                     earlier_answers = {step: answers[key] for step, answers in earlier.items()}
-                    request = self._request(story, part.stage, key[1], earlier_answers)
+                    request = self._request(story, part.step, key[1], earlier_answers)
                     requests |= {} if isinstance(request, str) else {key: request}
         known = {key: request.known for key, request in requests.items() if request.known is not None}
         asked = {key: request for key, request in requests.items() if key not in known} if looks else {}
-        texts = bool(suite_named(self.draft.suite).following(part.stage))
+        texts = bool(suite_named(self.draft.suite).following(part.step))
         return known | _completed_answers(part.asked, asked, texts=texts)
 
     def tests(self, part: Part) -> Answers:
@@ -93,16 +93,14 @@ class _Seeker:
         requests = {(story.pk, 0): test_request(story, pairs, self.draft) for story, pairs in calls}
         return _completed_answers(part.asked, requests, texts=False) if _has_answers(part.asked) else {}
 
-    def _request(
-        self, story: DatasetSample, stage: str, turn: int, earlier_answers: Mapping[str, str]
-    ) -> Request | str:
+    def _request(self, story: DatasetSample, step: str, turn: int, earlier_answers: Mapping[str, str]) -> Request | str:
         """Return the request, or why there is none. One that rests on no earlier answer is built once for all
         models."""
-        key = (stage, story.pk, turn)
+        key = (step, story.pk, turn)
         if earlier_answers:
-            return stage_request(story, stage, self.draft, self.prompts, earlier_answers, turn)
+            return step_request(story, step, self.draft, self.prompts, earlier_answers, turn)
         if key not in self.requests:
-            self.requests[key] = stage_request(story, stage, self.draft, self.prompts, repetition=turn)
+            self.requests[key] = step_request(story, step, self.draft, self.prompts, repetition=turn)
         return self.requests[key]
 
 

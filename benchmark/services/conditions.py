@@ -50,15 +50,15 @@ def imported_told(run: Run) -> dict[str, str]:
     return {IMPORTED: f"{making['file']}{f' of {tool}' if tool else ''}"}
 
 
-def _prompts(run: Run, stage: str) -> list[str]:
-    asking_run = run if stage in run.spec.get("prompts", {}) or run.source is None else run.source
+def _prompts(run: Run, step: str) -> list[str]:
+    asking_run = run if step in run.spec.get("prompts", {}) or run.source is None else run.source
     if asking_run.imported:  # how it was asked is not known, so that it is ranked with nothing that was asked here
         return [IMPORTED, _digest(IMPORTED)]
-    digest = asking_run.spec.get("prompts", {}).get(stage)
+    digest = asking_run.spec.get("prompts", {}).get(step)
     sets = suite_named(run.suite).prompting
     if sets is None:
         return _own_prompts(asking_run, digest)
-    phrase, identity = sets.condition(settings_of(asking_run), stage, digest, asking_told(asking_run))
+    phrase, identity = sets.condition(settings_of(asking_run), step, digest, asking_told(asking_run))
     return [phrase, _digest(identity)]
 
 

@@ -177,7 +177,7 @@ def _left(run: Run, control: Run) -> Left:
     )
     told = CONTROLS[control.control]
     left = sorted(asked - under)
-    steps = [suite_named(run.suite).step(stage).label.lower() for stage in run.stages if stage not in control.stages]
+    steps = [suite_named(run.suite).step(step).label.lower() for step in run.stages if step not in control.stages]
     return Left(
         control=told.name, title=told.title, samples=len(asked), same=len(left), numbers=ranges(left),
         why=told.same if left else "", steps=", ".join(steps), noun=list(nouns_of_group(keys_of(run.suite)[0])),

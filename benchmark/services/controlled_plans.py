@@ -10,7 +10,7 @@ from benchmark.controls.chosen import CONTROLS, controls_of, refused, senseless
 from benchmark.models import DatasetSample, Run
 from benchmark.services.asking import sample_asked
 from benchmark.services.method_plans import method_of, methods_of
-from benchmark.services.plans import MOST_TITLE, Plan, RunRefused, own_stages, part_of
+from benchmark.services.plans import MOST_TITLE, Plan, RunRefused, own_steps, part_of
 from benchmark.services.stored_plans import draft_of
 from benchmark.suites.contract import Suite
 from core.language import gettext_noop
@@ -52,7 +52,7 @@ def _no_control(plan: Plan, name: str) -> str:
         return gettext_noop(
             f"{suite.title} has no control “{CONTROLS[name].title}” with the method {method}: {_within(why)}"
         )
-    if not _stages_under(plan, name):
+    if not _steps_under(plan, name):
         return gettext_noop(
             f"Under the control “{CONTROLS[name].title}” nothing is left to be asked. {' '.join(_notes(plan, name))}"
         )
@@ -104,7 +104,7 @@ def asked_under(plan: Plan, name: str, source: Run | None = None) -> Plan:
         plan.without_test(),
         controls=(),
         control=name,
-        stages=_stages_under(plan, name),
+        steps=_steps_under(plan, name),
         title=title,
         source=source,
         budget=budget_of_each(plan),
@@ -112,7 +112,7 @@ def asked_under(plan: Plan, name: str, source: Run | None = None) -> Plan:
     return replace(
         asked,
         judge=asked.judge if asked.judges else None,
-        endpoints=[endpoint for endpoint in asked.endpoints if own_stages(asked, endpoint)],
+        endpoints=[endpoint for endpoint in asked.endpoints if own_steps(asked, endpoint)],
     )
 
 
@@ -122,9 +122,9 @@ def budget_of_each(plan: Plan) -> Decimal | None:
     return part_of(plan.budget, 1 + len(plan.controls))
 
 
-def _stages_under(plan: Plan, name: str) -> list[str]:
+def _steps_under(plan: Plan, name: str) -> list[str]:
     left_out = senseless(plan.definition.controls, name)
-    return [stage for stage in plan.stages if stage not in left_out]
+    return [step for step in plan.steps if step not in left_out]
 
 
 def _notes(plan: Plan, name: str) -> list[str]:
@@ -132,12 +132,12 @@ def _notes(plan: Plan, name: str) -> list[str]:
     return [
         (
             gettext_noop(
-                f"{CONTROLS[name].title.capitalize()}: {plan.definition.step(stage).label.lower()} is left out. "
-                f"{left_out[stage]}"
+                f"{CONTROLS[name].title.capitalize()}: {plan.definition.step(step).label.lower()} is left out. "
+                f"{left_out[step]}"
             )
         )
-        for stage in plan.stages
-        if stage in left_out
+        for step in plan.steps
+        if step in left_out
     ]
 
 

@@ -28,11 +28,11 @@ def derive_ahead(dataset: Dataset, rows: Sequence[DatasetSample]) -> None:
     first = {sample.category: sample for sample in reversed(held)}
     try:
         steps = [step.key for step in suite.launched if not step.judged]
-        plan = Plan(dataset=dataset, endpoints=[], stages=steps, suite=suite.name)
+        plan = Plan(dataset=dataset, endpoints=[], steps=steps, suite=suite.name)
         settings = settings_of(draft_of(plan, rows))
         for sample in list(first.values())[:MOST_ASKED]:
             for step in steps:
-                if not suite.needed(step, plan.stages):  # by the method that the plan goes by, not by all of them
+                if not suite.needed(step, plan.steps):  # by the method that the plan goes by, not by all of them
                     suite.request(Question(sample, step, settings, resources))
     except (BadQuestion, RunRefused, SuiteFailed):
         return

@@ -14,7 +14,7 @@ from django.db.models import Count
 from benchmark.domain.inference import Aligned, difference_sd, smallest_difference
 from benchmark.domain.inference.power import Spread
 from benchmark.models import DatasetSample, Run, RunItem
-from benchmark.services.estimates import stages_asked
+from benchmark.services.estimates import steps_asked
 from benchmark.services.leaderboards import KEPT_SECONDS
 from benchmark.services.plans import Plan
 from core.made_by import made_by
@@ -54,11 +54,11 @@ def can_show(plan: Plan, stories: Sequence[DatasetSample]) -> list[Detectable]:
     clusters = len({story.cluster for story in stories})
     out = []
     for group in plan.definition.groups:
-        stage = group.scored
-        models = sum(stage in stages_asked(plan, endpoint) for endpoint in plan.endpoints)
-        if stage in plan.stages and models:
+        step = group.scored
+        models = sum(step in steps_asked(plan, endpoint) for endpoint in plan.endpoints)
+        if step in plan.steps and models:
             tests = max(1, comb(models, 2) * families)
-            spread = _spread(plan, stage)
+            spread = _spread(plan, step)
             smallest = smallest_difference(clusters, spread.sd or None, tests=tests)
             out.append(
                 Detectable(
@@ -75,26 +75,26 @@ def can_show(plan: Plan, stories: Sequence[DatasetSample]) -> list[Detectable]:
     return out
 
 
-def _spread(plan: Plan, stage: str) -> Spread:
+def _spread(plan: Plan, step: str) -> Spread:
     """Return how far two models of the newest runs on the dataset with the same answer format lie apart on a story,
     computed once for the same answers."""
     listed = Run.objects.listed().filter(dataset=plan.dataset, suite=plan.suite, form=plan.answer_format)
     runs = list(listed.order_by("-id").values_list("pk", flat=True)[:3])
-    scored = RunItem.objects.filter(entrant__run__in=runs, stage=stage).order_by().values("entrant__run")
+    scored = RunItem.objects.filter(entrant__run__in=runs, stage=step).order_by().values("entrant__run")
     counts = sorted(
         scored.values_list("entrant__run").annotate(Count("repaired_score"), Count("entrant", distinct=True))
     )
-    key = "spread:" + hashlib.sha256(json.dumps([made_by(), stage, runs, counts]).encode()).hexdigest()
+    key = "spread:" + hashlib.sha256(json.dumps([made_by(), step, runs, counts]).encode()).hexdigest()
     spread: Spread | None = cache.get(key)
     if spread is None:
-        spread = difference_sd(Aligned.of(_earlier(runs, stage)))
+        spread = difference_sd(Aligned.of(_earlier(runs, step)))
         cache.set(key, spread, KEPT_SECONDS)
     return spread
 
 
-def _earlier(runs: Sequence[int], stage: str) -> dict[str, dict[int, float]]:
+def _earlier(runs: Sequence[int], step: str) -> dict[str, dict[int, float]]:
     """Return repaired scores by entrant of these runs, of each endpoint its newest."""
-    items = RunItem.objects.filter(entrant__run__in=runs, stage=stage, repaired_score__isnull=False)
+    items = RunItem.objects.filter(entrant__run__in=runs, stage=step, repaired_score__isnull=False)
     scores_by_entrant: dict[str, dict[int, float]] = {}
     for entrant, endpoint, story, score in items.values_list(
         "entrant_id", "entrant__endpoint_id", "sample_id", "repaired_score"

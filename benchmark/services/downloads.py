@@ -61,8 +61,8 @@ def score_values(run: Run) -> QuerySet[RunItem, tuple[Any, ...]]:
 def score_row(values: Sequence[Any], closed: Set[int] = frozenset()) -> Cells:
     """Return one item's scores by SCORE_COLUMNS: fractions, None where there is none. A story in `closed` says that it
     is withheld, and nothing else."""
-    name, stage, number, category, score, repaired, unusable, state, call, unjudged, turn, key, cluster = values
-    row = {"model": name, "stage": stage, "story_id": number, "story_category": category, "repetition": turn + 1}
+    name, step, number, category, score, repaired, unusable, state, call, unjudged, turn, key, cluster = values
+    row = {"model": name, "stage": step, "story_id": number, "story_category": category, "repetition": turn + 1}
     row |= {"sample": key, "cluster": cluster}
     if number in closed:
         return row | dict.fromkeys(("official", "repaired", "rows_not_judged")) | {"unusable": "", "state": WITHHELD}

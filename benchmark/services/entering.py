@@ -11,7 +11,7 @@ from django.db.models.functions import Cast
 
 from benchmark.models import DatasetSample, Entrant, Run, RunItem
 from benchmark.services.asking import passes_of
-from benchmark.services.plans import Plan, own_stages
+from benchmark.services.plans import Plan, own_steps
 from benchmark.services.provenance import spec_of
 from benchmark.services.results import WITHOUT_CALL
 from benchmark.services.taken_over import ended_extractions
@@ -25,7 +25,7 @@ from workers.services.jobs import add_items
 def enter(run: Run, plan: Plan, endpoints: Iterable[Endpoint], stories: Sequence[DatasetSample], now: datetime) -> None:
     """Enter models, with their questions about these samples."""
     for entrant in enter_models(run, endpoints):
-        add_run_items(run, entrant, own_stages(plan, entrant.endpoint), stories, now)
+        add_run_items(run, entrant, own_steps(plan, entrant.endpoint), stories, now)
 
 
 def enter_models(run: Run, endpoints: Iterable[Endpoint]) -> list[Entrant]:
@@ -39,15 +39,15 @@ def enter_models(run: Run, endpoints: Iterable[Endpoint]) -> list[Entrant]:
 
 
 def add_run_items(
-    run: Run, entrant: Entrant, stages: Sequence[str], stories: Sequence[DatasetSample], now: datetime
+    run: Run, entrant: Entrant, steps: Sequence[str], stories: Sequence[DatasetSample], now: datetime
 ) -> None:
     """Add the items of an entrant and their work. Judging waits for the extraction (services/evaluating.py) or takes
     the source's."""
     before = RunItem.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
-    for stage in stages:
-        if not suite_named(run.suite).needed(stage, stages):
+    for step in steps:
+        if not suite_named(run.suite).needed(step, steps):
             turns = range(run.params.get("repetitions", 1))
-            rows = [(entrant.pk, story.pk, stage, "", turn) for turn in turns for story in stories]
+            rows = [(entrant.pk, story.pk, step, "", turn) for turn in turns for story in stories]
             insert_rows(RunItem, _NEW, rows)
     judging = suite_named(run.suite).judging
     if run.source_id and judging and judging.key in run.stages:
@@ -86,12 +86,12 @@ def add_work(*, run: Run, run_items: QuerySet[RunItem], now: datetime) -> None:
     if not rows:
         return
     endpoints = Endpoint.objects.in_bulk({endpoint for *_, endpoint in rows})
-    items = [(run.judge if stage in judged else endpoints[endpoint], stage, str(pk)) for pk, stage, endpoint in rows]
+    items = [(run.judge if step in judged else endpoints[endpoint], step, str(pk)) for pk, step, endpoint in rows]
     add_items(job=run.job, items=items, now=now)
-    for stage, endpoint in {(stage, None if stage in judged else endpoint) for _, stage, endpoint in rows}:
-        waiting = run_items.filter(stage=stage)
+    for step, endpoint in {(step, None if step in judged else endpoint) for _, step, endpoint in rows}:
+        waiting = run_items.filter(stage=step)
         waiting = waiting if endpoint is None else waiting.filter(entrant__endpoint=endpoint)
-        _link(waiting, Item.objects.filter(job=run.job, endpoint=endpoint or run.judge_id, stage=stage))
+        _link(waiting, Item.objects.filter(job=run.job, endpoint=endpoint or run.judge_id, stage=step))
 
 
 def _link(run_items: QuerySet[RunItem], items: QuerySet[Item]) -> None:

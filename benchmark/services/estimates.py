@@ -15,7 +15,7 @@ from benchmark.services.judge_test_calls import calls_of
 from benchmark.services.judge_tests import SELF_TEST, is_wanted
 from benchmark.services.method_plans import method_of, methods_of
 from benchmark.services.plan_checks import check
-from benchmark.services.plans import Plan, own_stages
+from benchmark.services.plans import Plan, own_steps
 from benchmark.services.question_sizes import Room, Size, are_kept, sizes_of, test_sizes
 from benchmark.services.stored_plans import draft_of, plan_of
 from benchmark.services.taken_over import extracted_by
@@ -38,7 +38,7 @@ class Line:
     which it is asked, in words. `shared` calls are those of a line before it, and are counted there alone."""
 
     model: Endpoint
-    stage: str
+    step: str
     asked: Endpoint
     suite: str
     calls: int = 0
@@ -53,13 +53,13 @@ class Line:
     shared: int = 0
 
     @property
-    def stage_name(self) -> str:
-        return "Self-test" if self.stage == SELF_TEST else suite_named(self.suite).step(self.stage).label
+    def step_name(self) -> str:
+        return "Self-test" if self.step == SELF_TEST else suite_named(self.suite).step(self.step).label
 
     @property
     def judged(self) -> bool:
         """True where the judge is asked about the model."""
-        return self.stage != SELF_TEST and suite_named(self.suite).step(self.stage).judged
+        return self.step != SELF_TEST and suite_named(self.suite).step(self.step).judged
 
     def money(self, name: str) -> Money:
         """Return `cost` or `most` as money that can be summed."""
@@ -152,7 +152,7 @@ class Part:
     """The questions about a model at a step: `asked`, the judge where it is judging, answers those about `stories`."""
 
     model: Endpoint
-    stage: str
+    step: str
     asked: Endpoint
     stories: Sequence[DatasetSample]
 
@@ -162,13 +162,14 @@ def parts_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[Part]:
     judgement."""
     parts = []
     for model in plan.endpoints:
-        for stage in stages_asked(plan, model):
-            step = plan.definition.step(stage)
-            asked_stories, judged = [story for story in stories if step.asks_about(story.category)], step.judged
+        for step in steps_asked(plan, model):
+            described = plan.definition.step(step)
+            asked_stories = [story for story in stories if described.asks_about(story.category)]
+            judged = described.judged
             if judged and plan.source is not None:
                 answered = set(extracted_by(plan.source, model).values_list("sample_id", flat=True))
                 asked_stories = [story for story in asked_stories if story.pk in answered]
-            parts.append(Part(model, stage, plan.judge if judged else model, asked_stories))
+            parts.append(Part(model, step, plan.judge if judged else model, asked_stories))
     return [part for part in [*parts, *_test_of(plan, stories)] if part.stories]
 
 
@@ -217,7 +218,7 @@ def askings_of(
 def _published(plan: Plan, stories: Sequence[DatasetSample], looked: Sequence[DatasetSample], room: Room) -> Asking:
     """Return what is asked of all samples: of those `looked` at where the sizes of the others are not known yet."""
     parts = parts_of(plan, stories)
-    questions = ((part.stage, story) for part in parts if part.stage != SELF_TEST for story in part.stories)
+    questions = ((part.step, story) for part in parts if part.step != SELF_TEST for story in part.stories)
     if len(looked) == len(stories) or are_kept(draft_of(plan, stories), questions, room):
         return Asking(plan, stories, parts)
     many, clusters = plan.definition.noun[1], plan.definition.cluster[1]
@@ -333,15 +334,15 @@ def estimate_of(
     join it."""
     counted = set() if counted is None else counted
     sizes = _sizes(plan, stories, parts)
-    stories_by_id = {story.pk: story for part in parts if part.stage != SELF_TEST for story in part.stories}
+    stories_by_id = {story.pk: story for part in parts if part.step != SELF_TEST for story in part.stories}
     estimate = Estimate(sorted(stories_by_id.values(), key=_position))
     for part in parts:
-        cached = None if cached_by_part is None else cached_by_part.get((part.model.pk, part.stage), set())
-        mine = {story.pk: sizes[part.stage][story.pk] for story in part.stories}
+        cached = None if cached_by_part is None else cached_by_part.get((part.model.pk, part.step), set())
+        mine = {story.pk: sizes[part.step][story.pk] for story in part.stories}
         control = CONTROLS[plan.control].title if plan.control else ""
         method = methods_of(plan.definition).get(method_of(plan), "")
-        line = Line(part.model, part.stage, part.asked, plan.suite, method=method, control=control)
-        told = None if part.stage == SELF_TEST else Told(counted, _resting(plan, part, sizes))
+        line = Line(part.model, part.step, part.asked, plan.suite, method=method, control=control)
+        told = None if part.step == SELF_TEST else Told(counted, _resting(plan, part, sizes))
         estimate.lines.append(_line(plan, line, mine, cached, told))
     return estimate
 
@@ -349,10 +350,10 @@ def estimate_of(
 def _resting(plan: Plan, part: Part, sizes: Mapping[str, Mapping[int, Size]]) -> set[int]:
     """Return the ids of the samples whose question rests on an earlier answer: what is asked word for word as at an
     earlier step cannot."""
-    needed = plan.definition.needed(part.stage, plan.stages)
+    needed = plan.definition.needed(part.step, plan.steps)
     if not needed:
         return set()
-    mine = sizes[part.stage]
+    mine = sizes[part.step]
     earlier = {(pk, size.digest) for step in needed for pk, size in sizes.get(step, {}).items() if size.digest}
     return {story.pk for story in part.stories if (story.pk, mine[story.pk].digest) not in earlier}
 
@@ -361,12 +362,12 @@ def _position(story: DatasetSample) -> int:
     return story.position
 
 
-def stages_asked(plan: Plan, model: Endpoint) -> list[str]:
+def steps_asked(plan: Plan, model: Endpoint) -> list[str]:
     """Return the steps at which a model of the plan, or the judge about it, is asked."""
-    entrant_stages = set(own_stages(plan, model))
-    available = entrant_stages | set(plan.judged_anew)
+    entrant_steps = set(own_steps(plan, model))
+    available = entrant_steps | set(plan.judged_anew)
     judged = {step.key for step in plan.definition.launched if step.judged and set(step.needs) <= available}
-    asked = entrant_stages | (judged & set(plan.stages))
+    asked = entrant_steps | (judged & set(plan.steps))
     return [key for step in plan.definition.launched if step.key in asked for key in (step.key, *_passes(plan, step))]
 
 
@@ -388,7 +389,7 @@ def estimate_of_test(run: Run) -> Line:
 
 
 def _line(plan: Plan, line: Line, sizes: Mapping[int, Size], cached: Cached | None, told: Told | None = None) -> Line:
-    turns = 1 if line.stage == SELF_TEST else plan.repetitions
+    turns = 1 if line.step == SELF_TEST else plan.repetitions
     distinct = {size.digest or str(sample): sample for sample, size in reversed(sizes.items())}
     questions = [(sample, turn) for turn in range(turns) for sample in reversed(distinct.values())]
     if told is not None:
@@ -426,6 +427,6 @@ def _uncounted(
 def _sizes(plan: Plan, stories: Sequence[DatasetSample], parts: Sequence[Part]) -> dict[str, dict[int, Size]]:
     """Return sizes by step and dataset sample id."""
     draft = draft_of(plan, stories)
-    questions = [(part.stage, story) for part in parts if part.stage != SELF_TEST for story in part.stories]
+    questions = [(part.step, story) for part in parts if part.step != SELF_TEST for story in part.stories]
     sizes = sizes_of(draft, questions)
-    return sizes | ({SELF_TEST: test_sizes(draft)} if any(part.stage == SELF_TEST for part in parts) else {})
+    return sizes | ({SELF_TEST: test_sizes(draft)} if any(part.step == SELF_TEST for part in parts) else {})

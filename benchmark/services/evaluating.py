@@ -20,7 +20,7 @@ from benchmark.services.entering import add_work
 from benchmark.services.items import LOST
 from benchmark.services.judge_versions import judged_at
 from benchmark.services.made_elsewhere.taking import take_back_answers
-from benchmark.services.plans import HANDLER, RunRefused, stages_of
+from benchmark.services.plans import HANDLER, RunRefused, steps_of
 from benchmark.services.preparing import prepare_run
 from benchmark.services.reports import REPORTS, forget_report
 from benchmark.services.run_actions import refused_action
@@ -137,8 +137,8 @@ def answers_of(run_items: Sequence[RunItem]) -> dict[int, Texts]:
         )
     )
     texts_by_turn: dict[tuple[int, int, int], dict[str, str]] = {}
-    for *turn, stage, text in answered.values_list("entrant_id", "sample_id", "repetition", "stage", "call__answer"):
-        texts_by_turn.setdefault(tuple(turn), {})[stage] = text
+    for *turn, step, text in answered.values_list("entrant_id", "sample_id", "repetition", "stage", "call__answer"):
+        texts_by_turn.setdefault(tuple(turn), {})[step] = text
     return {
         run_item.pk: texts_by_turn.get(_turn(run_item), {}) if related[run_item.pk] else {} for run_item in run_items
     }
@@ -193,10 +193,10 @@ def _open_following(parsed: Sequence[RunItem]) -> None:
     for run_item in parsed:
         run = run_item.entrant.run
         suite = suite_named(run.suite)
-        stages = {*run.stages} & {*stages_of(run_item.entrant.endpoint, run.suite)}
+        steps = {*run.stages} & {*steps_of(run_item.entrant.endpoint, run.suite)}
         for step in suite.following(run_item.stage):
             if step.key in run.stages and step.asks_about(run_item.sample.category):
-                items_by_step.setdefault((step.key, suite.needed(step.key, stages)), []).append(run_item)
+                items_by_step.setdefault((step.key, suite.needed(step.key, steps)), []).append(run_item)
     for (step_key, needed), run_items in items_by_step.items():
         _open(step_key, needed, run_items)
 
@@ -263,8 +263,8 @@ def read_again(*, by: User | None, run: Run, now: datetime, most: int | None = N
             )
         )
     changed, failed = 0, []
-    for stage in [step.key for step in suite_named(run.suite).steps]:
-        ids = list(answered.filter(stage=stage).values_list("pk", flat=True))
+    for step in [step.key for step in suite_named(run.suite).steps]:
+        ids = list(answered.filter(stage=step).values_list("pk", flat=True))
         for at in range(0, len(ids), 200):
             changed += _read_batch(run, ids[at : at + 200], failed)
     with transaction.atomic():

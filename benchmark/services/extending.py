@@ -17,7 +17,7 @@ from benchmark.services.controlled_plans import under_control
 from benchmark.services.entering import add_run_items, enter, enter_models
 from benchmark.services.in_context import calibration_of
 from benchmark.services.plan_checks import check_addresses, check_forms, check_room
-from benchmark.services.plans import Plan, RunRefused, own_stages
+from benchmark.services.plans import Plan, RunRefused, own_steps
 from benchmark.services.provenance import spec_of
 from benchmark.services.runs import BESIDE, EXTENDED, check_asks, examples_of, note_later, stories_of
 from benchmark.services.stored_plans import plan_of
@@ -63,7 +63,7 @@ def extension_under(control: Run, more: Extension) -> Extension | None:
     """Return what a run under a control becomes where its original becomes `more`; None where nothing is added."""
     plan, there = plan_of(control), stories_of(control)
     fresh = under_control(more.plan, control.control, more.fresh).samples
-    added = [endpoint for endpoint in more.added if own_stages(plan, endpoint)]
+    added = [endpoint for endpoint in more.added if own_steps(plan, endpoint)]
     stories = sorted([*there, *fresh], key=lambda story: story.position)
     return Extension(plan, added, list(fresh), stories) if added or fresh else None
 
@@ -89,7 +89,7 @@ def _enter(run: Run, more: Extension, now: datetime) -> int:
     reopen_job(run.job_id)
     run.job.refresh_from_db()
     for entrant in run.entrants.select_related("endpoint") if more.fresh else []:
-        add_run_items(run, entrant, own_stages(more.plan, entrant.endpoint), more.fresh, now)
+        add_run_items(run, entrant, own_steps(more.plan, entrant.endpoint), more.fresh, now)
     enter(run, more.plan, more.added, more.stories, now)
     return RunItem.objects.filter(entrant__run=run).count() - before
 
@@ -115,12 +115,12 @@ def _first_questions(run: Run, more: Extension) -> int:
     there = [entrant.endpoint for entrant in run.entrants.select_related("endpoint")]
     pairs = [(endpoint, len(more.fresh)) for endpoint in there]
     pairs += [(endpoint, len(more.stories)) for endpoint in more.added]
-    return more.plan.repetitions * sum(samples * len(_first_stages(more.plan, endpoint)) for endpoint, samples in pairs)
+    return more.plan.repetitions * sum(samples * len(_first_steps(more.plan, endpoint)) for endpoint, samples in pairs)
 
 
-def _first_stages(plan: Plan, endpoint: Endpoint) -> list[str]:
-    stages = own_stages(plan, endpoint)
-    return [stage for stage in stages if not plan.definition.needed(stage, stages)]
+def _first_steps(plan: Plan, endpoint: Endpoint) -> list[str]:
+    steps = own_steps(plan, endpoint)
+    return [step for step in steps if not plan.definition.needed(step, steps)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ def extension_of(run: Run, endpoints: Sequence[Endpoint], stories: Sequence[Data
     for endpoint in added:
         if not endpoint.active:
             raise RunRefused(gettext_noop(f"The endpoint {endpoint.name} is switched off."), "endpoints")
-        if not own_stages(plan, endpoint):
+        if not own_steps(plan, endpoint):
             raise RunRefused(gettext_noop(f"{endpoint.name} can do none of the run's steps."), "endpoints")
     joined = replace(plan, endpoints=added)
     check_forms(joined)

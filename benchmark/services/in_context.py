@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from benchmark.services.plans import Plan
 
 
-def wanted_by(run: Run, stage: str) -> int:
+def wanted_by(run: Run, step: str) -> int:
     """Return how many examples the prompts of a run's step are to show; none for a judge that reads no prompt."""
     sets = suite_named(run.suite).prompting
-    return sets.wanted(settings_of(run), stage) if sets else 0
+    return sets.wanted(settings_of(run), step) if sets else 0
 
 
 def calibration_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[int]:
@@ -31,7 +31,7 @@ def calibration_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[int]:
     sets = plan.definition.prompting
     if sets is None:
         return []
-    needed = sets.serving(plan.settings, plan.stages, {story.category for story in stories})
+    needed = sets.serving(plan.settings, plan.steps, {story.category for story in stories})
     if not needed:
         return []
     asked_numbers = {story.number for story in stories}
@@ -39,7 +39,7 @@ def calibration_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[int]:
     return [number for number in candidates.values_list("number", flat=True) if number not in asked_numbers]
 
 
-def examples_used(run: Run, stages: Iterable[str], stories: Sequence[DatasetSample]) -> list[Json]:
+def examples_used(run: Run, steps: Iterable[str], stories: Sequence[DatasetSample]) -> list[Json]:
     """Return [{stage, category, from, least, most}]: how many examples the prompts about a category's samples really
     show; `from` is a key of the suite's sources, empty where none has any that can serve. Only steps that are to show
     examples are listed."""
@@ -48,22 +48,22 @@ def examples_used(run: Run, stages: Iterable[str], stories: Sequence[DatasetSamp
         return []
     counts: dict[tuple[str, str, str], Json] = {}
     settings, resources = settings_of(run), DatasetResources(run.dataset)
-    for stage in stages:
-        count = sets.wanted(settings, stage)
+    for step in steps:
+        count = sets.wanted(settings, step)
         for story in stories if count else ():
-            source, example_count = sets.shown(Question(sample_of(story), stage, settings, resources), count)
-            empty = {"stage": str(stage), "category": story.category, "from": source, "least": count, "most": 0}
+            source, example_count = sets.shown(Question(sample_of(story), step, settings, resources), count)
+            empty = {"stage": str(step), "category": story.category, "from": source, "least": count, "most": 0}
             row = counts.setdefault((empty["stage"], story.category, source), empty)
             row["least"], row["most"] = min(row["least"], example_count), max(row["most"], example_count)
     return [counts[key] for key in sorted(counts)]
 
 
-def examples_told(run: Run, stage: str) -> str:
+def examples_told(run: Run, step: str) -> str:
     """Return how many examples the prompts of a step really showed, in words; empty where they were to show none."""
     suite = suite_named(run.suite)
     groups: dict[str, list[str]] = {}
     for row in run.spec.get("examples", ()):
-        if row["stage"] == stage:
+        if row["stage"] == step:
             groups.setdefault(_number(suite, row), []).append(row["category"])
     if len(groups) == 1:
         return next(iter(groups))

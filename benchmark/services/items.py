@@ -101,7 +101,7 @@ def items_of(
     if chosen.get("model"):
         items = items.filter(entrant=chosen["model"])
     if chosen.get("stage"):
-        items = items.filter(_at_stage(suite.step(chosen["stage"]), chosen.get("problem") or ""))
+        items = items.filter(_at_step(suite.step(chosen["stage"]), chosen.get("problem") or ""))
     if chosen.get("state"):
         items = items.filter(STATES[chosen["state"]] if among is None else Q(state=chosen["state"]))
     if chosen.get("problem") == UNJUDGED:
@@ -120,7 +120,7 @@ def numbers_of(run: Run) -> set[int]:
     return set(RunItem.objects.filter(entrant__run=run).order_by().values_list("sample__number", flat=True).distinct())
 
 
-def _at_stage(step: Step, problem: str) -> Q:
+def _at_step(step: Step, problem: str) -> Q:
     """Select the items of a step; those that miss an answer include items without one at a step that it needs."""
     if problem == "missing" and step.chosen:
         return Q(stage=step.key) | Q(stage__in=step.needs, call=None)
@@ -210,10 +210,10 @@ def others_of(item: RunItem) -> dict[str, list[Any]]:
     rows = list(here.filter(Q(entrant=item.entrant_id) | Q(stage=item.stage)))
     steps = suite_named(item.entrant.run.suite).steps
     mine = [row for row in rows if row.entrant_id == item.entrant_id]
-    items_by_stage = {row.stage: row for row in mine if row.repetition == item.repetition}
+    items_by_step = {row.stage: row for row in mine if row.repetition == item.repetition}
     turns = [row for row in mine if row.stage == item.stage]
     return {
-        "stages": [(step, items_by_stage[step.key]) for step in steps if step.key in items_by_stage],
+        "steps": [(step, items_by_step[step.key]) for step in steps if step.key in items_by_step],
         "repetitions": sorted(turns, key=lambda row: row.repetition),
         "models": [row for row in rows if row.entrant_id != item.entrant_id and row.repetition == item.repetition],
     }

@@ -45,7 +45,7 @@ def is_wanted(plan: Plan, draft: Run) -> bool:
         not plan.self_test
         or test_of(plan.suite) is None
         or step is None
-        or step.key not in plan.stages
+        or step.key not in plan.steps
         or plan.judge is None
     ):
         return False

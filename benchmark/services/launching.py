@@ -54,7 +54,7 @@ def planned(
     given = launch.given
     return Plan(
         dataset=dataset, endpoints=endpoints, judge=judge, source=source, suite=suite.name,
-        stages=given.get("steps") or [step.key for step in suite.launched],
+        steps=given.get("steps") or [step.key for step in suite.launched],
         options={**(settings or {}), **given.get("options", {})},
         budget=Decimal(given["budget"]) if "budget" in given else None,
         repetitions=given.get("repetitions", suite.repetitions),
@@ -79,7 +79,7 @@ def judging_plan(source: Run, *, judge: Endpoint, options: Mapping[str, Any], **
         plan,
         controls=_judged_controls(original),
         endpoints=[endpoint for endpoint in plan.endpoints if endpoint.pk in extracted],
-        stages=[suite.judging.key],
+        steps=[suite.judging.key],
         judge=judge,
         options={**plan.options, **options},
         source=original,

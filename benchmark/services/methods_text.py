@@ -47,7 +47,7 @@ def facts_of(run: Run, report: RunFigures) -> Facts:
         ["Dataset", f"version {run.dataset.version}, SHA-256 {run.dataset.digest}"],
         [suite.noun[1].capitalize(), f"{report.stories:,}" + (f" ({', '.join(chosen)})" if chosen else "")],
         *_data_facts(run),
-        ["Stages", ", ".join(suite.step(stage).label.lower() for stage in run.stages)],
+        ["Stages", ", ".join(suite.step(step).label.lower() for step in run.stages)],
         ["Form", Form(run.form).label],
         ["Prompts", f"set {run.prompt_set}" + (f", level {run.level}" if suite.prompting else "")],
         *[
@@ -66,7 +66,7 @@ def facts_of(run: Run, report: RunFigures) -> Facts:
         *_answered(run, report),
         ["Longest answer", f"{params.get('max_tokens'):,} tokens" if params.get("max_tokens") else "–"],
         ["Seed", str(params.get("seed", 1))],
-        *[[f"Sent to {row['name']}, {row['stage'].lower()}", row["sent"]] for row in sent_settings(run)],
+        *[[f"Sent to {row['name']}, {row['step'].lower()}", row["sent"]] for row in sent_settings(run)],
         ["Code", _code(spec)],
         *[
             [f"{change['did'].capitalize()} {change['at'][:16].replace('T', ' ')} UTC", _later(change, suite.noun[1])]
@@ -160,7 +160,7 @@ _NO_SETTINGS = ("messages", "system", "task", "model")
 
 
 def sent_settings(run: Run) -> list[dict[str, str]]:
-    """Return [{name, stage, sent}]: what was sent beside the messages in the first call of each model and step.
+    """Return [{name, step, sent}]: what was sent beside the messages in the first call of each model and step.
     Baselines are sent nothing."""
     if run.imported:
         return []
@@ -178,7 +178,7 @@ def sent_settings(run: Run) -> list[dict[str, str]]:
             settings_sent.append(
                 {
                     "name": row["entrant__name"],
-                    "stage": suite_named(run.suite).step(row["stage"]).label,
+                    "step": suite_named(run.suite).step(row["stage"]).label,
                     "sent": sent or "–",
                 }
             )
@@ -204,7 +204,7 @@ def _answered(run: Run, report: RunFigures) -> Facts:
     suite = suite_named(run.suite)
     return [
         [
-            f"Answers: {row.name}, {suite.step(row.stage).label.lower()}",
+            f"Answers: {row.name}, {suite.step(row.step).label.lower()}",
             (
                 f"{row.answers:,} by {row.answered_by or 'itself'}, {row.input_tokens or 0:,} tokens "
                 f"in, {row.output_tokens or 0:,} out"
@@ -288,7 +288,7 @@ def _broke_the_schema(breakers: Sequence[SchemaBreaker]) -> str:
     breaches = "; ".join(
         (
             f"{breaker.endpoint} in {breaker.broken:,} of {breaker.answers:,} "
-            f"answer{'' if breaker.answers == 1 else 's'} of {breaker.stage_name.lower()}"
+            f"answer{'' if breaker.answers == 1 else 's'} of {breaker.step_name.lower()}"
         )
         for breaker in breakers
     )

@@ -15,9 +15,9 @@ from benchmark.services.plans import (
     MOST_TOKENS,
     Plan,
     RunRefused,
-    own_stages,
+    own_steps,
     prompt_hashes,
-    stages_of,
+    steps_of,
 )
 from benchmark.services.taken_over import ended_extractions, judged_answers, nothing_to_judge
 from benchmark.suites.contract import Suite
@@ -40,12 +40,12 @@ def check(plan: Plan, *, lean: bool = False) -> list[DatasetSample]:
 def check_all_but_samples(plan: Plan) -> None:
     """Check a plan whose samples are known already. Raises RunRefused."""
     _check_dataset(plan)
-    _check_stages(plan)
+    _check_steps(plan)
     _check_numbers(plan)
     _check_options(plan)
     check_controls(plan)
     for endpoint in plan.endpoints:
-        if not own_stages(plan, endpoint):
+        if not own_steps(plan, endpoint):
             raise RunRefused(_nothing_for(plan, endpoint), "endpoints")
     check_forms(plan)
     check_room(plan)
@@ -111,12 +111,12 @@ def _check_options(plan: Plan) -> None:
         raise RunRefused(gettext_noop(f"The temperature is {plan.temperature}; expected 0 to 2."), "temperature")
 
 
-def _check_stages(plan: Plan) -> None:
+def _check_steps(plan: Plan) -> None:
     launched = [step.key for step in plan.definition.launched]
-    if not plan.stages or not set(plan.stages) <= set(launched):
+    if not plan.steps or not set(plan.steps) <= set(launched):
         expected = gettext_noop(f"{', '.join(launched[:-1])} and {launched[-1]}") if launched[1:] else launched[0]
         raise RunRefused(
-            gettext_noop(f"The steps are {', '.join(plan.stages) or 'none'}; expected some of {expected}."), "stages"
+            gettext_noop(f"The steps are {', '.join(plan.steps) or 'none'}; expected some of {expected}."), "stages"
         )
     _check_needs(plan)
     if plan.source is not None:
@@ -128,8 +128,8 @@ def _check_stages(plan: Plan) -> None:
 
 def _check_needs(plan: Plan) -> None:
     """Raise RunRefused for a step whose question needs answers that nobody is asked for."""
-    for step in (step for step in plan.definition.launched if step.key in plan.stages):
-        there = {*plan.stages, *(plan.judged_anew if step.judged else ())}
+    for step in (step for step in plan.definition.launched if step.key in plan.steps):
+        there = {*plan.steps, *(plan.judged_anew if step.judged else ())}
         if lacking := [plan.definition.step(key) for key in step.needs if key not in there]:
             missing = lacking[0]
             anew = gettext_noop(f", or a run whose {missing.answers[1]} are judged anew") if step.judged else ""
@@ -148,7 +148,7 @@ def _check_judge(plan: Plan) -> None:
     judged = {step.key for step in plan.definition.steps if step.judged}
     if plan.judge and not judged:
         raise RunRefused(gettext_noop(f"Nobody judges {plan.definition.title}: leave the judge out."), "judge")
-    if plan.judge and not set(stages_of(plan.judge, plan.suite)) & judged:
+    if plan.judge and not set(steps_of(plan.judge, plan.suite)) & judged:
         raise RunRefused(gettext_noop(f"{plan.judge.name} is a baseline that cannot judge."), "judge")
 
 
@@ -206,7 +206,7 @@ def _stories(plan: Plan, *, lean: bool = False) -> list[DatasetSample]:
             "split",
         )
     judging = plan.definition.judging
-    if plan.source is None or judging is None or set(plan.stages) != {judging.key}:
+    if plan.source is None or judging is None or set(plan.steps) != {judging.key}:
         return stories
     rows = [
         row
@@ -232,7 +232,7 @@ def _nothing_for(plan: Plan, endpoint: Endpoint) -> str:
 
 def _check_source(plan: Plan, source: Run) -> None:
     many = judged_answers(plan.definition)[1]
-    if extracting := [plan.definition.step(key) for key in plan.judged_anew if key in plan.stages]:
+    if extracting := [plan.definition.step(key) for key in plan.judged_anew if key in plan.steps]:
         raise RunRefused(
             gettext_noop(
                 f"A run that judges another's {many} makes none of its own; leave {extracting[0].label.lower()} out."

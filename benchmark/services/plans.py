@@ -44,7 +44,7 @@ class Plan:
 
     dataset: Dataset
     endpoints: Sequence[Endpoint]
-    stages: Sequence[str]
+    steps: Sequence[str]
     suite: str
     judge: Endpoint | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -69,11 +69,11 @@ class Plan:
             object.__setattr__(self, "suite", suite_for(self.suite, self.dataset.schema).name)
         defaults = {setting.name: setting.default for setting in self.definition.settings}
         object.__setattr__(self, "options", defaults | dict(self.options))
-        unknown = {*self.stages} - {step.key for step in self.definition.steps}  # kept, to be refused
-        stages = self._programmed() if self.definition.program and not unknown else self.stages
+        unknown = {*self.steps} - {step.key for step in self.definition.steps}  # kept, to be refused
+        steps = self._programmed() if self.definition.program and not unknown else self.steps
         left_out = senseless(self.definition.controls, self.control) if self.control else {}
         # a form or a command may name one twice
-        object.__setattr__(self, "stages", [stage for stage in dict.fromkeys(stages) if stage not in left_out])
+        object.__setattr__(self, "steps", [step for step in dict.fromkeys(steps) if step not in left_out])
         object.__setattr__(self, "controls", tuple(dict.fromkeys(self.controls)))
 
     def _programmed(self) -> Sequence[str]:
@@ -119,7 +119,7 @@ class Plan:
     def judges(self) -> bool:
         """True where the judge is asked."""
         step = self.definition.judging
-        return step is not None and step.key in self.stages
+        return step is not None and step.key in self.steps
 
     @property
     def judged_anew(self) -> tuple[str, ...]:
@@ -130,7 +130,7 @@ class Plan:
 def title_of(plan: Plan) -> str:
     """Return the name of the plan's run: the one that was given, else its models and what they are asked."""
     names = ", ".join(endpoint.name for endpoint in plan.endpoints[:3]) + (" …" if len(plan.endpoints) > 3 else "")
-    what = ", ".join(plan.stages) if plan.definition.chooses_steps else plan.definition.title
+    what = ", ".join(plan.steps) if plan.definition.chooses_steps else plan.definition.title
     return (plan.title or f"{names}: {what}")[:MOST_TITLE]
 
 
@@ -139,19 +139,19 @@ def part_of(budget: Decimal | None, parts: int) -> Decimal | None:
     return budget if budget is None or parts == 1 else (budget / parts).quantize(Decimal("0.0001"), ROUND_DOWN)
 
 
-def stages_of(endpoint: Endpoint, suite: str) -> tuple[str, ...]:
+def steps_of(endpoint: Endpoint, suite: str) -> tuple[str, ...]:
     """Return the keys of the launched steps that an endpoint can answer: a baseline has its tasks, a model all of
     them."""
     steps = suite_named(suite).launched
     return tuple(step.key for step in steps if endpoint.tasks is None or step.kind in endpoint.tasks)
 
 
-def own_stages(plan: Plan, endpoint: Endpoint) -> list[str]:
+def own_steps(plan: Plan, endpoint: Endpoint) -> list[str]:
     """Return the steps at which the endpoint gets items at the launch."""
-    able = stages_of(endpoint, plan.suite)
-    entrant_stages = [stage for stage in plan.stages if not plan.definition.step(stage).judged and stage in able]
-    if entrant_stages or not plan.judges or plan.source is None:
-        return entrant_stages
+    able = steps_of(endpoint, plan.suite)
+    entrant_steps = [step for step in plan.steps if not plan.definition.step(step).judged and step in able]
+    if entrant_steps or not plan.judges or plan.source is None:
+        return entrant_steps
     judging = plan.definition.judging
     there = plan.source.entrants.filter(endpoint=endpoint).exists()
     return [judging.key] if judging and there else []
@@ -164,6 +164,6 @@ def prompt_hashes(plan: Plan) -> dict[str, str]:
     """
     sets = plan.definition.prompting
     if sets is None:
-        return {stage: plan.definition.prompts.get(stage, "") for stage in plan.stages}
+        return {step: plan.definition.prompts.get(step, "") for step in plan.steps}
     prompts = prompt_set_named(sets, plan.prompt_set, plan.dataset.project)
-    return sets.hashes(prompts, plan.settings, plan.stages)
+    return sets.hashes(prompts, plan.settings, plan.steps)

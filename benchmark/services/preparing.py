@@ -22,7 +22,7 @@ from benchmark.services.asking import sample_asked
 from benchmark.services.entering import add_run_items
 from benchmark.services.made_elsewhere import taking, unread
 from benchmark.services.made_elsewhere.records import BadFile
-from benchmark.services.plans import Plan, RunRefused, own_stages
+from benchmark.services.plans import Plan, RunRefused, own_steps
 from benchmark.services.stored_plans import plan_of
 from benchmark.services.taken_over import nothing_to_judge
 from benchmark.suites.contract import BadQuestion
@@ -45,8 +45,8 @@ NOTHING_CHANGES = gettext_noop("This control changes none of the run's samples, 
 
 def is_large(plan: Plan, samples: int) -> bool:
     """Return whether the items of a run of the plan about so many samples are left to a worker."""
-    stages = sum(len(own_stages(plan, endpoint)) for endpoint in plan.endpoints)
-    return samples * stages * plan.repetitions > AT_ONCE
+    steps = sum(len(own_steps(plan, endpoint)) for endpoint in plan.endpoints)
+    return samples * steps * plan.repetitions > AT_ONCE
 
 
 def begin(run: Run, samples: Sequence[DatasetSample], *, looks: bool) -> None:
@@ -94,8 +94,8 @@ def prepare_run(job: Job, stopped: Callable[[], bool]) -> None:
 def _step(run: Run, plan: Plan, preparation: RunPreparation, writes: ShortWrites) -> bool:
     """Make the items about the next samples; returns whether somebody has more to make."""
     entrants = list(run.entrants.select_related("endpoint"))
-    stages = {entrant.pk: own_stages(plan, entrant.endpoint) for entrant in entrants}
-    a_sample = max(1, plan.repetitions * sum(map(len, stages.values())))
+    steps = {entrant.pk: own_steps(plan, entrant.endpoint) for entrant in entrants}
+    a_sample = max(1, plan.repetitions * sum(map(len, steps.values())))
     count = max(1, A_STEP // a_sample)
     following = _following(run, preparation, min(count, LOOKED_AT) if preparation.looks else count)
     asked = _changed(run, following) if preparation.looks else following
@@ -105,7 +105,7 @@ def _step(run: Run, plan: Plan, preparation: RunPreparation, writes: ShortWrites
         lacking = _lacking(entrants, asked) if preparation.extends else dict.fromkeys(entrants, asked)
         for entrant, samples in lacking.items():
             if samples:
-                add_run_items(run, entrant, stages[entrant.pk], samples, timezone.now())
+                add_run_items(run, entrant, steps[entrant.pk], samples, timezone.now())
         if preparation.done + len(following) == preparation.of:
             return _end(run, preparation)
     return True

@@ -117,6 +117,6 @@ def discard_prompt_set(*, by: User | None, project: Project, name: str) -> bool:
 
 def first_prompt(suite: Suite, prompts: PromptSet) -> tuple[str, int]:
     """Return the (step, level) that a page shows first: level 3 where there is one."""
-    stage = next(step.key for step in suite.launched if prompts.levels(step.key))
-    levels = prompts.levels(stage)
-    return stage, 3 if 3 in levels else levels[-1]
+    step = next(step.key for step in suite.launched if prompts.levels(step.key))
+    levels = prompts.levels(step)
+    return step, 3 if 3 in levels else levels[-1]

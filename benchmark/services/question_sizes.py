@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from django.core.cache import cache
 
 from benchmark.models import DatasetSample, Run
-from benchmark.services.asking import prompts_of, question_of, settings_of, stage_request
+from benchmark.services.asking import prompts_of, question_of, settings_of, step_request
 from benchmark.services.judge_test_calls import calls_of
 from benchmark.services.judge_test_calls import request_of as test_request
 from benchmark.suites.prompt_sets import PromptSet
@@ -195,7 +195,7 @@ def _digest(request: Request | str) -> str:
 
 def request_of(sample: DatasetSample, step: str, draft: Run, prompts: PromptSet | None) -> Request | str:
     """Return what would be asked; earlier answers, which nobody has yet, are those of a perfect model."""
-    return stage_request(sample, step, draft, prompts, answers_expected(draft, sample, step, prompts))
+    return step_request(sample, step, draft, prompts, answers_expected(draft, sample, step, prompts))
 
 
 def answers_expected(draft: Run, sample: DatasetSample, step: str, prompts: PromptSet | None) -> dict[str, str]:

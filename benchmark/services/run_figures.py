@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from core.plain import Json
+from core.plain import Json, renamed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,17 +45,25 @@ class EntrantFigures:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The number of answers of an entrant at a stage that came under one model name, their tokens, and when the last of
+    """The number of answers of an entrant at a step that came under one model name, their tokens, and when the last of
     them came, in ISO 8601."""
 
     entrant: int
     name: str
-    stage: str
+    step: str
     answered_by: str
     answers: int
     input_tokens: int | None
     output_tokens: int | None
     last: str | None
+
+    def as_json(self) -> Json:
+        """Return what is kept, where a step is a stage."""
+        return renamed(asdict(self), {"step": "stage"})
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Answered:
+        return cls(**renamed(kept, {"stage": "step"}))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,10 +83,10 @@ class RunFigures:
     def as_json(self) -> Json:
         kept = {one.name: getattr(self, one.name) for one in fields(self)}
         kept["entrants"] = [entrant.as_json() for entrant in self.entrants]
-        return kept | {"answers": [asdict(row) for row in self.answers]}
+        return kept | {"answers": [row.as_json() for row in self.answers]}
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> RunFigures:
         plain = {one.name: kept[one.name] for one in fields(cls)}
         entrants = [EntrantFigures.from_json(row) for row in kept["entrants"]]
-        return cls(**plain | {"entrants": entrants, "answers": [Answered(**row) for row in kept["answers"]]})
+        return cls(**plain | {"entrants": entrants, "answers": [Answered.from_json(row) for row in kept["answers"]]})

@@ -12,7 +12,7 @@ from django.db.models import Count
 from benchmark.models import Run, RunItem
 from benchmark.services.items import STATES
 from benchmark.services.preparing import Prepared, prepared_of
-from benchmark.services.watching import StageProgress, stage_progress, to_come_of
+from benchmark.services.watching import StepProgress, step_progress, to_come_of
 from benchmark.suites.registry import suite_named
 from core.plain import Json
 from workers.domain.pricing import Money
@@ -144,7 +144,7 @@ class StepRow:
 
 def progress_rows(run: Run, *, now: datetime) -> list[StepRow]:
     """Return how each model stands at each step, models in the order of the run."""
-    return [_progress(run, row) for row in stage_progress(run, now=now)]
+    return [_progress(run, row) for row in step_progress(run, now=now)]
 
 
 def _money(run: Run, money: Money, answers: int) -> Json:
@@ -152,10 +152,10 @@ def _money(run: Run, money: Money, answers: int) -> Json:
     return (Money(unpriced=answers) if run.imported else money).as_json
 
 
-def _progress(run: Run, row: StageProgress) -> StepRow:
+def _progress(run: Run, row: StepProgress) -> StepRow:
     return StepRow(
         model=row.name,
-        step=row.stage,
+        step=row.step,
         total=row.total,
         done=row.done,
         unusable=row.unusable,
@@ -197,8 +197,8 @@ def missing_rows(run: Run, closed: Set[int] = frozenset()) -> list[MissingRow]:
         reasons = items.filter(STATES[state]).values_list(
             "entrant__position", "entrant__name", "stage", "unusable", "item__problem"
         )
-        for *_, name, stage, unusable, problem, count in reasons.annotate(Count("pk")):
-            rows.append(MissingRow(name, stage, state, unusable or problem or "", count))
+        for *_, name, step, unusable, problem, count in reasons.annotate(Count("pk")):
+            rows.append(MissingRow(name, step, state, unusable or problem or "", count))
     places = {name: at for at, name in enumerate(run.entrants.values_list("name", flat=True))}
     order = [step.key for step in suite_named(run.suite).steps]
     return sorted(rows, key=lambda row: (places[row.model], order.index(row.step), -row.items, row.reason))

@@ -22,7 +22,7 @@ from benchmark.services.entering import enter, enter_models
 from benchmark.services.in_context import examples_used
 from benchmark.services.judge_tests import ensure_test
 from benchmark.services.plan_checks import can_be_lean, check, check_all_but_samples
-from benchmark.services.plans import HANDLER, Plan, RunRefused, own_stages, prompt_hashes, title_of
+from benchmark.services.plans import HANDLER, Plan, RunRefused, own_steps, prompt_hashes, title_of
 from benchmark.services.provenance import spec_of, versions
 from benchmark.services.stored_plans import draft_of, plan_of
 from benchmark.services.taken_over import nothing_to_judge
@@ -139,7 +139,7 @@ def _start(by: User | None, plan: Plan, stories: Sequence[DatasetSample], now: d
         ensure_test(by=by, run=run, now=now)
     details = {
         "models": [endpoint.name for endpoint in plan.endpoints],
-        "stages": list(plan.stages),
+        "stages": list(plan.steps),
         "stories": len(stories),
     }
     audit.record(by=by, project=project, action="run.started", target=run.uid, **details)
@@ -163,16 +163,16 @@ def examples_of(plan: Plan, run: Run, stories: Sequence[DatasetSample]) -> list[
     taken = plan.source.spec.get("examples", ()) if plan.source else ()
     return [
         *(row for row in taken if row["stage"] in plan.judged_anew),
-        *examples_used(run, _prompted_stages(plan), stories),
+        *examples_used(run, _prompted_steps(plan), stories),
     ]
 
 
-def _prompted_stages(plan: Plan) -> list[str]:
+def _prompted_steps(plan: Plan) -> list[str]:
     """The steps at which somebody reads a prompt: a baseline does not."""
     models = [endpoint for endpoint in plan.endpoints if reads_prompts(endpoint)]
-    read = {stage for endpoint in models for stage in own_stages(plan, endpoint)}
+    read = {step for endpoint in models for step in own_steps(plan, endpoint)}
     judged = reads_prompts(plan.judge)
-    return [stage for stage in plan.stages if (judged if plan.definition.step(stage).judged else stage in read)]
+    return [step for step in plan.steps if (judged if plan.definition.step(step).judged else step in read)]
 
 
 IMPORTED = gettext_noop(

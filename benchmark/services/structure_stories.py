@@ -55,7 +55,7 @@ class Side:
     run: str
     place: RunItem | None
     shown: Json
-    stage: Any = None
+    step: Any = None
     suite: Any = None
 
 

@@ -48,12 +48,12 @@ def plans_with_judges(plans: Sequence[Plan], judges: Sequence[Endpoint] = (), le
     first, *others = _judged_by(last, setting, judges, levels)
     total = None if last.budget is None else last.budget * len(plans)
     part = part_of(total, len(plans) + len(others))
-    asked = [stage for stage in last.stages if stage in (*needed_by_judge(last.definition), judging.key)]
+    asked = [step for step in last.steps if step in (*needed_by_judge(last.definition), judging.key)]
     further = [
         replace(
             last,
             judge=judge,
-            stages=asked,
+            steps=asked,
             controls=(),
             options={**last.options, **options},
             title=_judged_title(last, judge, options),

@@ -25,13 +25,13 @@ _TAKEN_OVER = Q(item=None, call__isnull=False)
 
 
 @dataclass(slots=True)
-class StageProgress:
+class StepProgress:
     """Progress of one model at one step, or of a whole run, in items. `waiting` includes judgements that are still to
     come, and `held`, which waits for a person; `reused` are answers that the ledger had; `rate` in answers a minute,
     `cost` in US dollars, without `unpriced` calls; `seconds_left` is None where nothing can be said."""
 
     name: str = ""
-    stage: str = ""
+    step: str = ""
     entrant: int = 0
     total: int = 0
     done: int = 0
@@ -76,8 +76,8 @@ class StageProgress:
         return 60 * left / self.rate if self.running and left and self.recent else None
 
     @property
-    def stage_name(self) -> str:
-        return suite_named(self.suite).step(self.stage).label if self.stage else ""
+    def step_name(self) -> str:
+        return suite_named(self.suite).step(self.step).label if self.step else ""
 
 
 _SUMMED = (
@@ -86,23 +86,23 @@ _SUMMED = (
 )  # fmt: skip
 
 
-def stage_progress(run: Run, *, now: datetime) -> list[StageProgress]:
+def step_progress(run: Run, *, now: datetime) -> list[StepProgress]:
     """Return a row for each model and step, models in the run's order. Two queries, whatever the size."""
     counts_by_cell = {(row["entrant"], row["stage"]): row for row in _counted(run, now)}
     span = min(RECENT.total_seconds(), max(1.0, (now - run.job.created_at).total_seconds()))
     rows_of_run = []
     order = [step.key for step in suite_named(run.suite).steps]
     for entrant in Entrant.objects.filter(run=run).order_by("position"):
-        rows = {stage: counts_by_cell[entrant.pk, stage] for stage in order if (entrant.pk, stage) in counts_by_cell}
+        rows = {step: counts_by_cell[entrant.pk, step] for step in order if (entrant.pk, step) in counts_by_cell}
         if coming := _to_come(run, rows):
-            for stage, count in coming.items():
-                rows.setdefault(stage, dict.fromkeys(_SUMMED, 0))["total"] += count
-        for stage in order:
-            if stage in rows:
-                counts = {name: rows[stage][name] or 0 for name in _SUMMED}
+            for step, count in coming.items():
+                rows.setdefault(step, dict.fromkeys(_SUMMED, 0))["total"] += count
+        for step in order:
+            if step in rows:
+                counts = {name: rows[step][name] or 0 for name in _SUMMED}
                 running = run.job.state == JobState.RUNNING
                 context = {"span": span, "running": running, "suite": run.suite}
-                rows_of_run.append(StageProgress(entrant.name, stage, entrant.pk, **counts, **context))
+                rows_of_run.append(StepProgress(entrant.name, step, entrant.pk, **counts, **context))
     return rows_of_run
 
 
@@ -162,15 +162,15 @@ class SchemaBreaker:
     """
 
     endpoint: str
-    stage: str
+    step: str
     broken: int
     answers: int
     entrant: int | None
     suite: str
 
     @property
-    def stage_name(self) -> str:
-        return suite_named(self.suite).step(self.stage).label
+    def step_name(self) -> str:
+        return suite_named(self.suite).step(self.step).label
 
 
 def schema_breakers(run: Run) -> list[SchemaBreaker]:
@@ -182,27 +182,27 @@ def schema_breakers(run: Run) -> list[SchemaBreaker]:
         broken=Count("pk", filter=problem_of("unstructured", suite_named(run.suite))), answers=Count("pk")
     )
     breakers: dict[tuple[str, str], SchemaBreaker] = {}
-    for entrant, name, stage, broken, answer_count in counts:
-        judged = suite_named(run.suite).step(stage).judged and run.judge is not None
-        key = (run.judge.name if judged else name, stage)
+    for entrant, name, step, broken, answer_count in counts:
+        judged = suite_named(run.suite).step(step).judged and run.judge is not None
+        key = (run.judge.name if judged else name, step)
         before = breakers.get(key)
         sums = (broken + (before.broken if before else 0), answer_count + (before.answers if before else 0))
         breakers[key] = SchemaBreaker(*key, *sums, None if judged else entrant, run.suite)
     return [breaker for breaker in breakers.values() if breaker.broken]
 
 
-def total_of(rows: Sequence[StageProgress]) -> StageProgress:
-    total = StageProgress(span=rows[0].span if rows else 30.0, running=any(row.running for row in rows))
+def total_of(rows: Sequence[StepProgress]) -> StepProgress:
+    total = StepProgress(span=rows[0].span if rows else 30.0, running=any(row.running for row in rows))
     for row in rows:
         for name in _SUMMED:
             setattr(total, name, getattr(total, name) + getattr(row, name))
     return total
 
 
-def shortfall_of_run(run: Run, rows: Sequence[StageProgress] | None = None) -> Shortfall:
+def shortfall_of_run(run: Run, rows: Sequence[StepProgress] | None = None) -> Shortfall:
     """Return what failed of a run and what is unusable, extractions lost in its source included. `rows` are its
-    stage_progress, where the caller has them."""
-    rows = stage_progress(run, now=timezone.now()) if rows is None else rows
+    step_progress, where the caller has them."""
+    rows = step_progress(run, now=timezone.now()) if rows is None else rows
     lost = RunItem.objects.filter(LOST, entrant__run=run).count()
     more = [(LOST_BEFORE, lost)] if lost else []
     return shortfall_of(run.job, total=sum(row.total for row in rows), more=more)
@@ -217,6 +217,6 @@ def to_come_of(runs: Sequence[Run]) -> dict[int, int]:
     lost = Q(item__state__in=[ItemState.FAILED, ItemState.CANCELLED])
     counted = RunItem.objects.filter(entrant__run__in=moving).order_by().values_list("entrant__run", "stage")
     counts_by_run: dict[int, dict[str, dict[str, int]]] = {}
-    for run, stage, total, failed in counted.annotate(asked=Count("pk"), without=Count("pk", filter=lost)):
-        counts_by_run.setdefault(run, {})[stage] = {"total": total, "failed": failed, "cancelled": 0}
+    for run, step, total, failed in counted.annotate(asked=Count("pk"), without=Count("pk", filter=lost)):
+        counts_by_run.setdefault(run, {})[step] = {"total": total, "failed": failed, "cancelled": 0}
     return {run.pk: sum(_to_come(run, counts_by_run.get(run.pk, {})).values()) for run in moving}

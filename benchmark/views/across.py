@@ -164,5 +164,5 @@ def _from_suite(
 
 
 def _behind(items: Items, ranking: SuiteRanking, place: Place) -> str:
-    stage = group_named(ranking.stage).scored
-    return items(place.run, model=place.entrant, stage=stage, split=ranking.split)
+    step = group_named(ranking.stage).scored
+    return items(place.run, model=place.entrant, stage=step, split=ranking.split)

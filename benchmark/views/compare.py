@@ -111,7 +111,7 @@ def _leaderboard_query(chosen: ChosenComparison) -> str:
 def _opening(slug: str, chosen: ChosenComparison) -> Href:
     """Return links for a comparison: either side of a row opens its items, the difference the stories that it is of."""
     sides = dict(zip(("first", "second"), chosen.pair, strict=True))
-    stage = group_named(chosen.stage).scored
+    step = group_named(chosen.stage).scored
 
     def href(row: Mapping[str, Any], column: Column) -> str:
         if row.get(column.key) is None:
@@ -123,7 +123,7 @@ def _opening(slug: str, chosen: ChosenComparison) -> Href:
             return ""
         where = {"category": row["category"], "split": chosen.comparison.split}
         where |= measured(chosen.stage, row["key"], chosen.parse)
-        return items_url(slug, entrant.run, **{"model": entrant.entrant, "stage": stage} | where)
+        return items_url(slug, entrant.run, **{"model": entrant.entrant, "stage": step} | where)
 
     return href
 
@@ -134,14 +134,14 @@ def frozen_opening(slug: str, report: str, document: Document) -> Href:
     comparison = document.comparison
     entrants = [key.partition(".")[2] for key in document.keys or ()]
     sides = dict(zip(("first", "second"), entrants, strict=False))
-    stage = group_named(comparison.stage).scored
+    step = group_named(comparison.stage).scored
 
     def href(row: Mapping[str, Any], column: Column) -> str:
         entrant = sides.get(column.key, "")
         if row.get(column.key) is None or not entrant.isdecimal():
             return ""
         where = {"category": row["category"], **measured(comparison.stage, row["key"], comparison.parse)}
-        return frozen_items_url(slug, report, **{"model": entrant, "stage": stage} | where)
+        return frozen_items_url(slug, report, **{"model": entrant, "stage": step} | where)
 
     return href
 

@@ -125,7 +125,7 @@ def _estimate_context(request: HttpRequest, form: forms.Form | None, planned: Ca
         context
         | {"plan": plan, "estimate": estimated, "total": total, "over": estimates.is_over(askings, total)}
         | {"methods": estimated.by_method, "stories": askings[0].stories}
-        | {"tested": any(line.stage == SELF_TEST for line in estimated.lines)}
+        | {"tested": any(line.step == SELF_TEST for line in estimated.lines)}
     )
 
 
@@ -151,7 +151,7 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
     suite = suite_of_version(access.project, chosen(request, "dataset"), chosen(request, "suite"))
     form = LaunchForm(request.GET, project=access.project, suite=suite)
     step = next((step for step in suite.launched if step.key == request.GET.get("shown")), suite.launched[0])
-    context = {"problems": _problems(form), "stage": step, "noun": suite.noun[0]}
+    context = {"problems": _problems(form), "step": step, "noun": suite.noun[0]}
     if not context["problems"]:
         try:
             context |= _prompt_context(form.plan(), step.key)
@@ -160,16 +160,16 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "benchmark/launch/_preview.html", access.context | context)
 
 
-def _prompt_context(plan: Plan, stage: str) -> Context:
-    stories, step = check(plan, lean=True), plan.definition.step(stage)
-    if step.judged and plan.judge and not reads_prompts(plan.judge):
+def _prompt_context(plan: Plan, step: str) -> Context:
+    stories, described = check(plan, lean=True), plan.definition.step(step)
+    if described.judged and plan.judge and not reads_prompts(plan.judge):
         return {"problems": [gettext_noop(f"{plan.judge.name} reads no prompt: it goes by the data as they are.")]}
     draft = draft_of(plan, stories)
-    asked = [story for story in stories if step.asks_about(story.category)]
+    asked = [story for story in stories if described.asks_about(story.category)]
     if not asked:
         return {"problems": [gettext_noop("This step asks about none of the samples that are chosen.")]}
     [first] = DatasetSample.in_full(asked[:1])
-    prompt = request_of(first, stage, draft, prompts_of(draft))
+    prompt = request_of(first, step, draft, prompts_of(draft))
     if isinstance(prompt, str):
         return {"problems": [prompt]}
     parts = [message_shown(message.role, message.content) for message in prompt.messages]

@@ -136,7 +136,7 @@ def _item_context(item: RunItem | SharedItem, call: Call | None, closed: frozens
         "story_questions": questions_of_story(item, closed),
         "control": CONTROLS.get(item.entrant.run.control),
         "changes": item_detail.changes_shown(item),
-        "stage": suite.step(item.stage),
+        "step": suite.step(item.stage),
         "suite": suite,
         "noun": suite.noun[0].capitalize(),
         **service.neighbours(item, closed),

@@ -15,7 +15,7 @@ from annotation.access import project_access
 from annotation.models import Project, Role
 from benchmark.forms.launch import LaunchForm
 from benchmark.services.launching import suite_of_version
-from benchmark.services.plans import Plan, RunRefused, stages_of
+from benchmark.services.plans import Plan, RunRefused, steps_of
 from benchmark.services.runs import start_runs
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suites_of
@@ -75,18 +75,18 @@ def posted(request: HttpRequest) -> QueryDict | None:
 
 
 def endpoint_choices(form: forms.Form, suite: Suite) -> list[dict]:
-    """List the endpoints that a form offers: {endpoint, ticked, stages, partly, told}: the labels of the steps that
+    """List the endpoints that a form offers: {endpoint, ticked, steps, partly, told}: the labels of the steps that
     each can be asked for, whether these are not all, and what it can do in a word or two."""
     ticked: Collection[str] = form["endpoints"].value() or ()
     rows = []
     for endpoint in form.fields["endpoints"].queryset:
-        able = stages_of(endpoint, suite.name)
-        stages = [suite.step(stage).label for stage in able]
+        able = steps_of(endpoint, suite.name)
+        steps = [suite.step(step).label for step in able]
         unable = [step.label for step in suite.launched if step.key not in able]
-        row = {"endpoint": endpoint, "ticked": endpoint.name in ticked, "stages": stages, "partly": bool(unable)}
+        row = {"endpoint": endpoint, "ticked": endpoint.name in ticked, "steps": steps, "partly": bool(unable)}
         ways = [] if endpoint.json_schema or not endpoint.about.reads_prompts else [gettext_noop("free text only")]
         ways += ["batch"] if endpoint.batches else []
-        rows.append(row | {"told": ", ".join([able_told(stages, unable), *ways]).replace("every step, free", "free")})
+        rows.append(row | {"told": ", ".join([able_told(steps, unable), *ways]).replace("every step, free", "free")})
     return rows
 
 

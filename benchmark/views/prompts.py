@@ -59,9 +59,9 @@ def prompt_set(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         prompts = prompt_set_named(service.prompting_of(suite), name, access.project)
     except BadPromptSet as error:
         raise Http404(str(error)) from error
-    stage, level = service.first_prompt(suite, prompts)
-    form = PromptChoice({"stage": stage, "level": level, "form": "text"} | request.GET.dict(), suite=suite)
-    chosen = form.cleaned_data if form.is_valid() else {"stage": stage, "level": level, "form": "text", "filled": ""}
+    step, level = service.first_prompt(suite, prompts)
+    form = PromptChoice({"stage": step, "level": level, "form": "text"} | request.GET.dict(), suite=suite)
+    chosen = form.cleaned_data if form.is_valid() else {"stage": step, "level": level, "form": "text", "filled": ""}
     context = {
         "prompts": prompts,
         "form": form,

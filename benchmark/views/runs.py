@@ -41,7 +41,7 @@ from benchmark.services.run_actions import (
 )
 from benchmark.services.sweeps import sweep_of
 from benchmark.services.taken_over import can_be_judged
-from benchmark.services.watching import schema_breakers, shortfall_of_run, stage_progress, to_come_of, total_of
+from benchmark.services.watching import schema_breakers, shortfall_of_run, step_progress, to_come_of, total_of
 from benchmark.suites.contract import Step
 from benchmark.suites.registry import suite_named
 from benchmark.views.datasets import reading_gold
@@ -88,7 +88,7 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _run_row(run: Run, progress: Progress, coming: int, why: str) -> dict:
-    stages = [stage.label for stage in run_steps(run)]
+    steps = [step.label for step in run_steps(run)]
     names = [entrant.name for entrant in run.entrants.all()]
     return {
         "run": run,
@@ -100,7 +100,7 @@ def _run_row(run: Run, progress: Progress, coming: int, why: str) -> dict:
         "method": method_told(run),
         "progress": progress,
         "total": progress.total + coming,
-        "stages": stages,
+        "steps": steps,
         "why": why,
         "has_level": suite_named(run.suite).prompting is not None and not run.imported,
     }
@@ -143,7 +143,7 @@ def run_steps(run: Run) -> list[Step]:
 def run(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid)
     context = _live(access) | {
-        "stages": [step.label for step in run_steps(access.run)],
+        "steps": [step.label for step in run_steps(access.run)],
         "suite": suite_named(access.run.suite),
         "can_be_judged": can_be_judged(access.run),
         "can_be_aligned": can_be_aligned(access.run),
@@ -204,7 +204,7 @@ def progress(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
 def _live(access: RunAccess) -> Context:
     job = access.run.job
-    rows = stage_progress(access.run, now=timezone.now())
+    rows = step_progress(access.run, now=timezone.now())
     total, along = total_of(rows), {name: goes_along(access.run, name) for name in DONE}
     address = [access.project.project.slug, access.run.uid]
     items_url = reverse("benchmark:run_items", args=address)
@@ -246,8 +246,8 @@ def provenance(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     names = RunItem.objects.filter(entrant__run=row, call__isnull=False).order_by()
     resolved: dict[int, set[str]] = {}
     asks_judge = [step.key for step in suite_named(row.suite).steps if step.judged]
-    for pk, stage, name in names.values_list("entrant", "stage", "call__answered_by").distinct():
-        if name and stage not in asks_judge:
+    for pk, step, name in names.values_list("entrant", "stage", "call__answered_by").distinct():
+        if name and step not in asks_judge:
             resolved.setdefault(pk, set()).add(name)
     judged = names.filter(stage__in=asks_judge).values_list("call__answered_by", flat=True).distinct()
     context = {

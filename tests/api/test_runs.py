@@ -129,7 +129,7 @@ def test_the_list_takes_the_same_number_of_statements_whatever_it_holds(world, a
         return len(captured)
 
     few = statements()
-    world.another("majority", "random", stages=("label",), judge=None)
+    world.another("majority", "random", steps=("label",), judge=None)
     assert statements() == few
     assert alice.get(f"{base}runs/", {"state": "running"}).status_code == 400
 
@@ -219,7 +219,7 @@ def test_a_report_has_the_figures_of_the_page(world, api, base, read):
 
 
 def test_a_leaderboard_is_the_one_that_was_asked_for_or_none(world, api, base, read):
-    world.another("majority", "random", stages=("label",), judge=None)
+    world.another("majority", "random", steps=("label",), judge=None)
     leaderboard = read(world.alice, "leaderboard/")
     assert (leaderboard["version"], leaderboard["suite"], leaderboard["answer_format"], leaderboard["withheld"]) == (
         1,

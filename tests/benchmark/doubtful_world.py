@@ -54,7 +54,7 @@ def _planted(folder):
         FUNCTIONS[name] = answer
         world.models[name] = endpoint(name, options={"function": name})
     try:
-        world.doubted = world.another(*MODELS, stages=("label",), judge=None)
+        world.doubted = world.another(*MODELS, steps=("label",), judge=None)
     finally:
         for name in MODELS:
             del FUNCTIONS[name]

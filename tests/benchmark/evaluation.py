@@ -81,7 +81,7 @@ class OracleWorld:
     def run(self, *models: str, work: bool = True, **plan) -> Run:
         """A run of these models, of `model` without a name, with everything asked and `judge` judging unless `plan`
         says more."""
-        plan = {"stages": ("extract", "judge", "label"), "judge": self.models["judge"]} | plan
+        plan = {"steps": ("extract", "judge", "label"), "judge": self.models["judge"]} | plan
         run = started(dataset=self.dataset, endpoints=[self.models[name] for name in models or ("model",)], **plan)
         return worked_off(run) if work else run
 

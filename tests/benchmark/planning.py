@@ -13,11 +13,11 @@ from workers.models import Endpoint
 
 
 def planned(
-    dataset: Dataset, endpoints: Sequence[Endpoint], stages: Sequence[str], *, suite: str = "omnitom", **fields: Any
+    dataset: Dataset, endpoints: Sequence[Endpoint], steps: Sequence[str], *, suite: str = "omnitom", **fields: Any
 ) -> Plan:
     """The plan with settings among its `fields`; a judge is tested only where `self_test` says so."""
     own, options = _parted(suite, {"self_test": False} | fields if suite == "omnitom" else fields)
-    return Plan(dataset, list(endpoints), list(stages), suite, options=options, **own)
+    return Plan(dataset, list(endpoints), list(steps), suite, options=options, **own)
 
 
 def changed(plan: Plan, **fields: Any) -> Plan:

@@ -39,7 +39,7 @@ class ResultsWorld:
         return f"{self.run.uid}.{self.run.entrants.get(name=name).pk}"
 
     def another(self, *names: str, **plan) -> Run:
-        chosen = {"stages": ("extract", "judge", "label"), "judge": self.models["lexical-judge"]} | plan
+        chosen = {"steps": ("extract", "judge", "label"), "judge": self.models["lexical-judge"]} | plan
         return worked_off(started(dataset=self.dataset, endpoints=[self.models[name] for name in names], **chosen))
 
 

@@ -46,8 +46,8 @@ def baselines() -> dict[str, Endpoint]:
     return {name: make_endpoint(name, provider="baseline", model=name) for name in BASELINES}
 
 
-def started(cast, dataset, models, stages=("label",), **plan) -> Run:
-    made = planned(dataset, models, stages, **plan)
+def started(cast, dataset, models, steps=("label",), **plan) -> Run:
+    made = planned(dataset, models, steps, **plan)
     return start_run(by=cast.alice, plan=made, now=timezone.now())
 
 

@@ -53,7 +53,7 @@ def _sample(at: int, story: str, category: str) -> Sample:
 def asked(world: ResultsWorld, *names: str) -> Run:
     endpoints = [world.models[name] for name in names]
     run = worked_off(
-        started(dataset=world.questions, endpoints=endpoints, stages=("answer",), suite="tombench", repetitions=1)
+        started(dataset=world.questions, endpoints=endpoints, steps=("answer",), suite="tombench", repetitions=1)
     )
     report_of(run)
     return run

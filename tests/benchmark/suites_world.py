@@ -53,7 +53,7 @@ def _run_of(world: ResultsWorld, name: str, folder: Path, patch: pytest.MonkeyPa
     )
     models = [world.models["majority"], world.models["random"]]
     return worked_off(
-        started(dataset=dataset, endpoints=models, stages=("answer",), suite=name, limit=copy.limit, repetitions=2)
+        started(dataset=dataset, endpoints=models, steps=("answer",), suite=name, limit=copy.limit, repetitions=2)
     )
 
 

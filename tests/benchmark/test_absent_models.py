@@ -41,7 +41,7 @@ def _judged_apart(folder) -> ResultsWorld:
     for name in ("apart", "other"):
         held.models[name] = endpoint(name, options={"default": "no table"})
     for name, judge in (("other", held.models["lexical-judge"]), ("apart", strict)):
-        report_of(held.another(name, stages=("extract", "judge"), judge=judge))
+        report_of(held.another(name, steps=("extract", "judge"), judge=judge))
     return held
 
 
@@ -103,8 +103,8 @@ def test_the_command_names_them(world, capsys):
 def small(world):
     """`small` was asked about three of the nine stories, and before about two of them."""
     world.models["small"] = endpoint("small", options={"default": "no table"})
-    world.another("small", stages=("label",), limit=2)
-    return world.another("small", "majority", stages=("label",), limit=3)
+    world.another("small", steps=("label",), limit=2)
+    return world.another("small", "majority", steps=("label",), limit=3)
 
 
 COVERED = "its run has 3 of these 9 stories"

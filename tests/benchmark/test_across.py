@@ -161,7 +161,7 @@ class World:
 
     def run(self, dataset: Dataset, *models: str, **plan) -> Run:
         endpoints = [Endpoint.objects.get(name=name) for name in models]
-        made = Plan(dataset=dataset, endpoints=endpoints, suite="tiny", stages=["repeat", "sum"], **plan)
+        made = Plan(dataset=dataset, endpoints=endpoints, suite="tiny", steps=["repeat", "sum"], **plan)
         check(made)
         return work_off(start_run(by=self.cast.alice, plan=made, now=timezone.now()))
 

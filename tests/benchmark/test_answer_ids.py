@@ -133,7 +133,7 @@ def test_of_percept_tomi_the_shape_says_what_is_answered(shared, cast, tmp_path)
     suite, vectors = suite_named("percept-tomi"), _json(shared / "vectors" / "percepttomi" / "vectors.json")
     folder = shared / "data" / "Percept-ToMi"
     dataset, _ = import_benchmark(by=cast.alice, project=cast.project, suite=suite, folder=folder, options={})
-    plan = Plan(dataset=dataset, endpoints=[], stages=[], suite=suite.name, repetitions=0)
+    plan = Plan(dataset=dataset, endpoints=[], steps=[], suite=suite.name, repetitions=0)
     for task, step in (("qa", "answer"), ("perc_inf", "perceptions")):
         path = tmp_path / f"{task}.json"
         path.write_text(json.dumps(vectors[task]["oracle"]["model_answers"]))
@@ -147,7 +147,7 @@ def test_a_run_reads_them_by_the_settings_that_go_with_them(cast, tmp_path, smal
     folder = small_tombench(record(), record(**TWO_OPTIONS))
     suite = suite_named("tombench")
     dataset, _ = import_benchmark(by=cast.alice, project=cast.project, suite=suite, folder=folder, options={})
-    plan = Plan(dataset=dataset, endpoints=[], stages=["answer"], suite=suite.name, repetitions=0)
+    plan = Plan(dataset=dataset, endpoints=[], steps=["answer"], suite=suite.name, repetitions=0)
     path = tmp_path / "answers.json"
     path.write_text(json.dumps({"First Task/0/0": "[[A]]", "First Task/0/4": "[[A]]", "Second Task/9/0": "[[A]]"}))
     preview = preview_of([(path, path.name)], plan, Said(model="m", ids={"language": "zh"}))
@@ -188,7 +188,7 @@ def test_released_ids_are_of_the_language_that_is_said_or_seen(
     suite, folder = suite_named("tombench"), small_tombench(record(), record(**TWO_OPTIONS))
     options = {"languages": languages}
     dataset, _ = import_benchmark(by=cast.alice, project=cast.project, suite=suite, folder=folder, options=options)
-    plan = Plan(dataset=dataset, endpoints=[], stages=["answer"], suite=suite.name, repetitions=0)
+    plan = Plan(dataset=dataset, endpoints=[], steps=["answer"], suite=suite.name, repetitions=0)
     path = tmp_path / "answers.json"
     path.write_text(json.dumps({f"First Task/0/{at}": text for at, text in enumerate(answers)}), encoding="utf-8")
     try:
@@ -206,7 +206,7 @@ def test_released_ids_are_of_the_language_that_is_said_or_seen(
 def test_answers_of_a_judge_are_refused_and_the_sentence_says_what_is_taken(cast, make_story, tmp_path, content):
     suite = suite_named("omnitom")
     plan = Plan(
-        dataset=frozen(cast, make_story, 2), endpoints=[], stages=["extract", "label"], suite=suite.name, repetitions=0
+        dataset=frozen(cast, make_story, 2), endpoints=[], steps=["extract", "label"], suite=suite.name, repetitions=0
     )
     path = tmp_path / "judged.json"
     path.write_text(json.dumps(content))

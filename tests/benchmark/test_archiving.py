@@ -179,8 +179,8 @@ def test_what_was_asked_before_costs_nothing_after_a_deletion(world):
 
 
 def test_a_run_whose_answers_are_judged_anew_stays(world):
-    other = world.another("omniscient", stages=("extract",), judge=None, title="Extractions")
-    judged = world.another("omniscient", stages=("judge",), source=other, title="Judged")
+    other = world.another("omniscient", steps=("extract",), judge=None, title="Extractions")
+    judged = world.another("omniscient", steps=("judge",), source=other, title="Judged")
     with pytest.raises(RunRefused, match="1 run judges its answers anew: “Judged”"):
         delete(world, other)
     delete(world, judged)
@@ -201,7 +201,7 @@ def test_a_comparison_with_a_deleted_run_says_so(world, alice):
         lambda world: run_again(by=None, run=world.run, now=timezone.now()),
         lambda world: freeze_run(by=None, run=world.run),
         lambda world: extend_run(by=None, run=world.run, stories=[], endpoints=[], now=timezone.now()),
-        lambda world: world.another("omniscient", stages=("judge",), source=world.run),
+        lambda world: world.another("omniscient", steps=("judge",), source=world.run),
         lambda world: archive(world),
         lambda world: delete(world),
     ],

@@ -407,7 +407,7 @@ def test_study_run_results_and_checklist_lead_to_the_report_of_the_judge(world, 
     told = [f'href="{address}?judge={judge.version}"' in client.get(page).content.decode() for page in pages]
     assert told == [True, True, True]
     assert "1 study settled" in client.get(f"{world.base}/").content.decode()
-    other = world.another("random", stages=("label",), judge=None)
+    other = world.another("random", steps=("label",), judge=None)
     assert calibrations_of([other], world.alice) == []
     client.force_login(world.esi)
     assert all(study.uid not in client.get(page).content.decode() for page in pages)

@@ -414,7 +414,7 @@ def test_every_filter_is_walked():
 def _with_addresses(folder) -> tuple[ResultsWorld, dict[str, list[tuple[str, str]]]]:
     world = _planted(folder)
     category = world.dataset.samples.get(number=8).category
-    world.alone = world.another("majority", stages=("label",), judge=None, category=category)
+    world.alone = world.another("majority", steps=("label",), judge=None, category=category)
     report_of(world.alone)
     row = Proposition.objects.filter(table__story__project=world.project, table__story__number=FINISHED).first()
     flag = PropositionFlag.objects.create(proposition=row, author=world.bob, kind="reword", remark="?")
@@ -586,7 +586,7 @@ def test_an_item_that_shows_an_open_story_as_an_example_does_not_show_it(world, 
     DatasetSample.objects.filter(dataset=world.dataset, number=8).update(split="calibration")
     _legal(world, 8)
     show(world, Audience.EVERYONE, False)
-    run = world.another(HOSTILE, stages=("label",), judge=None, level=4, examples_from="calibration", limit=1)
+    run = world.another(HOSTILE, steps=("label",), judge=None, level=4, examples_from="calibration", limit=1)
     item = RunItem.objects.get(entrant__run=run, stage=LABEL)
     assert item.sample.number == 1 and item.sample.category == world.dataset.samples.get(number=8).category
     solved = "This is story 8."
@@ -610,7 +610,7 @@ def test_figures_over_few_stories_wait(world, client):
     """A run about the open story alone would tell of it in every figure."""
     show(world, Audience.EVERYONE, False)
     category = world.dataset.samples.get(number=8).category
-    run = world.another("majority", stages=("label",), judge=None, category=category)
+    run = world.another("majority", steps=("label",), judge=None, category=category)
     assert 8 in RunItem.objects.filter(entrant__run=run).values_list("sample__number", flat=True)
     client.force_login(world.bob)
     base = f"{world.base}/runs/{run.uid}"

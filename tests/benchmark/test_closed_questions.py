@@ -141,7 +141,7 @@ def test_a_run_of_one_open_story_has_no_figures_however_many_questions(world, bo
     world.questions.samples.filter(number__in=QUESTIONS).update(category=category)
     of_one_story(world, 5, 6, 7, 8)
     world.questions.samples.filter(number__in=(5, 6, 7, 8)).update(category=category)
-    chosen = {"stages": ("answer",), "suite": "tombench", "repetitions": 1, "category": category}
+    chosen = {"steps": ("answer",), "suite": "tombench", "repetitions": 1, "category": category}
     run = worked_off(started(dataset=world.questions, endpoints=[world.models["random"]], **chosen))
     assert RunItem.objects.filter(entrant__run=run).count() == 6
     page = bob.get(f"{world.base}/runs/{run.uid}/report/")

@@ -124,7 +124,7 @@ def test_other_runs_can_be_compared_if_dataset_and_form_are_the_same(world):
 
     assert named(HOSTILE) == {f"{HOSTILE} (level 1)", f"{HOSTILE} (level 3)"}
     assert named("random") == {"random", "random #2"}  # a baseline reads no prompt, of whatever level
-    structured = world.another("random", form=Form.STRUCTURED, stages=("label",))
+    structured = world.another("random", form=Form.STRUCTURED, steps=("label",))
     with pytest.raises(NotComparable, match="structured output"):
         pair_of(world.dataset.project, world.entrant("random"), f"{structured.uid}.{structured.entrants.get().pk}")
 
@@ -164,7 +164,7 @@ def test_pages_and_files_call_a_dimension_as_the_labelling_does(world, client):
             assert "Content" in text and "Truth" in text and "CType" not in text and "Status" not in text
 
 
-def test_models_without_a_common_stage_are_not_compared(world, client):
+def test_models_without_a_common_keep_are_not_compared(world, client):
     client.force_login(world.alice)
     asked = {"a": world.entrant("majority"), "b": world.entrant("omniscient")}
     assert "no metric group in common" in client.get(f"{world.base}/results/compare/", asked).content.decode()

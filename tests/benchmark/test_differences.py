@@ -112,7 +112,7 @@ def test_who_may_not_see_results_sees_no_differences(world, client):
 
 def test_one_model_has_nothing_to_be_compared_with(world, client):
     client.force_login(world.alice)
-    world.another("majority", form=Form.STRUCTURED, stages=("label",))
+    world.another("majority", form=Form.STRUCTURED, steps=("label",))
     page = client.get(f"{world.base}/results/differences/?form=structured")
     assert "Nothing to compare" in page.content.decode()
     assert page.context["parses"] == ["repaired"]

@@ -235,7 +235,7 @@ def test_the_official_folder(world, client, base):
 def test_the_manifest_says_what_was_sent(world, judge_level, shots, with_story, fewshots):
     reader = Endpoint.objects.filter(name="reader").first() or endpoint("reader", "scripted")
     plan = {"judge_level": judge_level, "shots": shots, "with_story": with_story, "limit": 2, "max_tokens": 800}
-    models = {"endpoints": [reader], "stages": ["extract", "judge"], "judge": reader}
+    models = {"endpoints": [reader], "steps": ["extract", "judge"], "judge": reader}
     run = worked_off(started(dataset=world.dataset, **models, **plan))
     files = dict(output_files(run.entrants.get()))
     held = json.loads(files["manifest.json"])
@@ -254,7 +254,7 @@ def test_the_manifest_says_what_was_sent(world, judge_level, shots, with_story, 
 def test_the_manifest_names_the_provider_and_no_temperature_that_was_not_sent(world, provider, sets, named):
     model = Endpoint.objects.filter(name=f"a-{provider}").first()
     model = model or endpoint(f"a-{provider}", provider, sets_temperature=sets)
-    run = started(dataset=world.dataset, endpoints=[model], stages=["label"], limit=1)
+    run = started(dataset=world.dataset, endpoints=[model], steps=["label"], limit=1)
     held = json.loads(dict(output_files(run.entrants.get()))["manifest.json"])
     assert (held["api_provider"], held["temperature"]) == (named, 0.0 if sets else None)
 
@@ -273,7 +273,7 @@ def test_the_folder_is_the_same_every_time(world, client, base):
 
 
 def test_structured_output_has_no_official_folder(world, client):
-    run = world.another("majority", form=Form.STRUCTURED, stages=("label",))
+    run = world.another("majority", form=Form.STRUCTURED, steps=("label",))
     client.force_login(world.alice)
     assert client.get(f"{world.base}/runs/{run.uid}/output/{run.entrants.get().pk}.zip").status_code == 404
 

@@ -38,7 +38,7 @@ def admin(dataset, cast, client):
 
 def run_of(dataset, *names: str) -> Run:
     models = list(Endpoint.objects.filter(name__in=names))
-    return worked_off(started(dataset=dataset, endpoints=models, stages=["label"]))
+    return worked_off(started(dataset=dataset, endpoints=models, steps=["label"]))
 
 
 def shown(dataset) -> list[str]:
@@ -133,11 +133,11 @@ def test_pages_say_what_failed_and_why(dataset, admin):
     assert ">failed</span>" in listed and REASON in listed
 
 
-def test_stages_that_failed_for_one_reason_are_named_together():
+def test_keeps_that_failed_for_one_reason_are_named_together():
     one = Absence("stage1", "dead", "run", "Title", failed=40, problem=REASON)
     other = Absence("stage1", "dead", "run", "Title", failed=3, problem="another reason")
     held = named_together([one, Absence("stage2", "dead", "run", "Title", failed=5, problem=REASON), other])
-    assert [(line.stages, line.failed) for line in held] == [("extraction and labelling", 45), ("extraction", 3)]
+    assert [(line.steps, line.failed) for line in held] == [("extraction and labelling", 45), ("extraction", 3)]
 
 
 def test_the_command_that_waits_ends_with_one(dataset, capsys):

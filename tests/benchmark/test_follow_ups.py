@@ -17,7 +17,7 @@ from benchmark.services.follow_ups import ask_missing, estimate_of_follow_ups, g
 from benchmark.services.plans import RunRefused
 from benchmark.services.reports import report_of
 from benchmark.services.stored_plans import plan_of
-from benchmark.services.watching import stage_progress
+from benchmark.services.watching import step_progress
 from benchmark.suites.omnitom.parsing.extraction import parse_extraction
 from benchmark.suites.omnitom.steps import EXTRACT, FOLLOW_UP, JUDGE
 from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off, written
@@ -203,9 +203,9 @@ def test_follow_ups_are_counted_and_estimated(cast, gold):
     launched = estimate(plan_of(run)).total.calls
     found = estimate_of_follow_ups(run)
     assert found.total.calls == 4 and found.total.input_tokens > 0
-    assert [line.stage_name for line in found.lines] == ["Follow-up"]
+    assert [line.step_name for line in found.lines] == ["Follow-up"]
     run = followed_up(run)
-    rows = {row.stage: row for row in stage_progress(run, now=timezone.now())}
+    rows = {row.step: row for row in step_progress(run, now=timezone.now())}
     assert (rows["follow"].total, rows["follow"].done, rows["follow"].made) == (4, 4, 4)
     assert run.job.items.count() == launched + 4
     [later] = run.spec["later"]

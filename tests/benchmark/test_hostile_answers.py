@@ -121,7 +121,7 @@ def test_hostile_labellings(world):
             **{str(refused): "refusal", str(cut): "length", str(hidden): "content-filter"},
         )
     )
-    run = world.run(stages=("label",))
+    run = world.run(steps=("label",))
     for story, name in numbers.items():
         text, official, repaired = LABELLINGS[name]
         held = place(run, LABEL, story)
@@ -166,7 +166,7 @@ EXTRACTIONS = {
 def test_hostile_extractions_are_judged_like_any_other(world, form):
     numbers = dict(enumerate(EXTRACTIONS, 1))
     world.server.control(rules=saying({story: EXTRACTIONS[name] for story, name in numbers.items()}))
-    run = world.run(stages=("extract", "judge"), form=form)
+    run = world.run(steps=("extract", "judge"), form=form)
     for story, name in numbers.items():
         extracted, judged = place(run, EXTRACT, story), place(run, JUDGE, story)
         assert extracted.call.answer == storable(EXTRACTIONS[name]), name
@@ -197,7 +197,7 @@ def test_an_injection_aimed_at_the_judge_stays_data(world):
     # a judge that invents rows and forgets those that it was given
     rambling = judgement([("Ines", "A row that nobody predicted", 9)] * 3, [(*ROWS[0], 1), ("Tomas", "Nothing", 9)])
     world.judges.control(rules=saying({2: obedient, 3: rambling}))
-    run = world.run(stages=("extract", "judge"))
+    run = world.run(steps=("extract", "judge"))
     prompt = json.loads(place(run, JUDGE, 1).call.body)["messages"][-1]["content"]
     lines = prompt.splitlines()
     fences = [at for at, line in enumerate(lines) if line.startswith("=====")]
@@ -253,7 +253,7 @@ def test_hostile_judgements(world):
     refused = len(numbers) + 1
     texts = {story: JUDGEMENTS[name][0] for story, name in numbers.items()}
     world.judges.control(rules=saying(texts, **{str(refused): "refusal"}))
-    run = world.run(stages=("extract", "judge"))
+    run = world.run(steps=("extract", "judge"))
     for story, name in numbers.items():
         text, official, repaired = JUDGEMENTS[name]
         held = place(run, JUDGE, story)

@@ -8,7 +8,7 @@ from django.utils import timezone
 from annotation.domain.sample_corpus import sample_records
 from annotation.models import Split, Story
 from benchmark.models import Run, RunItem, StoredPromptSet
-from benchmark.services.asking import stage_request
+from benchmark.services.asking import step_request
 from benchmark.services.datasets import freeze
 from benchmark.services.documents import document_of
 from benchmark.services.extending import extend_run
@@ -47,16 +47,16 @@ def gold(cast, make_story):
     return freeze(by=cast.alice, project=cast.project)[0]
 
 
-def plan_for(gold, *models, stages=("label",), **fields) -> Plan:
+def plan_for(gold, *models, steps=("label",), **fields) -> Plan:
     chosen = {"level": 4, "split": "main", "examples": 2} | fields
-    return planned(gold, models, stages, **chosen)
+    return planned(gold, models, steps, **chosen)
 
 
 def prompts_of(plan: Plan, stage: str = "label") -> dict[int, str]:
     """What would be sent about each story, as one text."""
     stories = check(plan)
     draft = draft_of(plan, stories)
-    asked = {story.number: stage_request(story, stage, draft, built_in()) for story in stories}
+    asked = {story.number: step_request(story, stage, draft, built_in()) for story in stories}
     return {number: "\n".join(one.content for one in request.messages) for number, request in asked.items()}
 
 
@@ -192,7 +192,7 @@ EXTRACT = "Extract.\n\n{story}\n\n{format}"
 
 def test_a_judge_s_prompt_without_a_place_for_the_story_is_refused_before_anything_is_asked(cast, gold):
     name, reader = own_set(cast, extract_level3=EXTRACT, judge_level4=BLIND), make_endpoint("reader")
-    plan = plan_for(gold, reader, stages=("extract", "judge"), level=3, judge=reader, prompt_set=name, shots=0)
+    plan = plan_for(gold, reader, steps=("extract", "judge"), level=3, judge=reader, prompt_set=name, shots=0)
     with pytest.raises(RunRefused) as caught:
         start_run(by=None, plan=plan, now=timezone.now())
     assert str(caught.value) == "ours has no place for the story in judge-level4; let the judge go without the story."

@@ -48,7 +48,7 @@ def _made(folder):
         FUNCTIONS[name] = answer
         world.models[name] = endpoint(name, options={"function": name})
     try:
-        world.skilled = world.another(*SKILLS, stages=("label",), judge=None)
+        world.skilled = world.another(*SKILLS, steps=("label",), judge=None)
     finally:
         for name in SKILLS:
             del FUNCTIONS[name]
@@ -136,7 +136,7 @@ def test_a_model_that_is_asked_again_counts_once(world, client):
     names = list(SKILLS)[:3]
     try:
         for seed in range(2, 4):
-            world.another(*names, stages=("label",), judge=None, seed=seed)
+            world.another(*names, steps=("label",), judge=None, seed=seed)
     finally:
         for name in SKILLS:
             del FUNCTIONS[name]

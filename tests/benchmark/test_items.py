@@ -278,8 +278,8 @@ def test_neighbours_and_other_stages_are_a_step_away(alice, run):
     assert first["before"] is None and first["after"].pk == places[1].pk and second["before"].pk == places[0].pk
     assert [one.entrant.name for one in first["others"]["models"]] == ["random"]
     judged = RunItem.objects.filter(stage="judge").first()
-    stages = alice.get(at(run, f"{judged.pk}/")).context["others"]["stages"]
-    assert [(step.label, one.stage) for step, one in stages] == [("Extraction", "extract"), ("Judging", "judge")]
+    steps = alice.get(at(run, f"{judged.pk}/")).context["others"]["steps"]
+    assert [(step.label, one.stage) for step, one in steps] == [("Extraction", "extract"), ("Judging", "judge")]
 
 
 # --- who may

@@ -221,7 +221,7 @@ def test_free_text_takes_passes_and_settled_rows_too_and_old_versions_keep_their
     told = [str(document_of(judging).methods) for judging in runs]
     assert "2 passes" in told[1] and "matched by rule" in told[1] and "passes" not in told[0]
     asked_for = estimate(planned(run.dataset, [judge], ("extract", "judge"), judge=judge, passes=3, settle="exact"))
-    assert [line.stage for line in asked_for.lines] == ["extract", *JUDGED_AT[:3]]
+    assert [line.step for line in asked_for.lines] == ["extract", *JUDGED_AT[:3]]
     assert asked_for.lines[1].output_tokens == asked_for.lines[2].output_tokens > 0
 
 

@@ -45,7 +45,7 @@ def omniscient(db) -> Endpoint:
 
 
 def launched(dataset, models, judge, **plan) -> Run:
-    chosen = {"stages": ["extract", "judge"], "judge": judge, "limit": 2, "self_test": True} | plan
+    chosen = {"steps": ["extract", "judge"], "judge": judge, "limit": 2, "self_test": True} | plan
     return start_run(by=None, plan=planned(dataset, models, **chosen), now=timezone.now())
 
 
@@ -160,11 +160,11 @@ def test_the_estimate_states_calls_and_money_before_and_what_the_ledger_has(data
     stories = check(plan)
     parts = parts_of(plan, stories)
     found = estimate_of(plan, stories, parts, cached_answers(plan, stories, parts))
-    [line] = [one for one in found.lines if one.stage == SELF_TEST]
-    assert (line.calls, line.known, line.stage_name) == (8, 0, "Self-test") and 0 < line.cost < line.most
+    [line] = [one for one in found.lines if one.step == SELF_TEST]
+    assert (line.calls, line.known, line.step_name) == (8, 0, "Self-test") and 0 < line.cost < line.most
     assert len(found.stories) == 2, "stories of the self-test are not the run's"
     seen_through(start_run(by=None, plan=plan, now=timezone.now()))
-    assert SELF_TEST not in {part.stage for part in parts_of(plan, stories)}
+    assert SELF_TEST not in {part.step for part in parts_of(plan, stories)}
     sent = sum(call.input_tokens or 0 for call in Call.objects.filter(handler=HANDLER))
     assert Call.objects.filter(handler=HANDLER).count() == line.calls and (not sent or line.input_tokens >= sent / 3)
 

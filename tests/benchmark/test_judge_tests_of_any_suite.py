@@ -44,7 +44,7 @@ def dataset(graded, cast) -> Dataset:
 def judged_run(dataset: Dataset, judge: Endpoint, **options: str) -> Run:
     """A run whose answers were told, and whose judge is that endpoint."""
     model = make_endpoint(f"model-{Run.objects.count()}", options={"default": "In the oven"})
-    plan = Plan(dataset=dataset, endpoints=[model], stages=["tell"], suite="graded", options=options)
+    plan = Plan(dataset=dataset, endpoints=[model], steps=["tell"], suite="graded", options=options)
     run = start_run(by=None, plan=plan, now=timezone.now())
     run.judge, run.stages, run.spec = judge, ["tell", "grade"], run.spec | {"judge": spec_of(judge)}
     run.save()

@@ -12,7 +12,7 @@ from django.utils import timezone
 from annotation.models import AuditEvent
 from benchmark.models import Dataset, Form, Run, RunItem
 from benchmark.services import estimates
-from benchmark.services.asking import stage_request
+from benchmark.services.asking import step_request
 from benchmark.services.cached_answers import cached_answers
 from benchmark.services.datasets import freeze
 from benchmark.services.detectable import can_show
@@ -59,8 +59,8 @@ def gold(cast, make_story):
     return frozen(cast, make_story)
 
 
-def plan_for(dataset, *endpoints, stages=("extract", "judge", "label"), **fields) -> Plan:
-    return planned(dataset, endpoints, stages, **fields)
+def plan_for(dataset, *endpoints, steps=("extract", "judge", "label"), **fields) -> Plan:
+    return planned(dataset, endpoints, steps, **fields)
 
 
 def known(plan: Plan) -> dict:
@@ -189,25 +189,25 @@ def test_sizes_are_those_of_the_requests(gold, models, form, level):
 def test_money_is_counted_by_hand(gold):
     """Four stories labelled at 2 dollars in and 10 out a million tokens."""
     model = make_endpoint("paid", price_input=Decimal(2), price_output=Decimal(10))
-    plan = plan_for(gold, model, stages=["label"], max_tokens=1000)
+    plan = plan_for(gold, model, steps=["label"], max_tokens=1000)
     found = estimates.estimate(plan)
     (line,) = found.lines
     draft, prompts = draft_of(plan, found.stories), built_in()
-    asked = [extent_of(stage_request(story, "label", draft, prompts)) for story in found.stories]
+    asked = [extent_of(step_request(story, "label", draft, prompts)) for story in found.stories]
     # three ASCII characters to a token, rounded up for each call, and every other byte one
     tokens = sum(-(-one.ascii // 3) + one.other_bytes for one in asked)
     assert (line.calls, line.known, line.input_tokens) == (4, None, tokens)
     assert line.cost == (2 * tokens + 10 * line.output_tokens) / Decimal(1_000_000)
     assert line.most == (2 * tokens + 10 * 4000) / Decimal(1_000_000)
     assert found.total.calls == found.total.to_make == 4
-    half = estimates.estimate(plan_for(gold, model, stages=["label"], max_tokens=1000, batch=True))
+    half = estimates.estimate(plan_for(gold, model, steps=["label"], max_tokens=1000, batch=True))
     assert half.lines[0].cost == line.cost / 2
 
 
 def test_baselines_cost_nothing_and_judgements_count(gold, models):
     plan = plan_for(gold, models["omniscient"], models["majority"], judge=models["lexical-judge"])
     found = estimates.estimate(plan)
-    assert [(line.model.name, line.stage, line.calls) for line in found.lines] == [
+    assert [(line.model.name, line.step, line.calls) for line in found.lines] == [
         ("omniscient", "extract", 4), ("omniscient", "judge", 4), ("majority", "label", 4),
     ]  # fmt: skip
     assert (found.total.input_tokens, found.total.most) == (0, Money())
@@ -219,7 +219,7 @@ def test_questions_that_cannot_fit_are_counted(alice, gold, models):
     assert "4 questions of labelling cannot fit into the context of tiny-context." in told
 
 
-def test_the_ledger_is_asked_for_every_stage(alice, cast, gold, models):
+def test_the_ledger_is_asked_for_every_keep(alice, cast, gold, models):
     chosen = models["omniscient"], models["majority"]
     plan = plan_for(gold, *chosen, judge=models["lexical-judge"])
     assert {len(held) for held in known(plan).values()} == {0}
@@ -237,7 +237,7 @@ def test_the_ledger_is_asked_for_every_stage(alice, cast, gold, models):
 def test_a_model_whose_key_is_elsewhere_is_looked_up_too(gold, monkeypatch):
     monkeypatch.delenv("NO_SUCH_KEY", raising=False)
     model = make_endpoint("remote", provider="openai", api_key_env="NO_SUCH_KEY")
-    plan = plan_for(gold, model, stages=["label"])
+    plan = plan_for(gold, model, steps=["label"])
     assert known(plan) == {(model.pk, "label"): set()}
 
 
@@ -268,7 +268,7 @@ def test_what_it_can_show_takes_the_spread_of_earlier_runs(alice, cast, gold, mo
     gold, _ = freeze(by=cast.alice, project=cast.project)
     chosen = [models["majority"], models["random"]]
     asked = ASKED | {"dataset": "2", "endpoints": ["majority", "random"], "stages": ["label"]}
-    plan = plan_for(gold, *chosen, stages=["label"])
+    plan = plan_for(gold, *chosen, steps=["label"])
     stories = [copy(one) for one in list(gold.samples.all()) * 3]
     for at, one in enumerate(stories):
         one.cluster = f"story {at}"

@@ -11,7 +11,7 @@ from benchmark.models import Audience, Dataset, Form, RunItem, StoryScores
 from benchmark.services.datasets import freeze
 from benchmark.services.leaderboard_scope import finished_runs, leaderboard_of
 from benchmark.services.reports import reports_of, scores_of
-from benchmark.services.result_tables import stage_table
+from benchmark.services.result_tables import group_table
 from benchmark.services.selections import selections_of
 from tests.benchmark.evaluation import endpoint
 from tests.benchmark.results_world import HOSTILE, STORIES, ResultsWorld, results_world
@@ -51,7 +51,7 @@ def test_the_figures_are_those_of_score_outputs(world):
 @pytest.mark.once
 def test_an_unreadable_model_is_0_officially_and_missing_when_repaired(world):
     shown = by_model(leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"])[HOSTILE]
-    row = next(row for row in stage_table([shown], "stage2").rows)
+    row = next(row for row in group_table([shown], "stage2").rows)
     assert row["official_overall_accuracy"] == "0.000000"
     assert row["repaired_overall_accuracy"] is None
     assert (row["low"], row["high"], row["unusable"], row["stories"]) == (0.0, 1.0, 1.0, STORIES)
@@ -85,9 +85,9 @@ def test_a_run_appears_only_where_it_covers_the_stories(world):
 
 def test_of_equal_settings_only_the_newest_is_shown(world):
     world.models["m"] = endpoint("m", options={"default": "no table"})
-    world.another("m", stages=("label",))
-    again = world.another("m", "majority", stages=("label",))
-    other = world.another("m", stages=("label",), max_tokens=50)
+    world.another("m", steps=("label",))
+    again = world.another("m", "majority", steps=("label",))
+    other = world.another("m", steps=("label",), max_tokens=50)
     found = {one.model: one for one in leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"]}
     shown = [one for one in found.values() if one.name == "m"]
     assert sorted((one.run, one.others) for one in shown) == sorted([(again.uid, 1), (other.uid, 0)])
@@ -99,7 +99,7 @@ def test_of_equal_settings_only_the_newest_is_shown(world):
 
 @pytest.mark.once
 def test_structured_and_free_text_are_never_in_one_table(world, client):
-    structured = world.another("majority", "random", form=Form.STRUCTURED, stages=("label",))
+    structured = world.another("majority", "random", form=Form.STRUCTURED, steps=("label",))
     client.force_login(world.alice)
     for form, uid, other in (
         (Form.TEXT, world.run.uid, structured.uid),

@@ -14,7 +14,7 @@ from benchmark.models import Run, RunItem
 from benchmark.services.downloads import output_files, zipped
 from benchmark.services.items import STATES, state_of
 from benchmark.services.reports import report_of, scores_of
-from benchmark.services.watching import shortfall_of_run, stage_progress
+from benchmark.services.watching import shortfall_of_run, step_progress
 from benchmark.suites.omnitom.steps import EXTRACT
 from tests.benchmark.evaluation import endpoint, frozen, generated, started, worked_off, write_records
 from workers.models import Job
@@ -39,7 +39,7 @@ def models(db):
 def source(models, tmp_path) -> Run:
     dataset = frozen(write_records(tmp_path / "records.jsonl", generated(STORIES)))
     chosen = [models["flaky"], models["omniscient"]]
-    plan = {"stages": ["extract", "judge"], "judge": models["lexical-judge"]}
+    plan = {"steps": ["extract", "judge"], "judge": models["lexical-judge"]}
     run = worked_off(started(dataset=dataset, endpoints=chosen, **plan))
     assert lost(run).count() == 1
     return run
@@ -49,10 +49,10 @@ def lost(run: Run):
     return RunItem.objects.filter(entrant__run=run, stage=EXTRACT, call=None)
 
 
-def judged(source: Run, models, *names: str, stages=("judge",), **plan) -> Run:
+def judged(source: Run, models, *names: str, steps=("judge",), **plan) -> Run:
     asked = {"judge": models["lexical-judge"], "source": source} | plan
     chosen = [models[name] for name in names]
-    return worked_off(started(dataset=source.dataset, endpoints=chosen, stages=list(stages), **asked))
+    return worked_off(started(dataset=source.dataset, endpoints=chosen, steps=list(steps), **asked))
 
 
 @pytest.mark.parametrize("names", [("flaky",), ("flaky", "omniscient")])
@@ -80,7 +80,7 @@ def test_its_place_says_so_and_is_not_asked_again(source, models):
     assert (place.item, place.unusable, state_of(place)) == (None, "the call failed", "failed")
     assert list(RunItem.objects.filter(STATES["failed"], entrant__run=run)) == [place]
     assert not RunItem.objects.filter(STATES["waiting"], entrant__run=run).exists()
-    extracted = next(row for row in stage_progress(run, now=timezone.now()) if row.stage == EXTRACT)
+    extracted = next(row for row in step_progress(run, now=timezone.now()) if row.step == EXTRACT)
     assert (extracted.total, extracted.done, extracted.failed) == (STORIES, STORIES - 1, 1)
     again = judged(run, models, "flaky")  # a second time over
     assert lost(again).get().unusable == "the call failed" and scores_of(again) == scores_of(run)
@@ -105,9 +105,9 @@ def test_page_and_official_folder_agree_beside_labelling(models, tmp_path, lacki
     dataset = frozen(write_records(tmp_path / "records.jsonl", generated(STORIES)))
     model = models["flaky"] if lacking == "a call" else endpoint("plain", options={"default": TABLE})
     models[model.name], limit = model, 0 if lacking == "a call" else 3
-    plan = {"stages": ["extract", "judge"], "judge": models["lexical-judge"], "limit": limit}
+    plan = {"steps": ["extract", "judge"], "judge": models["lexical-judge"], "limit": limit}
     source = worked_off(started(dataset=dataset, endpoints=[model], **plan))
-    run = judged(source, models, model.name, stages=("judge", "label"))
+    run = judged(source, models, model.name, steps=("judge", "label"))
     archive = zipfile.ZipFile(io.BytesIO(b"".join(zipped(output_files(run.entrants.get())))))
     assert "metrics/stage1_overall.csv" not in archive.namelist()
     metrics = report_of(run).entrants[0].groups["stage1"]

@@ -34,15 +34,15 @@ def of_model(run) -> dict:
     return report_of(run).entrants[0].groups
 
 
-def run_of(cast, gold, text: str, *, form: str = "structured", judge=None, stages=STAGES):
+def run_of(cast, gold, text: str, *, form: str = "structured", judge=None, steps=STAGES):
     judge = judge or baselines()["lexical-judge"]
     return work_off(
-        started(cast, gold, [make_endpoint("model", options={"default": text})], stages, judge=judge, form=form)
+        started(cast, gold, [make_endpoint("model", options={"default": text})], steps, judge=judge, form=form)
     )
 
 
 def test_a_table_is_unusable_in_a_structured_run_and_an_answer_in_a_free_one(cast, gold):
-    run = run_of(cast, gold, TABLE, stages=("extract", "judge"))
+    run = run_of(cast, gold, TABLE, steps=("extract", "judge"))
     overall = of_model(run)["stage1"]["repaired"]["overall"]
     assert (overall["stories"], overall["f1"], overall["unusable_reasons"]) == (0, None, {NOT_STRUCTURED: 4})
     extracted = RunItem.objects.filter(entrant__run=run, stage="extract").select_related("item")
@@ -52,25 +52,25 @@ def test_a_table_is_unusable_in_a_structured_run_and_an_answer_in_a_free_one(cas
 
 
 def test_free_text_takes_the_same_table(cast, gold):
-    run = run_of(cast, gold, TABLE, form="text", stages=("extract", "judge"))
+    run = run_of(cast, gold, TABLE, form="text", steps=("extract", "judge"))
     assert of_model(run)["stage1"]["repaired"]["overall"]["unusable"] == 0 and schema_breakers(run) == []
 
 
 def test_labels_in_a_table_are_unusable_too(cast, gold):
     labels = "world | The key is in the drawer | 0 | True | Shared | Explicit | Location | Narration | Neutral"
-    run = run_of(cast, gold, labels, stages=("label",))
+    run = run_of(cast, gold, labels, steps=("label",))
     assert of_model(run)["stage2"]["repaired"]["overall"]["unusable_reasons"] == {NOT_STRUCTURED: 4}
 
 
 def test_a_judge_that_answers_tables_judges_nothing(cast, gold):
     judge = make_endpoint("judge", options={"default": COUNTS})
-    run = run_of(cast, gold, ROWS, judge=judge, stages=("extract", "judge"))
+    run = run_of(cast, gold, ROWS, judge=judge, steps=("extract", "judge"))
     overall = of_model(run)["stage1"]["repaired"]["overall"]
     assert list(overall["unusable_reasons"]) == [
         "the judge's answer is not structured: its endpoint ignored the schema"
     ]
     [broken] = schema_breakers(run)
-    assert (broken.endpoint, broken.stage, broken.broken, broken.answers, broken.entrant) == (
+    assert (broken.endpoint, broken.step, broken.broken, broken.answers, broken.entrant) == (
         "judge",
         "judge",
         4,
@@ -91,7 +91,7 @@ def test_a_judge_that_answers_tables_judges_nothing(cast, gold):
     ],
 )
 def test_what_counts_as_structured(cast, gold, text, why):
-    run = run_of(cast, gold, text, stages=("extract", "judge"))
+    run = run_of(cast, gold, text, steps=("extract", "judge"))
     assert set(RunItem.objects.filter(entrant__run=run, stage="extract").values_list("unusable", flat=True)) == {why}
 
 
@@ -131,12 +131,12 @@ def test_the_methods_text_names_whoever_ignored_the_schema_and_counts_the_answer
 
 @pytest.mark.parametrize(("text", "form"), [(ROWS, "structured"), (TABLE, "text")])
 def test_the_methods_text_says_where_nobody_ignored_the_schema(cast, gold, text, form):
-    told = scoring(run_of(cast, gold, text, form=form, stages=("extract", "judge")))
+    told = scoring(run_of(cast, gold, text, form=form, steps=("extract", "judge")))
     assert ("No endpoint ignored the schema." in told) == (form == "structured") and "ignored by" not in told
 
 
 def test_runs_from_before_are_put_right_by_reading_again(cast, gold):
-    run = run_of(cast, gold, TABLE, stages=("extract", "judge"))
+    run = run_of(cast, gold, TABLE, steps=("extract", "judge"))
     RunItem.objects.filter(entrant__run=run, stage="extract").update(unusable="", repaired={"rows": 1})
     calls = Call.objects.count()
     assert read_again(by=None, run=run, now=timezone.now()) == 4

@@ -13,7 +13,7 @@ from benchmark.services.comparisons import NotComparable, compare, pair_of, unre
 from benchmark.services.downloads import output_files, zipped
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.reports import report_of, scores_of
-from benchmark.services.result_tables import stage_table
+from benchmark.services.result_tables import group_table
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.official import STRUCTURED, score_official
 from benchmark.suites.omnitom.records import record_of
@@ -77,7 +77,7 @@ def metrics_in(run: Run) -> set[str]:
 )  # fmt: skip
 def test_one_answer_that_lacks_or_aborts_leaves_no_official_figure_anywhere(world, rule, reason):
     world.server.control(rules=[rule])
-    run = world.run(stages=("label",))
+    run = world.run(steps=("label",))
     elsewhere = scored_elsewhere(run)
     assert elsewhere["stage2"] is None and elsewhere["reason"]["stage2"].startswith(reason)
     assert everywhere(run, "stage2") == {"leaderboard": None, "report": None, "command": None}
@@ -87,7 +87,7 @@ def test_one_answer_that_lacks_or_aborts_leaves_no_official_figure_anywhere(worl
     assert scores_of(run)["official"]["reason"]["stage2"] == sentence
     [entry] = leaderboard_of(run.dataset, run.form, None).entrants["stage2"]
     assert report_of(run).entrants[0].groups["stage2"]["reason"] == entry.parses["reason"] == sentence
-    assert sentence in stage_table([entry], "stage2").notes
+    assert sentence in group_table([entry], "stage2").notes
     # a missing answer is missing when repaired, a long one is read: 7 − 1 of 7 labels, nothing unusable
     overall = scores_of(run)["repaired"]["stage2"]["overall"]
     assert (overall["stories"], overall["unusable"]) == ((6, 1) if rule["mode"] == "error-400" else (7, 0))
@@ -108,7 +108,7 @@ def test_where_every_answer_is_there_the_figures_are_equal_everywhere(world):
 )
 def test_stage_1_needs_both_of_its_answers(world, stage, opening):
     world.server.control(rules=[{"when": f"{opening}\n\nStory:\n=====\nInes in tale 2!", "mode": "error-400"}])
-    run = world.run(stages=("extract", "judge"))
+    run = world.run(steps=("extract", "judge"))
     answered = RunItem.objects.filter(entrant__run=run, sample__number=2, call__isnull=False)
     assert list(answered.values_list("stage", flat=True)) == ([] if stage == "extract" else ["extract"])
     assert everywhere(run, "stage1") == {"leaderboard": None, "report": None, "command": None}
@@ -119,8 +119,8 @@ def test_stage_1_needs_both_of_its_answers(world, stage, opening):
 def test_a_selection_without_the_story_that_aborts_has_its_figures(world):
     """Official scoring averages only the selection: stories 1 to 4 of a run whose story 5 aborts."""
     world.server.control(rules=saying({5: TOO_LONG}))
-    run = world.run(stages=("label",))
-    small = world.run("second", stages=("label",), limit=4)
+    run = world.run(steps=("label",))
+    small = world.run("second", steps=("label",), limit=4)
     key = f"run:{small.uid}"
     shown = {one.run: one.parses for one in leaderboard_of(run.dataset, run.form, key).entrants["stage2"]}
     expected = scores_of(small)["official"]["stage2"]
@@ -128,7 +128,7 @@ def test_a_selection_without_the_story_that_aborts_has_its_figures(world):
         assert _without_interval(shown[uid]["official"]["overall"]) == expected["overall"]
     assert expected["overall"]["stories"] == "4"
     world.server.control(rules=[])
-    whole = world.run("second", stages=("label",))
+    whole = world.run("second", steps=("label",))
     shown = {one.run: one for one in leaderboard_of(run.dataset, run.form, None).entrants["stage2"]}
     assert shown[run.uid].parses["official"] is None and shown[run.uid].ranking["official"] is None
     assert shown[whole.uid].parses["official"] and shown[whole.uid].ranking["official"]["rank"] == 1
@@ -136,9 +136,9 @@ def test_a_selection_without_the_story_that_aborts_has_its_figures(world):
 
 def test_a_model_without_official_figures_is_not_compared_by_them(world, client):
     world.server.control(rules=saying({5: TOO_LONG}))
-    run = world.run("model", stages=("label",))
+    run = world.run("model", steps=("label",))
     world.server.control(rules=[])
-    other = world.run("second", stages=("label",))
+    other = world.run("second", steps=("label",))
     keys = [f"{one.uid}.{one.entrants.get().pk}" for one in (run, other)]
     _, entries = pair_of(run.project, *keys)
     assert "Story 5, label" in unread(entries["stage2"], "stage2", "official")
@@ -147,13 +147,13 @@ def test_a_model_without_official_figures_is_not_compared_by_them(world, client)
     assert compare(entries["stage2"], "stage2", "repaired").n == STORIES
 
 
-def test_a_stage_that_was_not_asked_for_says_so(world):
-    run = world.run(stages=("label",))
+def test_a_keep_that_was_not_asked_for_says_so(world):
+    run = world.run(steps=("label",))
     reason = {"stage1": "No story has an answer for extract."}
     scores = scores_of(run)
     assert scores["official"]["stage1"] is None and scores["official"]["reason"] == reason
     assert scores["repaired"]["stage1"] is None and scores["repaired"]["reason"] == reason
-    extracted = scores_of(world.run(stages=("extract",)))
+    extracted = scores_of(world.run(steps=("extract",)))
     assert extracted["official"]["reason"]["stage1"] == "No story has an answer for judge."
-    structured = scores_of(world.run(stages=("label",), form=Form.STRUCTURED))
+    structured = scores_of(world.run(steps=("label",), form=Form.STRUCTURED))
     assert structured["official"]["stage2"] is None and structured["official"]["reason"]["stage2"] == STRUCTURED

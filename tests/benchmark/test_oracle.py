@@ -132,13 +132,13 @@ def test_a_second_run_and_a_run_again_make_no_call(world):
 
 
 def test_a_judge_run_again_alone_makes_judge_calls_only(world):
-    first = world.run(stages=("extract", "judge"))
+    first = world.run(steps=("extract", "judge"))
     before = world.paid
     again = worked_off(
         started(
             dataset=world.dataset,
             endpoints=[world.models["model"]],
-            stages=["judge"],
+            steps=["judge"],
             judge=world.models["judge"],
             source=first,
         )
@@ -149,7 +149,7 @@ def test_a_judge_run_again_alone_makes_judge_calls_only(world):
         started(
             dataset=world.dataset,
             endpoints=[world.models["model"]],
-            stages=["judge"],
+            steps=["judge"],
             judge=world.models["weak"],
             source=first,
         )
@@ -182,7 +182,7 @@ def test_an_extended_run_makes_only_what_is_new(world):
 
 @pytest.mark.once
 def test_two_models_side_by_side(world):
-    run = world.run("model", "weak", stages=("label",))
+    run = world.run("model", "weak", steps=("label",))
     scores = scores_of(run)
     for model in ("model", "weak"):
         served = world.served(model)["label"]

@@ -84,7 +84,7 @@ def _made() -> Cast:
     dataset, _ = freeze(by=cast.alice, project=cast.project)
     held = baselines() | {"reader": make_endpoint("reader", options={"default": ANSWER})}
     models = [held[name] for name in ("majority", "random", "omniscient", "reader")]
-    plan = {"stages": ["extract", "judge", "label"], "judge": held["lexical-judge"], "controls": ["distracted"]}
+    plan = {"steps": ["extract", "judge", "label"], "judge": held["lexical-judge"], "controls": ["distracted"]}
     made = started(cast, dataset, models, **plan)
     for one in Run.objects.order_by("pk"):
         work_off(one)

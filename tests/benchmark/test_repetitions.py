@@ -58,7 +58,7 @@ def _with_run() -> Cast:
     held = baselines()
     models = [held["random"], held["majority"], held["omniscient"]]
     plan = {
-        "stages": ["extract", "judge", "label"],
+        "steps": ["extract", "judge", "label"],
         "judge": held["lexical-judge"],
         "repetitions": TURNS,
         "temperature": 0.7,
@@ -200,7 +200,7 @@ def test_the_variance_is_split_between_stories_prompts_and_repetitions(run, cast
     )
     assert (row["of_samples"], row["of_repetitions"]) == pytest.approx((alone["of_samples"], alone["of_repetitions"]))
     plan = changed(
-        plan_of(run), stages=["label"], judge=None, level=1, title="Level 1", endpoints=plan_of(run).endpoints[:2]
+        plan_of(run), steps=["label"], judge=None, level=1, title="Level 1", endpoints=plan_of(run).endpoints[:2]
     )
     other = work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))
     both = split(run, other)

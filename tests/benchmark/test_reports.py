@@ -69,7 +69,7 @@ def test_its_facts_stand_in_one_order_whatever_order_the_database_has_kept(world
 
 
 def test_stage_1_is_not_described_where_nothing_was_judged(world, client):
-    run = world.another("majority", stages=("label",), judge=None)
+    run = world.another("majority", steps=("label",), judge=None)
     client.force_login(world.alice)
     page = told(client.get(f"{world.base}/runs/{run.uid}/report/"))
     assert "uncalibrated" not in page and "Extraction: precision" not in page and "Labelling: accuracy" in page

@@ -52,8 +52,8 @@ def _judged_twice(folder) -> ResultsWorld:
     strict = endpoint("strict", "baseline", model="lexical-judge", options={"threshold": 1.0})
     for name in ("other", "both"):
         world.models[name] = endpoint(name, options={"default": "no table"})
-    lexical = world.another("other", "both", stages=("extract", "judge"))
-    world.strict = world.another("both", stages=("extract", "judge"), judge=strict)
+    lexical = world.another("other", "both", steps=("extract", "judge"))
+    world.strict = world.another("both", steps=("extract", "judge"), judge=strict)
     reports_of([lexical, world.strict])
     return world
 
@@ -82,7 +82,7 @@ def test_a_judge_with_another_name_or_seed_or_another_number_of_stories_is_the_s
     judge = endpoint("renamed", model="judge-1", options={"default": "no"})
     for name in ("m", "n", "o"):
         world.models[name] = endpoint(name, options={"default": "no table"})
-    settings = {"stages": ("extract", "judge"), "judge": judge, "shots": 1}
+    settings = {"steps": ("extract", "judge"), "judge": judge, "shots": 1}
     first = world.another("m", **settings)
     twin = endpoint("twin", model="judge-1", options={"default": "no"})
     Endpoint.objects.filter(pk=judge.pk).update(name="judge")
@@ -100,7 +100,7 @@ def test_a_judge_with_another_name_or_seed_or_another_number_of_stories_is_the_s
 
 def test_a_judge_that_changed_under_its_name_is_a_ranking_of_its_own_and_no_repetition(world):
     judge = world.models["judge"] = endpoint("strict", "baseline", model="lexical-judge", options={"threshold": 1.0})
-    settings = {"stages": ("extract", "judge"), "judge": judge}
+    settings = {"steps": ("extract", "judge"), "judge": judge}
     world.another("omniscient", **settings)
     judge.options = {"threshold": 0.9}
     judge.save()
@@ -161,7 +161,7 @@ def test_from_a_ranking_to_two_of_its_models_and_back_to_all_its_pairs(judged_tw
     """Every address is the page's own: of the ranking that most models are in, a reader of another one would not
     notice."""
     world = judged_twice
-    again = world.another("omniscient", stages=("extract", "judge"), judge=world.strict.judge)
+    again = world.another("omniscient", steps=("extract", "judge"), judge=world.strict.judge)
     client.force_login(world.alice)
     [query] = [one.query for stage in client.get(f"{world.base}/results/").context["stages"] for one in stage.others]
     strict = client.get(f"{world.base}/results/?{query}&runs=all")
@@ -191,8 +191,8 @@ def test_from_a_run_to_two_of_its_models_and_to_all_pairs_of_their_ranking(world
     strict = endpoint("strict", "baseline", model="lexical-judge", options={"threshold": 1.0})
     for name in ("m", "n", "o"):
         world.models[name] = endpoint(name, options={"default": "no table"})
-    world.another("m", "n", "o", stages=("extract", "judge"))
-    settings = {"stages": ("extract", "judge"), "judge": strict, "limit": limit}
+    world.another("m", "n", "o", steps=("extract", "judge"))
+    settings = {"steps": ("extract", "judge"), "judge": strict, "limit": limit}
     run, _again = world.another("m", "n", **settings), world.another("m", "n", **settings)
     client.force_login(world.alice)
     compared = f"{world.base}/results/compare/"
@@ -223,8 +223,8 @@ def test_two_that_no_ranking_holds_open_the_ranking_that_they_were_chosen_from(j
 def test_another_level_is_another_ranking_and_baselines_are_in_both(world):
     for name in ("m", "n"):
         world.models[name] = endpoint(name, options={"default": "no table"})
-    world.another("m", "n", stages=("label",))
-    world.another("m", stages=("label",), level=1)
+    world.another("m", "n", steps=("label",))
+    world.another("m", steps=("label",), level=1)
     found = leaderboard_of(world.dataset, Form.TEXT, None)
     assert [one.name for one in found.entrants["stage2"]][:2] == ["majority", "random"]
     assert {one.within["prompts"] for one in found.entrants["stage2"]} == {None, "omnitom-1, level 3"}
@@ -238,8 +238,8 @@ def test_another_level_is_another_ranking_and_baselines_are_in_both(world):
 
 def test_the_longest_answer_and_the_seed_do_not_part_rankings(world):
     world.models["m"] = endpoint("m", options={"default": "no table"})
-    world.another("m", stages=("label",), max_tokens=50)
-    world.another("m", stages=("label",), seed=7)
+    world.another("m", steps=("label",), max_tokens=50)
+    world.another("m", steps=("label",), seed=7)
     names = [one.model for one in leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"] if one.name == "m"]
     assert len(names) == 2 and not leaderboard_of(world.dataset, Form.TEXT, None).rankings["stage2"].others
 
@@ -251,11 +251,11 @@ def test_every_table_says_what_its_ranking_is_within(world):
     assert "settings" not in {one.key for one in table.columns}
 
 
-def test_two_stages_that_were_asked_differently_are_no_row(world):
+def test_two_keeps_that_were_asked_differently_are_no_row(world):
     """Labelling at level 1 in one run, extraction at level 4 in another: no row of table 3 has both, and no ranking."""
     world.models["m"] = endpoint("m", options={"default": "no table"})
-    labelled = world.another("m", stages=("label",), level=1)
-    extracted = world.another("m", stages=("extract", "judge"), level=4)
+    labelled = world.another("m", steps=("label",), level=1)
+    extracted = world.another("m", steps=("extract", "judge"), level=4)
     for level, run, missing in ((1, labelled, "f1"), (4, extracted, "overall_accuracy")):
         names = [
             one
@@ -267,10 +267,10 @@ def test_two_stages_that_were_asked_differently_are_no_row(world):
         assert row.get(missing) is None and source_of(row).run == run.uid
 
 
-def test_two_stages_that_were_asked_alike_are_one_row_and_each_opens_its_run(world):
+def test_two_keeps_that_were_asked_alike_are_one_row_and_each_opens_its_run(world):
     world.models["m"] = endpoint("m", options={"default": "no table"})
-    labelled = world.another("m", stages=("label",))
-    extracted = world.another("m", stages=("extract", "judge"))
+    labelled = world.another("m", steps=("label",))
+    extracted = world.another("m", steps=("extract", "judge"))
     [row] = [row for row in tables_of(document(world))["main-official"]().rows if row["model"] == "m"]
     assert row["f1"] is not None and row["overall_accuracy"] is not None
     assert source_of(row).where["f1"].run == extracted.uid
@@ -279,8 +279,8 @@ def test_two_stages_that_were_asked_alike_are_one_row_and_each_opens_its_run(wor
 
 def test_the_longest_answer_is_a_setting(world):
     world.models["m"] = endpoint("m", options={"default": "no table"})
-    world.another("m", stages=("label",), max_tokens=50)
-    world.another("m", stages=("label",))
+    world.another("m", steps=("label",), max_tokens=50)
+    world.another("m", steps=("label",))
     entries = leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"]
     names = {one.model for one in entries if one.name == "m"}
     assert names == {"m (longest answer 50 tokens)", "m (longest answer 6,000 tokens)"}
@@ -288,16 +288,16 @@ def test_the_longest_answer_is_a_setting(world):
 
 def test_what_changed_at_an_endpoint_tells_two_rows_apart(world):
     world.models["m"] = endpoint("m", options={"default": "no table"})
-    world.another("m", stages=("label",))
+    world.another("m", steps=("label",))
     world.models["m"].model = "m-2"
     world.models["m"].save()
-    world.another("m", stages=("label",))
+    world.another("m", steps=("label",))
     entries = leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"]
     assert {one.model for one in entries if one.name == "m"} == {"m (model m)", "m (model m-2)"}
 
 
 def test_a_baseline_stands_once_among_the_newest_however_often_it_was_asked(world, client):
-    world.another("random", stages=("label",), judge=None, repetitions=2)
+    world.another("random", steps=("label",), judge=None, repetitions=2)
     found = leaderboard_of(world.dataset, Form.TEXT, None)
     [row] = [one for one in found.entrants["stage2"] if one.name == "random"]
     assert (row.model, row.own, row.others) == ("random", "repetitions 2", 1)

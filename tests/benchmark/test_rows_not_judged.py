@@ -34,7 +34,7 @@ def world(tmp_path) -> ResultsWorld:
 
 
 def extracting(world, seed: int) -> Run:
-    return world.another(*NAMES, seed=seed, stages=("extract", "judge"))
+    return world.another(*NAMES, seed=seed, steps=("extract", "judge"))
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_where_everything_is_judged_the_best_is_marked_and_nothing_has_bounds(wo
 
 def test_figures_by_kind_have_bounds_in_files(skipped):
     document = document_of(skipped)
-    entry = next(one for one in document.stages["stage1"] if one.model == "omniscient")
+    entry = next(one for one in document.groups["stage1"] if one.model == "omniscient")
     low, high = entry.metrics["analyses"]["repaired"]["kinds"]["world"]["recall"]["bounds"]
     assert low < high
     table = tables_of(document)["roles-repaired"]()

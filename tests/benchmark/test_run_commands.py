@@ -37,12 +37,12 @@ def dataset(tmp_path):
 
 @pytest.fixture
 def labelled(dataset, models) -> Run:
-    return worked_off(started(dataset=dataset, endpoints=[models["majority"]], stages=["label"], limit=3))
+    return worked_off(started(dataset=dataset, endpoints=[models["majority"]], steps=["label"], limit=3))
 
 
 @pytest.fixture
 def extracted(dataset, models) -> Run:
-    plan = {"stages": ["extract", "judge"], "judge": models["lexical-judge"], "limit": 3}
+    plan = {"steps": ["extract", "judge"], "judge": models["lexical-judge"], "limit": 3}
     return worked_off(started(dataset=dataset, endpoints=[models["omniscient"]], **plan))
 
 
@@ -63,7 +63,7 @@ def refused(*arguments: str) -> str:
 # --- actions
 # ------------------------------------------------------------------------------------------------------------------
 def test_pause_resume_and_cancel(dataset, models):
-    run = started(dataset=dataset, endpoints=[models["majority"]], stages=["label"])
+    run = started(dataset=dataset, endpoints=[models["majority"]], steps=["label"])
     assert told("runs", "pause", run.uid)["state"] == "paused"
     assert refused("runs", "pause", run.uid) == "The run is paused; expected running to pause it."
     assert told("runs", "resume", run.uid, "--budget", "2.5")["state"] == "running"
@@ -75,7 +75,7 @@ def test_pause_resume_and_cancel(dataset, models):
 
 
 def test_what_a_running_run_holds_back_is_resumed(dataset, models):
-    run = started(dataset=dataset, endpoints=[models["majority"], models["random"]], stages=["label"])
+    run = started(dataset=dataset, endpoints=[models["majority"], models["random"]], steps=["label"])
     assert "expected paused to resume it" in refused("runs", "resume", run.uid)
     mine = Item.objects.filter(job=run.job, endpoint=models["random"])
     mine.update(state=ItemState.HELD)
@@ -86,7 +86,7 @@ def test_what_a_running_run_holds_back_is_resumed(dataset, models):
 
 def test_failed_items_are_asked_again_and_seen_through(dataset):
     model = endpoint("flaky", options={"script": [{"fail": "rejected", "times": 1}]})
-    run = worked_off(started(dataset=dataset, endpoints=[model], stages=["label"], limit=2, form="structured"))
+    run = worked_off(started(dataset=dataset, endpoints=[model], steps=["label"], limit=2, form="structured"))
     assert Item.objects.filter(job=run.job, state=ItemState.FAILED).count() == 1
     model.options = {}  # it has come to its senses
     model.save()
@@ -257,7 +257,7 @@ def test_a_width_is_of_a_figure(labelled, tmp_path):
 @pytest.mark.once
 def test_what_cannot_be_written(labelled, dataset, models, tmp_path):
     both = worked_off(
-        started(dataset=dataset, endpoints=[models["majority"], models["random"]], stages=["label"], limit=2)
+        started(dataset=dataset, endpoints=[models["majority"], models["random"]], steps=["label"], limit=2)
     )
     ask = ("runs", "download", labelled.uid)
     path = ("--output", str(tmp_path / "x.csv"))
@@ -294,7 +294,7 @@ def test_a_prompt_set_is_loaded_used_and_discarded(dataset, models, tmp_path):
     assert "lack the placeholder {story}" in refused(
         "load_prompt_set", "other", "--folder", str(folder), "--project", "oracle"
     )
-    run = started(dataset=dataset, endpoints=[models["majority"]], stages=["label"], prompt_set="ours")
+    run = started(dataset=dataset, endpoints=[models["majority"]], steps=["label"], prompt_set="ours")
     assert refused(*load, "--discard") == "ours was used by a run: it stays as it is."
     RunItem.objects.filter(entrant__run=run).delete()
     run.entrants.all().delete()
@@ -310,7 +310,7 @@ def test_a_report_and_a_comparison_are_kept(dataset, models, labelled):
     held = SharedReport.objects.get(uid=done["report"])
     assert (held.title, held.run, held.metrics["kind"]) == ("March", labelled, "run")
     assert done["address"].endswith(f"/results/reports/{held.uid}/")
-    other = worked_off(started(dataset=dataset, endpoints=[models["random"]], stages=["label"], limit=3))
+    other = worked_off(started(dataset=dataset, endpoints=[models["random"]], steps=["label"], limit=3))
     done = told("share_report", labelled.uid, "--against", other.uid, "--stage", "label", "--reading", "official")
     compared = SharedReport.objects.get(uid=done["report"]).metrics
     assert compared["kind"] == "comparison" and compared["comparison"]["reading"] == "official"
@@ -335,7 +335,7 @@ def test_the_leaderboard_of_a_suite_is_asked_for_by_name(dataset, models, labell
 
 
 def test_the_leaderboard_is_printed_and_written(dataset, models, labelled, tmp_path):
-    worked_off(started(dataset=dataset, endpoints=[models["random"]], stages=["label"], limit=3))
+    worked_off(started(dataset=dataset, endpoints=[models["random"]], steps=["label"], limit=3))
     ask = ("leaderboard", "--project", "oracle")
     done = told(*ask)
     rows = done["stages"]["stage2"]
@@ -362,11 +362,11 @@ def test_the_leaderboard_is_printed_and_written(dataset, models, labelled, tmp_p
 
 
 def test_two_models_are_compared_and_written(dataset, models, labelled, tmp_path):
-    other = worked_off(started(dataset=dataset, endpoints=[models["random"]], stages=["label"], limit=5))
+    other = worked_off(started(dataset=dataset, endpoints=[models["random"]], steps=["label"], limit=5))
     ask = ("compare_models", labelled.uid, other.uid)
     done = told(*ask)
     assert (done["first"], done["second"], done["stage"], done["n"]) == ("majority", "random", "stage2", 3)
-    small = started(dataset=dataset, endpoints=[models["random"]], stages=["label"], limit=2)
+    small = started(dataset=dataset, endpoints=[models["random"]], steps=["label"], limit=2)
     part = told(*ask, "--split", f"run:{worked_off(small).uid}")
     assert part["n"] == 2 and part["selection"].startswith("2 stories of ")
     out = StringIO()

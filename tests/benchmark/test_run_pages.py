@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from benchmark.models import Audience, ResultsVisibility, Run, RunItem
 from benchmark.services.datasets import freeze
-from benchmark.services.watching import stage_progress, to_come_of, total_of
+from benchmark.services.watching import step_progress, to_come_of, total_of
 from benchmark.suites.omnitom.steps import EXTRACT
 from tests.benchmark.settled import baselines, frozen, make_endpoint, settle, started, work_off, written
 from workers.models import Call, Item, ItemState, Job, JobState
@@ -61,7 +61,7 @@ def at(run, tail: str = "") -> str:
 
 def rows(run) -> dict:
     run = Run.objects.select_related("job").get(pk=run.pk)
-    return {(row.name, row.stage): row for row in stage_progress(run, now=timezone.now())}
+    return {(row.name, row.step): row for row in step_progress(run, now=timezone.now())}
 
 
 # --- counts

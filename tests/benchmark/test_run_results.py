@@ -242,7 +242,7 @@ def test_unusable_cells_and_table_3_open_their_items(world, client, address):
 def test_a_repaired_figure_opens_the_items_that_it_rests_on(world, client):
     """Four of nine items have a repaired score: the repaired figure opens these four, the official one all nine."""
     world.models["partly"] = endpoint("partly", options={"default": "no table"})
-    run = world.another("partly", stages=("label",))
+    run = world.another("partly", steps=("label",))
     used = list(RunItem.objects.filter(entrant__run=run, stage="label")[:4])
     RunItem.objects.filter(pk__in=[one.pk for one in used]).update(repaired_score=0.5)
     client.force_login(world.alice)
@@ -282,7 +282,7 @@ def test_people_are_rows_with_a_caution_and_without_their_names(world, client, a
 
 @pytest.mark.once
 def test_structured_output_has_no_official_columns(world, client):
-    run = world.another("majority", form=Form.STRUCTURED, stages=("label",))
+    run = world.another("majority", form=Form.STRUCTURED, steps=("label",))
     client.force_login(world.alice)
     page = client.get(f"{world.base}/runs/{run.uid}/results/").content.decode()
     assert "Official parse (%)" not in page and "no official layout" in page
@@ -291,7 +291,7 @@ def test_structured_output_has_no_official_columns(world, client):
 def test_a_run_without_answers_says_so(world, client):
     from tests.benchmark.evaluation import started
 
-    run = started(dataset=world.dataset, endpoints=[world.models["majority"]], stages=("label",))
+    run = started(dataset=world.dataset, endpoints=[world.models["majority"]], steps=("label",))
     client.force_login(world.alice)
     page = client.get(f"{world.base}/runs/{run.uid}/results/").content.decode()
     assert "not finished" in page and f"{STORIES}" in page

@@ -59,7 +59,7 @@ def lexical(db):
 @pytest.fixture
 def extracted(dataset, omniscient, lexical):
     """A run with extractions and their judgements."""
-    return worked_off(started(dataset=dataset, endpoints=[omniscient], stages=["extract", "judge"], judge=lexical))
+    return worked_off(started(dataset=dataset, endpoints=[omniscient], steps=["extract", "judge"], judge=lexical))
 
 
 def refusal(plan: Plan) -> tuple[str, str]:
@@ -75,12 +75,12 @@ def test_every_refusal_says_why_in_one_sentence(dataset, majority, omniscient, l
     model = endpoint("plain", "openai", base_url="http://127.0.0.1:1/v1", json_schema=False)
     off = endpoint("off", active=False)
     plan = planned(dataset, [model], ["label"])
-    extracting = changed(plan, stages=["extract", "judge"], judge=lexical)
+    extracting = changed(plan, steps=["extract", "judge"], judge=lexical)
     cases = [
-        (changed(plan, stages=[]), "The steps are none; expected some of extract, judge and label."),
-        (changed(plan, stages=["sing"]), "The steps are sing; expected some of extract, judge and label."),
+        (changed(plan, steps=[]), "The steps are none; expected some of extract, judge and label."),
+        (changed(plan, steps=["sing"]), "The steps are sing; expected some of extract, judge and label."),
         (
-            changed(plan, stages=["judge"], judge=lexical),
+            changed(plan, steps=["judge"], judge=lexical),
             "Judging needs extractions: choose extraction too, or a run whose extractions are judged anew.",
         ),
         (
@@ -111,7 +111,7 @@ def test_every_refusal_says_why_in_one_sentence(dataset, majority, omniscient, l
 def test_what_a_source_must_be(dataset, omniscient, lexical, extracted):
     plan = planned(dataset, [omniscient], ["judge"], judge=lexical, source=extracted)
     assert len(check(plan)) == 8
-    told, _ = refusal(changed(plan, stages=["extract", "judge"]))
+    told, _ = refusal(changed(plan, steps=["extract", "judge"]))
     assert told == "A run that judges another's extractions makes none of its own; leave extraction out."
     told, _ = refusal(changed(plan, form="structured"))
     assert told == f"The extractions of {extracted.title} are free text, and are judged as such."
@@ -127,7 +127,7 @@ def test_what_a_source_must_be(dataset, omniscient, lexical, extracted):
 
 
 def test_a_source_without_answers_is_refused(dataset, omniscient, lexical):
-    waiting = started(dataset=dataset, endpoints=[omniscient], stages=["extract"])
+    waiting = started(dataset=dataset, endpoints=[omniscient], steps=["extract"])
     plan = planned(dataset, [omniscient], ["judge"], judge=lexical, source=waiting)
     assert refusal(plan)[0] == "The earlier run has no extraction of these models and stories yet."
 
@@ -135,9 +135,7 @@ def test_a_source_without_answers_is_refused(dataset, omniscient, lexical):
 def test_judging_anew_takes_extractions_over_and_calls_the_judge_alone(dataset, omniscient, extracted):
     strict = endpoint("strict", "baseline", model="lexical-judge", options={"threshold": 1.0})
     before = set(Call.objects.values_list("pk", flat=True))
-    anew = worked_off(
-        started(dataset=dataset, endpoints=[omniscient], stages=["judge"], judge=strict, source=extracted)
-    )
+    anew = worked_off(started(dataset=dataset, endpoints=[omniscient], steps=["judge"], judge=strict, source=extracted))
     new = Call.objects.exclude(pk__in=before)
     assert set(new.values_list("endpoint__name", flat=True)) == {"strict"} and new.count() == 8
     for stage in (EXTRACT, JUDGE):
@@ -190,7 +188,7 @@ def test_plan_of_gives_back_what_was_launched(dataset, majority, lexical):
 
 
 def test_extending_adds_stories_and_models_and_leaves_what_is_there(dataset, majority):
-    run = worked_off(started(dataset=dataset, endpoints=[majority], stages=["label"], limit=3))
+    run = worked_off(started(dataset=dataset, endpoints=[majority], steps=["label"], limit=3))
     held = set(RunItem.objects.values_list("pk", "call"))
     made = extend_run(by=None, run=run, stories=list(dataset.samples.selected()[:5]), now=NOW())
     assert (made, run.job.state) == (2, "running")
@@ -210,7 +208,7 @@ def test_extending_adds_stories_and_models_and_leaves_what_is_there(dataset, maj
 
 
 def test_a_cancelled_run_is_not_extended(dataset, majority):
-    run = started(dataset=dataset, endpoints=[majority], stages=["label"], limit=3)
+    run = started(dataset=dataset, endpoints=[majority], steps=["label"], limit=3)
     cancel_job(job=run.job, now=NOW())
     with pytest.raises(RunRefused, match=r"^The run was cancelled; run it again instead\.$"):
         extend_run(by=None, run=run, stories=list(dataset.samples.all()), now=NOW())
@@ -219,7 +217,7 @@ def test_a_cancelled_run_is_not_extended(dataset, majority):
 def test_structured_and_text_are_asked_and_read_differently(dataset):
     model = endpoint("scripted")
     runs = {
-        form: worked_off(started(dataset=dataset, endpoints=[model], stages=["label"], form=form))
+        form: worked_off(started(dataset=dataset, endpoints=[model], steps=["label"], form=form))
         for form in ("text", "structured")
     }
     text, structured = (
@@ -233,7 +231,7 @@ def test_structured_and_text_are_asked_and_read_differently(dataset):
 
 
 def test_reading_again_makes_no_call_and_brings_the_report_up_to_date(dataset, majority, monkeypatch):
-    run = worked_off(started(dataset=dataset, endpoints=[majority], stages=["label"]))
+    run = worked_off(started(dataset=dataset, endpoints=[majority], steps=["label"]))
     before, calls = report_of(run), Call.objects.count()
     assert read_again(by=None, run=run, now=NOW()) == 0
 
@@ -252,7 +250,7 @@ def test_reading_again_makes_no_call_and_brings_the_report_up_to_date(dataset, m
 
 
 def test_the_report_is_kept_until_an_item_changes(dataset, majority, django_assert_max_num_queries):
-    run = worked_off(started(dataset=dataset, endpoints=[majority], stages=["label"], limit=3))
+    run = worked_off(started(dataset=dataset, endpoints=[majority], steps=["label"], limit=3))
     first = report_of(run)
     RunReport.objects.update(metrics=first.as_json() | {"stories": -1})
     with django_assert_max_num_queries(2):
@@ -270,7 +268,7 @@ def test_people_are_scored_like_models(db):
     project = sample()
     data = freeze(by=None, project=project)[0]
     run = worked_off(
-        started(dataset=data, endpoints=[endpoint("random-labels", "baseline", model="random")], stages=["label"])
+        started(dataset=data, endpoints=[endpoint("random-labels", "baseline", model="random")], steps=["label"])
     )
     stories = list(data.samples.all())
     people = {one.name for one in people_in(run, samples_of(run)) if one.role == "annotator" and one.labelled}

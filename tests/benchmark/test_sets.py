@@ -143,7 +143,7 @@ def test_a_step_waits_for_all_answers_that_it_needs_and_equal_questions_are_one_
     monkeypatch.setitem(registry._suites, "tiny", guarded(replace(SUITE, steps=steps, **own)))
     models = [make_endpoint("adder", provider="baseline", model="adder")]
     plan = Plan(Dataset.objects.get(), models, ["repeat", "again", "sum"], suite="tiny", max_tokens=20)
-    lines = {line.stage: (line.calls, line.shared) for line in estimate(plan).lines}
+    lines = {line.step: (line.calls, line.shared) for line in estimate(plan).lines}
     assert lines == {"repeat": (len(SUMS), 0), "again": (0, len(SUMS)), "sum": (len(SUMS), 0)}
     run = work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))
     answered = RunItem.objects.filter(entrant__run=run, call__isnull=False)

@@ -53,7 +53,7 @@ def copy(world) -> Dataset:
 def asked(cast, copy, *models: str, **plan) -> Run:
     endpoints = [make_endpoint(name, provider="baseline", model=name) for name in models]
     held = {"category": TASK, "split": "en", "limit": 40, "options": {"method": "direct"}, "repetitions": 3} | plan
-    made = Plan(dataset=copy, endpoints=endpoints, stages=["answer"], suite="tombench", **held)
+    made = Plan(dataset=copy, endpoints=endpoints, steps=["answer"], suite="tombench", **held)
     return work_off(start_run(by=cast.alice, plan=made, now=timezone.now()))
 
 
@@ -111,15 +111,15 @@ def test_what_cannot_be_is_refused_in_one_sentence(cast, copy, tmp_path):
     endpoint = make_endpoint("random", provider="baseline", model="random")
     held = {"dataset": copy, "endpoints": [endpoint]}
     for plan, sentence in (
-        ({"stages": ["label"], "suite": "tombench"}, "expected some of s2a-extract, simtom-perspective and answer"),
+        ({"steps": ["label"], "suite": "tombench"}, "expected some of s2a-extract, simtom-perspective and answer"),
         (
-            {"stages": ["answer"], "suite": "tombench", "options": {"method": "loud"}},
+            {"steps": ["answer"], "suite": "tombench", "options": {"method": "loud"}},
             "expected direct or cot or self-ask or s2a or simtom",
         ),
-        ({"stages": ["answer"], "suite": "tombench", "options": {"tone": 1}}, "it has: method"),
-        ({"stages": ["answer"], "suite": "tombench", "options": {"form": "structured"}}, "free text alone"),
-        ({"stages": ["answer"], "suite": "tombench", "repetitions": 0}, "expected 1 to 100"),
-        ({"stages": ["label"], "suite": "omnitom"}, "needs a version of the project's own gold"),
+        ({"steps": ["answer"], "suite": "tombench", "options": {"tone": 1}}, "it has: method"),
+        ({"steps": ["answer"], "suite": "tombench", "options": {"form": "structured"}}, "free text alone"),
+        ({"steps": ["answer"], "suite": "tombench", "repetitions": 0}, "expected 1 to 100"),
+        ({"steps": ["label"], "suite": "omnitom"}, "needs a version of the project's own gold"),
     ):
         with pytest.raises(RunRefused, match=sentence):
             check(Plan(**held, **plan))

@@ -61,7 +61,7 @@ def labelled(world) -> Run:
     """A run of a scripted model that labels; what it answers is in a file, as a provider changes without a word."""
     write_script([{"fingerprint": "fp1"}])
     world.models["watched"] = endpoint("watched", options={"script": SCRIPT}, price_input="1", price_output="2")
-    return world.another("watched", stages=("label",), judge=None, form="structured")
+    return world.another("watched", steps=("label",), judge=None, form="structured")
 
 
 def plan_of(run: Run, **fields) -> WatchPlan:
@@ -186,7 +186,7 @@ def test_a_story_whose_first_answer_cannot_be_used_has_no_agreement(world, label
 def test_a_judge_is_watched_by_its_verdicts_on_the_same_tables(world, monkeypatch):
     monkeypatch.setitem(FUNCTIONS, "words", lambda body: lexical_judge.answer(body | {"threshold": 0.9}))
     judge = endpoint("words", options={"function": "words"})
-    run = world.another("omniscient", stages=("extract", "judge"), judge=judge)
+    run = world.another("omniscient", steps=("extract", "judge"), judge=judge)
     assert [one.key for one in watchable_of(run)] == ["judge"]
     plan = WatchPlan(run, watchable_of(run)[0], stories=9, drop=0.2, budget=Decimal(1))
     assert estimate_of_repeat(plan).total.calls == 9
@@ -220,8 +220,8 @@ def test_a_run_that_a_watch_rests_on_is_archived_and_not_deleted(world, labelled
 def test_a_run_whose_tables_a_watched_judge_judges_stays(world):
     write_script([])
     judge = endpoint("words", options={"script": SCRIPT})
-    run = world.another("omniscient", stages=("extract",), judge=None)
-    judged = world.another("omniscient", stages=("judge",), judge=judge, source=run)
+    run = world.another("omniscient", steps=("extract",), judge=None)
+    judged = world.another("omniscient", steps=("judge",), judge=judge, source=run)
     watch = WatchPlan(judged, watchable_of(judged)[0], stories=9, drop=0.2)
     start_watch(by=None, plan=watch, now=timezone.now())
     with pytest.raises(RunRefused, match="The watch of “words” rests on this run"):

@@ -39,7 +39,7 @@ def say_before(askings: Sequence[Asking], tell: Callable[[str], None]) -> None:
     if not any(reads_prompts(part.asked) for part in parts):
         return
     tell(before_asking(estimate_all(askings).total))
-    if tests := sum(len(part.stories) for part in parts if part.stage == SELF_TEST):
+    if tests := sum(len(part.stories) for part in parts if part.step == SELF_TEST):
         tell(f"{tests:,} of the calls test the judge, once for this version of it.")
 
 

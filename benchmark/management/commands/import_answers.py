@@ -72,7 +72,7 @@ class Command(JsonCommand):
         given = options_given([*suite.settings, *own], options["option"])
         ids = {option.name: given.pop(option.name) for option in own if option.name in given}
         plan = Plan(
-            dataset=dataset, endpoints=[], stages=[step.key for step in suite.launched if not step.judged],
+            dataset=dataset, endpoints=[], steps=[step.key for step in suite.launched if not step.judged],
             suite=suite.name,
             options=given, max_tokens=suite.max_tokens, **{name: options[name] for name in same},
         )  # fmt: skip

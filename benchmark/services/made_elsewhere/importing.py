@@ -153,7 +153,7 @@ def importable(suite: Suite) -> list[Step]:
 
 def steps_of_import(plan: Plan) -> list[str]:
     """Return the keys of the steps whose answers can be imported into the run of the plan."""
-    return [step.key for step in importable(plan.definition) if step.key in plan.stages]
+    return [step.key for step in importable(plan.definition) if step.key in plan.steps]
 
 
 def _read_by_ids(

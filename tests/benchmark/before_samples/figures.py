@@ -20,7 +20,7 @@ from benchmark.models import Dataset, Form, Run, SharedReport
 from benchmark.services.documents import as_json as document_as_json
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.downloads import no_official_output, output_files, score_lines, table_file, zipped
-from benchmark.services.watching import StageProgress, stage_progress
+from benchmark.services.watching import StepProgress, step_progress
 
 SLUG = "before"
 
@@ -120,7 +120,7 @@ def _run(run: Run, client: Client) -> dict[str, Any]:
     return {
         "told": run_summary(run, scores=True),
         "document": document_as_json(document),
-        "standings": [_standing(one) for one in stage_progress(run, now=run.created_at)],
+        "standings": [_standing(one) for one in step_progress(run, now=run.created_at)],
         "scores.csv": _scores("".join(score_lines(run))),
         "scores of an annotator": _of_annotator(run),
         "tables": {name: _cells(table_file(table(), "csv")) for name, table in tables_of(document).items()},
@@ -131,9 +131,9 @@ def _run(run: Run, client: Client) -> dict[str, Any]:
     }
 
 
-def _standing(row: StageProgress) -> dict[str, Any]:
-    """Without what waits for a person, which installations of before did not count apart."""
-    return {name: value for name, value in asdict(row).items() if name != "held"}
+def _standing(row: StepProgress) -> dict[str, Any]:
+    """Without what waits for a person, which installations of before did not count apart; a step was called a stage."""
+    return {"stage" if name == "step" else name: value for name, value in asdict(row).items() if name != "held"}
 
 
 def _output(entrant) -> dict[str, Any]:

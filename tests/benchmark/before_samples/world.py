@@ -80,7 +80,7 @@ def build(folder: Path) -> None:
     )
     second = freeze(by=None, project=project, note="Second")[0]
     assert second != first
-    everything = {"stages": ("extract", "judge", "label"), "judge": models["lexical-judge"]}
+    everything = {"steps": ("extract", "judge", "label"), "judge": models["lexical-judge"]}
     chosen = [models[name] for name in ("majority", "omniscient")]
     worked_off(started(dataset=second, endpoints=chosen, title="Second version", **everything))
     _share(project, runs)
@@ -138,24 +138,24 @@ def _text(number: int) -> str:
 
 
 def _runs_of(dataset: Dataset, models: dict) -> dict[str, Run]:
-    def run(title: str, *names: str, stages=("extract", "judge", "label"), judge: str = "lexical-judge", **plan) -> Run:
-        asked = {"judge": models[judge]} if "judge" in stages else {}
+    def run(title: str, *names: str, steps=("extract", "judge", "label"), judge: str = "lexical-judge", **plan) -> Run:
+        asked = {"judge": models[judge]} if "judge" in steps else {}
         chosen = [models[name] for name in names]
-        made = worked_off(started(dataset=dataset, endpoints=chosen, title=title, stages=stages, **asked, **plan))
+        made = worked_off(started(dataset=dataset, endpoints=chosen, title=title, steps=steps, **asked, **plan))
         if test := current_test(made):
             worked_off(test)
         return made
 
     runs = {
         "all": run("All", "majority", "random", "omniscient", "weak", "mute", self_test=True),
-        "part": run(PART, "majority", stages=("label",), limit=4),
+        "part": run(PART, "majority", steps=("label",), limit=4),
         "structured": run("Structured", "omniscient", "schematic", form="structured"),
         "examples": run("With examples", "weak", "omniscient", level=4, examples=2, split="main", seed=3),
-        "followed": run(FOLLOWED, "omniscient", stages=("extract", "judge"), judge="forgetful", self_test=True),
+        "followed": run(FOLLOWED, "omniscient", steps=("extract", "judge"), judge="forgetful", self_test=True),
     }
     ask_missing(by=None, run=runs["followed"], now=timezone.now())
     worked_off(runs["followed"])
-    runs["anew"] = run("Judged anew", "weak", "omniscient", stages=("judge",), judge="forgetful", source=runs["all"])
+    runs["anew"] = run("Judged anew", "weak", "omniscient", steps=("judge",), judge="forgetful", source=runs["all"])
     return runs
 
 

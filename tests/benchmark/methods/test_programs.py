@@ -16,7 +16,7 @@ from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan
 from benchmark.services.reports import forget_report, report_of
 from benchmark.services.runs import start_run
-from benchmark.services.watching import stage_progress
+from benchmark.services.watching import step_progress
 from benchmark.suites import registry
 from tests.benchmark.settled import make_endpoint, work_off, written
 from tests.benchmark.tiny.suite import SUITE
@@ -55,9 +55,9 @@ def plan(programmed, cast, tmp_path):
 @pytest.mark.parametrize(("tone", "steps"), [("please", ["repeat", "sum"]), ("now", ["sum"])])
 def test_a_run_asks_at_the_steps_of_its_program(plan, cast, tone, steps):
     planned = plan(tone)
-    assert planned.stages == steps and estimate(planned).total.calls == len(steps) * len(SUMS)
+    assert planned.steps == steps and estimate(planned).total.calls == len(steps) * len(SUMS)
     run = start_run(by=cast.alice, plan=planned, now=timezone.now())
-    assert {row.stage: row.total for row in stage_progress(run, now=timezone.now())} == dict.fromkeys(steps, len(SUMS))
+    assert {row.step: row.total for row in step_progress(run, now=timezone.now())} == dict.fromkeys(steps, len(SUMS))
     run = work_off(run)
     assert run.stages == steps and run.job.state == "finished"
     assert sorted(set(RunItem.objects.values_list("stage", flat=True))) == steps

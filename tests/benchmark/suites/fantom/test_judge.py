@@ -107,7 +107,7 @@ def test_a_judge_reads_free_beliefs_alone_and_its_verdicts_are_scored_beside_the
         world.dataset, [world.endpoints[name] for name in MODELS], [], suite="fantom",
         judge=world.endpoints["oracle-judge"], self_test=False,
     )  # fmt: skip
-    expected = {line.stage: line.calls for line in estimate(plan).lines}
+    expected = {line.step: line.calls for line in estimate(plan).lines}
     run = world.run("oracle-judge")
     assert run.stages == ["answer", "judge"]
     judged = RunItem.objects.filter(entrant__run=run, stage="judge").select_related("sample")

@@ -45,12 +45,12 @@ def copy(cast, tmp_path, monkeypatch):
 def planned(copy, *models, **options) -> Plan:
     endpoints = [make_endpoint(name, provider="baseline", model=name) for name in models]
     settings = {"method": "plain", "story": "prose", "precursors": True} | options
-    return Plan(dataset=copy, endpoints=endpoints, stages=["answer"], suite="percept-tomi", options=settings)
+    return Plan(dataset=copy, endpoints=endpoints, steps=["answer"], suite="percept-tomi", options=settings)
 
 
 def test_the_tracker_is_right_everywhere_and_stories_are_asked_once(cast, copy, client):
     plan = planned(copy, "tracker", "majority", "random")
-    assert plan.stages == ["perceptions", "belief", "answer"]
+    assert plan.steps == ["perceptions", "belief", "answer"]
     # 16 questions about 4 stories: 4 calls on perceptions, 16 on beliefs, 16 answers, of three baselines
     assert estimate(plan).total.calls == 3 * (4 + 16 + 16)
     run = work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))

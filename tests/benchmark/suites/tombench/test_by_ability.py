@@ -19,7 +19,7 @@ def test_methods_are_compared_by_the_abilities_of_the_paper(tmp_path):
     for at, sample in enumerate(samples[:9]):
         sample.content |= {"ability": KINDS[at % 3]}
         sample.save(update_fields=["content"])
-    asked = {"dataset": world.questions, "endpoints": [world.models["random"]], "stages": ("answer",)}
+    asked = {"dataset": world.questions, "endpoints": [world.models["random"]], "steps": ("answer",)}
     thinking = worked_off(started(**asked, suite="tombench", repetitions=1, method="cot"))
     document = document_of(thinking)
     rows = document.by_method.parts["tombench"]["repaired"]

@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 
 def test_letters_that_flip_are_told_by_the_options_that_they_meant(tmp_path, client):
     world = structure_world(tmp_path)
-    asked = {"dataset": world.questions, "stages": ("answer",), "suite": "tombench"}
+    asked = {"dataset": world.questions, "steps": ("answer",), "suite": "tombench"}
     letter = make_endpoint("always-a", options={"default": "[[A]]"})
     run = worked_off(started(**asked, endpoints=[letter], repetitions=2))
     report_of(run)
