@@ -194,12 +194,12 @@ def shared_document(access: ProjectAccess, report: SharedReport) -> Document:
 def _opened(access: ProjectAccess, document: Document, dataset: Dataset | None) -> Document:
     if document.corrections and not _sees_corrections(access, document.corrections.uid):
         document = replace(document, corrections=None)
-    document = replace(document, stages=_with_own_corrections(access, document.stages))
+    document = replace(document, groups=_with_own_corrections(access, document.groups))
     if document.comparison:
         document = replace(document, comparison=_with_own_corrected(access, document.comparison))
     if document.rankings is not None:
         return replace(document, rankings=[_ranking_for(access, ranking) for ranking in document.rankings])
-    suite = next(map(group_suite, _stages_of(document)), "")
+    suite = next(map(group_suite, _groups_of(document)), "")
     closed, stories = closed_to(access, suite, dataset), withheld.stories_of(document)
     if stories is not None:
         _check_enough(stories, closed, suite)
@@ -213,20 +213,20 @@ def _sees_corrections(access: ProjectAccess, study: str) -> bool:
     return access.at_least(Role.ADMIN) and not has_unfinished(access.user, study)
 
 
-def _with_own_corrections(access: ProjectAccess, stages: EntrantsByGroup) -> EntrantsByGroup:
+def _with_own_corrections(access: ProjectAccess, groups: EntrantsByGroup) -> EntrantsByGroup:
     """Return the entrants with the corrected scores that this member may see: admins have the reason for others."""
-    studies = {one.corrected.study for rows in stages.values() for one in rows if one.corrected}
+    studies = {one.corrected.study for rows in groups.values() for one in rows if one.corrected}
     if not studies:
-        return stages
+        return groups
     if not access.at_least(Role.ADMIN):
-        return {stage: [replace(one, corrected=None) for one in rows] for stage, rows in stages.items()}
+        return {group: [replace(one, corrected=None) for one in rows] for group, rows in groups.items()}
     closed = unfinished_in(access.user, studies - {""})
     waiting = Correction(reason=STILL_ALIGNING)
     return {
-        stage: [
+        group: [
             replace(one, corrected=waiting) if one.corrected and one.corrected.study in closed else one for one in rows
         ]
-        for stage, rows in stages.items()
+        for group, rows in groups.items()
     }
 
 
@@ -240,9 +240,9 @@ def _with_own_corrected(access: ProjectAccess, comparison: Comparison) -> Compar
     return replace(comparison, corrected=waiting) if waits else comparison
 
 
-def _stages_of(document: Document) -> Iterable[str]:
+def _groups_of(document: Document) -> Iterable[str]:
     """The metric groups that a document has figures of."""
-    return [document.comparison.stage] if document.comparison else document.stages
+    return [document.comparison.group] if document.comparison else document.groups
 
 
 def _tells(keys: Sequence[str]) -> bool:
@@ -285,7 +285,7 @@ def leaderboard_for(
     if closed:
         leaderboard = replace(
             leaderboard,
-            entrants=withheld.whole_stages(leaderboard.entrants),
+            entrants=withheld.whole_groups(leaderboard.entrants),
             absent=[*leaderboard.absent, *withheld.rows_of(leaderboard.entrants, len(closed))],
             withheld=len(closed),
         )
@@ -304,12 +304,12 @@ def across_for(access: ProjectAccess) -> list[SuiteRanking]:
 
 
 def _ranking_for(access: ProjectAccess, ranking: SuiteRanking) -> SuiteRanking:
-    return withheld.whole_ranking(ranking, closed_to(access, group_suite(ranking.stage)))
+    return withheld.whole_ranking(ranking, closed_to(access, group_suite(ranking.group)))
 
 
 def comparison_for(access: ProjectAccess, pair: Sequence[NamedEntrant], comparison: Comparison) -> Comparison:
     """The comparison as this person may see it. Raises NotComparable where it would tell of the open stories."""
-    suite = group_suite(comparison.stage)
+    suite = group_suite(comparison.group)
     closed = closed_to(access, suite)
     stories = {story.number for story in comparison.stories}
     telling = any(entrant.kind in withheld.TELLING for entrant in pair)

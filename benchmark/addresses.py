@@ -86,7 +86,7 @@ class ChosenComparison:
     runs: Sequence[Run]
     entrants: Mapping[str, Sequence[NamedEntrant]]
     pair: Sequence[NamedEntrant]
-    stage: str
+    group: str
     parse: str
     parses: Sequence[str]
     unofficial: str
@@ -213,9 +213,9 @@ def document_asked_for(params: Mapping[str, str], access: ProjectAccess) -> Docu
 def leaderboard_document_of(chosen: ChosenLeaderboard, params: Mapping[str, str]) -> Document:
     """Return the document of a chosen leaderboard, with the rows that the filters of its address leave."""
     leaderboard, filters = chosen.leaderboard, filters_of(params)
-    stages = {stage: kept(entrants, filters) for stage, entrants in leaderboard.entrants.items()}
+    groups = {group: kept(entrants, filters) for group, entrants in leaderboard.entrants.items()}
     entered = entered_of(chosen, filters)
-    return leaderboard_document("Leaderboard", stages, leaderboard.absent, entered, withheld=leaderboard.withheld)
+    return leaderboard_document("Leaderboard", groups, leaderboard.absent, entered, withheld=leaderboard.withheld)
 
 
 def entered_of(chosen: ChosenLeaderboard, filters: Mapping[str, str]) -> list[PaperRow]:
@@ -245,24 +245,24 @@ def ranking_in(params: Mapping[str, str]) -> dict[str, str]:
 def chosen_comparison(params: Mapping[str, str], access: ProjectAccess) -> ChosenComparison:
     """Return what the address asks to be compared: `whole`, and as the reader may see it. Raises NotComparable."""
     runs, entrants = pair_of(access.project, params.get("a", ""), params.get("b", ""))
-    stage = params.get("stage") if params.get("stage") in entrants else next(iter(entrants))
+    group = params.get("stage") if params.get("stage") in entrants else next(iter(entrants))
     selection = selection_named(runs[0].dataset, params.get("split", ""), runs[0].suite)
-    unofficial = unread(entrants[stage], stage, "official", selection)
+    unofficial = unread(entrants[group], group, "official", selection)
     parses = ["repaired"] if unofficial else ["repaired", "official"]
     parse = params.get("reading") if params.get("reading") in parses else parses[0]
-    full = with_corrected(compare(entrants[stage], stage, parse, selection), entrants[stage], runs, selection)
-    query = {"a": params["a"], "b": params["b"], "stage": stage, "reading": parse}
+    full = with_corrected(compare(entrants[group], group, parse, selection), entrants[group], runs, selection)
+    query = {"a": params["a"], "b": params["b"], "stage": group, "reading": parse}
     query |= ({"split": selection.key} if selection else {}) | ranking_in(params)
     return ChosenComparison(
         runs=runs,
         entrants=entrants,
-        pair=entrants[stage],
-        stage=stage,
+        pair=entrants[group],
+        group=group,
         parse=parse,
         parses=parses,
         unofficial=unofficial,
         whole=full,
-        comparison=comparison_for(access, entrants[stage], full),
+        comparison=comparison_for(access, entrants[group], full),
         query=urlencode(query),
         asked=query,
         swapped=urlencode(query | {"a": params["b"], "b": params["a"]}),

@@ -174,7 +174,7 @@ class ComparisonView(GenericAPIView):
             chosen = chosen_comparison(params, access)
         except NotComparable as refusal:
             raise CannotBeDone(str(refusal)) from refusal
-        if asked.get("group", chosen.stage) != chosen.stage:
+        if asked.get("group", chosen.group) != chosen.group:
             raise Http404(
                 f"The two have no metric group {asked['group']!r} in common; expected {', '.join(chosen.entrants)}."
             )

@@ -137,8 +137,8 @@ class ControlResults:
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> ControlResults:
         rows = {
-            stage: {parse: [ControlRow.from_json(row) for row in of] for parse, of in by_parse.items()}
-            for stage, by_parse in kept["rows"].items()
+            group: {parse: [ControlRow.from_json(row) for row in of] for parse, of in by_parse.items()}
+            for group, by_parse in kept["rows"].items()
         }
         left = [Left.from_json(one) for one in kept["left"]]
         return cls(rows=rows, methods=kept["methods"], left=left, unfinished=kept.get("unfinished", ()))
@@ -163,8 +163,8 @@ class MethodResults:
     def from_json(cls, kept: Mapping[str, Any]) -> MethodResults:
         rows, parts = (
             {
-                stage: {parse: [MethodRow.from_json(row) for row in of] for parse, of in by_parse.items()}
-                for stage, by_parse in kept.get(name, {}).items()
+                group: {parse: [MethodRow.from_json(row) for row in of] for parse, of in by_parse.items()}
+                for group, by_parse in kept.get(name, {}).items()
             }
             for name in ("rows", "parts")
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from core.language import gettext_noop
+from core.plain import Json, plain, renamed
 from core.statistics import Estimate
 
 NOT_ALIGNED = gettext_noop("people aligned none of its tables")
@@ -149,15 +150,21 @@ class Corrections:
 
     uid: str
     study: str
-    stage: str
+    group: str
     version: str = ""
     judge: str = ""
     rows: Sequence[CorrectedRow]
     differing: float | None = None
     warns: bool = False
 
+    def as_json(self) -> Json:
+        """Return what is kept, where the group is a stage."""
+        kept = {one.name: plain(getattr(self, one.name)) for one in fields(self)}
+        return renamed(kept, {"group": "stage"})
+
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Corrections:
         names = {one.name for one in fields(cls)} - {"rows"}
         rows = [CorrectedRow.from_json(row) for row in kept["rows"]]
-        return cls(rows=rows, **{name: value for name, value in kept.items() if name in names})
+        known = renamed(kept, {"stage": "group"})
+        return cls(rows=rows, **{name: value for name, value in known.items() if name in names})

@@ -40,7 +40,7 @@ class Absence:
     `problem` the commonest reason; where its run has a part of the stories, `covered` is how many; `unscored` where the
     suite could not score its answers."""
 
-    stage: str
+    group: str
     model: str
     run: str = ""
     run_title: str = ""
@@ -51,7 +51,7 @@ class Absence:
     unscored: bool = False
 
     def as_json(self) -> Json:
-        row = {"stage": self.stage, "model": self.model, "run": self.run, "why": self.why}
+        row = {"stage": self.group, "model": self.model, "run": self.run, "why": self.why}
         row |= {"failed": self.failed, "problem": self.problem} if self.failed else {}
         return row | ({"covered": self.covered} if self.covered is not None else {})
 
@@ -61,7 +61,7 @@ class Absence:
 
     def __str__(self) -> str:
         if not self.failed:
-            return gettext_noop(f"{self.model} is not in the ranking of {group_named(self.stage).noun}: {self.why}.")
+            return gettext_noop(f"{self.model} is not in the ranking of {group_named(self.group).noun}: {self.why}.")
         why = gettext_noop(f" The commonest reason: {self.problem}") if self.problem else ""
         return gettext_noop(f"{self.model} has no figures ({self.run_title}): all {self.failed:,} calls failed.{why}")
 
@@ -70,18 +70,18 @@ _LONGEST = 160
 """Characters of a problem in a sentence; it is whole beside it."""
 
 
-def apart(stage: str, ranking: Ranking) -> list[Absence]:
+def apart(group: str, ranking: Ranking) -> list[Absence]:
     """Return the models that were asked or judged under other conditions than the ranking's."""
     absent = []
     for other in ranking.others:
         unlike = {field: name for field, name in other.within.items() if name != ranking.chosen[field]}
         how = [f"{label} {unlike[field]}" for field, label in WITHIN.items() if field in unlike]
         why = gettext_noop(f"ranked apart: {', '.join(how)}") if how else gettext_noop("ranked apart")
-        absent += [Absence(stage, name, why=why) for name in other.models]
+        absent += [Absence(group, name, why=why) for name in other.models]
     return absent
 
 
-def uncovered(stage: str, entrants: Sequence[RunEntrant], present: Set[str], stories: Set[int]) -> list[Absence]:
+def uncovered(group: str, entrants: Sequence[RunEntrant], present: Set[str], stories: Set[int]) -> list[Absence]:
     """Return the absences of `entrants` whose names are not `present` in a ranking over the stories: no run has all of
     them. Each once, with the run that has most, the newest of several."""
     widest: dict[str, tuple[int, RunEntrant]] = {}
@@ -91,36 +91,36 @@ def uncovered(stage: str, entrants: Sequence[RunEntrant], present: Set[str], sto
             widest[entrant.name] = covered, entrant
     return [
         Absence(
-            stage, name, run=entrant.run, run_title=entrant.run_title, covered=covered,
-            why=gettext_noop(f"its run has {covered:,} of these {len(stories):,} {_samples(stage)}"),
+            group, name, run=entrant.run, run_title=entrant.run_title, covered=covered,
+            why=gettext_noop(f"its run has {covered:,} of these {len(stories):,} {_samples(group)}"),
         )
         for name, (covered, entrant) in widest.items()
     ]  # fmt: skip
 
 
-def _samples(stage: str) -> str:
+def _samples(group: str) -> str:
     """The noun for samples of a metric group's suite, in the plural, whatever its figures count."""
-    return suite_named(group_suite(stage)).noun[1]
+    return suite_named(group_suite(group)).noun[1]
 
 
 def unscored(suite: str, runs: Sequence[Run], reports: Mapping[int, RunFigures]) -> list[Absence]:
     """Return the models whose answers the suite could not score, in each of its rankings, and in judged ones those of a
     judge that it cannot describe."""
     unjudged = [
-        Absence(stage, row.name, run=run.uid, run_title=run.title, why=_sentence(failure), unscored=True)
+        Absence(group, row.name, run=run.uid, run_title=run.title, why=_sentence(failure), unscored=True)
         for run in runs
         if (failure := version_failure(run))
-        for stage in keys_of(suite)
-        if group_named(stage).judged
+        for group in keys_of(suite)
+        if group_named(group).judged
         for row in reports[run.pk].entrants
-        if row.groups.get(stage) is not None
+        if row.groups.get(group) is not None
     ]
     return unjudged + [
         Absence(
-            stage, names.get(row.name, row.name), run=run.uid, run_title=run.title, why=_sentence(row.failed),
+            group, names.get(row.name, row.name), run=run.uid, run_title=run.title, why=_sentence(row.failed),
             unscored=True,
         )
-        for stage in keys_of(suite)
+        for group in keys_of(suite)
         for run in runs
         for names in [people_of(reports[run.pk].entrants)]
         for row in reports[run.pk].entrants
@@ -128,11 +128,11 @@ def unscored(suite: str, runs: Sequence[Run], reports: Mapping[int, RunFigures])
     ]  # fmt: skip
 
 
-def rows_withheld(stage: str, rows: str, stories: int) -> Absence:
+def rows_withheld(group: str, rows: str, stories: int) -> Absence:
     """Return the absence of `rows` such as "People" for a reader with open work on so many of the stories."""
-    nouns = _samples(stage)
+    nouns = _samples(group)
     some = gettext_noop(f"one of these {nouns}") if stories == 1 else gettext_noop(f"{stories:,} of these {nouns}")
-    return Absence(stage, rows, why=gettext_noop(f"withheld: you still have work to do on {some}"))
+    return Absence(group, rows, why=gettext_noop(f"withheld: you still have work to do on {some}"))
 
 
 def unread(entrants: Sequence[EntrantResults], parse: str) -> list[Absent]:
@@ -162,9 +162,9 @@ def is_absent(entrant: RunEntrant) -> bool:
     return entrant.kind != "person" and overall.get("stories") == 0 and bool(reasons) and reasons <= NO_ANSWER
 
 
-def absences(stage: str, entrants: Sequence[RunEntrant]) -> list[Absence]:
+def absences(group: str, entrants: Sequence[RunEntrant]) -> list[Absence]:
     """Return the absences of these entrants, in their order. One query."""
-    problems = _problems(stage, [entrant.entrant for entrant in entrants if entrant.entrant])
+    problems = _problems(group, [entrant.entrant for entrant in entrants if entrant.entrant])
     absent = []
     for entrant in entrants:
         model_problems = problems.get(entrant.entrant or 0, [])
@@ -173,14 +173,14 @@ def absences(stage: str, entrants: Sequence[RunEntrant]) -> list[Absence]:
             gettext_noop(f", most often: {_sentence(problem[:_LONGEST])}") if problem else ""
         )
         absent.append(
-            Absence(stage, entrant.name, entrant.run, entrant.run_title, failed=failed, problem=problem, why=why)
+            Absence(group, entrant.name, entrant.run, entrant.run_title, failed=failed, problem=problem, why=why)
         )
     return absent
 
 
-def _problems(stage: str, entrants: Sequence[int]) -> Mapping[int, list[tuple[str, int]]]:
+def _problems(group: str, entrants: Sequence[int]) -> Mapping[int, list[tuple[str, int]]]:
     failed = RunItem.objects.filter(
-        entrant__in=entrants, stage__in=group_named(stage).rests_on, item__state=ItemState.FAILED
+        entrant__in=entrants, stage__in=group_named(group).rests_on, item__state=ItemState.FAILED
     )
     problems: dict[int, list[tuple[str, int]]] = defaultdict(list)
     for entrant, problem, count in failed.order_by().values_list("entrant", "item__problem").annotate(Count("pk")):

@@ -63,7 +63,7 @@ def _rankings(runs: list[Run], reports: Mapping[int, RunFigures]) -> Iterator[Su
     key = _fullest(selections, [reports[run.pk] for run in runs], keys)
     leaderboard = leaderboard_of_runs(dataset, suite.name, runs, reports, key, groups=keys, selections=selections)
     for group in groups:
-        absent = {absence.model: absence.told for absence in leaderboard.absent if absence.stage == group.key}
+        absent = {absence.model: absence.told for absence in leaderboard.absent if absence.group == group.key}
         if leaderboard.entrants[group.key] or absent:
             yield _ranking(group, dataset, form, leaderboard, list(absent.values()))
 
@@ -115,7 +115,7 @@ def _ranking(
     chance = _by_chance(entrants) or (rows[guessing.key].repaired if guessing else None)
     chosen, conditions = leaderboard.chosen, leaderboard.rankings[group.key].chosen
     return SuiteRanking(
-        stage=group.key,
+        group=group.key,
         title="",
         dataset=gettext_noop(f"{dataset.title or 'gold'}, version {dataset.version}"),
         over=chosen.label if chosen else "",
@@ -201,7 +201,7 @@ def _titles(rankings: Sequence[SuiteRanking]) -> list[str]:
 
 def _parts(ranking: SuiteRanking) -> tuple[str, str, str, str]:
     return (
-        suite_named(group_suite(ranking.stage)).title,
+        suite_named(group_suite(ranking.group)).title,
         ranking.score,
         gettext_noop(f"version {ranking.query['version']}"),
         Form(ranking.query["form"]).label.lower(),

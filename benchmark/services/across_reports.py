@@ -19,7 +19,7 @@ from benchmark.suites.registry import group_named
 from core.language import gettext_noop
 
 ACROSS = "across"
-"""The kind of such a document; it has `rankings`, and no `stages`."""
+"""The kind of such a document; it has `rankings`, and no `groups`."""
 
 
 def across_report(rankings: Sequence[SuiteRanking], runs: Sequence[Run]) -> Document:
@@ -50,7 +50,7 @@ def items_behind(rankings: Sequence[SuiteRanking], project: Project) -> Q | None
     found = []
     for ranking in rankings:
         entrants = [place.entrant for place in ranking.places.values() if place.entrant]
-        own = Q(entrant__in=entrants, stage=group_named(ranking.stage).scored)
+        own = Q(entrant__in=entrants, stage=group_named(ranking.group).scored)
         if len(ranking.numbers) < sizes[int(ranking.query["version"])]:
             own &= Q(sample__number__in=ranking.numbers)
         found += [own] if entrants else []

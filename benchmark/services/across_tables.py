@@ -309,7 +309,7 @@ def _of_model(rankings: Sequence[SuiteRanking], model: AcrossModel, title: str) 
 
 def _units(rankings: Sequence[SuiteRanking]) -> str:
     """Name what is resampled whole in these rankings' suites."""
-    return " or ".join(dict.fromkeys(suite_named(group_suite(ranking.stage)).cluster[1] for ranking in rankings))
+    return " or ".join(dict.fromkeys(suite_named(group_suite(ranking.group)).cluster[1] for ranking in rankings))
 
 
 def _drawn(place: Place | None) -> Mapping[str, object] | None:

@@ -16,9 +16,9 @@ from core.language import gettext_noop
 from core.plain import plain
 
 
-def corrected_note(stage: str) -> str:
+def corrected_note(group: str) -> str:
     """Return what differences of corrected scores of a metric group are."""
-    cluster, clusters = suite_named(group_suite(stage)).cluster
+    cluster, clusters = suite_named(group_suite(group)).cluster
     return gettext_noop(
         f"Corrected: prediction-powered (PPI++) from the judge's scores and what people said of aligned {clusters}; t "
         f"test of what each {cluster} moves the difference, paired by {cluster}. Aligned {clusters}: of the model that "
@@ -31,15 +31,15 @@ def told_apart(row: PairedDifference) -> str:
     return shown_told(row.value, row.p_adjusted, plain(row.answered))
 
 
-def count_column(stage: str) -> Column:
+def count_column(group: str) -> Column:
     """Return the column of how many samples a difference is over."""
-    return Column(key="n", header=nouns_of_group(stage)[1].capitalize(), kind="count")
+    return Column(key="n", header=nouns_of_group(group)[1].capitalize(), kind="count")
 
 
-def answered_columns(stage: str) -> tuple[Column, ...]:
+def answered_columns(group: str) -> tuple[Column, ...]:
     """Return the columns of the difference over what both answered, beside the one with missing answers at their
     worst."""
-    counted = replace(count_column(stage), key="answered_n", group="Answered by both")
+    counted = replace(count_column(group), key="answered_n", group="Answered by both")
     difference = Column(
         key="answered_value", header=gettext_noop("Difference"), unit="points", kind="share", group=counted.group
     )
@@ -71,10 +71,10 @@ def difference_table(comparison: Comparison) -> Table:
         Column(key="p", header="p", kind="number", digits=4),
         Column(key="p_adjusted", header=gettext_noop("p, Holm"), kind="number", digits=4),
         Column(key="shown", header=gettext_noop("Shown to differ")),
-        count_column(comparison.stage),
-        *(answered_columns(comparison.stage) if any(row.answered for row in comparison.rows) else ()),
+        count_column(comparison.group),
+        *(answered_columns(comparison.group) if any(row.answered for row in comparison.rows) else ()),
     ]
-    everything = gettext_noop(f"All {nouns_of_group(comparison.stage)[1]}")
+    everything = gettext_noop(f"All {nouns_of_group(comparison.group)[1]}")
     rows = [
         plain(row)
         | {"part": "Category" if row.category else everything, "shown": told_apart(row), "interval_reason": row.reason}
@@ -82,7 +82,7 @@ def difference_table(comparison: Comparison) -> Table:
         for row in comparison.rows
     ]
     title = gettext_noop(
-        f"{group_named(comparison.stage).score_title}: {first} minus {second}, {comparison.parse} parse"
+        f"{group_named(comparison.group).score_title}: {first} minus {second}, {comparison.parse} parse"
     )
     facts = {"Stories": comparison.selection, "Settings that differ": comparison.differ}
     notes = [f"{name}: {text}." for name, text in facts.items() if text]
@@ -94,7 +94,7 @@ def difference_table(comparison: Comparison) -> Table:
 
 def corrected_difference_table(comparison: Comparison, corrected: CorrectedComparison) -> Table:
     """Return the differences of the scores without the judge's error."""
-    heads = heads_of_counts(comparison.stage)
+    heads = heads_of_counts(comparison.group)
     columns = [
         Column(key="what", header=gettext_noop("Figure")),
         *(
@@ -120,7 +120,7 @@ def corrected_difference_table(comparison: Comparison, corrected: CorrectedCompa
         columns=columns,
         rows=rows,
         lead=list(dict.fromkeys(map(differing_told, warnings))),
-        notes=[*_corrected_by(comparison, corrected), corrected_note(comparison.stage), _family(corrected)],
+        notes=[*_corrected_by(comparison, corrected), corrected_note(comparison.group), _family(corrected)],
     )
 
 
@@ -137,11 +137,11 @@ def _family(corrected: CorrectedComparison) -> str:
 
 
 def story_table(comparison: Comparison) -> Table:
-    noun = nouns_of_group(comparison.stage)[0]
+    noun = nouns_of_group(comparison.group)[0]
     columns = [
         Column(
             key="number",
-            header=f"{noun.capitalize()}{', by its first question' * bool(group_named(comparison.stage).unit)}",
+            header=f"{noun.capitalize()}{', by its first question' * bool(group_named(comparison.group).unit)}",
         ),
         *(
             [Column(key="category", header=gettext_noop("Category"))]
@@ -152,7 +152,7 @@ def story_table(comparison: Comparison) -> Table:
         Column(key="second", header=comparison.second, unit="%", kind="share"),
         Column(key="difference", header=gettext_noop("Difference"), unit="points", kind="share"),
     ]
-    title = gettext_noop(f"{group_named(comparison.stage).score_title} by {noun}, {comparison.parse} parse")
+    title = gettext_noop(f"{group_named(comparison.group).score_title} by {noun}, {comparison.parse} parse")
     names = [one.name for one in fields(ComparedStory)]
     rows = [{name: getattr(story, name) for name in names} for story in comparison.stories]
     return Table(title=title, columns=columns, rows=rows, lead=comparison.lead)

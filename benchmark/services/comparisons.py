@@ -43,7 +43,7 @@ from benchmark.suites.story_scores import (
 )
 from core.language import gettext_noop
 from core.made_by import made_by
-from core.plain import Json, plain
+from core.plain import Json, plain, renamed
 from core.statistics import holm, mean_of, method
 
 
@@ -91,7 +91,7 @@ class Comparison:
 
     first: str
     second: str
-    stage: str
+    group: str
     parse: str
     rows: Sequence[ComparedMetric]
     stories: Sequence[ComparedStory]
@@ -107,19 +107,22 @@ class Comparison:
     withheld: int = 0
 
     def as_json(self) -> Json:
-        """Return what is kept of it."""
+        """Return what is kept of it, where the group is a stage and the parse a reading."""
         kept = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in ("parse", "withheld")}
         kept["rows"] = plain(self.rows)
         if corrected := kept.pop("corrected"):
             kept["corrected"] = plain(corrected)
-        return kept | {"reading": self.parse, "stories": [asdict(story) for story in self.stories]}
+        return renamed(kept, {"group": "stage"}) | {
+            "reading": self.parse,
+            "stories": [asdict(story) for story in self.stories],
+        }
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Comparison:
         names = {one.name for one in fields(cls)} - {"rows", "stories"}
         rows = [ComparedMetric.from_json(row) for row in kept["rows"]]
         stories = [ComparedStory(**story) for story in kept["stories"]]
-        own = {name: value for name, value in kept.items() if name in names}
+        own = {name: value for name, value in renamed(kept, {"stage": "group"}).items() if name in names}
         if own.get("corrected"):
             own["corrected"] = CorrectedComparison.from_json(own["corrected"])
         return cls(parse=kept["reading"], rows=rows, stories=stories, **own)
@@ -171,44 +174,44 @@ def pair_of(project: Project, first: str, second: str) -> tuple[list[Run], dict[
     if first_run.suite != second_run.suite:
         raise NotComparable(gettext_noop("The two ran under different suites, which measure different things."))
     reports = reports_of(list(runs.values()))
-    entrants_by_stage = {}
-    for stage in keys_of(first_run.suite):
-        by_key = {entrant.key: entrant for entrant in entrants_of(list(runs.values()), reports, stage)}
+    entrants_by_group = {}
+    for group in keys_of(first_run.suite):
+        by_key = {entrant.key: entrant for entrant in entrants_of(list(runs.values()), reports, group)}
         if first in by_key and second in by_key:
-            entrants_by_stage[stage], _ = label([by_key[first], by_key[second]])
-    if not entrants_by_stage:
+            entrants_by_group[group], _ = label([by_key[first], by_key[second]])
+    if not entrants_by_group:
         raise NotComparable(gettext_noop("The two have no metric group in common, or no figures yet."))
-    return [first_run, second_run], entrants_by_stage
+    return [first_run, second_run], entrants_by_group
 
 
-def unread(entrants: Sequence[NamedEntrant], stage: str, parse: str, selection: Selection | None = None) -> str:
+def unread(entrants: Sequence[NamedEntrant], group: str, parse: str, selection: Selection | None = None) -> str:
     """Return why one of the two has no figures of a parse, over the selection where there is one, in a sentence;
     empty where both have."""
     for entrant in entrants:
-        if why := _unread(entrant, stage, parse, selection):
+        if why := _unread(entrant, group, parse, selection):
             return gettext_noop(f"{entrant.model} has no {parse} figures. {why}").strip()
     return ""
 
 
-def _unread(entrant: NamedEntrant, stage: str, parse: str, selection: Selection | None) -> str:
+def _unread(entrant: NamedEntrant, group: str, parse: str, selection: Selection | None) -> str:
     metrics = entrant.metrics
     if metrics[parse]:
         return ""
-    if selection and (columns := columns_of(StoryScores.objects.get(pk=entrant.scores).metrics[stage], parse)):
+    if selection and (columns := columns_of(StoryScores.objects.get(pk=entrant.scores).metrics[group], parse)):
         return lacking(columns, selection.stories)
     return str(metrics.get("reason") or NONE)
 
 
-def compare(entrants: Sequence[NamedEntrant], stage: str, parse: str, selection: Selection | None = None) -> Comparison:
+def compare(entrants: Sequence[NamedEntrant], group: str, parse: str, selection: Selection | None = None) -> Comparison:
     """Return the comparison, cached by the scores of both entrants. Raises NotComparable."""
-    if why := unread(entrants, stage, parse, selection):
+    if why := unread(entrants, group, parse, selection):
         raise NotComparable(why)
-    how = method(seed=SEED, unit=units_of_group(stage))
+    how = method(seed=SEED, unit=units_of_group(group))
     over = [selection.key, selection.label, sorted(selection.stories)] if selection else None
     compared = [
         made_by(),
         [[entrant.scores, entrant.model, entrant.own] for entrant in entrants],
-        stage,
+        group,
         parse,
         how,
         over,
@@ -216,7 +219,7 @@ def compare(entrants: Sequence[NamedEntrant], stage: str, parse: str, selection:
     key = "comparison:" + hashlib.sha256(json.dumps(compared).encode()).hexdigest()
     comparison: Comparison | None = cache.get(key)
     if comparison is None:
-        comparison = _compare(entrants, stage, parse, selection)
+        comparison = _compare(entrants, group, parse, selection)
         cache.set(key, comparison, KEPT_SECONDS)
     return replace(comparison, judge_tests=notes_of(entrants))
 
@@ -227,31 +230,31 @@ def with_corrected(
     """Return the comparison with the corrected scores of both, over the stories that it is of."""
     both = frozenset(set(entrants[0].numbers) & set(entrants[1].numbers))
     stories = both & selection.stories if selection else both
-    return replace(comparison, corrected=corrected_comparison(entrants, runs, comparison.stage, stories))
+    return replace(comparison, corrected=corrected_comparison(entrants, runs, comparison.group, stories))
 
 
-def _compare(entrants: Sequence[NamedEntrant], stage: str, parse: str, selection: Selection | None) -> Comparison:
+def _compare(entrants: Sequence[NamedEntrant], group: str, parse: str, selection: Selection | None) -> Comparison:
     metrics_by_scores = dict(
         StoryScores.objects.filter(pk__in=[entrant.scores for entrant in entrants]).values_list("pk", "metrics")
     )
-    sides = [_columns(entrant, metrics_by_scores[entrant.scores][stage], parse) for entrant in entrants]
+    sides = [_columns(entrant, metrics_by_scores[entrant.scores][group], parse) for entrant in entrants]
     categories = categories_of(sides[0]) | categories_of(sides[1])
     if selection:
         categories = {number: name for number, name in categories.items() if number in selection.stories}
         if not categories:
             raise NotComparable(
-                gettext_noop(f"The two have no {nouns_of_group(stage)[0]} in common with {selection.label}.")
+                gettext_noop(f"The two have no {nouns_of_group(group)[0]} in common with {selection.label}.")
             )
     of_both = {*sides[0].stories} & {*sides[1].stories}
     asked_both = {number: category for number, category in categories.items() if number in of_both}
-    rows = _rows(sides, asked_both, stage)
-    repaired = [_columns(entrant, metrics_by_scores[entrant.scores][stage], "repaired") for entrant in entrants]
-    unit = units_of_group(stage)
+    rows = _rows(sides, asked_both, group)
+    repaired = [_columns(entrant, metrics_by_scores[entrant.scores][group], "repaired") for entrant in entrants]
+    unit = units_of_group(group)
     tests = sum(row.p is not None for row in rows)
     return Comparison(
         first=entrants[0].model,
         second=entrants[1].model,
-        stage=stage,
+        group=group,
         parse=parse,
         differ="; ".join(f"{entrant.model}: {entrant.own}" for entrant in entrants if entrant.own),
         split=selection.key if selection else "",
@@ -262,12 +265,12 @@ def _compare(entrants: Sequence[NamedEntrant], stage: str, parse: str, selection
                 repaired,
                 selection.stories if selection else set(categories),
                 set(asked_both),
-                suite_named(group_suite(stage)).noun[1],
+                suite_named(group_suite(group)).noun[1],
             ),
-            *_unlike_missing(entrants, repaired, stage, set(asked_both)),
+            *_unlike_missing(entrants, repaired, group, set(asked_both)),
         ],
         rows=rows,
-        stories=_stories(sides, categories, stage),
+        stories=_stories(sides, categories, group),
         n=rows[0].n,
         tests=tests,
         method=(
@@ -307,30 +310,30 @@ def _not_asked(
 
 
 def _unlike_missing(
-    entrants: Sequence[NamedEntrant], sides: Sequence[Columns], stage: str, stories: Set[int]
+    entrants: Sequence[NamedEntrant], sides: Sequence[Columns], group: str, stories: Set[int]
 ) -> list[str]:
     """Return what `unlike_missing` says, of the stories that are compared."""
     if any(entrant.kind == "person" for entrant in entrants):
         return []
     shares, rows = {}, {}
     for entrant, columns in zip(entrants, sides, strict=True):
-        cases = cases_by_story(columns, group_named(stage).score)
+        cases = cases_by_story(columns, group_named(group).score)
         answered = [case for number, case in cases.items() if case and number in stories]
         shares[entrant.model] = sum(case.answered is None for case in answered) / len(answered) if answered else 0.0
         unjudged = columns.unjudged.items()
         rows[entrant.model] = sum(sum(counts) for number, counts in unjudged if int(number) in stories)
     return differ_told(
-        (shares_told(shares, nouns_of_group(stage)[1]), rows_told(rows)),
+        (shares_told(shares, nouns_of_group(group)[1]), rows_told(rows)),
         gettext_noop("The differences count them at their worst."),
     )
 
 
-def _rows(sides: Sequence[Columns], categories: Mapping[int, str], stage: str) -> list[ComparedMetric]:
+def _rows(sides: Sequence[Columns], categories: Mapping[int, str], group: str) -> list[ComparedMetric]:
     """Return all measures over all stories, then the score by category of those that count for it: a category that all
     of them are of would be all again, and its test the same one."""
-    score = group_named(stage).score
+    score = group_named(group).score
     measures = [
-        name for name in group_named(stage).headers if name in sides[0].values
+        name for name in group_named(group).headers if name in sides[0].values
     ]  # a database keeps no order of keys
     parts = [(measures, "", sorted(categories))]
     counted = _counted(sides, score, all)
@@ -340,7 +343,7 @@ def _rows(sides: Sequence[Columns], categories: Mapping[int, str], stage: str) -
     tests = sum(len(names) for names, _, _ in parts)
     clusters = clusters_of(sides[0]) | clusters_of(sides[1])
     cases = {name: _cases(sides, name) for names, _, _ in parts for name in names}
-    rows = [row for part in parts for row in _part(cases, clusters, *part, stage, tests)]
+    rows = [row for part in parts for row in _part(cases, clusters, *part, group, tests)]
     adjusted = holm([row.p for row in rows])
     return [replace(row, p_adjusted=p_adjusted) for row, p_adjusted in zip(rows, adjusted, strict=True)]
 
@@ -362,25 +365,25 @@ def _part(
     names: Sequence[str],
     category: str,
     stories: Sequence[int],
-    stage: str,
+    group: str,
     tests: int,
 ) -> list[ComparedMetric]:
     """Return the rows of some measures over some stories; `tests` is how many there are in the whole table."""
     rows = []
     for name in names:
         cases = Cases.of(cases_by_name[name], set(stories), clusters)
-        [pair] = paired_differences(cases, seed=SEED, tests=tests, unit=units_of_group(stage))
+        [pair] = paired_differences(cases, seed=SEED, tests=tests, unit=units_of_group(group))
         first, second = (float(mean) if cases.stories else None for mean in mean_of(cases.worst))
         tested = {one.name: getattr(pair, one.name) for one in fields(PairedDifference)} | {"category": category}
-        what = category or group_named(stage).headers[name]
+        what = category or group_named(group).headers[name]
         rows.append(ComparedMetric(what=what, key=name, first=first, second=second, **tested))
     return rows
 
 
-def _stories(sides: Sequence[Columns], categories: Mapping[int, str], stage: str) -> list[ComparedStory]:
-    first, second = (scores_by_story(columns, group_named(stage).score) for columns in sides)
+def _stories(sides: Sequence[Columns], categories: Mapping[int, str], group: str) -> list[ComparedStory]:
+    first, second = (scores_by_story(columns, group_named(group).score) for columns in sides)
     stories = []
-    counted = _counted(sides, group_named(stage).score, any)
+    counted = _counted(sides, group_named(group).score, any)
     for number, category in categories.items():
         if number not in counted:
             continue
@@ -390,9 +393,9 @@ def _stories(sides: Sequence[Columns], categories: Mapping[int, str], stage: str
     return sorted(stories, key=lambda story: (story.difference is None, -abs(story.difference or 0), story.number))
 
 
-def items_behind(entrants: Sequence[NamedEntrant], stage: str, numbers: Sequence[int]) -> dict[tuple[str, int], int]:
+def items_behind(entrants: Sequence[NamedEntrant], group: str, numbers: Sequence[int]) -> dict[tuple[str, int], int]:
     """Return {(entrant key, story number): the id of the item behind a figure}."""
     keys = {entrant.entrant: entrant.key for entrant in entrants if entrant.entrant}
-    items = RunItem.objects.filter(entrant__in=keys, stage=group_named(stage).scored, sample__number__in=numbers)
+    items = RunItem.objects.filter(entrant__in=keys, stage=group_named(group).scored, sample__number__in=numbers)
     rows = items.values_list("entrant_id", "sample__number", "pk")
     return {(keys[entrant], number): pk for entrant, number, pk in rows}

@@ -37,10 +37,10 @@ Conditions = dict[str, list[str] | None]
 """By field [what it is in words, a digest of all that it is]; None where the field does not bear on the row."""
 
 
-def conditions_of(run: Run, stage: str, *, reads: bool) -> Conditions:
+def conditions_of(run: Run, group: str, *, reads: bool) -> Conditions:
     """Return the conditions of a run's rows of a metric group; `reads` says whether the row's model reads prompts."""
-    judge = _judge(run) if group_named(stage).judged and run.judge else None
-    return {"judge": judge, "prompts": _prompts(run, group_named(stage).prompt) if reads else None}
+    judge = _judge(run) if group_named(group).judged and run.judge else None
+    return {"judge": judge, "prompts": _prompts(run, group_named(group).prompt) if reads else None}
 
 
 def imported_told(run: Run) -> dict[str, str]:

@@ -30,8 +30,8 @@ from core.statistics import method
 from workers.models import JobState
 
 
-def control_results(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> ControlResults | None:
-    """Return what the controls of a run came to; None for a run without one. `stages` has the run's ranked entrants by
+def control_results(run: Run, groups: Mapping[str, Sequence[EntrantResults]]) -> ControlResults | None:
+    """Return what the controls of a run came to; None for a run without one. `groups` has the run's ranked entrants by
     metric group."""
     controls = list(run.controls.select_related("project", "dataset", "judge", "job", "source").order_by("pk"))
     if not controls:
@@ -39,70 +39,70 @@ def control_results(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) ->
     reports_of([run, *controls])  # what follows reads what these keep
     keys, read = scores_of_runs([run, *controls])
     digest = hashlib.sha256(
-        json.dumps([made_by(), run.pk, SEED, sorted(keys.values()), _labels(stages)]).encode()
+        json.dumps([made_by(), run.pk, SEED, sorted(keys.values()), _labels(groups)]).encode()
     ).hexdigest()
     result: ControlResults | None = cache.get(f"controls:{digest}")
     if result is None:
-        result = _compared(run, controls, stages, keys, read())
+        result = _compared(run, controls, groups, keys, read())
         cache.set(f"controls:{digest}", result, KEPT_SECONDS)
     unfinished = [CONTROLS[control.control].title for control in controls if control.job.state != JobState.FINISHED]
     return replace(result, unfinished=unfinished)
 
 
-def _labels(stages: Mapping[str, Sequence[EntrantResults]]) -> list[list[str]]:
-    return [[stage, entrant.key, entrant.model] for stage, entrants in stages.items() for entrant in entrants]
+def _labels(groups: Mapping[str, Sequence[EntrantResults]]) -> list[list[str]]:
+    return [[group, entrant.key, entrant.model] for group, entrants in groups.items() for entrant in entrants]
 
 
 def _compared(
-    run: Run, controls: Sequence[Run], stages: Mapping[str, Sequence[EntrantResults]],
+    run: Run, controls: Sequence[Run], groups: Mapping[str, Sequence[EntrantResults]],
     keys: Mapping[tuple[int, int], int], metrics: Mapping[int, Any],
 ) -> ControlResults:  # fmt: skip
     endpoints = dict(run.entrants.values_list("pk", "endpoint_id"))
     rows_of = Entrant.objects.filter(run__in=controls).values_list("run_id", "endpoint_id", "pk")
     beside = {(run, endpoint): pk for run, endpoint, pk in rows_of}
     rows: dict[str, dict[str, list[ControlRow]]] = {}
-    for stage in keys_of(run.suite):
-        models = [entrant for entrant in stages.get(stage, ()) if entrant.entrant in endpoints]
+    for group in keys_of(run.suite):
+        models = [entrant for entrant in groups.get(group, ()) if entrant.entrant in endpoints]
         for parse in PARSES:
             compared = []
             for control in controls:
                 for entrant in models:
                     endpoint = endpoints[entrant.entrant]
                     found = [
-                        side_of(metrics.get(keys.get((one.pk, endpoint), 0)), stage, parse) for one in (run, control)
+                        side_of(metrics.get(keys.get((one.pk, endpoint), 0)), group, parse) for one in (run, control)
                     ]
                     sides = [side for side in found if side]
-                    if len(sides) == 2 and (row := _row(entrant, control, stage, sides)).n:
+                    if len(sides) == 2 and (row := _row(entrant, control, group, sides)).n:
                         compared.append(replace(row, beside_entrant=beside[control.pk, endpoint]))
-            rows.setdefault(stage, {})[parse] = adjusted(compared)
+            rows.setdefault(group, {})[parse] = adjusted(compared)
     methods = {
-        stage: {parse: _method(of, units_of_group(stage)) for parse, of in by_parse.items()}
-        for stage, by_parse in rows.items()
+        group: {parse: _method(of, units_of_group(group)) for parse, of in by_parse.items()}
+        for group, by_parse in rows.items()
     }
-    moved = {(row.control, stage) for stage, of in rows.items() for parse in PARSES for row in of[parse]}
+    moved = {(row.control, group) for group, of in rows.items() for parse in PARSES for row in of[parse]}
     left = [
-        replace(_left(run, control), still=_still(control, stages, moved), unread=outdated(settings_of(control)))
+        replace(_left(run, control), still=_still(control, groups, moved), unread=outdated(settings_of(control)))
         for control in controls
     ]
     return ControlResults(rows=rows, methods=methods, left=left)
 
 
-def _still(control: Run, stages: Mapping[str, Sequence[EntrantResults]], moved: Set[tuple[str, str]]) -> list[str]:
+def _still(control: Run, groups: Mapping[str, Sequence[EntrantResults]], moved: Set[tuple[str, str]]) -> list[str]:
     """Return the scores of the groups that rest on what was asked under a control, and of which it changes nothing;
     none where nothing has figures."""
     if not any(name == control.control for name, _ in moved):
         return []
-    groups = [
-        group_named(stage) for stage, entrants in stages.items() if entrants and (control.control, stage) not in moved
+    metric_groups = [
+        group_named(group) for group, entrants in groups.items() if entrants and (control.control, group) not in moved
     ]
-    return [group.score_title for group in groups if {*group.rests_on} & {*control.stages}]
+    return [group.score_title for group in metric_groups if {*group.rests_on} & {*control.stages}]
 
 
-def _row(entrant: EntrantResults, control: Run, stage: str, sides: Sequence[Columns]) -> ControlRow:
+def _row(entrant: EntrantResults, control: Run, group: str, sides: Sequence[Columns]) -> ControlRow:
     """Return what one model comes to under one control, over the samples that the control changes."""
-    score, clusters = group_named(stage).score, clusters_of(sides[0])
-    cases = common_cases(sides, stage)
-    pair = paired_sides(cases, stage)
+    score, clusters = group_named(group).score, clusters_of(sides[0])
+    cases = common_cases(sides, group)
+    pair = paired_sides(cases, group)
     numbers = set(sides[1].stories) & set(sides[0].stories)
     told = CONTROLS[control.control]
     known = {number: clusters.get(number, str(number)) for number in numbers}
@@ -110,7 +110,7 @@ def _row(entrant: EntrantResults, control: Run, stage: str, sides: Sequence[Colu
         {number: value for number, value in scores_by_story(columns, score).items() if number in numbers}
         for columns in sides
     ]
-    both = _agreed(sides, numbers) or paired_scores(scores, known, stage)
+    both = _agreed(sides, numbers) or paired_scores(scores, known, group)
     return ControlRow(
         **plain(replace(pair.difference, p=pair.difference.p if entrant.kind == "model" else None)),
         key=entrant.key, model=entrant.model, kind=entrant.kind, entrant=entrant.entrant, run=entrant.run,
@@ -140,9 +140,9 @@ def _agreed(sides: Sequence[Columns], numbers: Set[int]) -> _Both | None:
     return _Both(1 - len(flips) / len(compared) if compared else None, flips, compared)
 
 
-def paired_scores(scores: Sequence[Mapping[int, float | None]], clusters: Mapping[int, str], stage: str) -> _Both:
+def paired_scores(scores: Sequence[Mapping[int, float | None]], clusters: Mapping[int, str], group: str) -> _Both:
     """Hold scores against each other, of samples that have one both ways."""
-    both = paired(scores[0], scores[1], clusters, seed=SEED, unit=units_of_group(stage), resamples=1)
+    both = paired(scores[0], scores[1], clusters, seed=SEED, unit=units_of_group(group), resamples=1)
     compared = [
         number for number, value in scores[0].items() if value is not None and scores[1].get(number) is not None
     ]

@@ -55,19 +55,19 @@ def control_sections(keys: Sequence[str]) -> list[Section]:
 
 def control_tables(controls: ControlResults, parse: str) -> Iterator[tuple[str, ShownTable]]:
     """Yield the tables of one parse by name, without the parse."""
-    for stage in ordered_keys(controls.rows):
-        rows = controls.rows[stage][parse]
+    for group in ordered_keys(controls.rows):
+        rows = controls.rows[group][parse]
         if rows:
             yield (
-                f"controls-{stage}",
-                ShownTable(partial(difference_table, rows, controls, stage, parse)),
+                f"controls-{group}",
+                ShownTable(partial(difference_table, rows, controls, group, parse)),
             )
             if any(row.stories for row in rows):
-                yield f"flips-{stage}", ShownTable(partial(flip_table, rows, stage, parse))
+                yield f"flips-{group}", ShownTable(partial(flip_table, rows, group, parse))
     yield "controls-left", ShownTable(partial(left_table, controls.left))
 
 
-def difference_table(rows: Sequence[ControlRow], controls: ControlResults, stage: str, parse: str) -> Table:
+def difference_table(rows: Sequence[ControlRow], controls: ControlResults, group: str, parse: str) -> Table:
     """Tabulate each model under each control, beside what it comes to as published."""
     share: Mapping[str, Any] = {"kind": "share", "unit": "%"}
     missing: Mapping[str, Any] = {"kind": "count", "group": gettext_noop("Without a score")}
@@ -86,16 +86,16 @@ def difference_table(rows: Sequence[ControlRow], controls: ControlResults, stage
         Column(key="p", header="p", kind="number", digits=4),
         Column(key="p_adjusted", header=gettext_noop("p, Holm"), kind="number", digits=4),
         Column(key="shown", header=gettext_noop("Shown to differ")),
-        count_column(stage),
+        count_column(group),
         Column(key="published_missing", header=gettext_noop("As published"), **missing),
         Column(key="controlled_missing", header=gettext_noop("Under the control"), **missing),
-        *answered_columns(stage),
+        *answered_columns(group),
         Column(key="agreement", header=gettext_noop("Same answer"), group=gettext_noop("Answered by both"), **share),
         Column(
             key="flipped", header=gettext_noop("Another answer"), group=gettext_noop("Answered by both"), kind="count"
         ),
     ]
-    title = gettext_noop(f"{group_named(stage).score_title} under controls, {parse} parse")
+    title = gettext_noop(f"{group_named(group).score_title} under controls, {parse} parse")
     lead = [
         f"{CONTROLS[name].title.capitalize()}: {CONTROLS[name].told}."
         for name in dict.fromkeys(row.control for row in rows)
@@ -105,25 +105,25 @@ def difference_table(rows: Sequence[ControlRow], controls: ControlResults, stage
             gettext_noop(f"Not finished: {', '.join(controls.unfinished)}. What has no answer yet counts as missing.")
         )
     notes = [
-        controls.methods[stage][parse],
+        controls.methods[group][parse],
         AGREEMENT,
         COMPARED,
     ]
-    if group_named(stage).counts and any(row.same for row in controls.left):
+    if group_named(group).counts and any(row.same for row in controls.left):
         notes.append(OF_SETS)
     if any(row.control == STORYLESS.name for row in rows):
         notes.append(AT_CHANCE if any(row.kind == "baseline" for row in rows) else NO_BASELINE)
     return Table(
         title=title,
         columns=columns,
-        rows=[_cells(row, stage) for row in rows],
+        rows=[_cells(row, group) for row in rows],
         section="control",
         lead=lead,
         notes=notes,
     )
 
 
-def _cells(row: ControlRow, stage: str) -> SourcedRow:
+def _cells(row: ControlRow, group: str) -> SourcedRow:
     cells = {
         "model": row.model, "control": row.title.capitalize(), "published": row.published,
         "controlled": row.controlled, **difference_cells(row), "bounds": row.open_bounds,
@@ -133,7 +133,7 @@ def _cells(row: ControlRow, stage: str) -> SourcedRow:
     beside = Items(run=row.beside or "", entrant=row.beside_entrant)
     where = {"controlled": beside, "controlled_missing": beside} if row.beside_entrant else {}
     source = Source(
-        key=row.key, kind=row.kind, run=row.run, run_title="", entrant=row.entrant, stage=stage, unranked=True,
+        key=row.key, kind=row.kind, run=row.run, run_title="", entrant=row.entrant, group=group, unranked=True,
         where=where,
     )  # fmt: skip
     return SourcedRow(cells, source)
@@ -175,9 +175,9 @@ def left_table(left: Sequence[Left]) -> Table:
     return Table(title=gettext_noop("What controls leave as it is"), columns=columns, rows=rows, notes=notes)
 
 
-def flip_table(rows: Sequence[ControlRow], stage: str, parse: str) -> Table:
+def flip_table(rows: Sequence[ControlRow], group: str, parse: str) -> Table:
     """Tabulate the stories in which answers flip, those with the most first."""
-    singular, many = suite_named(group_suite(stage)).cluster
+    singular, many = suite_named(group_suite(group)).cluster
     compared: dict[str, list[int]] = {}
     models: dict[str, set[tuple[str, str]]] = {}
     for row in rows:
@@ -206,27 +206,27 @@ def flip_table(rows: Sequence[ControlRow], stage: str, parse: str) -> Table:
     notes = [
         (
             gettext_noop(
-                f"Compared: {nouns_of_group(stage)[1]} answered as published and under a control, of the models "
+                f"Compared: {nouns_of_group(group)[1]} answered as published and under a control, of the models "
                 f"and controls (counted in the last column) under which one of the {singular} flips."
             )
         )
     ]
     if len(flips) > MOST_STORIES:
         notes.append(gettext_noop(f"The first {MOST_STORIES} of {len(flips):,} {many}."))
-    title = gettext_noop(f"{many.capitalize()} whose answers flip: {group_named(stage).score_title}, {parse} parse")
+    title = gettext_noop(f"{many.capitalize()} whose answers flip: {group_named(group).score_title}, {parse} parse")
     return Table(title=title, columns=columns, rows=listed, notes=notes)
 
 
 def control_pictures(controls: ControlResults, parse: str) -> Iterator[tuple[str, ShownPicture]]:
     """Yield the pictures of one parse by name, without the parse."""
-    for stage in ordered_keys(controls.rows):
-        rows = controls.rows[stage][parse]
-        score = group_named(stage).score_title
+    for group in ordered_keys(controls.rows):
+        rows = controls.rows[group][parse]
+        score = group_named(group).score_title
         models = [row for row in rows if row.kind == "model"]
         if models:
-            arguments = {"positional": [models], "score": score, "parse": parse, "over": units_of_group(stage)}
+            arguments = {"positional": [models], "score": score, "parse": parse, "over": units_of_group(group)}
             yield (
-                f"controls-{stage}",
+                f"controls-{group}",
                 ShownPicture(
                     gettext_noop(f"{score}: published less controlled"), _differences, partial(dict, arguments)
                 ),
@@ -235,7 +235,7 @@ def control_pictures(controls: ControlResults, parse: str) -> Iterator[tuple[str
         if cues:
             arguments = {"positional": [cues], "score": score, "parse": parse}
             yield (
-                f"cues-{stage}",
+                f"cues-{group}",
                 ShownPicture(gettext_noop(f"{score} without the story"), _cues, partial(dict, arguments)),
             )
 

@@ -19,52 +19,52 @@ from judge.domain.cluster_names import ClusterName
 
 
 def corrected_comparison(
-    pair: Sequence[NamedEntrant], runs: Sequence[Run], stage: str, stories: Stories
+    pair: Sequence[NamedEntrant], runs: Sequence[Run], group: str, stories: Stories
 ) -> CorrectedComparison | None:
     """Return the corrected scores of two entrants side by side, over those of the `stories` that were judged of both;
     None of a metric group that cannot be corrected. Holm's correction runs over its rows."""
-    if not corrects(stage):
+    if not corrects(group):
         return None
-    identity = [stage, [[one.key, one.model] for one in pair], sorted(stories or ())]
+    identity = [group, [[one.key, one.model] for one in pair], sorted(stories or ())]
     found: CorrectedComparison = kept_by_state(
-        "pair", runs, identity, lambda: _compared(pair, corrected_sides(pair, runs, stories), stage)
+        "pair", runs, identity, lambda: _compared(pair, corrected_sides(pair, runs, stories), group)
     )
     return found
 
 
-def _compared(pair: Sequence[NamedEntrant], sides: Sequence[Side], stage: str) -> CorrectedComparison:
+def _compared(pair: Sequence[NamedEntrant], sides: Sequence[Side], group: str) -> CorrectedComparison:
     corrections = [correction for correction, _ in sides]
     lacking = [f"{one.model}: {side.reason}" for one, side in zip(pair, corrections, strict=True) if side.reason]
     if lacking:
         return CorrectedComparison(sides=corrections, reason="; ".join(lacking))
-    group = group_named(stage)
-    over = cluster_named(group_suite(stage))
+    described = group_named(group)
+    over = cluster_named(group_suite(group))
     rows = _adjusted(
-        [_difference(*sides, metric, group.headers[share], over) for metric, share in group.corrected.items()]
+        [_difference(*sides, metric, described.headers[share], over) for metric, share in described.corrected.items()]
     )
     return CorrectedComparison(sides=corrections, rows=rows, tests=sum(row.p is not None for row in rows))
 
 
 def corrected_pairs(
-    entrants: Sequence[NamedEntrant], runs: Sequence[Run], stage: str, stories: Stories
+    entrants: Sequence[NamedEntrant], runs: Sequence[Run], group: str, stories: Stories
 ) -> list[CorrectedPair]:
     """Return the difference of the corrected F1 of every two of these entrants, over those of the `stories` that were
     judged of all of them, the biggest first. Holm's correction runs over all rows."""
     ranked = {entrant.run for entrant in entrants}
     runs = [run for run in runs if run.uid in ranked]
-    if len(entrants) < 2 or not corrects(stage):
+    if len(entrants) < 2 or not corrects(group):
         return []
-    identity = [stage, sorted([one.key, one.model] for one in entrants), sorted(stories or ())]
+    identity = [group, sorted([one.key, one.model] for one in entrants), sorted(stories or ())]
     found: list[CorrectedPair] = kept_by_state(
-        "pairs", runs, identity, lambda: _paired(entrants, corrected_sides(entrants, runs, stories), stage)
+        "pairs", runs, identity, lambda: _paired(entrants, corrected_sides(entrants, runs, stories), group)
     )
     return found
 
 
-def _paired(entrants: Sequence[NamedEntrant], sides: Sequence[Side], stage: str) -> list[CorrectedPair]:
+def _paired(entrants: Sequence[NamedEntrant], sides: Sequence[Side], group: str) -> list[CorrectedPair]:
     of = [(entrant, side) for entrant, side in zip(entrants, sides, strict=True) if side[1] is not None]
-    group = group_named(stage)
-    header, over = group.headers[group.corrected[Metric.F1]], cluster_named(group_suite(stage))
+    described = group_named(group)
+    header, over = described.headers[described.corrected[Metric.F1]], cluster_named(group_suite(group))
     pairs = [
         CorrectedPair(
             first=one.model,

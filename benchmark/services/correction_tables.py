@@ -33,10 +33,10 @@ def correction_tables(corrections: Corrections) -> Iterator[tuple[str, ShownTabl
 def correction_table(corrections: Corrections) -> Table:
     """Tabulate the official, lenient and corrected scores of each model."""
     columns = [Column(key="model", header=gettext_noop("Model"))]
-    shares = group_named(corrections.stage).corrected
-    columns += [_column(name, group, metric, corrections.stage) for name, group in _GROUPS for metric in shares]
+    shares = group_named(corrections.group).corrected
+    columns += [_column(name, group, metric, corrections.group) for name, group in _GROUPS for metric in shares]
     columns += [
-        *(Column(key=key, header=header, kind="count") for key, header in heads_of_counts(corrections.stage).items()),
+        *(Column(key=key, header=header, kind="count") for key, header in heads_of_counts(corrections.group).items()),
         *BESIDE.values(),
         Column(key="effective", header=gettext_noop("Effective sample size"), kind="number", digits=1),
     ]
@@ -49,11 +49,11 @@ def correction_table(corrections: Corrections) -> Table:
     )
 
 
-def _column(name: str, group: str, metric: str, stage: str) -> Column:
-    described, key = group_named(stage), f"{name}-{metric}"
+def _column(name: str, heading: str, metric: str, group: str) -> Column:
+    described, key = group_named(group), f"{name}-{metric}"
     header = described.headers[described.corrected[metric]]
     interval = f"{key}-interval" if name == "corrected" else ""
-    return Column(key=key, header=header, kind="share", unit="%", group=group, interval=interval)
+    return Column(key=key, header=header, kind="share", unit="%", group=heading, interval=interval)
 
 
 def _cells(row: CorrectedRow, corrections: Corrections) -> SourcedRow:
@@ -61,7 +61,7 @@ def _cells(row: CorrectedRow, corrections: Corrections) -> SourcedRow:
         "model": row.model, "aligned": row.aligned, "judged": row.judged, "unjudged": row.unjudged,
         "unseen": row.unseen, "effective": row.effective,
     }  # fmt: skip
-    for metric in group_named(corrections.stage).corrected:
+    for metric in group_named(corrections.group).corrected:
         estimate = row.corrected.get(metric) or {}
         cells[f"official-{metric}"] = row.official.get(metric)
         cells[f"lenient-{metric}"] = row.lenient.get(metric)
@@ -69,7 +69,7 @@ def _cells(row: CorrectedRow, corrections: Corrections) -> SourcedRow:
         cells[f"corrected-{metric}-interval"] = estimate.get("interval")
         cells[f"corrected-{metric}-interval_reason"] = estimate.get("reason")
     source = Source(
-        key=row.key, kind=row.kind, run=row.run, run_title="", entrant=row.entrant, stage=corrections.stage,
+        key=row.key, kind=row.kind, run=row.run, run_title="", entrant=row.entrant, group=corrections.group,
         study=corrections.uid, version=corrections.version,
     )  # fmt: skip
     return SourcedRow(cells, source)
@@ -82,13 +82,13 @@ def _lead(corrections: Corrections) -> list[str]:
 
 
 def _notes(corrections: Corrections) -> list[str]:
-    study, stage = corrections.study, corrections.stage
-    aligned, judged = units_of_group(stage), nouns_of_group(stage)[1]
+    study, group = corrections.study, corrections.group
+    aligned, judged = units_of_group(group), nouns_of_group(group)[1]
     return [
         gettext_noop(
             f"Corrected: prediction-powered (PPI++) from the judge's scores of all {judged} that could be drawn and "
             f"what people said of the aligned ones, in the study {study}. Brackets: 95 % intervals over aligned "
             f"{aligned}."
         ),
-        *notes_of_counts(stage),
+        *notes_of_counts(group),
     ]

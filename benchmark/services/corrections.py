@@ -56,10 +56,10 @@ class RunScores:
         return sum(of[Metric.F1].aligned for of in self.scores.values())
 
 
-def corrects(stage: str) -> bool:
+def corrects(group: str) -> bool:
     """Return whether figures of a metric group can be corrected: they rest on a judge, and are of rows that it
     matched."""
-    return bool(group_named(stage).corrected)
+    return bool(group_named(group).corrected)
 
 
 def corrected_group(run: Run) -> str:
@@ -68,32 +68,32 @@ def corrected_group(run: Run) -> str:
     return next(keys, "") if judged_at(run) and not version_failure(run) else ""
 
 
-def corrections_of(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> Corrections | None:
+def corrections_of(run: Run, groups: Mapping[str, Sequence[EntrantResults]]) -> Corrections | None:
     """Return the corrected scores of a run by the study with most aligned stories of it; None where people aligned
-    none. `stages` has the run's ranked entrants by metric group."""
-    stage = corrected_group(run)
-    scored = scores_of_runs([run]).get(run.pk) if stage else None
+    none. `groups` has the run's ranked entrants by metric group."""
+    group = corrected_group(run)
+    scored = scores_of_runs([run]).get(run.pk) if group else None
     if scored is None:
         return None
     return Corrections(
         uid=scored.uid,
         study=scored.name,
-        stage=stage,
+        group=group,
         version=version_of(run),
         judge=judge_name(run),
-        rows=[_row(entrant, scored, stage) for entrant in stages.get(stage, ()) if entrant.entrant in scored.scores],
+        rows=[_row(entrant, scored, group) for entrant in groups.get(group, ()) if entrant.entrant in scored.scores],
         differing=scored.differing,
         warns=scored.warns,
     )
 
 
 def corrections_in(
-    stage: str, entrants: Sequence[RunEntrant], runs: Sequence[Run], stories: Stories
+    group: str, entrants: Sequence[RunEntrant], runs: Sequence[Run], stories: Stories
 ) -> dict[str, Correction]:
     """Return the corrected scores over `stories` of each entrant of a ranking, by its key, or why it has none; nothing
     of a metric group that cannot be corrected. `runs` are those of the entrants. Two statements where all is kept."""
     ranked = {entrant.run for entrant in entrants}
-    runs = [run for run in runs if run.uid in ranked and corrected_group(run) == stage]
+    runs = [run for run in runs if run.uid in ranked and corrected_group(run) == group]
     if not runs:
         return {}
     states = _states_of(runs)
@@ -105,7 +105,7 @@ def corrections_in(
         return {entrant.key: _correction(entrant, *by_uid.get(entrant.run, (None, None))) for entrant in entrants}
 
     keys = sorted(entrant.key for entrant in entrants)
-    kept: dict[str, Correction] = _kept("ranking", [states, stage, _listed(stories), keys], make)
+    kept: dict[str, Correction] = _kept("ranking", [states, group, _listed(stories), keys], make)
     return kept
 
 
@@ -278,15 +278,15 @@ def _correction(entrant: RunEntrant, run: Run | None, found: RunScores | None) -
     )
 
 
-def _figures(entrant: EntrantResults, stage: str, parse: str) -> dict[str, float | None]:
+def _figures(entrant: EntrantResults, group: str, parse: str) -> dict[str, float | None]:
     overall = (entrant.parses.get(parse) or {}).get("overall") or {}
     return {
         metric: None if overall.get(share) is None else float(overall[share])
-        for metric, share in group_named(stage).corrected.items()
+        for metric, share in group_named(group).corrected.items()
     }
 
 
-def _row(entrant: EntrantResults, found: RunScores, stage: str) -> CorrectedRow:
+def _row(entrant: EntrantResults, found: RunScores, group: str) -> CorrectedRow:
     scores = found.scores[entrant.entrant or 0]
     f1 = scores[Metric.F1]
     return CorrectedRow(
@@ -295,8 +295,8 @@ def _row(entrant: EntrantResults, found: RunScores, stage: str) -> CorrectedRow:
         kind=entrant.kind,
         entrant=entrant.entrant,
         run=entrant.run,
-        official=_figures(entrant, stage, "official"),
-        lenient=_figures(entrant, stage, "repaired"),
+        official=_figures(entrant, group, "official"),
+        lenient=_figures(entrant, group, "repaired"),
         corrected={metric.value: _estimate(score) for metric, score in scores.items()},
         aligned=f1.aligned,
         judged=f1.stories,

@@ -65,23 +65,23 @@ class NamedPair(Pair):
 
 
 def pairs_of(
-    entrants: Sequence[EntrantResults], stage: str, selection: Selection | None, parse: str
+    entrants: Sequence[EntrantResults], group: str, selection: Selection | None, parse: str
 ) -> tuple[list[NamedPair], str]:
     """Return (rows, method): the biggest difference first and those without one last."""
-    tested = differences(entrants, stage, selection)[parse]
+    tested = differences(entrants, group, selection)[parse]
     names = {entrant.key: entrant.model for entrant in entrants}
     rows = [NamedPair.of(pair, names) for pair in tested.pairs]
     rows.sort(key=lambda row: (row.value is None, -abs(row.value or 0), row.first, row.second, row.category))
     return rows, tested.method
 
 
-def categories_among(rows: Sequence[Pair], stage: str) -> list[str]:
-    return in_order((row.category for row in rows if row.category), short_names_of(stage))
+def categories_among(rows: Sequence[Pair], group: str) -> list[str]:
+    return in_order((row.category for row in rows if row.category), short_names_of(group))
 
 
-def corrected_pair_table(rows: Sequence[CorrectedPair], stage: str, entrants: Sequence[EntrantResults]) -> Table:
+def corrected_pair_table(rows: Sequence[CorrectedPair], group: str, entrants: Sequence[EntrantResults]) -> Table:
     """Tabulate the rows of `corrected_pairs` of these entrants."""
-    group, heads = group_named(stage), heads_of_counts(stage)
+    described, heads = group_named(group), heads_of_counts(group)
     columns = [
         Column(key="first", header=gettext_noop("First")),
         Column(key="second", header=gettext_noop("Second")),
@@ -98,7 +98,7 @@ def corrected_pair_table(rows: Sequence[CorrectedPair], stage: str, entrants: Se
         | {"shown": shown_told(of.value, of.p_adjusted), "interval_reason": of.reason}
         for pair, of in ((pair, pair.difference) for pair in rows)
     ]
-    score = group.headers[group.corrected[F1]]
+    score = described.headers[described.corrected[F1]]
     told = dict.fromkeys(corrected_by(one.corrected) for one in entrants if one.corrected and one.corrected.scores)
     return Table(
         title=gettext_noop(f"{score} corrected for the judge's error: differences between models"),
@@ -107,7 +107,7 @@ def corrected_pair_table(rows: Sequence[CorrectedPair], stage: str, entrants: Se
         lead=corrected_leads(entrants),
         notes=[
             gettext_noop(f"By study and judge: {'; '.join(told)}."),
-            corrected_note(stage),
+            corrected_note(group),
             CORRECTED_FAMILY,
             *ranked_within(entrants),
         ],
@@ -115,7 +115,7 @@ def corrected_pair_table(rows: Sequence[CorrectedPair], stage: str, entrants: Se
 
 
 def pair_table(
-    rows: Sequence[NamedPair], stage: str, parse: str, method: str, entrants: Sequence[EntrantResults] = ()
+    rows: Sequence[NamedPair], group: str, parse: str, method: str, entrants: Sequence[EntrantResults] = ()
 ) -> Table:
     """Tabulate the rows of `pairs_of`; `entrants` are those that they are of, to say which judges they had."""
     columns = [
@@ -126,18 +126,18 @@ def pair_table(
         Column(key="p", header="p", kind="number", digits=4),
         Column(key="p_adjusted", header=gettext_noop("p, Holm"), kind="number", digits=4),
         Column(key="shown", header=gettext_noop("Shown to differ")),
-        count_column(stage),
-        *answered_columns(stage),
+        count_column(group),
+        *answered_columns(group),
     ]
-    everything = gettext_noop(f"All {nouns_of_group(stage)[1]}")
+    everything = gettext_noop(f"All {nouns_of_group(group)[1]}")
     shown_rows = [
         plain(row)
         | {"over": row.category or everything, "shown": told_apart(row), "interval_reason": row.reason}
         | answered_by_both(row)
         for row in rows
     ]
-    title = gettext_noop(f"{group_named(stage).score_title}: differences between models, {parse} parse")
-    names = {"samples": nouns_of_group(stage)[1], "units": units_of_group(stage)}
+    title = gettext_noop(f"{group_named(group).score_title}: differences between models, {parse} parse")
+    names = {"samples": nouns_of_group(group)[1], "units": units_of_group(group)}
     notes = [*(note.format(**names) for note in NOTES), f"{method[:1].upper()}{method[1:]}.", *ranked_within(entrants)]
-    lead = unlike_missing({stage: entrants}) if entrants else []
+    lead = unlike_missing({group: entrants}) if entrants else []
     return Table(title=title, columns=columns, rows=shown_rows, lead=lead, notes=notes, ranking=ranked_by(entrants))

@@ -31,7 +31,7 @@ from benchmark.services.method_results import method_results
 from benchmark.services.method_tables import method_tables
 from benchmark.services.methods_text import Facts, facts_of, methods_of
 from benchmark.services.reports import report_of
-from benchmark.services.result_tables import category_table, stage_table
+from benchmark.services.result_tables import category_table, group_table
 from benchmark.services.suite_rankings import SuiteRanking, rankings_as_data, rankings_from
 from benchmark.services.variance import prompt_splits
 from benchmark.suites.contract import Suite
@@ -41,7 +41,7 @@ from benchmark.suites.showing.entrants import analyses_of
 from benchmark.suites.showing.judges import judge_test_table, tests_of
 from benchmark.suites.shown import EntrantResults, EntrantsByGroup, ParseResults, ShownTable
 from benchmark.suites.story_scores import PARSES
-from core.plain import Json
+from core.plain import Json, renamed
 from core.plain import plain as as_plain
 
 Shown = TypeVar("Shown")
@@ -49,7 +49,7 @@ Shown = TypeVar("Shown")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A report of a `kind`: "run", "leaderboard", "comparison" or "across". `stages` are its entrants by metric group,
+    """A report of a `kind`: "run", "leaderboard", "comparison" or "across". `groups` are its entrants by metric group,
     `absent` by group the models that are not among them, `facts` (name, value), `methods` {"heading", "text"} of each
     paragraph, `numbers` those of the samples that it is about, None where it is too old to say.
 
@@ -65,7 +65,7 @@ class Document:
 
     title: str = ""
     kind: str
-    stages: EntrantsByGroup = field(default_factory=dict)
+    groups: EntrantsByGroup = field(default_factory=dict)
     facts: Facts = field(default_factory=list)
     methods: Sequence[Mapping[str, str]] = ()
     absent: Mapping[str, Sequence[Absent]] | None = None
@@ -88,25 +88,25 @@ class Document:
 def document_of(run: Run) -> Document:
     prefetch_related_objects([run], "entrants")
     report = report_of(run)
-    stages = {
-        stage: [plain(entrant) for entrant in ranked_entrants_of_run(run, report, stage)]
-        for stage in keys_of(run.suite)
+    groups = {
+        group: [plain(entrant) for entrant in ranked_entrants_of_run(run, report, group)]
+        for group in keys_of(run.suite)
     }
     failed = unscored(run.suite, [run], {run.pk: report})
     return Document(
         title=run.title,
         kind="run",
         form=run.form,
-        stages=stages,
-        absent={stage: [absence.told for absence in failed if absence.stage == stage] for stage in stages if failed},
+        groups=groups,
+        absent={group: [absence.told for absence in failed if absence.group == group] for group in groups if failed},
         facts=facts_of(run, report),
-        methods=methods_of(run, report, stages),
+        methods=methods_of(run, report, groups),
         stories=report.stories,
         numbers=report.numbers,
-        controls=control_results(run, stages) or None,
-        by_method=method_results(run, stages) or None,
-        corrections=corrections_of(run, stages),
-        prompt_splits=prompt_splits(run, stages) or None,
+        controls=control_results(run, groups) or None,
+        by_method=method_results(run, groups) or None,
+        corrections=corrections_of(run, groups),
+        prompt_splits=prompt_splits(run, groups) or None,
         entered=rows_of(run.project, run.suite) or None,
         unscored=list({absence.why: absence.told for absence in failed}.values()) or None,
     )
@@ -114,15 +114,15 @@ def document_of(run: Run) -> Document:
 
 def leaderboard_document(
     title: str,
-    stages: EntrantsByGroup,
+    groups: EntrantsByGroup,
     absent: Sequence[Absence] = (),
     entered: Sequence[PaperRow] = (),
     *,
     withheld: int = 0,
 ) -> Document:
-    absent_rows = {stage: [absence.told for absence in absent if absence.stage == stage] for stage in stages}
+    absent_rows = {group: [absence.told for absence in absent if absence.group == group] for group in groups}
     return Document(
-        title=title, kind="leaderboard", stages=stages, absent=absent_rows, entered=list(entered) or None,
+        title=title, kind="leaderboard", groups=groups, absent=absent_rows, entered=list(entered) or None,
         withheld=withheld,
     )  # fmt: skip
 
@@ -132,7 +132,7 @@ def plain(entrant: EntrantResults) -> EntrantResults:
     return replace(entrant, person="", numbers=(), scores=0, spec={}, conditions={})
 
 
-KEPT = {"metrics": "figures", "parses": "readings"}
+KEPT = {"groups": "stages", "metrics": "figures", "parses": "readings"}
 """Names under which kept documents have what code calls otherwise."""
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 """The time of a kept entrant that does not say when it was asked."""
@@ -140,20 +140,20 @@ _NOT_KEPT = {"person", "numbers", "scores", "spec", "conditions"}
 _OF_ENTRANT = {one.name: KEPT.get(one.name, one.name) for one in fields(EntrantResults) if one.name not in _NOT_KEPT}
 
 
-_ALWAYS = ("title", "kind", "stages", "facts", "methods")
+_ALWAYS = ("title", "kind", "groups", "facts", "methods")
 """Every document says these; others it may lack."""
 
 
 def as_json(document: Document) -> Json:
     """Return the document as it is kept: without what it lacks."""
     kept = {one.name: getattr(document, one.name) for one in fields(document) if one.name != "withheld"}
-    kept["stages"] = {stage: [_as_json(entrant) for entrant in rows] for stage, rows in document.stages.items()}
+    kept["groups"] = {group: [_as_json(entrant) for entrant in rows] for group, rows in document.groups.items()}
     kept["controls"], kept["by_method"] = as_plain(document.controls), as_plain(document.by_method)
     for name in ("absent", "unscored", "entered", "corrections"):
         kept[name] = as_plain(kept[name])
     kept["comparison"] = document.comparison and document.comparison.as_json()
     kept["rankings"] = None if document.rankings is None else rankings_as_data(document.rankings)
-    return {name: value for name, value in kept.items() if name in _ALWAYS or value is not None}
+    return renamed({name: value for name, value in kept.items() if name in _ALWAYS or value is not None}, KEPT)
 
 
 def _as_json(entrant: EntrantResults) -> Json:
@@ -165,12 +165,12 @@ def _as_json(entrant: EntrantResults) -> Json:
 def document_from(kept: Mapping[str, Any]) -> Document:
     """Return the document that was kept, of whichever version: what an earlier one did not keep is as if it had
     none."""
-    names = {one.name for one in fields(Document)} - {"withheld"}
-    known = {name: value for name, value in kept.items() if name in names and value is not None}
-    stages = known.get("stages", {})
-    known["stages"] = {stage: [_entrant_from(row) for row in rows or ()] for stage, rows in stages.items()}
+    names = {KEPT.get(one.name, one.name): one.name for one in fields(Document) if one.name != "withheld"}
+    known = {names[name]: value for name, value in kept.items() if name in names and value is not None}
+    groups = known.get("groups", {})
+    known["groups"] = {group: [_entrant_from(row) for row in rows or ()] for group, rows in groups.items()}
     if "absent" in known:
-        known["absent"] = {stage: _absent_from(rows) for stage, rows in known["absent"].items()}
+        known["absent"] = {group: _absent_from(rows) for group, rows in known["absent"].items()}
     if "unscored" in known:
         known["unscored"] = _absent_from(known["unscored"])
     if "entered" in known:
@@ -200,16 +200,16 @@ def _entrant_from(row: Mapping[str, Any]) -> EntrantResults:
     return EntrantResults(**{"entrant": None, **known, "at": at})
 
 
-def absent_from(document: Document, *stages: str) -> list[Absent]:
+def absent_from(document: Document, *groups: str) -> list[Absent]:
     """Models that the document's rankings of these metric groups do not have, each reason once; reports that were
     frozen before name none."""
-    rows = [row for stage in stages for row in (document.absent or {}).get(stage, ())]
+    rows = [row for group in groups for row in (document.absent or {}).get(group, ())]
     return [row for at, row in enumerate(rows) if row not in rows[:at]]
 
 
 def by_group(document: Document) -> dict[str, Sequence[EntrantResults]]:
     """The entrants by metric group, in the order of its suite."""
-    return {stage: document.stages[stage] for stage in ordered_keys(document.stages)}
+    return {group: document.groups[group] for group in ordered_keys(document.groups)}
 
 
 def suites_of(document: Document) -> list[Suite]:
@@ -220,15 +220,15 @@ def suites_of(document: Document) -> list[Suite]:
 def results_of(document: Document, suite: Suite, parse: str) -> ParseResults:
     """Return what there is of each metric group of the suite. A leaderboard has no analyses: its figures are of chosen
     stories, analyses of a run's."""
-    entrants = {group.key: document.stages.get(group.key, ()) for group in suite.groups}
+    entrants = {group.key: document.groups.get(group.key, ()) for group in suite.groups}
     read = {
-        stage: [entrant for entrant in group_entrants if entrant.parses[parse]]
-        for stage, group_entrants in entrants.items()
+        group: [entrant for entrant in group_entrants if entrant.parses[parse]]
+        for group, group_entrants in entrants.items()
     }
     of_leaderboard = document.kind == "leaderboard"
     analysed = {
-        stage: [entrant for entrant in group_entrants if not of_leaderboard and analyses_of(entrant, parse)]
-        for stage, group_entrants in read.items()
+        group: [entrant for entrant in group_entrants if not of_leaderboard and analyses_of(entrant, parse)]
+        for group, group_entrants in read.items()
     }
     return ParseResults(parse, entrants, read, analysed)
 
@@ -277,7 +277,7 @@ def _table_of(document: Document, name: str, table: ShownTable, parse: str) -> C
         make = partial(_beside_a_paper, make)
     absent = absent_from(document, *table.groups)
     if not table.keeps_unread:
-        absent += [model for stage in table.groups for model in _without_metrics(document, stage, parse)]
+        absent += [model for group in table.groups for model in _without_metrics(document, group, parse)]
     return partial(_with_absent, make, absent) if absent else make
 
 
@@ -294,24 +294,24 @@ def _with_absent(make: Callable[[], Table], absent: Sequence[Absent]) -> Table:
     return replace(make(), absent=absent)
 
 
-def _without_metrics(document: Document, stage: str, parse: str) -> list[Absent]:
+def _without_metrics(document: Document, group: str, parse: str) -> list[Absent]:
     """Return the models without a row in a table of one parse."""
-    entrants = document.stages.get(stage, ())
+    entrants = document.groups.get(group, ())
     return unread([entrant for entrant in entrants if not entrant.parses[parse]], parse)
 
 
 def _of_groups(document: Document) -> Iterator[tuple[str, ShownTable]]:
     """Yield what every metric group has, both parses in one table."""
     judged: list[EntrantResults] = []
-    for stage, entrants in by_group(document).items():
+    for group, entrants in by_group(document).items():
         if entrants:
-            yield stage, ShownTable(partial(stage_table, entrants, stage), (stage,), keeps_unread=True, whole=True)
-            make = partial(category_table, entrants, stage)
-            if group_named(stage).by_category:
-                yield f"categories-{stage}", ShownTable(make, (stage,), keeps_unread=True)
-        judged += entrants if group_named(stage).judged else []
-        if splits := (document.prompt_splits or {}).get(stage):
-            yield f"prompts-{stage}", ShownTable(partial(prompt_table, splits, stage))
+            yield group, ShownTable(partial(group_table, entrants, group), (group,), keeps_unread=True, whole=True)
+            make = partial(category_table, entrants, group)
+            if group_named(group).by_category:
+                yield f"categories-{group}", ShownTable(make, (group,), keeps_unread=True)
+        judged += entrants if group_named(group).judged else []
+        if splits := (document.prompt_splits or {}).get(group):
+            yield f"prompts-{group}", ShownTable(partial(prompt_table, splits, group))
     if document.corrections:
         yield from correction_tables(document.corrections)
     if tests_of(judged):
@@ -329,14 +329,14 @@ def _of_methods(document: Document, parse: str) -> dict[str, ShownTable]:
 def _of_facets(results: ParseResults) -> Iterator[tuple[str, ShownTable]]:
     """Yield the tables by facet, and of single repetitions, in one parse."""
     parse = results.parse
-    for stage, entrants in results.analysed.items():
-        for name in group_named(stage).facets:
+    for group, entrants in results.analysed.items():
+        for name in group_named(group).facets:
             if kept := [entrant for entrant in entrants if "facets" in analyses_of(entrant, parse)]:
-                yield f"facet-{name}-{stage}", ShownTable(partial(facet_table, kept, stage, name, parse))
+                yield f"facet-{name}-{group}", ShownTable(partial(facet_table, kept, group, name, parse))
         if repeated := [entrant for entrant in entrants if "repetitions" in analyses_of(entrant, parse)]:
-            yield f"repetitions-{stage}", ShownTable(partial(repetition_table, repeated, stage, parse))
+            yield f"repetitions-{group}", ShownTable(partial(repetition_table, repeated, group, parse))
             if parse == "repaired" and any(_flipped(entrant) for entrant in repeated):
-                yield f"repetition-stories-{stage}", ShownTable(partial(repetition_story_table, repeated, stage))
+                yield f"repetition-stories-{group}", ShownTable(partial(repetition_story_table, repeated, group))
 
 
 def _flipped(entrant: EntrantResults) -> Sequence[Any]:

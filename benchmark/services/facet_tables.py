@@ -44,34 +44,34 @@ PROMPTS = gettext_noop(
 )
 
 
-def facet_table(entrants: Sequence[EntrantResults], stage: str, facet: str, parse: str) -> Table:
+def facet_table(entrants: Sequence[EntrantResults], group: str, facet: str, parse: str) -> Table:
     """`facet` is a key of the group's facets. EntrantsByGroup without analyses of the parse are left out by the
     caller."""
-    group = group_named(stage)
+    described = group_named(group)
     facets_by_model = {entrant.model: entrant.metrics["analyses"][parse]["facets"][facet] for entrant in entrants}
     values = list(dict.fromkeys(value for rows in facets_by_model.values() for value in rows))
-    columns = [Column(key="value", header=group.facets[facet])]
+    columns = [Column(key="value", header=described.facets[facet])]
     columns += [estimated(model, model, digits=1, best="") for model in facets_by_model]
     rows = []
     for value in values:
-        row: Cells = {"value": group.facet_values.get(value, value)}
+        row: Cells = {"value": described.facet_values.get(value, value)}
         for model, facet_values in facets_by_model.items():
             row |= estimate(model, facet_values.get(value, {"value": None}))
         rows.append(row)
-    title = gettext_noop(f"{group.score_title} by {group.facets[facet].lower()}, {parse} parse (%)")
-    lead = unlike_missing({stage: entrants})
+    title = gettext_noop(f"{described.score_title} by {described.facets[facet].lower()}, {parse} parse (%)")
+    lead = unlike_missing({group: entrants})
     return Table(
         title=title,
         columns=columns,
         rows=rows,
         lead=lead,
-        notes=[NOTE.format(units=units_of_group(stage)), *ranked_within(entrants)],
+        notes=[NOTE.format(units=units_of_group(group)), *ranked_within(entrants)],
     )
 
 
-def repetition_table(entrants: Sequence[EntrantResults], stage: str, parse: str) -> Table:
+def repetition_table(entrants: Sequence[EntrantResults], group: str, parse: str) -> Table:
     """Tabulate what single repetitions came to, beside the score over all of them."""
-    group = group_named(stage)
+    described = group_named(group)
     share: Mapping[str, Any] = {"kind": "share"}
     columns = [
         Column(key="model", header=gettext_noop("Model")),
@@ -83,7 +83,7 @@ def repetition_table(entrants: Sequence[EntrantResults], stage: str, parse: str)
         Column(key="agreement", header=gettext_noop("Same in all"), **share),
         Column(
             key="of_samples",
-            header=gettext_noop(f"Between {nouns_of_group(stage)[1]}"),
+            header=gettext_noop(f"Between {nouns_of_group(group)[1]}"),
             group=gettext_noop("Variance (%)"),
             **share,
         ),
@@ -95,7 +95,7 @@ def repetition_table(entrants: Sequence[EntrantResults], stage: str, parse: str)
         ),
     ]
     rows = [{"model": entrant.model, **entrant.metrics["analyses"][parse]["repetitions"]} for entrant in entrants]
-    title = gettext_noop(f"{group.score_title} of single repetitions, {parse} parse (%)")
+    title = gettext_noop(f"{described.score_title} of single repetitions, {parse} parse (%)")
     notes = [REPEATED, SAME, COMPARED, SPLIT]
     return Table(title=title, columns=columns, rows=rows, notes=notes)
 
@@ -104,9 +104,9 @@ MOST_STORIES = 30
 """So many stories the table has; the page of flips has all answers."""
 
 
-def repetition_story_table(entrants: Sequence[EntrantResults], stage: str) -> Table:
+def repetition_story_table(entrants: Sequence[EntrantResults], group: str) -> Table:
     """Tabulate the stories to which repetitions gave different answers (repaired parse), those with the most first."""
-    singular, many = suite_named(group_suite(stage)).cluster
+    singular, many = suite_named(group_suite(group)).cluster
     rows = [
         {"story": cluster, "model": entrant.model, "compared": compared, "flipped": flipped}
         | {"same": 1 - flipped / compared}
@@ -124,7 +124,7 @@ def repetition_story_table(entrants: Sequence[EntrantResults], stage: str) -> Ta
     more = [gettext_noop(f"The first {MOST_STORIES} of {len(rows):,}.")] if len(rows) > MOST_STORIES else []
     return Table(
         title=gettext_noop(
-            f"{many.capitalize()} whose answers flip between repetitions: {group_named(stage).score_title}"
+            f"{many.capitalize()} whose answers flip between repetitions: {group_named(group).score_title}"
         ),
         columns=columns,
         rows=rows[:MOST_STORIES],
@@ -132,10 +132,10 @@ def repetition_story_table(entrants: Sequence[EntrantResults], stage: str) -> Ta
     )
 
 
-def prompt_table(splits: Sequence[Mapping[str, Any]], stage: str) -> Table:
+def prompt_table(splits: Sequence[Mapping[str, Any]], group: str) -> Table:
     """Tabulate `prompt_splits` of a metric group: what lies between prompts, beside what lies between samples and
     between repetitions."""
-    many = nouns_of_group(stage)[1]
+    many = nouns_of_group(group)[1]
     share: Mapping[str, Any] = {"kind": "share", "group": gettext_noop("Variance (%)")}
     columns = [
         Column(key="model", header=gettext_noop("Model")),
@@ -151,7 +151,7 @@ def prompt_table(splits: Sequence[Mapping[str, Any]], stage: str) -> Table:
     reasons = [f"{split['model']}: {split['reason']}." for split in splits if split.get("reason")]
     notes = [PROMPTS, f"Prompts: {'; '.join(names)}.", *reasons]
     return Table(
-        title=gettext_noop(f"{group_named(stage).score_title}: variance between {many}, prompts and repetitions (%)"),
+        title=gettext_noop(f"{group_named(group).score_title}: variance between {many}, prompts and repetitions (%)"),
         columns=columns,
         rows=rows,
         notes=notes,

@@ -47,24 +47,24 @@ class FinerScores:
         return FinerScores(self.numbers[keep], self.places[keep], self.scores[:, keep])
 
 
-def finer_scores(dataset: Dataset, entrants: Sequence[RunEntrant], stage: str) -> FinerScores:
+def finer_scores(dataset: Dataset, entrants: Sequence[RunEntrant], group: str) -> FinerScores:
     """Return the scores of entrants on the finer items of a metric group that has them, repaired parse, read once for
     the same answers."""
-    asked = [made_by(), dataset.digest, [one.scores for one in entrants], stage]
+    asked = [made_by(), dataset.digest, [one.scores for one in entrants], group]
     key = "finer-items:" + hashlib.sha256(json.dumps(asked).encode()).hexdigest()
     kept: bytes | None = cache.get(key)
     if kept is not None:
         found: FinerScores = pickle.loads(zlib.decompress(kept))
         return found
-    found = _read(dataset, [one.entrant for one in entrants], stage)
+    found = _read(dataset, [one.entrant for one in entrants], group)
     cache.set(key, zlib.compress(pickle.dumps(found), 1), KEPT_SECONDS)
     return found
 
 
-def _read(dataset: Dataset, entrants: Sequence[int | None], stage: str) -> FinerScores:
-    group = group_named(stage)
-    assert group.finer is not None
-    of_all = RunItem.objects.filter(entrant__in=entrants, stage=group.scored, call__isnull=False, unusable="")
+def _read(dataset: Dataset, entrants: Sequence[int | None], group: str) -> FinerScores:
+    described = group_named(group)
+    assert described.finer is not None
+    of_all = RunItem.objects.filter(entrant__in=entrants, stage=described.scored, call__isnull=False, unusable="")
     asked = of_all.order_by().values("sample").distinct()
     samples = list(all_at_once(DatasetSample.objects.filter(dataset=dataset, pk__in=asked)))
     numbers, places, scores = [], [], []
@@ -77,10 +77,10 @@ def _read(dataset: Dataset, entrants: Sequence[int | None], stage: str) -> Finer
                 parses[entrant, sample].append(parsed)
         for one in some:
             own = [parses.get((entrant or 0, one.pk), []) for entrant in entrants]
-            scores.append(_of_sample(group.finer, one, own, dataset.schema))
+            scores.append(_of_sample(described.finer, one, own, dataset.schema))
             numbers.append(np.full(scores[-1].shape[1], one.number))
             places.append(np.arange(scores[-1].shape[1]))
-    none = np.empty((len(entrants), 0, len(group.finer.metrics)))
+    none = np.empty((len(entrants), 0, len(described.finer.metrics)))
     return FinerScores(
         np.concatenate([*numbers, np.empty(0)]).astype(int), np.concatenate([*places, np.empty(0)]).astype(int),
         np.concatenate([none, *scores], axis=1),
@@ -97,9 +97,9 @@ def _of_sample(
     return flat.reshape(len(parses), *values.shape[1:])
 
 
-def texts_of(dataset: Dataset, stage: str, places: Sequence[Place]) -> dict[Place, tuple[str, str]]:
+def texts_of(dataset: Dataset, group: str, places: Sequence[Place]) -> dict[Place, tuple[str, str]]:
     """Return who holds what in each of these items."""
-    finer = group_named(stage).finer
+    finer = group_named(group).finer
     assert finer is not None
     rows = DatasetSample.objects.filter(dataset=dataset, number__in={number for number, _ in places})
     texts = {row.number: finer.texts(sample_of(row), dataset.schema) for row in all_at_once(rows)}

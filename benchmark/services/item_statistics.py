@@ -72,7 +72,7 @@ class ItemReport:
 
 
 def items_of(
-    entrants: Sequence[EntrantResults], stage: str, parse: str, metric: str, stories: Collection[int] | None
+    entrants: Sequence[EntrantResults], group: str, parse: str, metric: str, stories: Collection[int] | None
 ) -> ItemReport:
     """Return difficulty and discrimination of the samples in `stories`, all where it is None, by what the models among
     the entrants score on each in a metric group and parse; kept for a while.
@@ -80,28 +80,28 @@ def items_of(
     A model that was asked several times, with other seeds, prompts or methods, is one model, with the mean of what it
     scored: its runs say nothing of how models differ."""
     models = [one for one in entrants if one.kind == "model" and one.scores]
-    asked = [made_by(), sorted(one.scores for one in models), stage, parse, metric, sorted(stories or ())]
+    asked = [made_by(), sorted(one.scores for one in models), group, parse, metric, sorted(stories or ())]
     key = "items:" + hashlib.sha256(json.dumps(asked).encode()).hexdigest()
     found: ItemReport | None = cache.get(key)
     if found is None:
-        found = _report(models, stage, parse, metric, stories)
+        found = _report(models, group, parse, metric, stories)
         cache.set(key, found, KEPT_SECONDS)
     return found
 
 
 def finer_items_of(
-    dataset: Dataset, entrants: Sequence[EntrantResults], stage: str, metric: str, stories: Collection[int] | None
+    dataset: Dataset, entrants: Sequence[EntrantResults], group: str, metric: str, stories: Collection[int] | None
 ) -> ItemReport:
     """Return `items_of` for the items within samples of a metric group that has them, such as propositions: repaired
     parse, by one of their metrics."""
     models = sorted((one for one in entrants if one.kind == "model" and one.scores), key=lambda one: one.scores)
-    asked = [made_by(), [one.scores for one in models], stage, metric, sorted(stories or ())]
+    asked = [made_by(), [one.scores for one in models], group, metric, sorted(stories or ())]
     key = "finer-report:" + hashlib.sha256(json.dumps(asked).encode()).hexdigest()
     found: ItemReport | None = cache.get(key)
     if found is None:
-        finer = group_named(stage).finer
+        finer = group_named(group).finer
         assert finer is not None
-        scores = finer_scores(dataset, models, stage).among(stories)
+        scores = finer_scores(dataset, models, group).among(stories)
         places = list(zip(scores.numbers.tolist(), scores.places.tolist(), strict=True))
         found = _fitted(models, scores.scores[..., finer.metrics.index(metric)], places, {})
         cache.set(key, found, KEPT_SECONDS)
@@ -109,10 +109,10 @@ def finer_items_of(
 
 
 def _report(
-    models: Sequence[EntrantResults], stage: str, parse: str, metric: str, stories: Collection[int] | None
+    models: Sequence[EntrantResults], group: str, parse: str, metric: str, stories: Collection[int] | None
 ) -> ItemReport:
     kept = dict(StoryScores.objects.filter(pk__in=[one.scores for one in models]).values_list("pk", "metrics"))
-    columns = [columns_of(kept.get(one.scores, {}).get(stage), parse) for one in models]
+    columns = [columns_of(kept.get(one.scores, {}).get(group), parse) for one in models]
     by_entrant = [scores_by_story(one, metric) for one in columns]
     scored = {number for of in by_entrant for number, one in of.items() if one is not None}
     numbers = sorted(number for number in scored if stories is None or number in stories)
@@ -162,11 +162,11 @@ def _ends(ends: np.ndarray) -> tuple[float, float]:
     return float(ends[0]), float(ends[1])
 
 
-def item_table(report: ItemReport, noun: str, *, dataset: Dataset | None = None, stage: str = "") -> Table:
-    """Return a row for each item, those first that tell models apart most. With a `dataset` and its `stage` they are
+def item_table(report: ItemReport, noun: str, *, dataset: Dataset | None = None, group: str = "") -> Table:
+    """Return a row for each item, those first that tell models apart most. With a `dataset` and its `group` they are
     the items within samples, named `noun`, with their texts."""
-    finer = group_named(stage).finer if dataset else None
-    texts = texts_of(dataset, stage, [(row.number, row.place) for row in report.rows]) if dataset else {}
+    finer = group_named(group).finer if dataset else None
+    texts = texts_of(dataset, group, [(row.number, row.place) for row in report.rows]) if dataset else {}
     what = (
         [Column(key="who", header=gettext_noop("Actor")), Column(key="what", header=finer.noun[0].capitalize())]
         if finer
@@ -199,15 +199,17 @@ def _cells(row: ItemRow, who: str, what: str) -> Cells:
     }  # fmt: skip
 
 
-def metrics_of(stage: str) -> dict[str, str]:
+def metrics_of(group: str) -> dict[str, str]:
     """Return the shares of a metric group that items can be told by, with their names, the ranked one first."""
-    group = group_named(stage)
-    names = dict.fromkeys([group.score, *group.shares])
-    return {name: group.score_title if name == group.score else group.headers.get(name, name) for name in names}
+    described = group_named(group)
+    names = dict.fromkeys([described.score, *described.shares])
+    return {
+        name: described.score_title if name == described.score else described.headers.get(name, name) for name in names
+    }
 
 
-def finer_metrics_of(stage: str) -> dict[str, str]:
+def finer_metrics_of(group: str) -> dict[str, str]:
     """Return the shares that the items within samples can be told by, with their names; empty without such items."""
-    group = group_named(stage)
-    names = metrics_of(stage)
-    return {name: names[name] for name in group.finer.metrics} if group.finer else {}
+    described = group_named(group)
+    names = metrics_of(group)
+    return {name: names[name] for name in described.finer.metrics} if described.finer else {}

@@ -11,7 +11,7 @@ from benchmark.suites.shown import RunEntrant
 from judge.models import AlignmentStudy
 
 
-def judges_in_order(dataset: Dataset, stage: str, entrants: Sequence[RunEntrant]) -> list[str]:
+def judges_in_order(dataset: Dataset, group: str, entrants: Sequence[RunEntrant]) -> list[str]:
     """Return the names of the judges of these named entrants: those that studies chose first, of the very dataset
     before others and the latest choice before earlier ones, then those with verdicts, by their number of models; those
     without a verdict on any of them last. One statement, none where there is one judge."""
@@ -20,7 +20,7 @@ def judges_in_order(dataset: Dataset, stage: str, entrants: Sequence[RunEntrant]
         return list(names)
     chosen = _chosen(dataset)
     models = Counter(_judge(entrant) for entrant in entrants if entrant.kind == "model")
-    heard = {_judge(entrant) for entrant in entrants if _is_heard(entrant, stage)}
+    heard = {_judge(entrant) for entrant in entrants if _is_heard(entrant, group)}
 
     def place(name: str) -> tuple[int, bool, int]:
         at = next((at for at, version in enumerate(chosen) if version.startswith(names[name])), len(chosen))
@@ -33,10 +33,10 @@ def _judge(entrant: RunEntrant) -> str:
     return entrant.within["judge"] or ""
 
 
-def _is_heard(entrant: RunEntrant, stage: str) -> bool:
+def _is_heard(entrant: RunEntrant, group: str) -> bool:
     """Whether the judge has verdicts, so that the entrant has a score by the careful parse: one that is not nought
     whatever a judge says."""
-    overall, score = (entrant.metrics["repaired"] or {}).get("overall") or {}, group_named(stage).score
+    overall, score = (entrant.metrics["repaired"] or {}).get("overall") or {}, group_named(group).score
     known = entrant.kind != "person" and overall.get(score) is not None
     return known and (overall.get("bounds", {}).get(score) or (0, 1))[1] > 0
 

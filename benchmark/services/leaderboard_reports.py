@@ -26,7 +26,7 @@ def leaderboard_report(
     rows = leaderboard.entrants
     entered = rows_of(dataset.project, group_suite(next(iter(rows))))
     document = leaderboard_document(
-        "", {stage: [plain(entrant) for entrant in rows[stage]] for stage in rows}, leaderboard.absent, entered
+        "", {group: [plain(entrant) for entrant in rows[group]] for group in rows}, leaderboard.absent, entered
     )
     return replace(
         document,
@@ -44,14 +44,14 @@ def _facts(dataset: Dataset, leaderboard: Leaderboard, runs: Sequence[Run], quer
     """Return what is ranked: version, stories, form, runs, and within each ranking what all of its rows share."""
     rankings = [
         [
-            gettext_noop(f"Ranking of {group_named(stage).title}"),
+            gettext_noop(f"Ranking of {group_named(group).title}"),
             ", ".join(f"{name} {value}" for name, value in shared.items()),
         ]
-        for stage, entrants in leaderboard.entrants.items()
+        for group, entrants in leaderboard.entrants.items()
         if entrants
         and (
-            shared := dict(leaderboard.common[stage])
-            | {name: value for name, value in leaderboard.rankings[stage].chosen.items() if value}
+            shared := dict(leaderboard.common[group])
+            | {name: value for name, value in leaderboard.rankings[group].chosen.items() if value}
         )
     ]
     chosen = (
@@ -74,7 +74,7 @@ def _methods(
     """Return the paragraphs of all runs, each text once; where runs differ, the heading names those that it is of."""
     texts: dict[tuple[str, str], list[str]] = {}
     for run in runs:
-        own = {stage: [entrant for entrant in entrants if entrant.run == run.uid] for stage, entrants in rows.items()}
+        own = {group: [entrant for entrant in entrants if entrant.run == run.uid] for group, entrants in rows.items()}
         for part in methods_of(run, reports[run.pk], own):
             texts.setdefault((part["heading"], part["text"]), []).append(run.title)
     return [

@@ -105,9 +105,9 @@ def with_corrections(leaderboard: Leaderboard) -> Leaderboard:
     """Return the leaderboard with the corrected scores of its rows, where their figures can be corrected."""
     stories = leaderboard.chosen.stories if leaderboard.chosen else None
     entrants = {}
-    for stage, rows in leaderboard.entrants.items():
-        corrected = corrections_in(stage, rows, leaderboard.runs, stories)
-        entrants[stage] = [replace(row, corrected=corrected.get(row.key)) for row in rows]
+    for group, rows in leaderboard.entrants.items():
+        corrected = corrections_in(group, rows, leaderboard.runs, stories)
+        entrants[group] = [replace(row, corrected=corrected.get(row.key)) for row in rows]
     return replace(leaderboard, entrants=entrants)
 
 
@@ -130,18 +130,18 @@ def leaderboard_of_runs(
     chosen = _chosen(dataset, suite, selections, key)
     fitting = _fitting(runs, reports, chosen)
     everybody, without = _everybody(groups or keys_of(suite), fitting, reports, all_runs)
-    absent = [absence for stage, entrants in without.items() for absence in absences(stage, entrants)]
+    absent = [absence for group, entrants in without.items() for absence in absences(group, entrants)]
     absent += unscored(suite, fitting, reports)
     all_conditions = {field: _names(everybody.values(), field) for field in FIELDS}
     ranked, common, rankings = {}, {}, {}
-    for stage, entrants in everybody.items():
-        together, rankings[stage] = _ranked(dataset, stage, entrants, asked or {}, all_conditions)
-        labelled, common[stage] = label(together)
-        ranked[stage] = ranked_entrants(labelled, stage, chosen)
-        absent += apart(stage, rankings[stage])
-        present = {entrant.name for entrant in (*entrants, *without[stage])}
-        others = entrants_of([run for run in runs if run not in fitting], reports, stage)
-        absent += uncovered(stage, others, present, chosen.stories if chosen else frozenset())
+    for group, entrants in everybody.items():
+        together, rankings[group] = _ranked(dataset, group, entrants, asked or {}, all_conditions)
+        labelled, common[group] = label(together)
+        ranked[group] = ranked_entrants(labelled, group, chosen)
+        absent += apart(group, rankings[group])
+        present = {entrant.name for entrant in (*entrants, *without[group])}
+        others = entrants_of([run for run in runs if run not in fitting], reports, group)
+        absent += uncovered(group, others, present, chosen.stories if chosen else frozenset())
     return Leaderboard(
         selections=selections,
         chosen=chosen,
@@ -157,15 +157,15 @@ def leaderboard_of_runs(
 
 
 def ranking_with(
-    dataset: Dataset, answer_format: str, stage: str, keys: Sequence[str], *, asked: Mapping[str, str]
+    dataset: Dataset, answer_format: str, group: str, keys: Sequence[str], *, asked: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return what the address of a leaderboard asks for so that its ranking of `stage` holds all entrants of these
+    """Return what the address of a leaderboard asks for so that its ranking of `group` holds all entrants of these
     `keys`.
 
     That is `asked` (split, runs, judge, prompts) where it does; else with the entrants' own conditions, with all runs,
     or over the stories of one of their runs. Where no ranking holds all of them it is `asked`.
     """
-    suite = group_suite(stage)
+    suite = group_suite(group)
     runs = finished_runs(dataset, answer_format, suite)
     reports = reports_of(runs)
     selections = selections_of(dataset, reports, runs)
@@ -175,8 +175,8 @@ def ranking_with(
         everybody, _ = _everybody(keys_of(suite), fitting, reports, every)
         all_conditions = {field: _names(everybody.values(), field) for field in FIELDS}
         given = {field: asked.get(field, "") for field in FIELDS}
-        for conditions in (given, _own_conditions(everybody[stage], keys)):
-            together, _ = _ranked(dataset, stage, everybody[stage], conditions, all_conditions)
+        for conditions in (given, _own_conditions(everybody[group], keys)):
+            together, _ = _ranked(dataset, group, everybody[group], conditions, all_conditions)
             if set(keys) <= {entrant.key for entrant in together}:
                 address = {"split": split, "runs": "all" if every else "", **conditions}
                 return {name: value for name, value in address.items() if value}
@@ -185,13 +185,13 @@ def ranking_with(
 
 def _ranked(
     dataset: Dataset,
-    stage: str,
+    group: str,
     entrants: Sequence[RunEntrant],
     asked: Mapping[str, str],
     known: Mapping[str, Iterable[str]],
 ) -> tuple[list[RunEntrant], Ranking]:
     """Return `ranked_together` of these entrants, of the judge that is preferred where none is asked for."""
-    return ranked_together(entrants, asked, known, judges=judges_in_order(dataset, stage, entrants))
+    return ranked_together(entrants, asked, known, judges=judges_in_order(dataset, group, entrants))
 
 
 def _fitting(runs: Sequence[Run], reports: Mapping[int, RunFigures], chosen: Selection | None) -> list[Run]:
@@ -205,12 +205,12 @@ def _everybody(
     """Return, by metric group, the named entrants with figures (only the newest of each settings unless `all_runs`),
     and those without an answer."""
     everybody, without = {}, {}
-    for stage in groups:
-        entrants = entrants_of(runs, reports, stage)
-        without[stage] = [entrant for entrant in entrants if is_absent(entrant)]
+    for group in groups:
+        entrants = entrants_of(runs, reports, group)
+        without[group] = [entrant for entrant in entrants if is_absent(entrant)]
         # before the newest is chosen: an earlier run has figures
         entrants = [entrant for entrant in entrants if not is_absent(entrant)]
-        everybody[stage] = named(entrants if all_runs else newest(entrants))
+        everybody[group] = named(entrants if all_runs else newest(entrants))
     return everybody, without
 
 
@@ -220,9 +220,9 @@ def _own_conditions(entrants: Sequence[RunEntrant], keys: Sequence[str]) -> dict
     return {field: next(filter(None, (condition[field] for condition in conditions)), "") for field in FIELDS}
 
 
-def _names(stages: Iterable[Sequence[RunEntrant]], field: str) -> list[str]:
+def _names(groups: Iterable[Sequence[RunEntrant]], field: str) -> list[str]:
     """Return all names of a condition, sorted."""
-    return sorted({name for entrants in stages for entrant in entrants if (name := entrant.within[field])})
+    return sorted({name for entrants in groups for entrant in entrants if (name := entrant.within[field])})
 
 
 def _chosen(dataset: Dataset, suite: str, selections: Sequence[Selection], key: str | None) -> Selection | None:

@@ -53,7 +53,7 @@ AS_LONG = 400
 it is scored: of twenty models as long as scoring all answers of the ranking."""
 
 
-def settings_of(run: Run, stage: str, *, reads: bool) -> dict[str, str]:
+def settings_of(run: Run, group: str, *, reads: bool) -> dict[str, str]:
     """Return the settings of a run that bear on a metric group's figures, in words by name. `reads` says whether the
     entrant is given a prompt; without one, nothing is told of how prompts were made."""
     params, suite = run.params, suite_named(run.suite)
@@ -68,33 +68,33 @@ def settings_of(run: Run, stage: str, *, reads: bool) -> dict[str, str]:
     settings |= {name: value for name, value in asking_told(run).items() if reads or name == REPETITIONS}
     if reads and params.get("max_tokens"):
         settings["longest answer"] = gettext_noop(f"{params['max_tokens']:,} tokens")
-    if reads and (examples := examples_told(run, group_named(stage).prompt)):
+    if reads and (examples := examples_told(run, group_named(group).prompt)):
         settings["examples"] = examples
-    if group_named(stage).judged:
+    if group_named(group).judged:
         settings["judge"] = judge_told(run)
         if suite.judging and (examples := examples_told(run, suite.judging.key)):
             settings["judge's examples"] = examples
     return settings
 
 
-def entrants_of(runs: Sequence[Run], reports: Mapping[int, RunFigures], stage: str) -> list[RunEntrant]:
-    """Return each entrant and person with figures of the stage, in the order of the runs. A judged stage has none of
+def entrants_of(runs: Sequence[Run], reports: Mapping[int, RunFigures], group: str) -> list[RunEntrant]:
+    """Return each entrant and person with figures of the group, in the order of the runs. A judged group has none of
     runs whose suite cannot say what their judge is: what is known of it decides what is ranked together. Nor are there
     any of a run that was deleted while its report was computed."""
-    if group_named(stage).judged:
+    if group_named(group).judged:
         runs = [run for run in runs if not version_failure(run)]
     entrants = []
-    tests = summaries_of(runs) if group_named(stage).judged else {}
+    tests = summaries_of(runs) if group_named(group).judged else {}
     for run in runs:
         specs = {entrant.pk: entrant.spec for entrant in run.entrants.all()}
         people = people_of(reports[run.pk].entrants)
         for row in reports[run.pk].entrants:
-            metrics = row.groups.get(stage)
+            metrics = row.groups.get(group)
             if metrics is None or row.story_scores is None:  # kept before the suite had the group
                 continue
             person = "" if row.id else row.name
             reads = row.kind == "model"
-            settings = {} if person else settings_of(run, stage, reads=reads)
+            settings = {} if person else settings_of(run, group, reads=reads)
             entrants.append(RunEntrant(
                 key=f"{run.uid}.{row.id}" if row.id else f"{run.uid}.p{list(people).index(person) + 1}",
                 name=people[person] if person else row.name,
@@ -108,7 +108,7 @@ def entrants_of(runs: Sequence[Run], reports: Mapping[int, RunFigures], stage: s
                 settings=settings,
                 judge_test=tests.get(run.pk),
                 spec=specs.get(row.id, {}),
-                conditions=dict.fromkeys(FIELDS) if person else conditions_of(run, stage, reads=reads),
+                conditions=dict.fromkeys(FIELDS) if person else conditions_of(run, group, reads=reads),
                 metrics=metrics,
                 numbers=reports[run.pk].numbers,
                 scores=row.story_scores,
@@ -150,7 +150,7 @@ def _parting(entrant: RunEntrant) -> dict[str, str]:
 
 
 def ranked_entrants(
-    entrants: Sequence[NamedEntrant], stage: str, selection: Selection | None = None, *, seed: int = SEED
+    entrants: Sequence[NamedEntrant], group: str, selection: Selection | None = None, *, seed: int = SEED
 ) -> list[EntrantResults]:
     """Return the entrants as they are ranked over the selection: by rank of the repaired parse, then who has none,
     then people: annotators, then experts, whose decisions are gold.
@@ -159,19 +159,19 @@ def ranked_entrants(
     """
     if not entrants:
         return []
-    rankings, part, no_letters = _kept("ranking", entrants, stage, selection, seed)
+    rankings, part, no_letters = _kept("ranking", entrants, group, selection, seed)
     ranked = []
     for entrant in entrants:
         metrics = part.get(entrant.key) or _own_metrics(entrant)
         ranking: dict[str, Any] = {name: rankings[name].get(entrant.key) for name in PARSES}
         ranked.append(EntrantResults.ranked(entrant, parses=metrics, ranking=ranking, no_letters=no_letters))
-    return sorted(ranked, key=lambda entrant: _place(entrant, stage))
+    return sorted(ranked, key=lambda entrant: _place(entrant, group))
 
 
-def _place(entrant: EntrantResults, stage: str) -> tuple[Any, ...]:
+def _place(entrant: EntrantResults, group: str) -> tuple[Any, ...]:
     ranking = entrant.ranking["repaired"]
     rank = ranking["rank"] if ranking else None
-    return ROLES.index(entrant.role), rank is None, rank or 0, -_score(entrant, stage), entrant.model
+    return ROLES.index(entrant.role), rank is None, rank or 0, -_score(entrant, group), entrant.model
 
 
 ROLES = ("", "annotator", "expert")
@@ -191,36 +191,36 @@ def _own_metrics(entrant: RunEntrant) -> Json:
     )
 
 
-def _score(entrant: EntrantResults, stage: str) -> float:
+def _score(entrant: EntrantResults, group: str) -> float:
     repaired, official = entrant.parses["repaired"], entrant.parses["official"]
     value = (
-        repaired["overall"][group_named(stage).score]
+        repaired["overall"][group_named(group).score]
         if repaired
-        else official and official["overall"][group_named(stage).score]
+        else official and official["overall"][group_named(group).score]
     )
     return -1.0 if value is None else float(value)
 
 
 def differences(
-    entrants: Sequence[NamedEntrant], stage: str, selection: Selection | None = None, *, seed: int = SEED
+    entrants: Sequence[NamedEntrant], group: str, selection: Selection | None = None, *, seed: int = SEED
 ) -> Mapping[str, Ranking]:
     """Return by parse the ranking with its pairs: every two models over the selection's stories and in each category,
     under the keys of their entrants. The letters of `ranked_entrants` rest on the same tests."""
-    return _kept("differences", entrants, stage, selection, seed)
+    return _kept("differences", entrants, group, selection, seed)
 
 
-def _kept(what: str, entrants: Sequence[NamedEntrant], stage: str, selection: Selection | None, seed: int) -> Any:
+def _kept(what: str, entrants: Sequence[NamedEntrant], group: str, selection: Selection | None, seed: int) -> Any:
     """Return the part of `_compare` of that name, computed once for the same scores. Raises BeingComputed for a page
     that answers at once, where that takes long."""
     partial = [entrant for entrant in entrants if selection and set(entrant.numbers) != selection.stories]
     models = [entrant for entrant in entrants if entrant.kind != "person"]
     compared = [
         made_by(),
-        stage,
+        group,
         sorted((entrant.scores, entrant.key, entrant.model) for entrant in models),
         sorted(entrant.scores for entrant in partial),
         sorted(selection.stories) if partial else None,
-        method(seed=seed, unit=units_of_group(stage)),
+        method(seed=seed, unit=units_of_group(group)),
     ]
     key = hashlib.sha256(json.dumps(compared).encode()).hexdigest()
     result = cache.get(f"{what}:{key}")
@@ -229,30 +229,30 @@ def _kept(what: str, entrants: Sequence[NamedEntrant], stage: str, selection: Se
         with computing("ranking", key) as waited:
             result = cache.get(f"{what}:{key}") if waited else None
             if result is None:
-                results = _compare(models, partial, stage, selection if partial else None, seed)
+                results = _compare(models, partial, group, selection if partial else None, seed)
                 for name, value in results.items():
                     cache.set(f"{name}:{key}", value, KEPT_SECONDS)
                 result = results[what]
     return result
 
 
-def _compare(models, partial, stage: str, selection: Selection | None, seed: int) -> dict[str, Any]:
+def _compare(models, partial, group: str, selection: Selection | None, seed: int) -> dict[str, Any]:
     """Return {"ranking": (rankings by parse and key, figures of the selection by key where they are not the report's
     own, why there are no letters by parse), "differences": by parse}."""
     score_ids = {entrant.scores for entrant in (*models, *partial)}
     columns = {
-        pk: metrics[stage] for pk, metrics in StoryScores.objects.filter(pk__in=score_ids).values_list("pk", "metrics")
+        pk: metrics[group] for pk, metrics in StoryScores.objects.filter(pk__in=score_ids).values_list("pk", "metrics")
     }
     ranked, apart, no_letters = {}, {}, {}
     for parse in PARSES:
-        comparison = _ranked(models, columns, stage, parse, selection, seed)
+        comparison = _ranked(models, columns, group, parse, selection, seed)
         against = _against(comparison.pairs)
         ranked[parse] = {
             model.model: plain(model) | {"against": against.get(model.model, {})} for model in comparison.models
         }
         apart[parse] = comparison
         no_letters[parse] = comparison.no_letters
-    part = {entrant.key: _part(entrant, columns[entrant.scores], stage, selection, seed) for entrant in partial}
+    part = {entrant.key: _part(entrant, columns[entrant.scores], group, selection, seed) for entrant in partial}
     return {"ranking": (ranked, part, no_letters), "differences": apart}
 
 
@@ -264,29 +264,29 @@ def _against(pairs: Sequence[Pair]) -> dict[str, dict[str, list[Any]]]:
     return against
 
 
-def _part(entrant: RunEntrant, columns: Mapping[str, Any], stage: str, selection: Selection, seed: int) -> Json:
+def _part(entrant: RunEntrant, columns: Mapping[str, Any], group: str, selection: Selection, seed: int) -> Json:
     """Return both parses of an entrant's figures on the selection; of a person also against gold with the person's
     own votes."""
-    metrics = _parses(columns, stage, selection, seed)
+    metrics = _parses(columns, group, selection, seed)
     if not metrics["official"]:
         why = lacking(columns_of(columns, "official"), selection.stories)
         metrics["reason"] = why if columns["official"] else entrant.metrics.get("reason", why)
     metrics["levels"] = None  # they are of the samples of a run
-    return metrics | ({"own": _parses(columns["own"], stage, selection, seed)} if "own" in columns else {})
+    return metrics | ({"own": _parses(columns["own"], group, selection, seed)} if "own" in columns else {})
 
 
-def _parses(columns: Mapping[str, Any], stage: str, selection: Selection, seed: int) -> Json:
+def _parses(columns: Mapping[str, Any], group: str, selection: Selection, seed: int) -> Json:
     rules = {"seed": seed, "resamples": RESAMPLES}
     stories, official, repaired = selection.stories, *(columns_of(columns, parse) for parse in PARSES)
-    averages = official and official_metrics(official, stories, stage)
-    rows = averages and with_intervals(averages, official, stories, stage, **rules)
-    return Parses(rows, repaired_metrics(repaired, stories, stage, **rules)).as_json()
+    averages = official and official_metrics(official, stories, group)
+    rows = averages and with_intervals(averages, official, stories, group, **rules)
+    return Parses(rows, repaired_metrics(repaired, stories, group, **rules)).as_json()
 
 
 UNHEARD = gettext_noop("nobody is ranked, as the judge has no verdict on any story")
 
 
-def _ranked(models, columns, stage: str, parse: str, selection: Selection | None, seed: int) -> Ranking:
+def _ranked(models, columns, group: str, parse: str, selection: Selection | None, seed: int) -> Ranking:
     cases: dict[str, dict[int, Case | None]] = {}
     categories: dict[int, str] = {}
     clusters: dict[int, str] = {}
@@ -299,14 +299,14 @@ def _ranked(models, columns, stage: str, parse: str, selection: Selection | None
         if parse == "official" and model.key in unheard:
             continue
         if column and not (parse == "official" and lacking(column, stories)):
-            cases[model.key] = cases_by_story(column, group_named(stage).score)
+            cases[model.key] = cases_by_story(column, group_named(group).score)
             categories |= categories_of(column)
             clusters |= clusters_of(column)
     if not cases:
         return Ranking()
     all_cases = Cases.of(cases, set().union(*stories_of.values()), clusters)
     return leaderboard(
-        all_cases, seed=seed, categories=categories, samples=nouns_of_group(stage)[1], unit=units_of_group(stage)
+        all_cases, seed=seed, categories=categories, samples=nouns_of_group(group)[1], unit=units_of_group(group)
     )
 
 
@@ -328,8 +328,8 @@ def _unusable(columns: Mapping[str, Any], stories: Collection[int]) -> list[str]
     return [column.unusable.get(str(story), "") for story in stories] if column else []
 
 
-def ranked_entrants_of_run(run: Run, report: RunFigures, stage: str) -> list[EntrantResults]:
+def ranked_entrants_of_run(run: Run, report: RunFigures, group: str) -> list[EntrantResults]:
     """Rank the entrants of one run against each other, over its own stories."""
-    entrants = entrants_of([run], {run.pk: report}, stage)
+    entrants = entrants_of([run], {run.pk: report}, group)
     labelled, _ = label(named(entrants))
-    return ranked_entrants(labelled, stage, seed=run.params.get("seed", 1))
+    return ranked_entrants(labelled, group, seed=run.params.get("seed", 1))

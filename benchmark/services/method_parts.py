@@ -35,17 +35,17 @@ class _ByPart:
 
 
 def rows_by_part(
-    stage: str, dataset: Dataset, tables: Sequence[MethodTable], models: Models
+    group: str, dataset: Dataset, tables: Sequence[MethodTable], models: Models
 ) -> dict[str, list[MethodRow]]:
     """Return the rows of each part by parse, models in their order in each part; none of a parse in which nobody has a
     figure, and of a metric group without parts. `tables` are those of the group. Raises SuiteFailed."""
-    parts = next(group.parts for group in suite_named(group_suite(stage)).groups if group.key == stage)
+    parts = next(described.parts for described in suite_named(group_suite(group)).groups if described.key == group)
     if parts is None:
         return {}
     by_part = (
         _ByPart(parts, told=_answers_told(parts.figure, tables[0].chosen))
         if parts.figure
-        else _ByPart(parts, _numbers(parts, group_named(stage).facet_values, dataset))
+        else _ByPart(parts, _numbers(parts, group_named(group).facet_values, dataset))
     )
     rows = {table.parse: [*(_by_figure if parts.figure else _by_facet)(by_part, table, models)] for table in tables}
     return {parse: adjusted(of) for parse, of in rows.items() if any(row.score for row in of)}

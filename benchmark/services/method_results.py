@@ -33,8 +33,8 @@ Rows = dict[str, dict[str, list[MethodRow]]]
 """By metric group and parse."""
 
 
-def method_results(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> MethodResults | None:
-    """Return what the models of a run came to by each method; None where nobody was asked by another. `stages` has the
+def method_results(run: Run, groups: Mapping[str, Sequence[EntrantResults]]) -> MethodResults | None:
+    """Return what the models of a run came to by each method; None where nobody was asked by another. `groups` has the
     run's ranked entrants by metric group."""
     family = family_of(run)
     if len({method_of_run(other) for other in family}) < 2:
@@ -52,19 +52,19 @@ def method_results(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> 
             for (name, endpoint), asked in chosen.items()
         }
     )
-    identity = [made_by(), run.pk, SEED, sorted(keys.values()), used, list(methods.items()), _labels(stages)]
+    identity = [made_by(), run.pk, SEED, sorted(keys.values()), used, list(methods.items()), _labels(groups)]
     digest = hashlib.sha256(json.dumps(identity).encode()).hexdigest()
     result: MethodResults | None = cache.get(f"methods:{digest}")
     if result is None:
-        result = _compared(run, stages, methods, chosen, _finder(keys, read()), numbers[run.pk])
+        result = _compared(run, groups, methods, chosen, _finder(keys, read()), numbers[run.pk])
         cache.set(f"methods:{digest}", result, KEPT_SECONDS)
     used_runs = {asked.run.pk: asked.run for asked in chosen.values() if not isinstance(asked, str)}
     unfinished = [used_run.title for used_run in used_runs.values() if used_run.job.state != JobState.FINISHED]
     return replace(result, unfinished=unfinished)
 
 
-def _labels(stages: Mapping[str, Sequence[EntrantResults]]) -> list[list[str]]:
-    return [[stage, entrant.key, entrant.model] for stage, entrants in stages.items() for entrant in entrants]
+def _labels(groups: Mapping[str, Sequence[EntrantResults]]) -> list[list[str]]:
+    return [[group, entrant.key, entrant.model] for group, entrants in groups.items() for entrant in entrants]
 
 
 def _chosen(run: Run, family: Sequence[Run], numbers: Mapping[int, frozenset[int]]) -> Chosen:
@@ -109,33 +109,33 @@ def _finder(keys: Mapping[tuple[int, int], int], metrics: Mapping[int, Any]) -> 
 
 
 def _compared(
-    run: Run, stages: Mapping[str, Sequence[EntrantResults]], methods: Mapping[str, str], chosen: Chosen,
+    run: Run, groups: Mapping[str, Sequence[EntrantResults]], methods: Mapping[str, str], chosen: Chosen,
     scores: Callable[[int, int], Any], numbers: frozenset[int],
 ) -> MethodResults:  # fmt: skip
     endpoints = dict(run.entrants.values_list("pk", "endpoint_id"))
     rows: Rows = {}
     parts: Rows = {}
     without_parts: dict[str, str] = {}
-    for stage in keys_of(run.suite):
+    for group in keys_of(run.suite):
         models = [
-            (entrant, endpoints[entrant.entrant]) for entrant in stages.get(stage, ()) if entrant.entrant in endpoints
+            (entrant, endpoints[entrant.entrant]) for entrant in groups.get(group, ()) if entrant.entrant in endpoints
         ]
-        if group_named(stage).scored != answering_step(run):
+        if group_named(group).scored != answering_step(run):
             continue  # other steps are asked alike by all methods
         tests = len(models) * (len(methods) - 1)
-        tables = [MethodTable(stage, parse, methods, chosen, scores, numbers, tests) for parse in PARSES]
+        tables = [MethodTable(group, parse, methods, chosen, scores, numbers, tests) for parse in PARSES]
         for table in tables:
             compared = [row for entrant, endpoint in models for row in rows_of_model(table, entrant, endpoint)]
             if any(row.score for row in compared):
-                rows.setdefault(stage, {})[table.parse] = adjusted(compared)
+                rows.setdefault(group, {})[table.parse] = adjusted(compared)
         try:
-            parts[stage] = rows_by_part(stage, run.dataset, tables, models)
+            parts[group] = rows_by_part(group, run.dataset, tables, models)
         except SuiteFailed as error:
-            without_parts[stage] = str(error)
+            without_parts[group] = str(error)
     first = next(iter(methods))
     how = {
-        stage: {parse: _how(of, methods[first], units_of_group(stage)) for parse, of in by_parse.items()}
-        for stage, by_parse in rows.items()
+        group: {parse: _how(of, methods[first], units_of_group(group)) for parse, of in by_parse.items()}
+        for group, by_parse in rows.items()
     }
     return MethodResults(
         methods=dict(methods), plain=first, rows=rows, how=how, parts=parts, without_parts=without_parts

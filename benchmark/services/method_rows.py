@@ -32,7 +32,7 @@ class MethodTable:
     """One metric group in one parse: the methods, the first of which is plain, whose answers count, their scores by
     run and endpoint, and over which samples; the report corrects over so many `tests`."""
 
-    stage: str
+    group: str
     parse: str
     methods: Mapping[str, str]
     chosen: Chosen
@@ -50,7 +50,7 @@ class MethodTable:
     def columns(self, method: str, endpoint: int) -> Columns | None:
         """Return the scores of a model by a method, None where there are none."""
         asked = self.asked(method, endpoint)
-        return None if isinstance(asked, str) else side_of(self.scores(asked.run.pk, endpoint), self.stage, self.parse)
+        return None if isinstance(asked, str) else side_of(self.scores(asked.run.pk, endpoint), self.group, self.parse)
 
 
 Scored = Callable[[MethodRow], MethodRow]
@@ -81,12 +81,12 @@ def _scored(row: MethodRow, table: MethodTable, endpoint: int) -> MethodRow:
     own, beside = table.columns(row.method, endpoint), table.columns(table.plain, endpoint)
     if not own:
         return row
-    alone = common_cases([own], table.stage, table.numbers)
+    alone = common_cases([own], table.group, table.numbers)
     missing = [int(alone.missing[0]) if alone.stories else None, None]
-    row = replace(row, score=score_estimate(alone, table.stage), missing=missing)
+    row = replace(row, score=score_estimate(alone, table.group), missing=missing)
     if row.method == table.plain or not beside:
         return row
-    pair = paired_sides(common_cases([own, beside], table.stage, table.numbers), table.stage, table.tests)
+    pair = paired_sides(common_cases([own, beside], table.group, table.numbers), table.group, table.tests)
     return replace(row, **plain(pair.difference), own=pair.means[0], plain=pair.means[1])
 
 

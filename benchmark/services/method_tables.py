@@ -29,34 +29,34 @@ def method_sections(keys: Sequence[str]) -> list[Section]:
 
 def method_tables(by_method: MethodResults, parse: str) -> Iterator[tuple[str, ShownTable]]:
     """Yield the tables of one parse by name, without the parse."""
-    for stage in ordered_keys(by_method.rows):
-        if why := by_method.without_parts.get(stage):
-            yield f"method-parts-{stage}", ShownTable(partial(_failed, why))
-        if (rows := by_method.parts.get(stage, {}).get(parse)) and (parts := group_named(stage).parts):
-            yield f"method-parts-{stage}", ShownTable(partial(part_table, rows, parts, by_method, stage, parse))
-        if rows := by_method.rows[stage].get(parse):
-            yield f"method-scores-{stage}", ShownTable(partial(score_table, rows, by_method, stage, parse))
-            yield f"methods-{stage}", ShownTable(partial(difference_table, rows, by_method, stage, parse))
+    for group in ordered_keys(by_method.rows):
+        if why := by_method.without_parts.get(group):
+            yield f"method-parts-{group}", ShownTable(partial(_failed, why))
+        if (rows := by_method.parts.get(group, {}).get(parse)) and (parts := group_named(group).parts):
+            yield f"method-parts-{group}", ShownTable(partial(part_table, rows, parts, by_method, group, parse))
+        if rows := by_method.rows[group].get(parse):
+            yield f"method-scores-{group}", ShownTable(partial(score_table, rows, by_method, group, parse))
+            yield f"methods-{group}", ShownTable(partial(difference_table, rows, by_method, group, parse))
 
 
 def _failed(why: str) -> Table:
     raise SuiteFailed(why)
 
 
-def part_table(rows: Sequence[MethodRow], parts: Parts, by_method: MethodResults, stage: str, parse: str) -> Table:
+def part_table(rows: Sequence[MethodRow], parts: Parts, by_method: MethodResults, group: str, parse: str) -> Table:
     """Tabulate each model by each method, with the figure of each part of the samples and what it is better by than
     asked plainly."""
     names = list(dict.fromkeys(row.part for row in rows))
     columns = [Column(key="method", header=gettext_noop("Method"))]
     columns += [column for part in names for column in _part_columns(part, parts)]
-    title = parts.figure.title if parts.figure else group_named(stage).score_title
+    title = parts.figure.title if parts.figure else group_named(group).score_title
     return Table(
         title=gettext_noop(f"{title} by method and {parts.heading.lower()}, {parse} parse"),
         columns=columns,
-        rows=[_parted(of, stage) for of in _by_model_and_method(rows)],
+        rows=[_parted(of, group) for of in _by_model_and_method(rows)],
         section="model",
         lead=_not_ready(rows, by_method),
-        notes=_part_notes(rows, parts, by_method, stage),
+        notes=_part_notes(rows, parts, by_method, group),
     )
 
 
@@ -77,8 +77,8 @@ def _part_columns(part: str, parts: Parts) -> list[Column]:
     return columns if parts.figure else [*columns, test]
 
 
-def _part_notes(rows: Sequence[MethodRow], parts: Parts, by_method: MethodResults, stage: str) -> list[str]:
-    plain, unit = by_method.methods[by_method.plain], units_of_group(stage)
+def _part_notes(rows: Sequence[MethodRow], parts: Parts, by_method: MethodResults, group: str) -> list[str]:
+    plain, unit = by_method.methods[by_method.plain], units_of_group(group)
     nowhere = [of[0] for of in _by_model_and_method(rows) if not any(row.score for row in of)]
     lacking = _lacking(gettext_noop("Without a score"), nowhere)
     if parts.figure:
@@ -106,7 +106,7 @@ def _by_model_and_method(rows: Sequence[MethodRow]) -> list[list[MethodRow]]:
     return [[row for row in rows if (row.key, row.method) == (model, name)] for model in models for name in methods]
 
 
-def _parted(rows: Sequence[MethodRow], stage: str) -> SourcedRow:
+def _parted(rows: Sequence[MethodRow], group: str) -> SourcedRow:
     first = rows[0]
     cells: Cells = {"model": first.model, "method": first.title.capitalize() if first.title.islower() else first.title}
     for row in rows:
@@ -124,10 +124,10 @@ def _parted(rows: Sequence[MethodRow], stage: str) -> SourcedRow:
             f"{row.part} p_adjusted": row.p_adjusted,
         }
     behind = {f"{row.part} score": row for row in rows}
-    return SourcedRow(cells, replace(_source(first, stage, behind), unranked=True))
+    return SourcedRow(cells, replace(_source(first, group, behind), unranked=True))
 
 
-def score_table(rows: Sequence[MethodRow], by_method: MethodResults, stage: str, parse: str) -> Table:
+def score_table(rows: Sequence[MethodRow], by_method: MethodResults, group: str, parse: str) -> Table:
     """Tabulate the score of each model by each method, a column a method."""
     columns = [
         Column(
@@ -140,13 +140,13 @@ def score_table(rows: Sequence[MethodRow], by_method: MethodResults, stage: str,
         )
         for name, title in by_method.methods.items()
     ]
-    notes = [gettext_noop(f"Missing answers at their worst. Brackets: 95 % intervals over {units_of_group(stage)}.")]
+    notes = [gettext_noop(f"Missing answers at their worst. Brackets: 95 % intervals over {units_of_group(group)}.")]
     notes += _lacking(gettext_noop("Without a score"), [row for row in rows if row.score is None])
     return Table(
-        title=gettext_noop(f"{group_named(stage).score_title} by method, {parse} parse"),
+        title=gettext_noop(f"{group_named(group).score_title} by method, {parse} parse"),
         columns=[Column(key="model", header=gettext_noop("Model")), *columns],
-        rows=[_scores(of, stage) for of in _by_model(rows)],
-        lead=_lead(rows, by_method, stage),
+        rows=[_scores(of, group) for of in _by_model(rows)],
+        lead=_lead(rows, by_method, group),
         notes=notes,
     )
 
@@ -183,37 +183,37 @@ def _not_ready(rows: Sequence[MethodRow], by_method: MethodResults) -> list[str]
     return lead
 
 
-def _lead(rows: Sequence[MethodRow], by_method: MethodResults, stage: str) -> list[str]:
+def _lead(rows: Sequence[MethodRow], by_method: MethodResults, group: str) -> list[str]:
     """Return what is to be read first: what is not finished, not comparable, or not there to compare with."""
     lead = _not_ready(rows, by_method)
     counts = sorted({row.score["n"] for row in rows if row.score})
     if counts[1:]:
         lead.append(
             gettext_noop(
-                f"Not all were asked about the same {nouns_of_group(stage)[1]} ({counts[0]:,} to "
+                f"Not all were asked about the same {nouns_of_group(group)[1]} ({counts[0]:,} to "
                 f"{counts[-1]:,}): differences are over what both have, scores are not."
             )
         )
     return lead
 
 
-def _scores(rows: Sequence[MethodRow], stage: str) -> SourcedRow:
+def _scores(rows: Sequence[MethodRow], group: str) -> SourcedRow:
     cells: Cells = {"model": rows[0].model}
     for row in rows:
         score: Mapping[str, Any] = row.score or {}
         cells[row.method] = score.get("value")
         cells[f"{row.method} interval"] = score.get("interval")
         cells[f"{row.method} interval_reason"] = score.get("reason")
-    return SourcedRow(cells, _source(rows[0], stage, {row.method: row for row in rows}))
+    return SourcedRow(cells, _source(rows[0], group, {row.method: row for row in rows}))
 
 
-def _source(row: MethodRow, stage: str, behind: Mapping[str, MethodRow]) -> Source:
+def _source(row: MethodRow, group: str, behind: Mapping[str, MethodRow]) -> Source:
     """Return the source of a row; `behind` says by column whose answers a cell holds."""
     where = {column: Items(run=of.beside, entrant=of.beside_entrant) for column, of in behind.items() if of.beside}
-    return Source(key=row.key, kind=row.kind, run=row.run, run_title="", entrant=row.entrant, stage=stage, where=where)
+    return Source(key=row.key, kind=row.kind, run=row.run, run_title="", entrant=row.entrant, group=group, where=where)
 
 
-def difference_table(rows: Sequence[MethodRow], by_method: MethodResults, stage: str, parse: str) -> Table:
+def difference_table(rows: Sequence[MethodRow], by_method: MethodResults, group: str, parse: str) -> Table:
     """Tabulate each model by each method, and what it is better by than asked plainly."""
     plain = by_method.methods[by_method.plain]
     share: Mapping[str, Any] = {"kind": "share", "unit": "%"}
@@ -233,28 +233,28 @@ def difference_table(rows: Sequence[MethodRow], by_method: MethodResults, stage:
         Column(key="p", header="p", kind="number", digits=4),
         Column(key="p_adjusted", header=gettext_noop("p, Holm"), kind="number", digits=4),
         Column(key="shown", header=gettext_noop("Shown to differ")),
-        count_column(stage),
+        count_column(group),
         Column(key="own_missing", header=gettext_noop("By the method"), **missing),
         Column(key="plain_missing", header=plain.capitalize(), **missing),
-        *answered_columns(stage),
+        *answered_columns(group),
     ]
     compared = [row for row in rows if row.method != by_method.plain]
     notes = [
-        by_method.how[stage][parse],
+        by_method.how[group][parse],
         gettext_noop(f"Score and {plain} are over the samples of the difference, missing answers at their worst."),
         *_lacking(gettext_noop("Without a difference"), [row for row in compared if row.value is None]),
     ]
     return Table(
-        title=gettext_noop(f"{group_named(stage).score_title}: methods less {plain}, {parse} parse"),
+        title=gettext_noop(f"{group_named(group).score_title}: methods less {plain}, {parse} parse"),
         columns=columns,
-        rows=[_difference(row, rows, by_method.plain, stage) for row in compared],
+        rows=[_difference(row, rows, by_method.plain, group) for row in compared],
         section="model",
-        lead=_lead(rows, by_method, stage),
+        lead=_lead(rows, by_method, group),
         notes=notes,
     )
 
 
-def _difference(row: MethodRow, rows: Sequence[MethodRow], plain: str, stage: str) -> SourcedRow:
+def _difference(row: MethodRow, rows: Sequence[MethodRow], plain: str, group: str) -> SourcedRow:
     beside = next(other for other in rows if other.key == row.key and other.method == plain)
     both = row.value is not None
     score: Mapping[str, Any] = row.score or {}
@@ -263,22 +263,22 @@ def _difference(row: MethodRow, rows: Sequence[MethodRow], plain: str, stage: st
         "score": row.own if both else score.get("value"), "plain": row.plain, **difference_cells(row),
         "bounds": row.open_bounds if both else None, "own_missing": row.missing[0], "plain_missing": row.missing[1],
     }  # fmt: skip
-    source = _source(row, stage, {"score": row, "own_missing": row, "plain": beside, "plain_missing": beside})
+    source = _source(row, group, {"score": row, "own_missing": row, "plain": beside, "plain_missing": beside})
     return SourcedRow(cells, replace(source, unranked=True))
 
 
 def method_pictures(by_method: MethodResults, parse: str) -> Iterator[tuple[str, ShownPicture]]:
     """Yield the pictures of one parse by name, without the parse."""
-    for stage in ordered_keys(by_method.rows):
-        if (parted := by_method.parts.get(stage, {}).get(parse)) and (parts := group_named(stage).parts):
-            yield f"method-parts-{stage}", _part_picture(parted, parts, stage, parse)
-        rows, score = by_method.rows[stage].get(parse), group_named(stage).score_title
+    for group in ordered_keys(by_method.rows):
+        if (parted := by_method.parts.get(group, {}).get(parse)) and (parts := group_named(group).parts):
+            yield f"method-parts-{group}", _part_picture(parted, parts, group, parse)
+        rows, score = by_method.rows[group].get(parse), group_named(group).score_title
         if not rows:
             continue
-        labels = {"score": score, "parse": parse, "over": units_of_group(stage)}
+        labels = {"score": score, "parse": parse, "over": units_of_group(group)}
         scores = {"positional": [rows], **labels}
         yield (
-            f"method-scores-{stage}",
+            f"method-scores-{group}",
             ShownPicture(gettext_noop(f"{score} by method"), _plot_scores, partial(dict, scores)),
         )
         plain = by_method.plain
@@ -286,16 +286,16 @@ def method_pictures(by_method: MethodResults, parse: str) -> Iterator[tuple[str,
         if any(row.value is not None for row in compared):
             title = gettext_noop(f"{score}: methods less {by_method.methods[plain]}")
             differences = {"positional": [compared], "plain": by_method.methods[plain], **labels}
-            yield f"methods-{stage}", ShownPicture(title, _plot_differences, partial(dict, differences))
+            yield f"methods-{group}", ShownPicture(title, _plot_differences, partial(dict, differences))
 
 
-def _part_picture(rows: Sequence[MethodRow], parts: Parts, stage: str, parse: str) -> ShownPicture:
+def _part_picture(rows: Sequence[MethodRow], parts: Parts, group: str, parse: str) -> ShownPicture:
     """Models alone: baselines, which answer alike by every method, stand in the table."""
-    score = parts.figure.title if parts.figure else group_named(stage).score_title
+    score = parts.figure.title if parts.figure else group_named(group).score_title
     part = parts.heading.lower()
     drawn = {
         "positional": [[row for row in rows if row.kind == "model"]], "score": score, "parse": parse, "part": part,
-        "short": dict(parts.short), "over": units_of_group(stage),
+        "short": dict(parts.short), "over": units_of_group(group),
         "note": "of the answers that could be read" if parts.figure else "missing answers at their worst",
     }  # fmt: skip
     return ShownPicture(gettext_noop(f"{score} by method and {part}"), _plot_parts, partial(dict, drawn))

@@ -93,7 +93,7 @@ def _facts_of_import(run: Run, report: RunFigures) -> Facts:
         ["Dataset", f"version {run.dataset.version}, SHA-256 {run.dataset.digest}"],
         [suite.noun[1].capitalize(), f"{report.stories:,}"],
         *_data_facts(run),
-        ["Stages", ", ".join(suite.step(stage).label.lower() for stage in run.stages)],
+        ["Stages", ", ".join(suite.step(group).label.lower() for group in run.stages)],
         ["Prompts, calls and price", "not known: imported"],
         *[[f"Read with {name}", value] for name, value in settings_told(run).items()],
         ["Code", _code(spec)],
@@ -214,10 +214,10 @@ def _answered(run: Run, report: RunFigures) -> Facts:
     ]
 
 
-def methods_of(run: Run, report: RunFigures, stages: Mapping[str, Sequence[EntrantResults]]) -> list[dict[str, str]]:
+def methods_of(run: Run, report: RunFigures, groups: Mapping[str, Sequence[EntrantResults]]) -> list[dict[str, str]]:
     """Return [{heading, text}] in the order of a methods section: what was asked about, then the suite's own
     paragraphs."""
-    suite, reported = suite_named(run.suite), _reported(run, stages)
+    suite, reported = suite_named(run.suite), _reported(run, groups)
     own_paragraphs = _own_paragraphs(suite, reported)
     placed = {heading for heading, _ in own_paragraphs}
     common = [(ASKING, reported.asking), (UNCERTAINTY, reported.uncertainty)]
@@ -242,18 +242,18 @@ def _own_paragraphs(suite: Suite, reported: Reported) -> list[tuple[str, str]]:
         return [(suite.title, str(error))]
 
 
-def _reported(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> Reported:
-    """Return what of the run its suite's paragraphs are made from; `stages` are the rows by metric group."""
+def _reported(run: Run, groups: Mapping[str, Sequence[EntrantResults]]) -> Reported:
+    """Return what of the run its suite's paragraphs are made from; `groups` are the rows by metric group."""
     judge = judge_name(run) if run.judge else ""
-    judged = [entrant for key, entrants in stages.items() if group_named(key).judged for entrant in entrants]
+    judged = [entrant for key, entrants in groups.items() if group_named(key).judged for entrant in entrants]
     return Reported(
         settings=settings_of(run),
-        groups=frozenset(key for key, entrants in stages.items() if entrants),
-        kinds=frozenset(entrant.kind for entrants in stages.values() for entrant in entrants),
+        groups=frozenset(key for key, entrants in groups.items() if entrants),
+        kinds=frozenset(entrant.kind for entrants in groups.values() for entrant in entrants),
         prompted=any(entrant.spec.get("provider") not in without_prompts() for entrant in run.entrants.all()),
         judge=judge,
         asking=_asking(run),
-        uncertainty=_uncertainty(run, stages),
+        uncertainty=_uncertainty(run, groups),
         judge_notes=notes_of(judged),
         examples={step.key: examples_told(run, step.key) for step in suite_named(run.suite).steps},
         schema=_broke_the_schema(schema_breakers(run)) if run.form == Form.STRUCTURED else "",
@@ -295,14 +295,14 @@ def _broke_the_schema(breakers: Sequence[SchemaBreaker]) -> str:
     return f"The schema was ignored by {breaches}. These answers are unusable, whatever they say."
 
 
-def _uncertainty(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> str:
-    shown_entrants = [entrant for entrants in stages.values() for entrant in entrants]
+def _uncertainty(run: Run, groups: Mapping[str, Sequence[EntrantResults]]) -> str:
+    shown_entrants = [entrant for entrants in groups.values() for entrant in entrants]
     if not shown_entrants:
         return ""
     suite, method = suite_named(run.suite), shown_entrants[0].metrics["repaired"]["method"]
     (_, many), (cluster, clusters) = suite.noun, suite.cluster
     dependent = suite.dependent or f"{many} about one {cluster}"
-    ranked = {group_named(stage).title: entrants for stage, entrants in stages.items() if entrants}
+    ranked = {group_named(group).title: entrants for group, entrants in groups.items() if entrants}
     few = [title for title, entrants in ranked.items() if caution(fewest_ranked(entrants), clusters)]
     why = caution(0, clusters) if few else ""
     sentence = f"{', '.join(few)}: {why}" if len(few) < len(ranked) else f"{why[:1].upper()}{why[1:]}"

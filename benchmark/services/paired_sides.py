@@ -33,10 +33,10 @@ def side_of(metrics: Mapping[str, Any] | None, group: str, parse: str) -> Column
     return columns_of((metrics or {}).get(group), parse)
 
 
-def common_cases(sides: Sequence[Columns], stage: str, among: Set[int] | None = None) -> Cases:
+def common_cases(sides: Sequence[Columns], group: str, among: Set[int] | None = None) -> Cases:
     """Return the cases of both sides over the samples that both were asked about, of those `among` where it is given;
     the first side says their clusters."""
-    score = group_named(stage).score
+    score = group_named(group).score
     numbers = set.intersection(*(set(side.stories) for side in sides))
     by_side = {str(at): cases_by_story(columns, score) for at, columns in enumerate(sides)}
     return Cases.of(by_side, numbers if among is None else numbers & among, clusters_of(sides[0]))
@@ -50,10 +50,10 @@ class Sides:
     difference: Difference
 
 
-def paired_sides(cases: Cases, stage: str, tests: int = 0) -> Sides:
+def paired_sides(cases: Cases, group: str, tests: int = 0) -> Sides:
     """Return the first side less the second, missing answers at their worst; `tests` is over how many the caller
     adjusts."""
-    [pair] = paired_differences(cases, seed=SEED, tests=tests, unit=units_of_group(stage))
+    [pair] = paired_differences(cases, seed=SEED, tests=tests, unit=units_of_group(group))
     if not cases.stories:
         return Sides((None, None), _difference(pair, None, [0, 0]))
     (first, second), best = map(float, mean_of(cases.worst)), [float(mean) for mean in mean_of(cases.best)]
@@ -68,9 +68,9 @@ def _difference(pair: Pair, bounds: list[float] | None, missing: list[int]) -> D
     )  # fmt: skip
 
 
-def score_estimate(cases: Cases, stage: str) -> Estimate:
+def score_estimate(cases: Cases, group: str) -> Estimate:
     """Return the first side's mean with its interval, missing answers at their worst."""
-    unit = units_of_group(stage)
+    unit = units_of_group(group)
     [estimate] = mean_estimates(
         cases.worst[:1],
         scale=SHARE,

@@ -38,12 +38,12 @@ def own_columns(entrants: Sequence[EntrantResults]) -> list[Column]:
     ]
 
 
-def own_values(entrant: EntrantResults, stage: str) -> Cells:
+def own_values(entrant: EntrantResults, group: str) -> Cells:
     values: Cells = {}
     for name, metrics in entrant.parses.get("own", {}).items():
         overall = metrics["overall"] if metrics else {}
-        values[f"own_{name}"] = overall.get(group_named(stage).score)
-        values |= interval_of(f"own_{name}_interval", overall, group_named(stage).score)
+        values[f"own_{name}"] = overall.get(group_named(group).score)
+        values |= interval_of(f"own_{name}_interval", overall, group_named(group).score)
     return values
 
 

@@ -105,21 +105,21 @@ def _of(title: str, parse: str) -> str:
 def _picture_of(document: Document, picture: ShownPicture, parse: str) -> Picture:
     """Return a suite's plot with the models that have no figures of the parse."""
     absent = absent_from(document, *picture.groups)
-    absent += [model for stage in picture.groups for model in unread(document.stages.get(stage, ()), parse)]
+    absent += [model for group in picture.groups for model in unread(document.groups.get(group, ()), parse)]
     return Picture(_of(picture.title, parse), picture.plot, picture.arguments, tuple(absent), picture.whole)
 
 
 def _leaderboards(document: Document) -> Iterator[tuple[str, Picture]]:
     """Yield the ranking of each metric group."""
-    for stage, entrants in by_group(document).items():
+    for group, entrants in by_group(document).items():
         if entrants:
             title, absent = (
-                gettext_noop(f"{group_named(stage).score_title}, both parses"),
-                tuple(absent_from(document, stage)),
+                gettext_noop(f"{group_named(group).score_title}, both parses"),
+                tuple(absent_from(document, group)),
             )
-            make_arguments = partial(_leaderboard_arguments, entrants, stage, _references(document, stage))
+            make_arguments = partial(_leaderboard_arguments, entrants, group, _references(document, group))
             yield (
-                f"leaderboard-{stage}",
+                f"leaderboard-{group}",
                 Picture(title, lambda: plots().leaderboard, make_arguments, absent, whole=True),
             )
 
@@ -144,14 +144,14 @@ def _beside_references(picture: ShownPicture, references: Sequence[Reference]) -
 
 
 def _leaderboard_arguments(
-    entrants: Sequence[EntrantResults], stage: str, references: Sequence[Reference] = ()
+    entrants: Sequence[EntrantResults], group: str, references: Sequence[Reference] = ()
 ) -> Arguments:
-    score = group_named(stage).score
+    score = group_named(group).score
     entered = [one for one in references if score in one.values]
     return ({"references": entered, "key": score} if entered else {}) | {
-        "positional": [leaderboard_rows(entrants, stage)],
-        "score": group_named(stage).score_title,
-        "over": units_of_group(stage),
+        "positional": [leaderboard_rows(entrants, group)],
+        "score": group_named(group).score_title,
+        "over": units_of_group(group),
     }
 
 
@@ -163,28 +163,28 @@ class Score(RowMetric):
     unusable: int
 
 
-def leaderboard_rows(entrants: Sequence[EntrantResults], stage: str) -> list[RankedRow]:
+def leaderboard_rows(entrants: Sequence[EntrantResults], group: str) -> list[RankedRow]:
     """Return the row of each entrant."""
-    return [_leaderboard_row(entrant, stage) for entrant in entrants]
+    return [_leaderboard_row(entrant, group) for entrant in entrants]
 
 
-def _leaderboard_row(entrant: EntrantResults, stage: str) -> RankedRow:
-    missing, ranking = missing_of(entrant, stage), entrant.ranking.get("repaired") or {}
+def _leaderboard_row(entrant: EntrantResults, group: str) -> RankedRow:
+    missing, ranking = missing_of(entrant, group), entrant.ranking.get("repaired") or {}
     return RankedRow(
         model=entrant.model,
         group=entrant.group["repaired"],
         ranks=ranking.get("ranks"),
-        official=score_of(entrant, "official", stage),
-        repaired=score_of(entrant, "repaired", stage),
-        corrected=corrected_score_of(entrant, stage),
+        official=score_of(entrant, "official", group),
+        repaired=score_of(entrant, "repaired", group),
+        corrected=corrected_score_of(entrant, group),
         left_out=left_out(missing),
         bounds=[missing["low"], missing["high"]] if missing["low"] != missing["high"] else None,
     )
 
 
-def corrected_score_of(entrant: EntrantResults, stage: str) -> RowMetric | None:
+def corrected_score_of(entrant: EntrantResults, group: str) -> RowMetric | None:
     """Return the figure that the group is ranked by without the judge's error, None where there is none."""
-    score = entrant.corrected.scores.get(group_named(stage).score) if entrant.corrected else None
+    score = entrant.corrected.scores.get(group_named(group).score) if entrant.corrected else None
     if score is None:
         return None
     metric: RowMetric = {"value": score["value"], "interval": score["interval"]}
@@ -193,12 +193,12 @@ def corrected_score_of(entrant: EntrantResults, stage: str) -> RowMetric | None:
     return metric
 
 
-def score_of(entrant: EntrantResults, parse: str, stage: str) -> Score | None:
+def score_of(entrant: EntrantResults, parse: str, group: str) -> Score | None:
     """Return the figure of a parse that the group is ranked by, None where there is none."""
     overall = (entrant.parses[parse] or {}).get("overall")
     if not overall:
         return None
-    metric, n = metric_of(overall, group_named(stage).score), int(overall.get("n", overall["stories"]))
+    metric, n = metric_of(overall, group_named(group).score), int(overall.get("n", overall["stories"]))
     return {**metric, "n": n, "unusable": overall.get("unusable", 0)}
 
 
@@ -208,24 +208,24 @@ MATRIX_FROM = 3
 
 def _matrices(document: Document, results: ParseResults) -> Iterator[tuple[str, Picture]]:
     """The differences between all pairs."""
-    for stage, entrants in results.entrants.items():
+    for group, entrants in results.entrants.items():
         if len(in_rank_order(entrants, results.parse)) >= MATRIX_FROM:
-            title = gettext_noop(f"{group_named(stage).score_title}: differences between all pairs")
+            title = gettext_noop(f"{group_named(group).score_title}: differences between all pairs")
             make_arguments, absent = (
-                partial(_pairs, entrants, stage, results.parse),
-                _unpaired(document, stage, results.parse),
+                partial(_pairs, entrants, group, results.parse),
+                _unpaired(document, group, results.parse),
             )
             yield (
-                f"pairs-{stage}",
+                f"pairs-{group}",
                 Picture(_of(title, results.parse), lambda: plots().pair_matrix, make_arguments, tuple(absent)),
             )
 
 
-def _unpaired(document: Document, stage: str, parse: str) -> list[Absent]:
+def _unpaired(document: Document, group: str, parse: str) -> list[Absent]:
     """Return the models that are absent, and those without a rank in the parse; people are not compared."""
-    models = models_of(document.stages.get(stage, ()))
+    models = models_of(document.groups.get(group, ()))
     ranked = {model.key for model in in_rank_order(models, parse)}
-    unpaired = absent_from(document, stage)
+    unpaired = absent_from(document, group)
     for model in models:
         if model.key not in ranked:
             ranking = model.ranking.get(parse) or {}
@@ -234,12 +234,12 @@ def _unpaired(document: Document, stage: str, parse: str) -> list[Absent]:
     return unpaired
 
 
-def _pairs(entrants: Sequence[EntrantResults], stage: str, parse: str) -> Arguments:
+def _pairs(entrants: Sequence[EntrantResults], group: str, parse: str) -> Arguments:
     ranked = in_rank_order(entrants, parse)
     cells = [[_pair((first.ranking[parse] or {})["against"], second.key) for second in ranked] for first in ranked]
     return {
         "positional": [[entrant.model for entrant in ranked], cells],
-        "score": group_named(stage).score_title,
+        "score": group_named(group).score_title,
         "parse": parse,
     }
 
@@ -258,32 +258,32 @@ def _parts(suite: Suite, results: ParseResults) -> Iterator[tuple[str, ShownPict
     """Yield the score by category, unless the suite has its own plot of that, and by facet, up to as many panels as can
     be told apart."""
     parse = results.parse
-    for stage, read in results.read.items():
-        group = group_named(stage)
-        analysed = [entrant for entrant in results.analysed[stage] if "facets" in analyses_of(entrant, parse)]
+    for group, read in results.read.items():
+        described = group_named(group)
+        analysed = [entrant for entrant in results.analysed[group] if "facets" in analyses_of(entrant, parse)]
         parts: dict[str, tuple[str, list[ModelRow]]] = {}
-        if suite.draws_categories(group):
-            parts[f"categories-{stage}"] = (
+        if suite.draws_categories(described):
+            parts[f"categories-{group}"] = (
                 suite.category_noun,
-                [_category_values(entrant, stage, parse) for entrant in read],
+                [_category_values(entrant, group, parse) for entrant in read],
             )
-        for name, title in group.facets.items():
+        for name, title in described.facets.items():
             rows = [
-                ModelRow(entrant.model, _named(analyses_of(entrant, parse)["facets"][name], group))
+                ModelRow(entrant.model, _named(analyses_of(entrant, parse)["facets"][name], described))
                 for entrant in analysed
             ]
-            parts[f"facet-{name}-{stage}"] = (title.lower(), rows)
+            parts[f"facet-{name}-{group}"] = (title.lower(), rows)
         for name, (part, rows) in parts.items():
             if 1 < len({value for row in rows for value in row.values}) <= MOST_PANELS:
                 arguments = {
-                    "positional": [rows], "parse": parse, "score": group.score_title, "part": part,
+                    "positional": [rows], "parse": parse, "score": described.score_title, "part": part,
                     "short": suite.categories,
-                    "over": units_of_group(stage),
+                    "over": units_of_group(group),
                 }  # fmt: skip
                 yield (
                     name,
                     ShownPicture(
-                        gettext_noop(f"{group.score_title} by {part}"),
+                        gettext_noop(f"{described.score_title} by {part}"),
                         lambda: plots().scores_by_part,
                         partial(dict, arguments),
                     ),
@@ -295,25 +295,25 @@ def _named(values: Mapping[str, Metric], group: MetricGroup) -> dict[str, Metric
     return {group.facet_values.get(value, value): metric for value, metric in values.items()}
 
 
-def _category_values(entrant: EntrantResults, stage: str, parse: str) -> ModelRow:
+def _category_values(entrant: EntrantResults, group: str, parse: str) -> ModelRow:
     """Return the figures of one entrant by category."""
     rows = entrant.parses[parse]["by_category"]
-    return ModelRow(entrant.model, {row["story_category"]: metric_of(row, group_named(stage).score) for row in rows})
+    return ModelRow(entrant.model, {row["story_category"]: metric_of(row, group_named(group).score) for row in rows})
 
 
 def comparison_picture(comparison: Comparison) -> Picture:
     """Return the plot of two models, story by story."""
-    title = gettext_noop(f"{comparison.first} and {comparison.second} by {nouns_of_group(comparison.stage)[0]}")
+    title = gettext_noop(f"{comparison.first} and {comparison.second} by {nouns_of_group(comparison.group)[0]}")
     return Picture(title, lambda: plots().two_models, partial(_compared, comparison))
 
 
 def _compared(comparison: Comparison) -> Arguments:
-    overall = next(row for row in comparison.rows if row.key == group_named(comparison.stage).score)
+    overall = next(row for row in comparison.rows if row.key == group_named(comparison.group).score)
     return {
         "positional": [[(story.first, story.second) for story in comparison.stories]],
         "first": comparison.first,
         "second": comparison.second,
-        "score": group_named(comparison.stage).score_title,
-        "noun": nouns_of_group(comparison.stage),
+        "score": group_named(comparison.group).score_title,
+        "noun": nouns_of_group(comparison.group),
         "difference": overall.estimate,
     }

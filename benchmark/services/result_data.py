@@ -56,19 +56,19 @@ def groups_of(document: Document) -> list[RankedGroup]:
     """Return the rankings of a document as its reader may see it."""
     return [
         RankedGroup(
-            stage,
-            group_named(stage).title,
-            group_named(stage).score_title,
-            _entrants(entrants, stage),
-            absent_from(document, stage),
+            group,
+            group_named(group).title,
+            group_named(group).score_title,
+            _entrants(entrants, group),
+            absent_from(document, group),
             **{name: (levels_of(entrants) or {}).get(name) for name in ROWS},
         )
-        for stage, entrants in by_group(document).items()
+        for group, entrants in by_group(document).items()
     ]
 
 
-def _entrants(entrants: Sequence[EntrantResults], stage: str) -> list[RankedEntrant]:
-    return [_entrant(entrant, row) for entrant, row in zip(entrants, leaderboard_rows(entrants, stage), strict=True)]
+def _entrants(entrants: Sequence[EntrantResults], group: str) -> list[RankedEntrant]:
+    return [_entrant(entrant, row) for entrant, row in zip(entrants, leaderboard_rows(entrants, group), strict=True)]
 
 
 def _entrant(entrant: EntrantResults, row: RankedRow) -> RankedEntrant:

@@ -57,37 +57,37 @@ UNJUDGED_NOTE = gettext_noop(
 )
 
 
-def stage_table(entrants: Sequence[EntrantResults], stage: str) -> Table:
+def group_table(entrants: Sequence[EntrantResults], group: str) -> Table:
     """Every figure of a metric group: the ranking, what is missing, then both parses."""
-    group = group_named(stage)
-    rows, below = _ranked([(entrant, _stage_row(entrant, stage)) for entrant in entrants])
+    described = group_named(group)
+    rows, below = _ranked([(entrant, _group_row(entrant, group)) for entrant in entrants])
     table = Table(
-        title=group.title,
-        columns=_stage_columns(entrants, stage),
+        title=described.title,
+        columns=_group_columns(entrants, group),
         rows=rows,
-        totals=[*below, *level_rows(entrants, stage)],
-        lead=[*leads(entrants, stage), *corrected_leads(entrants)],
-        notes=_notes(entrants, stage),
+        totals=[*below, *level_rows(entrants, group)],
+        lead=[*leads(entrants, group), *corrected_leads(entrants)],
+        notes=_notes(entrants, group),
         ranking=ranked_by(entrants),
     )
     return with_settings(table)
 
 
-def _stage_columns(entrants: Sequence[EntrantResults], stage: str) -> list[Column]:
-    group = group_named(stage)
+def _group_columns(entrants: Sequence[EntrantResults], group: str) -> list[Column]:
+    described = group_named(group)
     columns = [
         Column(key="model", header=gettext_noop("Model")),
-        *corrected_columns(entrants, stage),  # in sight on a narrow screen, as what is to be read first
+        *corrected_columns(entrants, group),  # in sight on a narrow screen, as what is to be read first
         *_ranking_columns("repaired", RANKING),
-        *_missing_columns(group),
+        *_missing_columns(described),
     ]
     for parse in reversed(parses_in(entrants)):  # the repaired one, which the ranking goes by, first
         if parse == "official":
-            columns += [*_ranking_columns(parse, GROUPS[parse]), *_count_columns(entrants, group)]
-        columns += [_metric_column(parse, name, group) for name in group.headers]
-    columns += basis_columns(entrants, stage)
+            columns += [*_ranking_columns(parse, GROUPS[parse]), *_count_columns(entrants, described)]
+        columns += [_metric_column(parse, name, described) for name in described.headers]
+    columns += basis_columns(entrants, group)
     columns += own_columns(entrants)
-    columns.append(Column(key="stories", header=nouns_of_group(stage)[1].capitalize(), kind="count"))
+    columns.append(Column(key="stories", header=nouns_of_group(group)[1].capitalize(), kind="count"))
     return columns + ([COLUMN] if tests_of(entrants) else [])
 
 
@@ -146,29 +146,29 @@ def _ranked(rows: Sequence[tuple[EntrantResults, SourcedRow]]) -> tuple[list[Sou
     return (ranked, below) if ranked else (below, [])
 
 
-def _stage_row(entrant: EntrantResults, stage: str) -> SourcedRow:
+def _group_row(entrant: EntrantResults, group: str) -> SourcedRow:
     row: Cells = {}
     for parse in PARSES:
-        row |= _of_parse(entrant, stage, parse)
-    missing = missing_of(entrant, stage)
+        row |= _of_parse(entrant, group, parse)
+    missing = missing_of(entrant, group)
     ranking = entrant.ranking.get("repaired") or {}
     row |= {"low_interval": ranking.get("interval"), "low_interval_reason": ranking.get("interval_reason")}
     row |= corrected_values(entrant)
-    row |= own_values(entrant, stage)
+    row |= own_values(entrant, group)
     row |= {"unusable": left_out(missing), "unjudged": unjudged(entrant)}
     row |= {name: missing[name] for name in ("low", "high", "stories")}
     row |= {f"official_{name}": _official(entrant).get(name) for name in ("n", "unusable")}
-    return row_of(entrant, stage, row, _where(stage))
+    return row_of(entrant, group, row, _where(group))
 
 
-def _of_parse(entrant: EntrantResults, stage: str, parse: str) -> Cells:
+def _of_parse(entrant: EntrantResults, group: str, parse: str) -> Cells:
     row: Cells = {}
     overall = (entrant.parses[parse] or {}).get("overall", {})
-    for name in group_named(stage).headers:
+    for name in group_named(group).headers:
         key = f"{parse}_{name}"
         row |= {key: overall.get(name), **interval_of(f"{key}_interval", overall, name)}
         row[f"{key}_worst"] = _at_worst(overall, name, parse)
-        row[f"{key}_n"] = int(overall.get("n", overall["stories"])) if group_named(stage).unit and overall else None
+        row[f"{key}_n"] = int(overall.get("n", overall["stories"])) if group_named(group).unit and overall else None
     ranking = entrant.ranking.get(parse) or {}
     row |= {f"{parse}_{name}": ranking.get(name) for name in ("rank", "ranks", "ranks_reason")}
     return row | {f"{parse}_group": entrant.group[parse]}
@@ -179,22 +179,22 @@ def _at_worst(metrics: Mapping[str, Any], name: str, parse: str) -> Any:
     return metrics.get(name) if parse == "official" and "bounds" not in metrics else worst_of(metrics, name)
 
 
-def _where(stage: str) -> dict[str, Items]:
+def _where(group: str) -> dict[str, Items]:
     """The items behind each figure."""
-    names = group_named(stage).headers
-    where = {f"{parse}_{name}": Items(measured(stage, name, parse)) for parse in PARSES for name in names}
+    names = group_named(group).headers
+    where = {f"{parse}_{name}": Items(measured(group, name, parse)) for parse in PARSES for name in names}
     where |= {key: Items({"problem": "missing"}) for key in ("unusable", "low", "high")}
     return where | {"unjudged": Items({"problem": "gaps"})}
 
 
-def _notes(entrants: Sequence[EntrantResults], stage: str) -> list[str]:
-    group = group_named(stage)
-    parse = PARSE_NOTE.format(officially=OFFICIALLY[group.unread], units=units_of_group(stage))
+def _notes(entrants: Sequence[EntrantResults], group: str) -> list[str]:
+    described = group_named(group)
+    parse = PARSE_NOTE.format(officially=OFFICIALLY[described.unread], units=units_of_group(group))
     notes = [RANK_NOTE, GROUP_NOTE, parse]
-    notes += [*group.notes, *level_notes(entrants)]
-    if group.judged:
+    notes += [*described.notes, *level_notes(entrants)]
+    if described.judged:
         notes += [UNJUDGED_NOTE] if any(unjudged(entrant) for entrant in entrants) else []
-        notes += corrected_notes(entrants, stage)
+        notes += corrected_notes(entrants, group)
         notes += [NOTE, *notes_of(entrants)] if tests_of(entrants) else []
     notes += ranked_within(entrants)
     notes += _unofficial(entrants)
@@ -216,23 +216,23 @@ def _unofficial(entrants: Sequence[EntrantResults]) -> list[str]:
     ]
 
 
-def category_table(entrants: Sequence[EntrantResults], stage: str) -> Table:
+def category_table(entrants: Sequence[EntrantResults], group: str) -> Table:
     """The score of a metric group by category, official beside repaired."""
-    short = short_names_of(stage)
+    short = short_names_of(group)
     categories = in_order(
         (name for entrant in entrants for parse in PARSES for name in by_category(entrant, parse)), short
     )
     columns = [Column(key="model", header=gettext_noop("Model"))]
     for category in categories:
         columns += [_category_column(parse, category, short.get(category, category)) for parse in parses_in(entrants)]
-    ranked, below = _ranked([(entrant, _category_row(entrant, stage)) for entrant in entrants])
-    nouns, levels = f"n: {nouns_of_group(stage)[1]}.", category_level_rows(entrants)
+    ranked, below = _ranked([(entrant, _category_row(entrant, group)) for entrant in entrants])
+    nouns, levels = f"n: {nouns_of_group(group)[1]}.", category_level_rows(entrants)
     table = Table(
-        title=gettext_noop(f"{group_named(stage).score_title} by {suite_named(group_suite(stage)).category_noun} (%)"),
+        title=gettext_noop(f"{group_named(group).score_title} by {suite_named(group_suite(group)).category_noun} (%)"),
         columns=columns,
         rows=ranked,
         totals=[*below, *levels],
-        lead=unlike_missing({stage: entrants}),
+        lead=unlike_missing({group: entrants}),
         notes=[
             *short_names_told(categories, short),
             nouns,
@@ -253,8 +253,8 @@ def _category_column(parse: str, category: str, group: str) -> Column:
     return share_column(key, HEADS[parse], unit="", group=group, **beside)
 
 
-def _category_row(entrant: EntrantResults, stage: str) -> SourcedRow:
-    score = group_named(stage).score
+def _category_row(entrant: EntrantResults, group: str) -> SourcedRow:
+    score = group_named(group).score
     row: Cells = {}
     where: dict[str, Items] = {}
     for parse in PARSES:
@@ -265,5 +265,5 @@ def _category_row(entrant: EntrantResults, stage: str) -> SourcedRow:
                 f"{key} n": int(metrics.get("n", metrics["stories"])),
                 f"{key} worst": _at_worst(metrics, score, parse),
             }
-            where[key] = Items({"category": category} | measured(stage, score, parse))
-    return row_of(entrant, stage, row, where)
+            where[key] = Items({"category": category} | measured(group, score, parse))
+    return row_of(entrant, group, row, where)

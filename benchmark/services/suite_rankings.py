@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from benchmark.domain.tables import Absent
 from benchmark.suites.registry import group_named
 from benchmark.suites.showing.names import labels_of
-from core.plain import Json
+from core.plain import Json, renamed
 
 
 class AcrossModel(NamedTuple):
@@ -55,7 +55,7 @@ class SuiteRanking:
     does not have, with the reason. Where its reader may not see it, `withheld` says why, and nobody has a place.
     """
 
-    stage: str
+    group: str
     title: str
     dataset: str
     over: str
@@ -73,7 +73,7 @@ class SuiteRanking:
     @property
     def score(self) -> str:
         """The figure's name in words."""
-        return group_named(self.stage).score_title
+        return group_named(self.group).score_title
 
     @property
     def split(self) -> str:
@@ -95,11 +95,11 @@ def _order(place: Place | None) -> float:
 
 
 def rankings_as_data(rankings: Sequence[SuiteRanking]) -> list[Json]:
-    """Return rankings ready for JSON; of a model there is its name, told apart from namesakes, and nothing of its
-    endpoint."""
+    """Return rankings ready for JSON, where the group is a stage; of a model there is its name, told apart from
+    namesakes, and nothing of its endpoint."""
     names = {model.key: model.name for model in models_across(rankings)}
     return [
-        asdict(ranking)
+        renamed(asdict(ranking), {"group": "stage"})
         | {
             "numbers": sorted(ranking.numbers),
             "places": {key: _place_as_data(place) for key, place in ranking.places.items()},
@@ -122,7 +122,7 @@ def rankings_from(rows: Sequence[Mapping[str, Any]]) -> list[SuiteRanking]:
     """Return the rankings that `rankings_as_data` wrote."""
     return [
         SuiteRanking(
-            **dict(row)
+            **renamed(row, {"stage": "group"})
             | {
                 "absent": [Absent(one["model"], one["why"]) for one in row["absent"]],
                 "numbers": frozenset(row["numbers"]),

@@ -82,11 +82,11 @@ def split_of(runs: Sequence[Run], model: str, group: str = "") -> GroupSplit:
     return {"group": group, "model": model, **_split(scores)}
 
 
-def prompt_splits(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> dict[str, list[ModelSplit]]:
+def prompt_splits(run: Run, groups: Mapping[str, Sequence[EntrantResults]]) -> dict[str, list[ModelSplit]]:
     """Return, by metric group, what the variance of each model's scores lies between, where other finished runs asked
     it the same with other prompts.
 
-    Of `stages`, the run's entrants by group, those of a run that asks everything several times. The runs differ in
+    Of `groups`, the run's entrants by group, those of a run that asks everything several times. The runs differ in
     nothing but their prompts; of those with the same prompts the newest counts. Samples count that have a score in
     every repetition with all of them.
     """
@@ -94,8 +94,8 @@ def prompt_splits(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> d
     if not others:
         return {}
     reports_of([run, *others])  # what is kept of them is of their items as they are
-    splits = {stage: [*_of_group(run, others, stage, entrants)] for stage, entrants in stages.items()}
-    return {stage: rows for stage, rows in splits.items() if rows}
+    splits = {group: [*_of_group(run, others, group, entrants)] for group, entrants in groups.items()}
+    return {group: rows for group, rows in splits.items() if rows}
 
 
 def _beside(run: Run) -> list[Run]:
@@ -109,9 +109,9 @@ def _beside(run: Run) -> list[Run]:
     return [other for other in runs if not other.imported and asking_told(other) == asking_told(run)]
 
 
-def _of_group(run: Run, others: Sequence[Run], stage: str, entrants: Sequence[EntrantResults]) -> Iterable[ModelSplit]:
+def _of_group(run: Run, others: Sequence[Run], group: str, entrants: Sequence[EntrantResults]) -> Iterable[ModelSplit]:
     own = {entrant.pk: entrant for entrant in run.entrants.all()}
-    conditions = {asked.pk: conditions_of(asked, stage, reads=True) for asked in (run, *others)}
+    conditions = {asked.pk: conditions_of(asked, group, reads=True) for asked in (run, *others)}
     for entrant in entrants:
         if entrant.kind != "model" or entrant.entrant not in own:
             continue
@@ -123,7 +123,7 @@ def _of_group(run: Run, others: Sequence[Run], stage: str, entrants: Sequence[En
                 same.setdefault((conditions[other.pk]["prompts"] or ["", ""])[1], twin)
         if len(same) > 1:
             prompts_by_run = {twin.run_id: (conditions[twin.run_id]["prompts"] or [""])[0] for twin in same.values()}
-            yield {"model": entrant.model, **_kept(stage, list(same.values()), prompts_by_run)}
+            yield {"model": entrant.model, **_kept(group, list(same.values()), prompts_by_run)}
 
 
 def _twin(entrant: Entrant, run: Run) -> Entrant | None:
@@ -138,19 +138,19 @@ def _twin(entrant: Entrant, run: Run) -> Entrant | None:
     )
 
 
-def _kept(stage: str, entrants: Sequence[Entrant], prompts_by_run: Mapping[int, str]) -> Split:
+def _kept(group: str, entrants: Sequence[Entrant], prompts_by_run: Mapping[int, str]) -> Split:
     """Return the split over samples with all scores, computed once for the same figures."""
     metrics = StoryScores.objects.current().filter(entrant__in=entrants).order_by("pk").values_list("pk", flat=True)
     facts = [
         made_by(),
-        stage,
+        group,
         list(metrics),
         sorted((entrant.pk, prompts_by_run[entrant.run_id]) for entrant in entrants),
     ]
     key = f"prompts:{hashlib.sha256(json.dumps(facts).encode()).hexdigest()}"
     split: Split | None = cache.get(key)
     if split is None:
-        split = _split(_complete(_scores(entrants, stage, prompts_by_run)))
+        split = _split(_complete(_scores(entrants, group, prompts_by_run)))
         cache.set(key, split, KEPT_SECONDS)
     return split
 

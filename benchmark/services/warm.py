@@ -45,7 +45,7 @@ def _warm_items(leaderboard: Leaderboard) -> None:
     from benchmark.services.item_statistics import finer_items_of, finer_metrics_of  # loads SciPy
 
     stories = leaderboard.chosen.stories if leaderboard.chosen else frozenset()
-    for stage, entrants in leaderboard.entrants.items():
-        metric = next(iter(finer_metrics_of(stage)), "")
+    for group, entrants in leaderboard.entrants.items():
+        metric = next(iter(finer_metrics_of(group)), "")
         if metric and leaderboard.runs:
-            finer_items_of(leaderboard.runs[0].dataset, entrants, stage, metric, stories)
+            finer_items_of(leaderboard.runs[0].dataset, entrants, group, metric, stories)

@@ -68,9 +68,9 @@ def whole_document(document: Document, closed: Numbers) -> Document:
     if document.comparison:
         return replace(document, comparison=whole_comparison(document.comparison, closed), withheld=count)
     absent = dict(document.absent or {})
-    for row in rows_of(document.stages, count):
-        absent[row.stage] = [*absent.get(row.stage, ()), row.told]
-    return replace(document, stages=whole_stages(document.stages), absent=absent, withheld=count)
+    for row in rows_of(document.groups, count):
+        absent[row.group] = [*absent.get(row.group, ()), row.told]
+    return replace(document, groups=whole_groups(document.groups), absent=absent, withheld=count)
 
 
 def whole_ranking(ranking: SuiteRanking, closed: Numbers) -> SuiteRanking:
@@ -79,30 +79,30 @@ def whole_ranking(ranking: SuiteRanking, closed: Numbers) -> SuiteRanking:
     count = len(closed & ranking.numbers)
     if not count:
         return ranking
-    suite = group_suite(ranking.stage)
+    suite = group_suite(ranking.group)
     if few(ranking.numbers, closed, suite):
         why = sentence(count, len(ranking.numbers), suite)
         return replace(ranking, places={}, models={}, ranked=0, chance=None, absent=(), withheld=why)
-    return replace(ranking, chance=None, no_chance=rows_withheld(ranking.stage, TELLING["baseline"], count).why)
+    return replace(ranking, chance=None, no_chance=rows_withheld(ranking.group, TELLING["baseline"], count).why)
 
 
-def rows_of(stages: EntrantsByGroup, stories: int) -> list[Absence]:
+def rows_of(groups: EntrantsByGroup, stories: int) -> list[Absence]:
     """Return an absence for each kind of `TELLING` rows that is left out; `stories` is how many wait."""
-    present = {(stage, entrant.kind) for stage, entrants in stages.items() for entrant in entrants}
+    present = {(group, entrant.kind) for group, entrants in groups.items() for entrant in entrants}
     return [
-        rows_withheld(stage, rows, stories)
-        for stage in stages
+        rows_withheld(group, rows, stories)
+        for group in groups
         for kind, rows in TELLING.items()
-        if (stage, kind) in present
+        if (group, kind) in present
     ]
 
 
-def whole_stages(stages: EntrantsByGroup) -> dict[str, list[EntrantResults]]:
+def whole_groups(groups: EntrantsByGroup) -> dict[str, list[EntrantResults]]:
     """Return the rows that tell of no story: without `TELLING` ones and the levels that follow from gold, and without
     corrected scores, which rest on few stories."""
     return {
-        stage: [_telling_of_none(entrant) for entrant in entrants if entrant.kind not in TELLING]
-        for stage, entrants in stages.items()
+        group: [_telling_of_none(entrant) for entrant in entrants if entrant.kind not in TELLING]
+        for group, entrants in groups.items()
     }
 
 

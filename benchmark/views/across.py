@@ -131,7 +131,7 @@ class OneRanking:
 
 def _told(slug: str, ranking: SuiteRanking) -> OneRanking:
     query = urlencode({name: value for name, value in ranking.query.items() if value})
-    return OneRanking(ranking, f"{reverse('benchmark:leaderboard', args=[slug])}?{query}#{ranking.stage}")
+    return OneRanking(ranking, f"{reverse('benchmark:leaderboard', args=[slug])}?{query}#{ranking.group}")
 
 
 def _from_model(page: str, rankings: Sequence[SuiteRanking], items: Items) -> Href:
@@ -164,5 +164,5 @@ def _from_suite(
 
 
 def _behind(items: Items, ranking: SuiteRanking, place: Place) -> str:
-    step = group_named(ranking.stage).scored
+    step = group_named(ranking.group).scored
     return items(place.run, model=place.entrant, stage=step, split=ranking.split)

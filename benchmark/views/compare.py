@@ -88,11 +88,11 @@ def _tabs(chosen: ChosenComparison) -> list[CompareTab]:
     """List the tabs of a comparison: the same two entrants by every metric group and parse."""
     return [
         CompareTab(
-            f"{group_named(stage).title}, {parse}",
-            urlencode({**chosen.asked, "stage": stage, "reading": parse}),
-            (stage, parse) == (chosen.stage, chosen.parse),
+            f"{group_named(group).title}, {parse}",
+            urlencode({**chosen.asked, "stage": group, "reading": parse}),
+            (group, parse) == (chosen.group, chosen.parse),
         )
-        for stage in chosen.entrants
+        for group in chosen.entrants
         for parse in chosen.parses
     ]
 
@@ -100,18 +100,18 @@ def _tabs(chosen: ChosenComparison) -> list[CompareTab]:
 def _leaderboard_query(chosen: ChosenComparison) -> str:
     """Return the query of a ranking that has both, as the leaderboard's address asks for it: the one that the reader
     came from, if it does."""
-    run, stage, params = chosen.runs[0], chosen.stage, chosen.asked
+    run, group, params = chosen.runs[0], chosen.group, chosen.asked
     came_from = {"split": chosen.comparison.split, **ranking_in(params)}
-    ranking = ranking_with(run.dataset, run.form, stage, [params["a"], params["b"]], asked=came_from)
+    ranking = ranking_with(run.dataset, run.form, group, [params["a"], params["b"]], asked=came_from)
     query = {"version": run.dataset.version, "form": run.form, "split": ranking.pop("split", "")}
-    query |= {"stage": stage, "reading": chosen.parse, **ranking}
+    query |= {"stage": group, "reading": chosen.parse, **ranking}
     return urlencode({name: value for name, value in query.items() if value})
 
 
 def _opening(slug: str, chosen: ChosenComparison) -> Href:
     """Return links for a comparison: either side of a row opens its items, the difference the stories that it is of."""
     sides = dict(zip(("first", "second"), chosen.pair, strict=True))
-    step = group_named(chosen.stage).scored
+    step = group_named(chosen.group).scored
 
     def href(row: Mapping[str, Any], column: Column) -> str:
         if row.get(column.key) is None:
@@ -122,7 +122,7 @@ def _opening(slug: str, chosen: ChosenComparison) -> Href:
         if entrant is None or not entrant.entrant:
             return ""
         where = {"category": row["category"], "split": chosen.comparison.split}
-        where |= measured(chosen.stage, row["key"], chosen.parse)
+        where |= measured(chosen.group, row["key"], chosen.parse)
         return items_url(slug, entrant.run, **{"model": entrant.entrant, "stage": step} | where)
 
     return href
@@ -134,13 +134,13 @@ def frozen_opening(slug: str, report: str, document: Document) -> Href:
     comparison = document.comparison
     entrants = [key.partition(".")[2] for key in document.keys or ()]
     sides = dict(zip(("first", "second"), entrants, strict=False))
-    step = group_named(comparison.stage).scored
+    step = group_named(comparison.group).scored
 
     def href(row: Mapping[str, Any], column: Column) -> str:
         entrant = sides.get(column.key, "")
         if row.get(column.key) is None or not entrant.isdecimal():
             return ""
-        where = {"category": row["category"], **measured(comparison.stage, row["key"], comparison.parse)}
+        where = {"category": row["category"], **measured(comparison.group, row["key"], comparison.parse)}
         return frozen_items_url(slug, report, **{"model": entrant, "stage": step} | where)
 
     return href
@@ -178,12 +178,12 @@ def comparison_parts(comparison: Comparison, slug: str, address: Address, href: 
         "story_files": files_of("table", "stories", address),
         "plot": plot_of(
             "two-models",
-            gettext_noop(f"{comparison.first} and {comparison.second} by {nouns_of_group(comparison.stage)[0]}"),
+            gettext_noop(f"{comparison.first} and {comparison.second} by {nouns_of_group(comparison.group)[0]}"),
             address,
         ),
-        "score": group_named(comparison.stage).score_title,
-        "noun": nouns_of_group(comparison.stage),
-        "of_sets": bool(group_named(comparison.stage).unit),
+        "score": group_named(comparison.group).score_title,
+        "noun": nouns_of_group(comparison.group),
+        "of_sets": bool(group_named(comparison.group).unit),
         "overall": _overall(comparison),
     }
 
@@ -252,7 +252,7 @@ class Overall:
 
 
 def _overall(comparison: Comparison) -> Overall:
-    row = next(row for row in comparison.rows if row.key == group_named(comparison.stage).score and not row.category)
+    row = next(row for row in comparison.rows if row.key == group_named(comparison.group).score and not row.category)
     outcome = gettext_noop("shown to differ") if differs(row) else gettext_noop("not shown to differ")
     tests = comparison.tests
     tested = gettext_noop(f"{outcome} (Holm-adjusted {_verdict(row)})")  # a frozen one may be older, and not say more
@@ -301,7 +301,7 @@ class StoryRow:
 
 def _with_items(access: ProjectAccess, chosen: ChosenComparison, stories: Sequence[ComparedStory]) -> list[StoryRow]:
     """List stories with both scores as cells that open their items."""
-    items = items_behind(chosen.pair, chosen.stage, [story.number for story in stories])
+    items = items_behind(chosen.pair, chosen.group, [story.number for story in stories])
     return [_story_row(access, chosen, story, items) for story in stories]
 
 
@@ -311,7 +311,7 @@ def _story_row(
     number, gap = story.number, story.difference or 0
     cells = [
         StoryCell(
-            text=_without_score(entrant, number, chosen.stage) if value is None else f"{100 * value:.1f}",
+            text=_without_score(entrant, number, chosen.group) if value is None else f"{100 * value:.1f}",
             href=_item_url(access, entrant, items.get((entrant.key, number))),
             ahead=gap * sign > 0,
             model=entrant.model,
@@ -323,13 +323,13 @@ def _story_row(
     return StoryRow(number, story.category, cells, points(story.difference), beside if both else "")
 
 
-def _without_score(entrant: NamedEntrant, number: int, stage: str) -> str:
+def _without_score(entrant: NamedEntrant, number: int, group: str) -> str:
     """Say why a story has no score of an entrant, in a word or two."""
     if entrant.kind == "person":
         return gettext_noop("not labelled")
     if number not in entrant.numbers:
         return gettext_noop("not asked")
-    return gettext_noop("not known") if group_named(stage).unit else "unusable"
+    return gettext_noop("not known") if group_named(group).unit else "unusable"
 
 
 def _item_url(access: ProjectAccess, entrant: NamedEntrant, pk: int | None) -> str:
@@ -348,7 +348,7 @@ def comparison_now(slug: str, document: Document) -> str:
     if Run.objects.filter(uid__in=uids).count() < len(uids):  # one was deleted since
         return ""
     comparison = document.comparison
-    params = {"stage": comparison.stage, "reading": comparison.parse, "split": comparison.split}
+    params = {"stage": comparison.group, "reading": comparison.parse, "split": comparison.split}
     return f"{reverse('benchmark:compare', args=[slug])}?{urlencode({'a': first, 'b': second} | params)}"
 
 

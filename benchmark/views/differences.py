@@ -37,42 +37,42 @@ def differences(request: HttpRequest, slug: str) -> HttpResponse:
     chosen = chosen_leaderboard(request.GET, access)
     if chosen is None:
         return redirect("benchmark:leaderboard", slug)
-    stages = {stage: entrants for stage, entrants in chosen.leaderboard.entrants.items() if entrants}
+    groups = {group: entrants for group, entrants in chosen.leaderboard.entrants.items() if entrants}
     parses = [parse for parse in reversed(PARSES) if parse == "repaired" or chosen.form != Form.STRUCTURED]
-    stage = request.GET.get("stage") if request.GET.get("stage") in stages else next(iter(stages), "")
+    group = request.GET.get("stage") if request.GET.get("stage") in groups else next(iter(groups), "")
     parse = request.GET.get("reading") if request.GET.get("reading") in parses else parses[0]
     context = {
         **chosen.context,
-        "stages": [(stage, group_named(stage).title) for stage in stages],
+        "groups": [(group, group_named(group).title) for group in groups],
         "withheld": chosen.leaderboard.withheld,
         "parses": parses,
-        "stage": stage,
+        "group": group,
         "parse": parse,
         "noun": suite_named(chosen.suite).noun,
-        **(_pairs(request, access, chosen, stage, parse) if stage else {}),
+        **(_pairs(request, access, chosen, group, parse) if group else {}),
     }
     return render(request, "benchmark/results/differences.html", access.context | context)
 
 
-def _pairs(request: HttpRequest, access: ProjectAccess, chosen: ChosenLeaderboard, stage: str, parse: str) -> Context:
+def _pairs(request: HttpRequest, access: ProjectAccess, chosen: ChosenLeaderboard, group: str, parse: str) -> Context:
     """Return the filters, one page of the table and the files of all of it."""
-    entrants = chosen.leaderboard.entrants[stage]
-    rows, method = _open_pairs(chosen, stage, parse)
-    categories = categories_among(rows, stage)
+    entrants = chosen.leaderboard.entrants[group]
+    rows, method = _open_pairs(chosen, group, parse)
+    categories = categories_among(rows, group)
     over, text = request.GET.get("over", ""), request.GET.get("model", "").strip()
     over = over if over in (EVERY, *categories) else ""
     matching = [row for row in rows if over in (EVERY, row.category) and _fits((row.first, row.second), text)]
-    table = pair_table(matching, stage, parse, method, entrants)
+    table = pair_table(matching, group, parse, method, entrants)
     sort = request.GET.get("sort", "")
     sort = sort if sort.removeprefix("-") in {column.key for column in table.columns} else ""
     page = Paginator(ordered(table, sort).rows, ROWS_A_PAGE).get_page(request.GET.get("page"))
-    filters = {"stage": stage, "reading": parse, "over": over, "model": text}
+    filters = {"stage": group, "reading": parse, "over": over, "model": text}
     query = f"{chosen.query}&{urlencode({name: value for name, value in filters.items() if value})}"
     shown_table = replace(
         page_table(
             "differences",
-            _naming_absent(replace(table, rows=list(page)), chosen, stage),
-            href=_compare(access, stage, parse, chosen),
+            _naming_absent(replace(table, rows=list(page)), chosen, group),
+            href=_compare(access, group, parse, chosen),
             sortable=True,
             query=query,
         ),
@@ -82,14 +82,14 @@ def _pairs(request: HttpRequest, access: ProjectAccess, chosen: ChosenLeaderboar
         "categories": categories,
         "over": over,
         "text": text,
-        "corrected": _corrected(access, chosen, stage, parse, text),
+        "corrected": _corrected(access, chosen, group, parse, text),
         "count": sum(row.p is not None for row in rows),
         "table": shown_table,
         "page": page,
         "query": query + (f"&{urlencode({'sort': sort})}" if sort else ""),
         "leaderboard_query": chosen.query,
-        "plot": _matrix(access.project.slug, chosen, stage, parse, shown_table.lead),
-        "files": files_of("table", stage, _address(access.project.slug, f"{chosen.query}&reading={parse}")),
+        "plot": _matrix(access.project.slug, chosen, group, parse, shown_table.lead),
+        "files": files_of("table", group, _address(access.project.slug, f"{chosen.query}&reading={parse}")),
     }
 
 
@@ -97,38 +97,38 @@ CORRECTED = "corrected-"
 """What the name of the file of corrected differences begins with."""
 
 
-def _corrected(access: ProjectAccess, chosen: ChosenLeaderboard, stage: str, parse: str, text: str) -> PageTable | None:
+def _corrected(access: ProjectAccess, chosen: ChosenLeaderboard, group: str, parse: str, text: str) -> PageTable | None:
     """Return the biggest corrected differences as the page shows them, with the files of all; None without any."""
-    table = _corrected_table(chosen, stage)
+    table = _corrected_table(chosen, group)
     if table is None:
         return None
     rows = [row for row in table.rows if _fits((row["first"], row["second"]), text)][:ROWS_A_PAGE]
     address = _address(access.project.slug, chosen.query)
-    files = files_of("table", f"{CORRECTED}{stage}", address)
-    return page_table("corrected", replace(table, rows=rows), href=_compare(access, stage, parse, chosen), files=files)
+    files = files_of("table", f"{CORRECTED}{group}", address)
+    return page_table("corrected", replace(table, rows=rows), href=_compare(access, group, parse, chosen), files=files)
 
 
-def _corrected_table(chosen: ChosenLeaderboard, stage: str) -> Table | None:
+def _corrected_table(chosen: ChosenLeaderboard, group: str) -> Table | None:
     """Return the corrected differences of all pairs that have one and that the reader may know; None without any."""
     leaderboard = chosen.leaderboard
-    rows = leaderboard.entrants.get(stage, ())
+    rows = leaderboard.entrants.get(group, ())
     entrants = [entrant for entrant in rows if entrant.corrected and entrant.corrected.scores]
     stories = leaderboard.chosen.stories if leaderboard.chosen else None
-    pairs = corrected_pairs(entrants, leaderboard.runs, stage, stories) if entrants else []
-    return corrected_pair_table(pairs, stage, entrants) if pairs else None
+    pairs = corrected_pairs(entrants, leaderboard.runs, group, stories) if entrants else []
+    return corrected_pair_table(pairs, group, entrants) if pairs else None
 
 
-def _open_pairs(chosen: ChosenLeaderboard, stage: str, parse: str) -> tuple[list[NamedPair], str]:
+def _open_pairs(chosen: ChosenLeaderboard, group: str, parse: str) -> tuple[list[NamedPair], str]:
     """Return `pairs_of` the leaderboard, over all stories alone where some of them wait for the reader's work."""
     leaderboard = chosen.leaderboard
-    rows, method = pairs_of(leaderboard.entrants[stage], stage, leaderboard.chosen, parse)
+    rows, method = pairs_of(leaderboard.entrants[group], group, leaderboard.chosen, parse)
     return ([row for row in rows if not row.category] if leaderboard.withheld else rows), method
 
 
-def _matrix(slug: str, chosen: ChosenLeaderboard, stage: str, parse: str, lead: Sequence[str]) -> PagePlot | None:
+def _matrix(slug: str, chosen: ChosenLeaderboard, group: str, parse: str, lead: Sequence[str]) -> PagePlot | None:
     """The picture of all pairs, with what is to be read before it; None of fewer models than it is drawn for, and where
     it waits for the reader's work."""
-    name, leaderboard = f"pairs-{stage}-{parse}", chosen.leaderboard
+    name, leaderboard = f"pairs-{group}-{parse}", chosen.leaderboard
     document = leaderboard_document(
         "Leaderboard", leaderboard.entrants, leaderboard.absent, withheld=leaderboard.withheld
     )
@@ -142,16 +142,16 @@ def _matrix(slug: str, chosen: ChosenLeaderboard, stage: str, parse: str, lead: 
     return plot_of(name, picture.title, address, lead=lead, alone=True)
 
 
-def _naming_absent(table: Table, chosen: ChosenLeaderboard, stage: str) -> Table:
+def _naming_absent(table: Table, chosen: ChosenLeaderboard, group: str) -> Table:
     """Return the table with the models that the ranking does not have."""
-    return replace(table, absent=[absence.told for absence in chosen.leaderboard.absent if absence.stage == stage])
+    return replace(table, absent=[absence.told for absence in chosen.leaderboard.absent if absence.group == group])
 
 
 def _fits(models: Sequence[str], text: str) -> bool:
     return any(text.casefold() in model.casefold() for model in models)
 
 
-def _compare(access: ProjectAccess, stage: str, parse: str, chosen: ChosenLeaderboard) -> Href:
+def _compare(access: ProjectAccess, group: str, parse: str, chosen: ChosenLeaderboard) -> Href:
     """Return links of differences: each opens the two models story by story, and from there again all pairs of their
     ranking."""
     page = reverse("benchmark:compare", args=[access.project.slug])
@@ -160,7 +160,7 @@ def _compare(access: ProjectAccess, stage: str, parse: str, chosen: ChosenLeader
     def href(row, column) -> str:
         if column.key != "value" or row["value"] is None:
             return ""
-        params = {"a": row["first_key"], "b": row["second_key"], "stage": stage, "reading": parse, **ranking}
+        params = {"a": row["first_key"], "b": row["second_key"], "stage": group, "reading": parse, **ranking}
         return f"{page}?{urlencode(params | ({'split': split} if split else {}))}"
 
     return href
@@ -175,12 +175,12 @@ def differences_table(request: HttpRequest, slug: str, table: str, data: str) ->
     category."""
     access = results_access(request.user, slug)
     chosen = chosen_leaderboard(request.GET, access)
-    stages = chosen.leaderboard.entrants if chosen else {}
+    groups = chosen.leaderboard.entrants if chosen else {}
     corrected = _corrected_table(chosen, table.removeprefix(CORRECTED)) if chosen and CORRECTED in table else None
     if corrected and data in TABLE_TYPES:
         return _file(corrected, data, slug, table)
-    if table not in stages or data not in TABLE_TYPES:
-        raise Http404(gettext_noop(f"There is no table {table!r}; there are {', '.join(stages)}."))
+    if table not in groups or data not in TABLE_TYPES:
+        raise Http404(gettext_noop(f"There is no table {table!r}; there are {', '.join(groups)}."))
     parse = request.GET.get("reading") if request.GET.get("reading") in PARSES else "repaired"
     entrants = chosen.leaderboard.entrants[table]
     rows, method = _open_pairs(chosen, table, parse)

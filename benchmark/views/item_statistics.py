@@ -48,18 +48,18 @@ def items_apart(request: HttpRequest, slug: str) -> HttpResponse:
     chosen = chosen_leaderboard(request.GET.dict(), access)
     if chosen is None:
         return redirect("benchmark:leaderboard", slug)
-    stages = [stage for stage, entrants in chosen.leaderboard.entrants.items() if entrants]
+    groups = [group for group, entrants in chosen.leaderboard.entrants.items() if entrants]
     asked = request.GET.get("stage", "")
-    stage = asked if asked in stages else next(iter(stages), "")
+    group = asked if asked in groups else next(iter(groups), "")
     context: Context = {
         **chosen.context,
         "noun": suite_named(chosen.suite).noun,
         "withheld": chosen.leaderboard.withheld,
-        "stage": stage,
-        "stages": [(one, group_named(one).title) for one in stages],
+        "group": group,
+        "groups": [(one, group_named(one).title) for one in groups],
     }
-    if stage:
-        context |= _shown(request, access, chosen, stage)
+    if group:
+        context |= _shown(request, access, chosen, group)
     return render(request, "benchmark/results/items_apart.html", access.context | context)
 
 
@@ -67,44 +67,44 @@ def items_apart(request: HttpRequest, slug: str) -> HttpResponse:
 class _Asked:
     """What of a metric group an address asks for: by which metric and parse, of samples or of the items within them."""
 
-    stage: str
+    group: str
     finer: bool
     metric: str
     parse: str
 
     @classmethod
-    def of(cls, request: HttpRequest, stage: str) -> _Asked:
-        metrics = finer_metrics_of(stage) if request.GET.get("level") == FINER else {}
+    def of(cls, request: HttpRequest, group: str) -> _Asked:
+        metrics = finer_metrics_of(group) if request.GET.get("level") == FINER else {}
         finer = bool(metrics)
-        names, metric = metrics or metrics_of(stage), request.GET.get("metric", "")
+        names, metric = metrics or metrics_of(group), request.GET.get("metric", "")
         parse = request.GET.get("reading", "")
         return cls(
-            stage, finer, metric if metric in names else next(iter(names)),
+            group, finer, metric if metric in names else next(iter(names)),
             parse if parse in PARSES and not finer else "repaired",
         )  # fmt: skip
 
     @property
     def metrics(self) -> dict[str, str]:
-        return finer_metrics_of(self.stage) if self.finer else metrics_of(self.stage)
+        return finer_metrics_of(self.group) if self.finer else metrics_of(self.group)
 
     @property
     def query(self) -> str:
         level = {"level": FINER} if self.finer else {}
-        return urlencode({"stage": self.stage, "reading": self.parse, "metric": self.metric, **level})
+        return urlencode({"stage": self.group, "reading": self.parse, "metric": self.metric, **level})
 
     def noun(self, suite: str) -> tuple[str, str]:
         """What the items are called, one and many."""
-        finer = group_named(self.stage).finer
+        finer = group_named(self.group).finer
         return finer.noun if self.finer and finer else suite_named(suite).noun
 
 
-def _shown(request: HttpRequest, access: ProjectAccess, chosen: ChosenLeaderboard, stage: str) -> Context:
-    asked = _Asked.of(request, stage)
+def _shown(request: HttpRequest, access: ProjectAccess, chosen: ChosenLeaderboard, group: str) -> Context:
+    asked = _Asked.of(request, group)
     report = _report(access, chosen, asked)
     query, noun = f"{chosen.query}&{asked.query}", suite_named(chosen.suite).noun[0]
     page = Paginator(report.rows, LISTED).get_page(request.GET.get("page"))
     table = _table(ItemReport(tuple(page), report.models), chosen, asked)
-    pair = {"a": report.best, "b": report.worst, "stage": stage, "reading": asked.parse}
+    pair = {"a": report.best, "b": report.worst, "stage": group, "reading": asked.parse}
 
     def beside(number: int) -> str:
         return f"{reverse('benchmark:compare_story', args=[access.project.slug, number])}?{urlencode(pair)}"
@@ -112,7 +112,7 @@ def _shown(request: HttpRequest, access: ProjectAccess, chosen: ChosenLeaderboar
     def address(kind: str, name: str, suffix: str) -> str:
         return f"{reverse('benchmark:items_file', args=[access.project.slug, name, suffix])}?{query}"
 
-    finer = group_named(stage).finer
+    finer = group_named(group).finer
     return {
         "report": report,
         "items": asked.noun(chosen.suite),
@@ -120,7 +120,7 @@ def _shown(request: HttpRequest, access: ProjectAccess, chosen: ChosenLeaderboar
         if finer
         else [],
         "finer": asked.finer,
-        "within": ranked_within(chosen.leaderboard.entrants[stage]),
+        "within": ranked_within(chosen.leaderboard.entrants[group]),
         "apart": sum(row.apart for row in report.rows),
         "chart": _chart(report, noun, chosen, asked, beside) if report.rows else None,
         "metric": asked.metric,
@@ -133,15 +133,15 @@ def _shown(request: HttpRequest, access: ProjectAccess, chosen: ChosenLeaderboar
             "items",
             table,
             href=lambda row, column: beside(row["number"]) if column.key == "number" else "",
-            files=files_of("table", stage, address),
+            files=files_of("table", group, address),
         ),
     }
 
 
 def _table(report: ItemReport, chosen: ChosenLeaderboard, asked: _Asked) -> Table:
     noun = suite_named(chosen.suite).noun[0]
-    table = item_table(report, noun, dataset=chosen.dataset if asked.finer else None, stage=asked.stage)
-    return replace(table, notes=[*table.notes, *ranked_within(chosen.leaderboard.entrants[asked.stage])])
+    table = item_table(report, noun, dataset=chosen.dataset if asked.finer else None, group=asked.group)
+    return replace(table, notes=[*table.notes, *ranked_within(chosen.leaderboard.entrants[asked.group])])
 
 
 def _report(access: ProjectAccess, chosen: ChosenLeaderboard, asked: _Asked) -> ItemReport:
@@ -149,10 +149,10 @@ def _report(access: ProjectAccess, chosen: ChosenLeaderboard, asked: _Asked) -> 
     leaderboard = chosen.leaderboard
     stories = leaderboard.chosen.stories if leaderboard.chosen else frozenset()
     opened = frozenset(stories) - closed_to(access, chosen.dataset.suite, chosen.dataset)
-    entrants = leaderboard.entrants[asked.stage]
+    entrants = leaderboard.entrants[asked.group]
     if asked.finer:
-        return finer_items_of(chosen.dataset, entrants, asked.stage, asked.metric, opened)
-    return items_of(entrants, asked.stage, asked.parse, asked.metric, opened)
+        return finer_items_of(chosen.dataset, entrants, asked.group, asked.metric, opened)
+    return items_of(entrants, asked.group, asked.parse, asked.metric, opened)
 
 
 def _chart(
@@ -160,7 +160,7 @@ def _chart(
 ) -> DotChart:
     drawn = report.rows[:DRAWN]
     places = [(row.number, row.place) for row in drawn]
-    texts = texts_of(chosen.dataset, asked.stage, places) if asked.finer else {}
+    texts = texts_of(chosen.dataset, asked.group, places) if asked.finer else {}
     rows = [
         Row(
             label=_label(noun, row.number, texts.get((row.number, row.place))),
@@ -185,9 +185,9 @@ def items_file(request: HttpRequest, slug: str, table: str, data: str) -> HttpRe
     """Every story or question of the metric group `table`."""
     access = results_access(request.user, slug)
     chosen = chosen_leaderboard(request.GET.dict(), access)
-    stages = [stage for stage, entrants in chosen.leaderboard.entrants.items() if entrants] if chosen else []
-    if chosen is None or table not in stages or data not in TABLE_TYPES:
-        raise Http404(gettext_noop(f"There is no table {table!r}; there are {', '.join(stages)}."))
+    groups = [group for group, entrants in chosen.leaderboard.entrants.items() if entrants] if chosen else []
+    if chosen is None or table not in groups or data not in TABLE_TYPES:
+        raise Http404(gettext_noop(f"There is no table {table!r}; there are {', '.join(groups)}."))
     asked = _Asked.of(request, table)
     content = table_file(_table(_report(access, chosen, asked), chosen, asked), data, f"items-{table}")
     response = HttpResponse(content, content_type=f"{TABLE_TYPES[data]}; charset=utf-8")

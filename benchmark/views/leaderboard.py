@@ -34,7 +34,7 @@ from benchmark.services.conditions import OtherRanking
 from benchmark.services.entered_rows import with_entered
 from benchmark.services.leaderboard_scope import Leaderboard, with_figures
 from benchmark.services.plot_data import leaderboard_rows
-from benchmark.services.result_tables import stage_table
+from benchmark.services.result_tables import group_table
 from benchmark.services.selections import OF_RUN
 from benchmark.suites.registry import group_named, suite_named, units_of_group
 from benchmark.suites.showing.missing import unlike_missing
@@ -56,18 +56,18 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
         return render(request, "benchmark/results/leaderboard.html", access.context | {"datasets": []})
     leaderboard, filters = chosen.leaderboard, filters_of(request.GET)
     files_query = "&".join(filter(None, [chosen.query, urlencode({k: v for k, v in filters.items() if v})]))
-    stages = [
-        _stage(request, access, stage, kept(leaderboard.entrants[stage], filters), chosen, files_query)
-        for stage in leaderboard.entrants
-        if leaderboard.entrants[stage] or leaderboard.rankings[stage].others or _uncovered(request, stage, leaderboard)
+    groups = [
+        _group(request, access, group, kept(leaderboard.entrants[group], filters), chosen, files_query)
+        for group in leaderboard.entrants
+        if leaderboard.entrants[group] or leaderboard.rankings[group].others or _uncovered(request, group, leaderboard)
     ]
     context = {
         **chosen.context,
         **filters,
         "kinds": KINDS,
         "suite": suite_named(chosen.suite),
-        "stages": stages,
-        "elsewhere": [] if stages else with_figures(access.project),
+        "groups": groups,
+        "elsewhere": [] if groups else with_figures(access.project),
         "absent": named_together(absence for absence in leaderboard.absent if absence.failed),
         "unscored": list({absence.why: absence.told for absence in leaderboard.absent if absence.unscored}.values()),
         "withheld": leaderboard.withheld,
@@ -89,26 +89,26 @@ def _address(slug: str, query: str) -> Address:
 
 @dataclass(frozen=True, slots=True)
 class AbsentTogether:
-    """Models without an answer at `stages`, in words, that share a reason, with the absence at the first of them; so
+    """Models without an answer at `groups`, in words, that share a reason, with the absence at the first of them; so
     many calls `failed`."""
 
     one: Absence
-    stages: str
+    groups: str
     failed: int
 
 
 def named_together(absences: Iterable[Absence]) -> list[AbsentTogether]:
-    """List models without an answer, the stages of a run that share a reason together."""
+    """List models without an answer, the groups of a run that share a reason together."""
     by_reason: dict[tuple[str, str, str], list[Absence]] = {}
     for absence in absences:
         by_reason.setdefault((absence.run, absence.model, absence.problem), []).append(absence)
     return [
         AbsentTogether(
-            stages[0],
-            " and ".join(group_named(absence.stage).noun for absence in stages),
-            sum(absence.failed for absence in stages),
+            groups[0],
+            " and ".join(group_named(absence.group).noun for absence in groups),
+            sum(absence.failed for absence in groups),
         )
-        for stages in by_reason.values()
+        for groups in by_reason.values()
     ]
 
 
@@ -153,21 +153,21 @@ class GroupRanking:
     uncovered: Sequence[Uncovered]
 
 
-def _stage(
+def _group(
     request: HttpRequest,
     access: ProjectAccess,
-    stage: str,
+    group: str,
     entrants: list[EntrantResults],
     chosen: ChosenLeaderboard,
     files_query: str,
 ) -> GroupRanking:
     slug, leaderboard = access.project.slug, chosen.leaderboard
-    table, sort = _table(request, stage, entrants, chosen)
+    table, sort = _table(request, group, entrants, chosen)
     return GroupRanking(
-        key=stage,
+        key=group,
         title=table.title,
         table=page_table(
-            stage,
+            group,
             table,
             href=_href(slug, leaderboard.chosen.key, entrants),
             run_href=lambda uid: run_url(slug, uid),
@@ -175,23 +175,23 @@ def _stage(
             sortable=True,
             query=_kept(request),
         ),
-        chart=leaderboard_chart(slug, entrants, stage, leaderboard.chosen.key),
-        picture_files=files_of("plot", f"leaderboard-{stage}", _address(slug, files_query)),
-        common=leaderboard.common[stage],
-        all=len(leaderboard.entrants[stage]),
-        others=[_other(request, other) for other in leaderboard.rankings[stage].others],
-        uncovered=_uncovered(request, stage, leaderboard),
+        chart=leaderboard_chart(slug, entrants, group, leaderboard.chosen.key),
+        picture_files=files_of("plot", f"leaderboard-{group}", _address(slug, files_query)),
+        common=leaderboard.common[group],
+        all=len(leaderboard.entrants[group]),
+        others=[_other(request, other) for other in leaderboard.rankings[group].others],
+        uncovered=_uncovered(request, group, leaderboard),
     )
 
 
 def _table(
-    request: HttpRequest, stage: str, entrants: list[EntrantResults], chosen: ChosenLeaderboard
+    request: HttpRequest, group: str, entrants: list[EntrantResults], chosen: ChosenLeaderboard
 ) -> tuple[Table, str]:
     """Return the table with the rows of papers, in the parse that the address asks for, and by what it is sorted."""
     sort, filters = request.GET.get("sort", ""), filters_of(request.GET)
-    make, parse = partial(stage_table, entrants, stage), filters["reading"]
+    make, parse = partial(group_table, entrants, group), filters["reading"]
     entered = entered_of(chosen, filters)
-    table = of_parse(with_entered(make, stage, entered, suite_named(chosen.suite)), parse)
+    table = of_parse(with_entered(make, group, entered, suite_named(chosen.suite)), parse)
     if sort.removeprefix("-") not in {column.key for column in table.columns}:
         sort = f"{parse or 'repaired'}_rank"
     return table, sort
@@ -209,13 +209,13 @@ def _href(slug: str, split: str, entrants: Iterable[EntrantResults]) -> Href:
     return href
 
 
-def _uncovered(request: HttpRequest, stage: str, leaderboard: Leaderboard) -> list[Uncovered]:
+def _uncovered(request: HttpRequest, group: str, leaderboard: Leaderboard) -> list[Uncovered]:
     """List models whose runs have a part of the chosen stories, each with the address of the ranking over its run's."""
     params = {name: value for name, value in request.GET.items() if name != "sort"}
     return [
         Uncovered(absence, urlencode(params | {"split": f"{OF_RUN}{absence.run}"}))
         for absence in leaderboard.absent
-        if absence.stage == stage and absence.covered is not None
+        if absence.group == group and absence.covered is not None
     ]
 
 
@@ -233,7 +233,7 @@ def _kept(request: HttpRequest) -> str:
 
 
 def leaderboard_chart(
-    slug: str, entrants: list[EntrantResults], stage: str, split: str = "", limit: int = 40
+    slug: str, entrants: list[EntrantResults], group: str, split: str = "", limit: int = 40
 ) -> DotChart:
     """Draw both parses of the score with intervals, what is missing and letters, in the order of the ranking; a name
     opens the items behind it, unless `slug` is empty."""
@@ -246,35 +246,35 @@ def leaderboard_chart(
             bounds=row.bounds,
             out=row.left_out,
             aside=row.group or ("" if entrant.kind == "person" else "–"),
-            href=items_url(slug, entrant.run, **_behind(entrant, stage), split=split)
+            href=items_url(slug, entrant.run, **_behind(entrant, group), split=split)
             if slug and entrant.entrant
             else "",
         )
-        for entrant, row in zip(entrants[:limit], leaderboard_rows(entrants[:limit], stage), strict=True)
+        for entrant, row in zip(entrants[:limit], leaderboard_rows(entrants[:limit], group), strict=True)
     ]
     return dot_chart(
-        group_named(stage).score_title,
+        group_named(group).score_title,
         rows,
         unit=gettext_noop(
-            f"{group_named(stage).score_title} (%), lines are 95 % intervals over {units_of_group(stage)}"
+            f"{group_named(group).score_title} (%), lines are 95 % intervals over {units_of_group(group)}"
         ),
         heads=(gettext_noop("Repaired"), gettext_noop("Official"), gettext_noop("Corrected")),
         noun="parse",
         aside=gettext_noop("Group"),
-        lead=unlike_missing({stage: entrants}, titled=False),
+        lead=unlike_missing({group: entrants}, titled=False),
     )
 
 
-def _behind(entrant: EntrantResults, stage: str) -> dict[str, Any]:
-    return {"model": entrant.entrant, "stage": group_named(stage).scored}
+def _behind(entrant: EntrantResults, group: str) -> dict[str, Any]:
+    return {"model": entrant.entrant, "stage": group_named(group).scored}
 
 
 def _comparable(leaderboard: Leaderboard) -> list[dict[str, str]]:
     labels: dict[str, str] = {}
-    for stage in sorted(
-        leaderboard.entrants, key=lambda stage: -len(leaderboard.entrants[stage])
-    ):  # the first two have a stage in common
-        for entrant in leaderboard.entrants[stage]:
+    for group in sorted(
+        leaderboard.entrants, key=lambda group: -len(leaderboard.entrants[group])
+    ):  # the first two have a group in common
+        for entrant in leaderboard.entrants[group]:
             labels.setdefault(entrant.key, f"{entrant.model} · {entrant.run_title}")
     return [{"key": key, "label": label} for key, label in labels.items()]
 

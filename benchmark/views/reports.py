@@ -114,16 +114,16 @@ def shared_report(request: HttpRequest, slug: str, report: str) -> HttpResponse:
         "report": frozen,
         "document": document,
         "withheld": document.withheld,
-        "nouns": next((suite_named(group_suite(stage)).noun[1] for stage in document.stages), "stories"),
+        "nouns": next((suite_named(group_suite(group)).noun[1] for group in document.groups), "stories"),
         "address": request.build_absolute_uri(request.path),
         "charts": {
-            stage: leaderboard_chart("", document.stages[stage], stage)
-            for stage in ordered_keys(document.stages)
-            if document.stages[stage]
+            group: leaderboard_chart("", document.groups[group], group)
+            for group in ordered_keys(document.groups)
+            if document.groups[group]
         },
         "sections": sections_of(document, address, request.GET, href),
         "explorer": explorer_of(document, address, request.GET, href),
-        "people": any(entrant.kind == "person" for entrants in document.stages.values() for entrant in entrants),
+        "people": any(entrant.kind == "person" for entrants in document.groups.values() for entrant in entrants),
     }
     if document.kind == "comparison":
         opening = frozen_opening(slug, frozen.uid, document) if href is not no_link else no_link

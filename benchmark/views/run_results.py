@@ -38,12 +38,12 @@ def pieces(access: RunAccess, document: Document, chosen) -> Context:
     slug, uid = access.project.project.slug, access.run.uid
     address = run_address(slug, uid)
     charts = {
-        stage: leaderboard_chart(slug, document.stages[stage], stage)
-        for stage in ordered_keys(document.stages)
-        if document.stages[stage]
+        group: leaderboard_chart(slug, document.groups[group], group)
+        for group in ordered_keys(document.groups)
+        if document.groups[group]
     }
-    kinds = {entrant.kind for entrants in document.stages.values() for entrant in entrants}
-    by_size = sorted(document.stages.values(), key=lambda entrants: -len(entrants))
+    kinds = {entrant.kind for entrants in document.groups.values() for entrant in entrants}
+    by_size = sorted(document.groups.values(), key=lambda entrants: -len(entrants))
     comparable = {
         entrant.key: {"key": entrant.key, "label": entrant.model} for entrants in by_size for entrant in entrants
     }

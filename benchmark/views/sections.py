@@ -49,9 +49,9 @@ def sections_of(document: Document, address: Address, chosen: Mapping[str, str],
     failed: list[str] = []
     tables, plots = tables_of(document, failed), plots_of(document, failed)
     heads = {
-        stage: _table(stage, tables[stage](), address, href)
-        for stage in ordered_keys(document.stages)
-        if stage in tables
+        group: _table(group, tables[group](), address, href)
+        for group in ordered_keys(document.groups)
+        if group in tables
     }
     parses = parses_in(document)
     parse = chosen_parse(chosen, parses)
@@ -98,7 +98,7 @@ def _made(make: Callable[[], Table], failed: list[str]) -> Table | None:
 def sections_in(document: Document) -> list[Section]:
     """List the parts of a page: what the papers of its suites print, what groups of any suite have, what their suite
     arranges itself, single repetitions."""
-    keys = ordered_keys(document.stages)
+    keys = ordered_keys(document.groups)
     pairs = Section(gettext_noop("Differences between all pairs"), tuple(f"pairs-{key}" for key in keys))
     repeated = [f"{name}-{key}" for key in keys for name in ("repetitions", "repetition-stories", "prompts")]
     repetitions = Section(gettext_noop("Single repetitions"), (), tuple(repeated))
@@ -131,7 +131,7 @@ def _named(name: str, parse: str, parts: Mapping[str, Any]) -> str:
 
 def parses_in(document: Document) -> list[str]:
     """List the repaired parse, and the official one where anybody has it."""
-    entrants = [entrant for stage_entrants in document.stages.values() for entrant in stage_entrants]
+    entrants = [entrant for group_entrants in document.groups.values() for entrant in group_entrants]
     return [name for name in ("repaired", "official") if any(entrant.parses[name] for entrant in entrants)]
 
 

@@ -29,14 +29,14 @@ def compare_story(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         runs, entrants = pair_of(access.project, asked.get("a", ""), asked.get("b", ""))
     except NotComparable as error:
         return render(request, "benchmark/results/compare.html", access.context | {"problem": str(error)})
-    stage = asked.get("stage", "")
-    stage = stage if stage in entrants else next(iter(entrants))
+    group = asked.get("stage", "")
+    group = group if group in entrants else next(iter(entrants))
     check_open(access, number, runs[0])
-    pair, suite, closed = entrants[stage], suite_named(runs[0].suite), closed_in(access, runs[0])
+    pair, suite, closed = entrants[group], suite_named(runs[0].suite), closed_in(access, runs[0])
     steps = service.steps_of(pair, number)
     if not steps:
         raise Http404(gettext_noop("Neither of the two has an answer about this here."))
-    step = service.step_shown(request.GET.get("step", ""), steps, group_named(stage).scored)
+    step = service.step_shown(request.GET.get("step", ""), steps, group_named(group).scored)
     query, only = urlencode(asked), request.GET.get("only", "") == "differences"
     context = {
         "number": number,
@@ -49,9 +49,9 @@ def compare_story(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         "step": step,
         "query": query,
         "comparison_href": f"{reverse('benchmark:compare', args=[slug])}?{query}#stories",
-        "questions": (questions := service.set_beside(pair, steps[step], group_named(stage), closed)),
+        "questions": (questions := service.set_beside(pair, steps[step], group_named(group), closed)),
         "counting": sum(row.counts and row.differs for row in questions),
-        "set_title": group_named(stage).score_title,
+        "set_title": group_named(group).score_title,
         "around": service.numbers_around(pair, number, closed),
         "beside": service.side_by_side(steps[step], closed, only=only),
     }

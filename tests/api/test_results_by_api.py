@@ -53,7 +53,7 @@ def test_its_blocks_run_one_after_another(tmp_path, monkeypatch, live_server, ca
         exec(compile(block, f"{PAGE.name}, block {at}", "exec"), names)
     assert len(blocks) == 8 and names["told"]["state"] == "finished, some unusable"
     assert set(names["missing"]["model"]) == {HOSTILE}
-    stages = document_of(world.run).stages["stage2"]
+    stages = document_of(world.run).groups["stage2"]
     kept = {
         row.model: row.parses["repaired"]["overall"]["overall_accuracy"] for row in stages if row.parses["repaired"]
     }

@@ -112,11 +112,11 @@ COVERED = "its run has 3 of these 9 stories"
 
 def test_who_was_asked_about_a_part_of_the_stories_is_named(world, small, client):
     found = leaderboard_of(world.dataset, Form.TEXT, None)
-    [absent] = [one for one in found.absent if one.stage == "stage2"]
+    [absent] = [one for one in found.absent if one.group == "stage2"]
     assert (absent.model, absent.run, absent.why, absent.covered) == ("small", small.uid, COVERED, 3)
     client.force_login(world.alice)
     page = client.get(f"{world.base}/results/")
-    [stage] = [one for one in page.context["stages"] if one.key == "stage2"]
+    [stage] = [one for one in page.context["groups"] if one.key == "stage2"]
     [named] = stage.uncovered
     assert f"Without a run on all of these stories: <bdi>small</bdi> ({COVERED}" in " ".join(
         page.content.decode().split()
@@ -124,7 +124,7 @@ def test_who_was_asked_about_a_part_of_the_stories_is_named(world, small, client
     there = client.get(f"{world.base}/results/?{named.query}").context
     assert there["leaderboard"].chosen.stories == {1, 2, 3}
     assert {"small", "majority"} <= {one.name for one in there["leaderboard"].entrants["stage2"]}
-    assert not [one for one in there["leaderboard"].absent if one.stage == "stage2"]
+    assert not [one for one in there["leaderboard"].absent if one.group == "stage2"]
     assert COVERED in " ".join(client.get(f"{world.base}/results/differences/?stage=stage2").content.decode().split())
     lines = lines_of(client.get(f"{world.base}/results/tables/stage2.csv").content)
     assert [one["Model"] for one in lines if one["Absent because"] == COVERED] == ["small"]
@@ -206,11 +206,11 @@ class Row:
 
 def test_rows_of_people_that_wait_are_named():
     stages = {"stage1": [], "stage2": [Row("person"), Row("model")]}
-    document = Document(kind="run", stages=stages, absent={}, numbers=[1, 2, 3, 4, 5, 6])
+    document = Document(kind="run", groups=stages, absent={}, numbers=[1, 2, 3, 4, 5, 6])
     held = whole_document(document, {1, 2, 9})
-    assert [(one.kind, one.parses) for one in held.stages["stage2"]] == [("model", {})]
+    assert [(one.kind, one.parses) for one in held.groups["stage2"]] == [("model", {})]
     assert held.absent["stage2"] == [Absent("People", "withheld: you still have work to do on 2 of these stories")]
-    without = whole_document(replace(document, stages={"stage1": [], "stage2": [Row("model")]}), {1})
+    without = whole_document(replace(document, groups={"stage1": [], "stage2": [Row("model")]}), {1})
     assert without.absent == {}
 
 
@@ -227,7 +227,7 @@ def test_the_ranking_and_what_is_to_be_read_first_stand_in_csv(world):
 def test_nothing_is_said_of_missing_answers_where_they_do_not_differ(world, client):
     client.force_login(world.alice)
     page = client.get(f"{world.base}/results/")
-    leads = {stage.key: stage.chart.lead for stage in page.context["stages"]}
+    leads = {stage.key: stage.chart.lead for stage in page.context["groups"]}
     assert all("Missing answers differ" in told[0] for told in leads.values())
     text = page.content.decode()
     assert text.index("Missing answers differ") < text.index('<svg class="chart dots"') < text.index("<table")

@@ -69,7 +69,7 @@ def place(value: float | None, rank: int | None = None) -> Place:
 def ranking(title: str = "Tiny sums", **values: float | None) -> SuiteRanking:
     order = sorted(values, key=lambda key: -(values[key] or 0))
     return SuiteRanking(
-        stage="tiny", title=title, dataset="Sums, version 1", over="All 12 sums", numbers=frozenset(range(1, 13)),
+        group="tiny", title=title, dataset="Sums, version 1", over="All 12 sums", numbers=frozenset(range(1, 13)),
         query={"version": "1", "form": "text"}, within="Free text", ranked=len(values), chance=None,
         no_chance=NO_CHANCE, absent=(),
         places={key: place(value, 1 + order.index(key)) for key, value in values.items()},

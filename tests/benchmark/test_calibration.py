@@ -463,7 +463,7 @@ def test_a_report_corrects_its_scores_and_keeps_them_for_whom_they_are(world, st
         assert row["effective"] == pytest.approx(expected.f1.effective)
         assert b"Effective sample size" in client.get(f"{address}.csv").content
         assert b"Effective sample size" in client.get(f"{address}.tex").content
-    warns = Corrections(uid="", study="First", stage="stage1", rows=[], differing=0.01, warns=True)
+    warns = Corrections(uid="", study="First", group="stage1", rows=[], differing=0.01, warns=True)
     assert "differs by model (p = 0.010)" in correction_table(warns).lead[0]
     study.tasks.first().alignments.all().delete()
     study.tasks.first().alignments.create(annotator=world.alice, slot=1)

@@ -154,7 +154,7 @@ def test_pages_and_files_call_a_dimension_as_the_labelling_does(world, client):
     query = urlencode({"a": world.entrant("majority"), "b": world.entrant("random")})
     compare_page = client.get(f"{world.base}/results/compare/?{query}")
     what = {cell.text for row in compare_page.context["differences"].rows for cell in row.cells}
-    leaderboard = client.get(f"{world.base}/results/").context["stages"]
+    leaderboard = client.get(f"{world.base}/results/").context["groups"]
     heads = [one.label for stage in leaderboard if stage.key == "stage2" for one in stage.table.columns]
     for name in ("Truth", "Access", "Repr.", "Content", "Source"):
         assert name in what and name in heads

@@ -77,7 +77,7 @@ def test_its_links_open_the_items_of_their_time(world, client):
 
 def test_it_has_the_files_of_the_leaderboard(world, client):
     report = frozen(world)
-    live = Document(kind="leaderboard", stages=leaderboard(world).entrants)
+    live = Document(kind="leaderboard", groups=leaderboard(world).entrants)
     kept = document_from(report.metrics)
     assert {*tables_of(kept)} == {*tables_of(live)} and {*plots_of(kept)} == {*plots_of(live)}
     client.force_login(world.alice)
@@ -86,14 +86,14 @@ def test_it_has_the_files_of_the_leaderboard(world, client):
 
 
 def test_a_part_of_the_stories_keeps_the_items_of_that_part(world):
-    few = world.another("majority", stages=("label",), judge=None, limit=3)
+    few = world.another("majority", steps=("label",), judge=None, limit=3)
     report = frozen(world, f"run:{few.uid}")
     assert len(report.metrics["numbers"]) == 3
     assert {*report.items.values_list("sample__number", flat=True)} == {*report.metrics["numbers"]}
 
 
 def test_it_says_what_it_ranks_and_what_made_its_runs(world, client):
-    world.another("majority", stages=("label",), judge=None, limit=3)
+    world.another("majority", steps=("label",), judge=None, limit=3)
     report = frozen(world)
     facts = dict(map(tuple, report.metrics["facts"]))
     assert facts["Ranked over"] == "All 9 stories" and "1 run" in facts["Rows"]

@@ -12,7 +12,7 @@ from benchmark.models import Form
 from benchmark.services.datasets import freeze
 from benchmark.services.leaderboards import ranked_entrants_of_run
 from benchmark.services.reports import report_of
-from benchmark.services.result_tables import category_table, stage_table
+from benchmark.services.result_tables import category_table, group_table
 from benchmark.suites.showing.levels import ROWS
 from tests.benchmark.settled import LABELS, baselines, settle, started, work_off
 
@@ -185,7 +185,7 @@ def test_the_table_has_both_figures_and_says_how_many_cells_count(cast, stories,
     _, rows, assignments = stories[0]
     for assignment in assignments:
         label(assignment, rows[0], **({"order": "2"} if assignment == assignments[2] else {}))
-    table = stage_table(list(metrics(cast).values()), "stage2")
+    table = group_table(list(metrics(cast).values()), "stage2")
     heads = [(column.group, column.header) for column in table.columns if column.key.startswith("own_")]
     assert heads == [("Own votes in gold (%)", "Repaired")]
     held = {row["model"]: row for row in table.rows}
@@ -229,7 +229,7 @@ def test_the_table_says_how_much_each_labelled_and_what_gold_rests_on(cast, stor
     label(stories[0][2][0], stories[0][1][0], keys=("context", "order"))
     decide(cast.esi, stories[1][1][0], "context", "Deceptive")
     entries = list(metrics(cast).values())
-    notes = stage_table(entries, "stage2").notes
+    notes = group_table(entries, "stage2").notes
     assert any("against gold without their own vote or decision" in note for note in notes)
     said = next(note for note in notes if note.startswith("Labelled by"))
     assert "Annotator 1: 2 of 42 cells in 1 of 3 stories, of which 2 count (2 by the record) and 0 stay open" in said
@@ -243,10 +243,10 @@ def test_an_experts_row_stands_below_and_is_never_the_best(cast, stories, label)
     decide(cast.esi, stories[0][1][0], "order", "2")
     entries = list(metrics(cast).values())
     assert [one.model for one in entries][-1] == "Expert 1"
-    for table in (stage_table(entries, "stage2"), category_table(entries, "stage2")):
+    for table in (group_table(entries, "stage2"), category_table(entries, "stage2")):
         assert "Expert 1" not in [row["model"] for row in table.rows]
         assert [row["model"] for row in table.totals if row["model"] not in ROWS.values()] == ["Expert 1"]
-    alone = stage_table(entries[-1:], "stage2")
+    alone = group_table(entries[-1:], "stage2")
     assert [row["model"] for row in alone.rows] == ["Expert 1"] and not alone.totals
 
 
@@ -255,7 +255,7 @@ def test_an_annotator_takes_no_mark_from_a_model(cast, stories, label):
     for _, rows, assignments in stories:
         for row in rows:
             label(assignments[0], row)
-    table = stage_table(list(metrics(cast).values()), "stage2")
+    table = group_table(list(metrics(cast).values()), "stage2")
     assert {row["model"] for row in table.rows} == {"Annotator 1", "majority"}
     assert table.marks() == {}
     assert any("never marked as best" in note for note in table.notes)

@@ -249,7 +249,7 @@ def test_it_stands_beside_every_row_in_notes_methods_and_files(dataset, omniscie
     assert len(kinds) == 5 and kinds["negated"]["match"] == "no" and kinds["paraphrase"]["match"] == "yes"
     judged = next(one["text"] for one in document.methods if one["heading"] == "Judge")
     assert "Self-test of the judge lexical-judge on pairs made from version 1 of the gold" in judged
-    assert document.stages["stage1"][0].judge_test["kinds"][0]["n"] > 0
+    assert document.groups["stage1"][0].judge_test["kinds"][0]["n"] > 0
 
 
 @pytest.mark.once

@@ -42,7 +42,7 @@ def test_a_kept_document_is_the_same_when_it_is_read_and_written_again():
     }
     kept |= {"absent": {"stage1": []}, "numbers": [1], "query": {"split": "main"}}
     document = document_from(kept)
-    [entrant] = document.stages["stage1"]
+    [entrant] = document.groups["stage1"]
     assert (entrant.parses, entrant.metrics) == (NOW["readings"], NOW["figures"])
     assert entrant.at == datetime(2026, 11, 23, 11, tzinfo=UTC)
     assert as_json(document) == kept
@@ -50,9 +50,9 @@ def test_a_kept_document_is_the_same_when_it_is_read_and_written_again():
 
 def test_an_entrant_that_an_earlier_version_kept_has_nothing_of_what_it_lacks():
     document = document_from({"kind": "run", "stages": {"stage1": [OF_BEFORE], "stage2": None}})
-    [entrant] = document.stages["stage1"]
+    [entrant] = document.groups["stage1"]
     assert (entrant.ranking, entrant.group, entrant.within, entrant.judge_test) == ({}, {}, {}, None)
-    assert entrant.others is None and document.stages["stage2"] == []
+    assert entrant.others is None and document.groups["stage2"] == []
 
 
 def test_a_kept_comparison_is_the_same_when_it_is_read_and_written_again_and_may_lack_what_is_new():

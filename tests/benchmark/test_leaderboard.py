@@ -138,7 +138,7 @@ def test_sorting_and_filtering(world, client):
 
     def models(query: str) -> list[str]:
         response = client.get(f"{world.base}/results/?{query}")
-        stage = next(one for one in response.context["stages"] if one.key == "stage2")
+        stage = next(one for one in response.context["groups"] if one.key == "stage2")
         return [row.cells[0].text for row in stage.table.rows]
 
     assert models("") == ["majority", "random", HOSTILE]

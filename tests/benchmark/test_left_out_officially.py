@@ -11,7 +11,7 @@ import pytest
 
 from benchmark.domain.inference import Cases, leaderboard
 from benchmark.services.plot_data import score_of
-from benchmark.services.result_tables import OFFICIALLY, stage_table
+from benchmark.services.result_tables import OFFICIALLY, group_table
 from benchmark.suites.asked import Entered, Outcome, Sample
 from benchmark.suites.contract import GUESSED, LEFT_OUT, WRONG
 from benchmark.suites.measuring import SampleResult, measured_samples, undefined
@@ -110,7 +110,7 @@ def test_who_is_not_read_is_ranked_officially_and_takes_nobody_elses_rank():
 
 def test_the_table_has_official_n_beside_the_figure_and_marks_by_the_worst():
     entrants = [entrant("fair", FAIR), entrant("shy", SHY), entrant("hostile", HOSTILE)]
-    table = stage_table(entrants, GROUP.key)
+    table = group_table(entrants, GROUP.key)
     assert [(row["official_n"], row["official_unusable"]) for row in table.rows] == [(6, 0), (1, 5), (0, 6)]
     marks = {
         table.rows[at]["model"]: mark for (at, key), mark in table.marks().items() if key == f"official_{ACCURACY}"

@@ -19,7 +19,7 @@ from benchmark.services.documents import document_of, tables_of
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import forget_report
-from benchmark.services.result_tables import stage_table
+from benchmark.services.result_tables import group_table
 from benchmark.services.results import WITHOUT_CALL
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.reasons import NO_JUDGEMENT, OPEN, REFUSED, lost_outside
@@ -76,7 +76,7 @@ def test_tables_without_a_ranking_say_that_missing_answers_differ(world):
 
 def test_order_bold_and_differences_agree_on_every_page(world, client):
     client.force_login(world.alice)
-    stage = next(one for one in client.get(f"{world.base}/results/").context["stages"] if one.key == "stage2")
+    stage = next(one for one in client.get(f"{world.base}/results/").context["groups"] if one.key == "stage2")
     rows = stage.table.rows
     keys = [one.key for one in stage.table.columns]
     marks = {row.cells[0].text: row.cells[keys.index("repaired_overall_accuracy")].mark for row in rows}
@@ -94,7 +94,7 @@ def test_order_bold_and_differences_agree_on_every_page(world, client):
     assert overall.value == pytest.approx(-pair.value) and overall.n == STORIES
     assert overall.first - overall.second == pytest.approx(overall.value)
     document = document_of(world.run)  # the run's own report has the same order
-    assert [one.model for one in document.stages["stage2"]][:2] == ["majority", "random"]
+    assert [one.model for one in document.groups["stage2"]][:2] == ["majority", "random"]
 
 
 def test_what_is_missing_is_said_above_the_pictures_of_differences(world, client):
@@ -195,5 +195,5 @@ def test_what_judges_lost_of_several_models_is_one_sentence(world):
 
 def test_a_number_of_rows_stands_under_no_per_cent(world):
     found = leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage1"]
-    groups = {column.key: column.group for column in stage_table(found, "stage1").columns}
+    groups = {column.key: column.group for column in group_table(found, "stage1").columns}
     assert groups["unusable"] == "Missing answers (%)" and groups["unjudged"] == ""

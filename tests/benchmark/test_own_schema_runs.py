@@ -173,7 +173,7 @@ def test_tables_have_its_labels(run):
 
 
 def _place(run: Run) -> int:
-    entrants = [entrant.model for entrant in document_of(run).stages[SECOND]]
+    entrants = [entrant.model for entrant in document_of(run).groups[SECOND]]
     return 1 + entrants.index("reader")
 
 

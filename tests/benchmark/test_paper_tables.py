@@ -12,7 +12,7 @@ from benchmark.views.sections import sections_in
 
 @pytest.mark.parametrize("suite", suites())
 def test_what_the_paper_prints_stands_first(suite):
-    sections = sections_in(Document(kind="run", stages=dict.fromkeys(keys_of(suite), ())))
+    sections = sections_in(Document(kind="run", groups=dict.fromkeys(keys_of(suite), ())))
     papers = [section for section in suites()[suite].sections if section.paper]
     assert papers and all(section.tables for section in papers), f"{suite} says what its paper prints"
     assert sections[: len(papers)] == papers
@@ -24,7 +24,7 @@ def test_what_the_paper_prints_stands_first(suite):
 
 def test_sets_are_not_parted_by_the_categories_of_their_questions():
     for suite in ("fantom", "percept-fantom"):
-        sections = sections_in(Document(kind="run", stages=dict.fromkeys(keys_of(suite), ())))
+        sections = sections_in(Document(kind="run", groups=dict.fromkeys(keys_of(suite), ())))
         parted = {name for section in sections for name in section.tables if name.startswith("categories-")}
         sets = {f"categories-{group.key}" for group in suites()[suite].groups if "ALL" in group.score_title}
         assert sets and not parted & sets and f"categories-{suite}-questions" in parted

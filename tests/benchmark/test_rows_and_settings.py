@@ -122,9 +122,9 @@ def test_page_command_and_files_have_the_same_ranking(judged_twice, client, caps
     page = client.get(f"{world.base}/results/")
     text = page.content.decode()
     assert "Ranked apart" in text and 'id="judge"' in text and 'id="prompts"' not in text
-    query = next(one for stage in page.context["stages"] for one in stage.others).query
+    query = next(one for stage in page.context["groups"] for one in stage.others).query
     shown = client.get(f"{world.base}/results/?{query}")
-    rows = {stage.key: [row.cells[0].text for row in stage.table.rows] for stage in shown.context["stages"]}
+    rows = {stage.key: [row.cells[0].text for row in stage.table.rows] for stage in shown.context["groups"]}
     assert rows["stage1"] == ["both"]
     files = shown.context["files_query"]
     held = json.loads(client.get(f"{world.base}/results/tables/stage1.json?{files}").content)
@@ -163,7 +163,7 @@ def test_from_a_ranking_to_two_of_its_models_and_back_to_all_its_pairs(judged_tw
     world = judged_twice
     again = world.another("omniscient", steps=("extract", "judge"), judge=world.strict.judge)
     client.force_login(world.alice)
-    [query] = [one.query for stage in client.get(f"{world.base}/results/").context["stages"] for one in stage.others]
+    [query] = [one.query for stage in client.get(f"{world.base}/results/").context["groups"] for one in stage.others]
     strict = client.get(f"{world.base}/results/?{query}&runs=all")
     of_stage = next(one for one in hrefs(strict, "/results/differences/") if "stage=stage1" in one)
     pairs = client.get(of_stage)

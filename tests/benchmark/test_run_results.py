@@ -272,7 +272,7 @@ def test_people_are_rows_with_a_caution_and_without_their_names(world, client, a
     response = client.get(address)
     page = response.content.decode()
     assert "against gold without their own vote" in page and "bob" not in page
-    rows = {one.model: one for one in response.context["document"].stages["stage2"]}
+    rows = {one.model: one for one in response.context["document"].groups["stage2"]}
     person = rows["Annotator 1"]
     assert person.kind == "person" and person.group == {"official": None, "repaired": None}
     assert person.parses["repaired"]["overall"]["overall_accuracy"] == 1.0

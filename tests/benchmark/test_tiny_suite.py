@@ -421,7 +421,7 @@ def test_who_has_open_work_sees_of_its_own_what_it_calls_whole(run):
 def test_its_own_table_and_picture_name_who_is_not_in_them(run):
     document = document_of(run)
     late = Absent("late", "all 24 calls failed")
-    stages = document.stages["tiny"]
+    stages = document.groups["tiny"]
     entry = stages[1]
     stages[1] = replace(entry, parses=entry.parses | {"official": None, "reason": "No answer is official."})
     document = replace(document, absent={"tiny": [late]})

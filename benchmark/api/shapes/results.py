@@ -225,7 +225,7 @@ class CorrectedComparisonOut(serializers.Serializer):
 class ComparisonOut(serializers.Serializer):
     first = serializers.CharField()
     second = serializers.CharField()
-    group = serializers.CharField(source="stage")
+    group = serializers.CharField()
     reading = serializers.ChoiceField(PARSES, source="parse")
     split = serializers.CharField(allow_blank=True)
     differ = serializers.CharField(allow_blank=True, help_text="In which settings the two differ.")

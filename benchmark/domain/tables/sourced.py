@@ -26,7 +26,7 @@ class Source:
     """Whose figures a row holds.
 
     `key` is the entrant's, `kind` is model, baseline or person, `run` and `entrant` say whose items the figures rest
-    on, at the metric group `stage`, and `where` which of them. `own` are the settings that not all rows have, in words;
+    on, at the metric group `group`, and `where` which of them. `own` are the settings that not all rows have, in words;
     `others` is how many earlier entrants the row stands for. An `unranked` row takes no marks. Corrected scores of the
     row rest on the alignment study with the uid `study` and on what the judge of that `version` judged.
     """
@@ -36,7 +36,7 @@ class Source:
     run: str
     run_title: str
     entrant: int | None
-    stage: str
+    group: str
     own: str = ""
     others: int = 0
     unranked: bool = False

@@ -28,11 +28,11 @@ def say_scores(command: JsonCommand, scores: Mapping[str, Any], model: str = "")
         return
     if model:
         command.stdout.write(f"\n{model}")
-    for parse, stages in scores.items():
-        for group, why in (stages.get("reason") or {}).items():
-            if scores["repaired"][group]:  # else nobody asked for the stage
+    for parse, of_parse in scores.items():
+        for group, why in (of_parse.get("reason") or {}).items():
+            if scores["repaired"][group]:  # else nobody asked for what it is about
                 command.note(f"{model}{', ' if model else ''}{parse}, {group_named(group).title}: {why}")
-        groups = {name: metrics for name, metrics in stages.items() if name != "reason" and metrics}
+        groups = {name: metrics for name, metrics in of_parse.items() if name != "reason" and metrics}
         wide = max((len(group_named(group).title) for group in groups), default=0)
         for group, metrics in groups.items():
             for name, value in metrics["overall"].items():

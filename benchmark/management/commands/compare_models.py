@@ -36,7 +36,7 @@ class Command(JsonCommand):
         result = {
             "first": comparison.first,
             "second": comparison.second,
-            "stage": comparison.stage,
+            "stage": comparison.group,
             "reading": comparison.parse,
             "selection": comparison.selection,
             "n": comparison.n,

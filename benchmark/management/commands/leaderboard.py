@@ -293,7 +293,7 @@ def _differences(leaderboard: Leaderboard) -> dict[str, Callable[[], Table]]:
     def make(group: str, parse: str):
         entrants = leaderboard.entrants[group]
         rows, method = pairs_of(entrants, group, leaderboard.chosen, parse)
-        absent = [absence.told for absence in leaderboard.absent if absence.stage == group]
+        absent = [absence.told for absence in leaderboard.absent if absence.group == group]
         return replace(pair_table(rows, group, parse, method, entrants), absent=absent)
 
     return {

@@ -169,12 +169,12 @@ def _lacking(
 ) -> dict[str, str]:
     """The sentence of the first story of each metric group that has none of its figures."""
     lacking = {
-        group: of_stage[next(key for key in records if key in of_stage)]
-        for group, of_stage in reasons.items()
-        if of_stage
+        group: of_group[next(key for key in records if key in of_group)]
+        for group, of_group in reasons.items()
+        if of_group
     }
-    for group, stage_results in (("stage1", results.repaired1), ("stage2", results.repaired2)):
-        if not stage_results:
+    for group, group_results in (("stage1", results.repaired1), ("stage2", results.repaired2)):
+        if not group_results:
             lacking[group] = f"No story has an answer for {_unasked(steps, group)}."
     return lacking
 

@@ -50,9 +50,9 @@ def _measured(entered: Entered, seed: int) -> dict[str, Measured | None]:
     if len(turns) < 2:
         return _with_levels(measured(results_of(entered), seed), entered)
     each = [measured(results_of(_turn(entered, turn)), seed) for turn in turns]
-    by_stage = {group: [metrics for repetition in each if (metrics := repetition[group])] for group in METRICS.values()}
+    by_group = {group: [metrics for repetition in each if (metrics := repetition[group])] for group in METRICS.values()}
     scheme = scheme_of(entered.resources.schema)
-    result = {group: over_repetitions(of, scheme.group(group), seed) if of else None for group, of in by_stage.items()}
+    result = {group: over_repetitions(of, scheme.group(group), seed) if of else None for group, of in by_group.items()}
     return _with_levels(result, entered)
 
 

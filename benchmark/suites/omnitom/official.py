@@ -24,7 +24,7 @@ from judge.domain.text import key, normalise_space
 
 T = TypeVar("T")
 
-STAGES = ("extract", "label", "judge")
+STEPS = ("extract", "label", "judge")
 STRUCTURED = "Structured output has no official parse: the released code cannot read it."
 
 Texts = Mapping[int, Mapping[str, str]]

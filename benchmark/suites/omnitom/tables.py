@@ -181,7 +181,7 @@ def match_count_distribution(
     )
 
 
-STAGE_PARTS = {"stage1": ("calls", "judgements", "rows"), "stage2": ("calls",)}
+GROUP_PARTS = {"stage1": ("calls", "judgements", "rows"), "stage2": ("calls",)}
 _PARTS = {
     "calls": gettext_noop("Calls without an answer"),
     "judgements": gettext_noop("Extractions without a judgement"),
@@ -193,7 +193,7 @@ def unusable_outputs(shares: Mapping[str, Mapping[str, Mapping[str, Any] | None]
     """The paper's table 12 from {model: {"stage1": `outputs_analysis` or None, "stage2": …}}: the model's own answers
     that cannot be used, of how many, and apart from them what is not the model's doing."""
     columns = [_MODEL]
-    for group, parts in STAGE_PARTS.items():
+    for group, parts in GROUP_PARTS.items():
         heading = gettext_noop(f"Stage {group[-1]}")
         columns += [
             estimated(group, gettext_noop("Unusable"), unit="%", group=heading, best="", n=""),
@@ -209,9 +209,9 @@ def unusable_outputs(shares: Mapping[str, Mapping[str, Mapping[str, Any] | None]
 
 def _unusable(model: str, groups: Mapping[str, Mapping[str, Any] | None]) -> Row:
     row: Cells = {"model": model}
-    for group, stage_metrics in groups.items():
-        if stage_metrics:
-            row |= estimate(group, stage_metrics["share"])
-            row |= {f"{group}_unusable": stage_metrics["unusable"], f"{group}_answers": stage_metrics["share"]["n"]}
-            row |= {f"{group}_{part}": sum(reasons.values()) for part, reasons in stage_metrics["without"].items()}
+    for group, group_metrics in groups.items():
+        if group_metrics:
+            row |= estimate(group, group_metrics["share"])
+            row |= {f"{group}_unusable": group_metrics["unusable"], f"{group}_answers": group_metrics["share"]["n"]}
+            row |= {f"{group}_{part}": sum(reasons.values()) for part, reasons in group_metrics["without"].items()}
     return row

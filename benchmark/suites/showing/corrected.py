@@ -23,15 +23,15 @@ BESIDE = {
 NONE = gettext_noop("No model has a score corrected for the judge's error: {reasons}.")
 
 
-def heads_of_counts(stage: str) -> dict[str, str]:
+def heads_of_counts(group: str) -> dict[str, str]:
     """Return what the counts of what people `aligned` and of what the judge `judged` are called in a metric group."""
-    aligned, judged = units_of_group(stage), nouns_of_group(stage)[1]
+    aligned, judged = units_of_group(group), nouns_of_group(group)[1]
     return {"aligned": gettext_noop(f"Aligned {aligned}"), "judged": gettext_noop(f"Judged {judged}")}
 
 
-def notes_of_counts(stage: str) -> list[str]:
+def notes_of_counts(group: str) -> list[str]:
     """Return what corrected scores of a metric group do not rest on, and what they are worth."""
-    aligned, judged = units_of_group(stage), nouns_of_group(stage)[1].capitalize()
+    aligned, judged = units_of_group(group), nouns_of_group(group)[1].capitalize()
     return [
         gettext_noop(
             f"Rows not judged are in no score of the judge. {judged} of categories of which people aligned none rest "
@@ -48,18 +48,18 @@ def has_corrected(entrants: Sequence[EntrantResults]) -> bool:
     return any(entrant.corrected and entrant.corrected.scores for entrant in entrants)
 
 
-def corrected_columns(entrants: Sequence[EntrantResults], stage: str) -> list[Column]:
+def corrected_columns(entrants: Sequence[EntrantResults], group: str) -> list[Column]:
     """Return the columns of corrected scores; none where no row has one."""
-    group = group_named(stage)
-    shares = group.corrected if has_corrected(entrants) else {}
-    return [_score_column(f"{PREFIX}{metric}", group.headers[share]) for metric, share in shares.items()]
+    described = group_named(group)
+    shares = described.corrected if has_corrected(entrants) else {}
+    return [_score_column(f"{PREFIX}{metric}", described.headers[share]) for metric, share in shares.items()]
 
 
-def basis_columns(entrants: Sequence[EntrantResults], stage: str) -> list[Column]:
+def basis_columns(entrants: Sequence[EntrantResults], group: str) -> list[Column]:
     """Return the columns of what corrected scores rest on; none where no row has one."""
     if not has_corrected(entrants):
         return []
-    counts = heads_of_counts(stage)
+    counts = heads_of_counts(group)
     effective = Column(
         key=f"{PREFIX}effective", header=gettext_noop("Effective sample size"), kind="number", digits=1, group=BASIS
     )
@@ -103,15 +103,15 @@ def corrected_leads(entrants: Sequence[EntrantResults]) -> list[str]:
     return list(dict.fromkeys(differing_told(one.differing) for one in warning if one.differing is not None))
 
 
-def corrected_notes(entrants: Sequence[EntrantResults], stage: str) -> list[str]:
+def corrected_notes(entrants: Sequence[EntrantResults], group: str) -> list[str]:
     """Return what corrected scores are, or that there are none, and why; nothing for who may not know them."""
     if has_corrected(entrants):
-        aligned, judged = units_of_group(stage), nouns_of_group(stage)[1]
+        aligned, judged = units_of_group(group), nouns_of_group(group)[1]
         note = gettext_noop(
             f"Corrected: prediction-powered (PPI++) from the judge's scores of all {judged} that could be drawn and "
             f"what people said of the aligned ones. Brackets: 95 % intervals over aligned {aligned}. Neither ranks nor "
             "marks go by them."
         )
-        return [note, *notes_of_counts(stage)]
+        return [note, *notes_of_counts(group)]
     reasons = dict.fromkeys(one.corrected.reason for one in entrants if one.corrected and one.kind != "person")
     return [NONE.format(reasons="; ".join(reasons))] if reasons else []

@@ -58,7 +58,7 @@ def row_of(entrant: EntrantResults, group: str, cells: Mapping[str, Any], where:
         run=entrant.run,
         run_title=entrant.run_title,
         entrant=entrant.entrant,
-        stage=group,
+        group=group,
         own=entrant.own,
         others=entrant.others or 0,
         unranked=unranked(entrant),

@@ -38,9 +38,9 @@ def levels_of(entrants: Iterable[EntrantResults]) -> Levels | None:
     return next((levels for entrant in models_of(entrants) if (levels := entrant.parses.get("levels"))), None)
 
 
-def level_rows(entrants: Sequence[EntrantResults], stage: str) -> list[dict[str, Any]]:
+def level_rows(entrants: Sequence[EntrantResults], group: str) -> list[dict[str, Any]]:
     """Return a row for each level that there is, with its score and how many samples it is of."""
-    levels, score = levels_of(entrants) or {}, f"repaired_{group_named(stage).score}"
+    levels, score = levels_of(entrants) or {}, f"repaired_{group_named(group).score}"
     return [
         {"model": ROWS[name], score: level["value"], f"{score}_interval_reason": EXACT, "stories": level["n"]}
         for name in ROWS

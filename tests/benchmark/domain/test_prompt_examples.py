@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from benchmark.suites.omnitom.judge_alignment import align
 from benchmark.suites.omnitom.judge_tables import parse_judgement
-from benchmark.suites.omnitom.official import STAGES, score_official
+from benchmark.suites.omnitom.official import STEPS, score_official
 from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction
 from benchmark.suites.omnitom.parsing.judgement import parse_counts
 from benchmark.suites.omnitom.parsing.labels import parse_labels
@@ -72,7 +72,7 @@ def test_counts_nought_one_and_two_occur_whatever_the_table(gold):
 
 
 def test_examples_are_of_the_category_and_never_the_story_itself(sample):
-    for stage in STAGES:
+    for stage in STEPS:
         for record in sample:
             found = examples_for(record.category, stage, record.story, sample, 3)
             assert found == examples_for(record.category, stage, record.story, sample, 3)
@@ -99,7 +99,7 @@ def test_how_many_examples():
 
 def test_records_that_official_parsing_cannot_read_back_are_no_examples(make_record):
     rows = [("Ines", "a"), ("Ines", "b"), ("Bo", "c"), ("Bo", "d")]
-    assert all(example_of(make_record(1, *rows), stage) for stage in STAGES)
+    assert all(example_of(make_record(1, *rows), stage) for stage in STEPS)
     assert example_of(make_record(1, *rows, ("Bo", "this | that")), "extract") is None
     assert example_of(make_record(1, *rows, ("Bo", "Done.")), "label") is None
     assert example_of(make_record(1, *rows, ("GT", "e"), ("Prediction", "f")), "judge") is None
@@ -126,7 +126,7 @@ def test_ideal_answers_score_one_officially_and_repaired_in_text(sample):
 
 def test_ideal_answers_of_examples_are_read_back_in_both_forms(sample):
     for record in sample:
-        extracted, labelled, judged = [example_of(record, stage) for stage in STAGES]
+        extracted, labelled, judged = [example_of(record, stage) for stage in STEPS]
         rows = [(row.actor, row.belief, row.order) for row in extracted.record.rows]
         gold = labelled.record.shown
         predicted = [PredictedRow(*row, "") for row in judged.prediction.rows]

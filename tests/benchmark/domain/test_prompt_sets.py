@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchmark.suites.omnitom.judge_tables import gold_csv, predictions_csv
-from benchmark.suites.omnitom.official import STAGES
+from benchmark.suites.omnitom.official import STEPS
 from benchmark.suites.omnitom.prompting import LEVELS, built_in, examples_for, load_prompt_set
 from benchmark.suites.omnitom.prompting.requests import REQUESTS
 from benchmark.suites.omnitom.records import read_records
@@ -38,7 +38,7 @@ def texts(request) -> tuple[str, str]:
 
 def test_hashes_tell_wordings_apart():
     prompts = built_in()
-    hashes = [prompts.content_hash(stage, level) for stage in STAGES for level in LEVELS]
+    hashes = [prompts.content_hash(stage, level) for stage in STEPS for level in LEVELS]
     assert len(set(hashes)) == 12 and all(re.fullmatch(r"[0-9a-f]{64}", one) for one in hashes)
     again = load_prompt_set(prompts.files, name="again")
     assert again.content_hash("judge", 4) == prompts.content_hash("judge", 4)
@@ -64,7 +64,7 @@ OWN = {
 
 def test_a_set_of_ones_own(sample):
     own = load_prompt_set(OWN, name="released")
-    assert [own.levels(stage) for stage in STAGES] == [(3,), (3,), (4,)]
+    assert [own.levels(stage) for stage in STEPS] == [(3,), (3,), (4,)]
     assert own.name == "released" and re.fullmatch("[0-9a-f]{12}", own.version)
     record = sample[3]
     system, user = texts(asked("extract", record, prompt_set=own))
@@ -135,7 +135,7 @@ def sequences(text: str) -> set[tuple[str, ...]]:
 def test_every_file_of_the_built_in_set_is_in_it():
     files = built_in().files
     assert len(files) == 1 + 3 * (4 + 5)  # data-note; by stage four levels, user, example, two formats, categories
-    assert all(set(built_in().categories[stage]) == CATEGORIES for stage in STAGES)
+    assert all(set(built_in().categories[stage]) == CATEGORIES for stage in STEPS)
 
 
 CATEGORIES = {

@@ -13,7 +13,7 @@ from annotation.domain import baselines
 from benchmark.suites.omnitom import serialisers
 from benchmark.suites.omnitom.judge_tables import gold_csv, predictions_csv
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, SCHEMA
-from benchmark.suites.omnitom.official import STAGES
+from benchmark.suites.omnitom.official import STEPS
 from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction
 from benchmark.suites.omnitom.parsing.judgement import parse_counts
 from benchmark.suites.omnitom.parsing.labels import parse_labels
@@ -60,7 +60,7 @@ def texts(request) -> tuple[str, str]:
     return found.get("system", ""), found.get("user", "")
 
 
-@pytest.mark.parametrize(("stage", "level", "form"), list(product(STAGES, LEVELS, FORMS)))
+@pytest.mark.parametrize(("stage", "level", "form"), list(product(STEPS, LEVELS, FORMS)))
 def test_every_level_of_every_stage_in_both_forms(sample, stage, level, form):
     record = sample[1]
     examples = examples_for(record.category, stage, record.story, sample, 2) if level == 4 else ()
@@ -82,7 +82,7 @@ def test_every_level_of_every_stage_in_both_forms(sample, stage, level, form):
 
 
 def test_levels_grow_from_one_sentence_to_criteria_and_category():
-    for stage in STAGES:
+    for stage in STEPS:
         systems = [built_in().template(stage, level).system.split("\n\n") for level in LEVELS]
         first, second = systems[0][0], systems[1][0]
         assert first.endswith(".") and ". " not in first
@@ -94,7 +94,7 @@ def test_levels_grow_from_one_sentence_to_criteria_and_category():
 def test_what_is_the_same_for_a_category_comes_first(sample):
     one, other = [record for record in sample if record.category == "Hinting Task Test"][:2]
     third = [record for record in sample if record.category == "Hinting Task Test"][2:]
-    for stage in STAGES:
+    for stage in STEPS:
         examples = examples_for(one.category, stage, one.story, third, 1)
         assert len(examples) == 1
         systems = {texts(asked(stage, record, level=4, examples=examples))[0] for record in (one, other)}
@@ -136,7 +136,7 @@ def test_without_the_story_the_judge_is_shown_none_not_even_of_the_examples(samp
 def test_answers_in_the_structured_shape_are_read_back(sample):
     record = sample[2]
     gold = record.shown
-    for stage in STAGES:
+    for stage in STEPS:
         request = asked(stage, record, form="structured")
         jsonschema.Draft202012Validator.check_schema(request.schema)
         jsonschema.validate(instance(request.schema, "a digest"), request.schema)

@@ -97,7 +97,7 @@ def test_marks_take_what_is_missing_at_its_worst_and_never_the_end_of_a_scale():
 
 def test_rows_that_stand_outside_the_ranking_take_no_mark():
     held = table(0.9, 0.6, 0.5)
-    source = Source(key="a", kind="model", run="r", run_title="R", entrant=1, stage="s", unranked=True)
+    source = Source(key="a", kind="model", run="r", run_title="R", entrant=1, group="s", unranked=True)
     rows = [SourcedRow(held.rows[0], source), *held.rows[1:]]
     found = Table(title=held.title, columns=held.columns, rows=rows)
     assert found.marks() == {(1, "score"): "best", (2, "score"): "second"}

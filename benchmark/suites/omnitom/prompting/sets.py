@@ -29,7 +29,7 @@ from pathlib import Path
 
 from annotation.domain.schema import Schema
 from benchmark.suites.omnitom.labels import scheme_of
-from benchmark.suites.omnitom.official import STAGES
+from benchmark.suites.omnitom.official import STEPS
 from benchmark.suites.omnitom.prompting.templates import FORMS, Template, include, placeholders
 from benchmark.suites.prompt_sets import BadPromptSet
 
@@ -135,7 +135,7 @@ def load_prompt_set(
     texts = {file.removesuffix(".txt"): _tidy(text) for file, text in files.items() if file.endswith(".txt")}
     reader = _Reader(texts, base)
     templates = {}
-    for step in STAGES:
+    for step in STEPS:
         for level in LEVELS:
             for answer_format in FORMS:
                 if template := reader.template(step, level, answer_format):

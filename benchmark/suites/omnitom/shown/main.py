@@ -51,7 +51,7 @@ def main_table(groups: EntrantsByGroup, parse: str, scheme: Scheme = OMNITOM_SCH
     ]
     runs = [
         {"model": head.model}
-        | {group: entrant.parses[parse] if entrant else None for group, entrant in row.by_stage.items()}
+        | {group: entrant.parses[parse] if entrant else None for group, entrant in row.by_group.items()}
         for head, row in zip(heads, rows, strict=True)
     ]
     table = main_results(runs, parse=parse, scheme=scheme)
@@ -91,7 +91,7 @@ class _Joined:
     second: EntrantResults | None
 
     @property
-    def by_stage(self) -> dict[str, EntrantResults | None]:
+    def by_group(self) -> dict[str, EntrantResults | None]:
         return {"stage1": self.first, "stage2": self.second}
 
     @property

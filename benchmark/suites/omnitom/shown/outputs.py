@@ -76,12 +76,12 @@ def _outputs_where(parse: str) -> dict[str, Items]:
     """Official parsing keeps no row of an extraction itself: its counts stand with the judgement."""
     first = "judge" if parse == "official" else "extract"
     filters_by_column: dict[str, dict[str, str]] = {}
-    for key, group in (("stage1", first), ("stage2", "label")):
-        unusable = {"stage": group, "problem": "unusable"} | ({"reading": parse} if parse == "official" else {})
-        filters_by_column |= {key: unusable, f"{key}_unusable": unusable}
+    for group, step in (("stage1", first), ("stage2", "label")):
+        unusable = {"stage": step, "problem": "unusable"} | ({"reading": parse} if parse == "official" else {})
+        filters_by_column |= {group: unusable, f"{group}_unusable": unusable}
     steps = {"stage1": "extract", "stage2": "label"}
-    filters_by_column |= {f"{key}_answers": {"stage": group, "problem": "answered"} for key, group in steps.items()}
-    filters_by_column |= {f"{key}_calls": {"stage": group, "problem": "unanswered"} for key, group in steps.items()}
+    filters_by_column |= {f"{group}_answers": {"stage": step, "problem": "answered"} for group, step in steps.items()}
+    filters_by_column |= {f"{group}_calls": {"stage": step, "problem": "unanswered"} for group, step in steps.items()}
     gaps = {"stage1_judgements": "unjudged", "stage1_rows": "gaps"}
     filters_by_column |= {key: {"stage": "judge", "problem": problem} for key, problem in gaps.items()}
     return {key: Items(filters) for key, filters in filters_by_column.items()}

@@ -16,7 +16,7 @@ from benchmark.models import Dataset, Run, RunItem
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import report_of
-from benchmark.services.result_tables import stage_table
+from benchmark.services.result_tables import group_table
 from benchmark.suites.showing.levels import LEVELS_NOTE, NO_BASELINE
 from tests.benchmark.settled import make_endpoint, work_off, written
 from tests.benchmark.suites.opentom.small import PLACES, small, truths
@@ -189,7 +189,7 @@ def test_the_command_imports_long_narratives_and_runs_the_baselines(cast, copy_o
     )  # fmt: skip
     scores = json.loads(out.getvalue())["scores"]
     assert scores["random"]["repaired"]["opentom"]["overall"]["accuracy"] > 0
-    [table] = [stage_table(entrants, "opentom") for entrants in document_of(Run.objects.get()).stages.values()]
+    [table] = [group_table(entrants, "opentom") for entrants in document_of(Run.objects.get()).groups.values()]
     majority = scores["majority"]["repaired"]["opentom"]["overall"]["accuracy"]
     chance, most = table.totals
     assert (most["model"], most["repaired_accuracy"], most["stories"]) == ("Majority baseline", majority, 46)
