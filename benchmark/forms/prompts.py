@@ -46,7 +46,7 @@ class PromptSetForm(forms.Form):
 class PromptChoice(forms.Form):
     """The choice of the prompt of a set that is shown."""
 
-    stage = forms.ChoiceField(label=gettext_noop("Stage"))
+    stage = forms.ChoiceField(label=gettext_noop("Step"))
     level = forms.TypedChoiceField(choices=[(level, str(level)) for level in (1, 2, 3, 4)], coerce=int)
     form = forms.ChoiceField(label=gettext_noop("Form"), choices=Form.choices)
     filled = forms.ChoiceField(required=False, label=gettext_noop("Shown as"))

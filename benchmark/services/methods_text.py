@@ -93,7 +93,7 @@ def _facts_of_import(run: Run, report: RunFigures) -> Facts:
         ["Dataset", f"version {run.dataset.version}, SHA-256 {run.dataset.digest}"],
         [suite.noun[1].capitalize(), f"{report.stories:,}"],
         *_data_facts(run),
-        ["Stages", ", ".join(suite.step(group).label.lower() for group in run.stages)],
+        ["Stages", ", ".join(suite.step(step).label.lower() for step in run.stages)],
         ["Prompts, calls and price", "not known: imported"],
         *[[f"Read with {name}", value] for name, value in settings_told(run).items()],
         ["Code", _code(spec)],

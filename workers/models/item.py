@@ -89,10 +89,10 @@ class ItemQuerySet(models.QuerySet):
     # --- transitions ---
 
     def insert_waiting(self, job: Job, items: Iterable[tuple[Endpoint, str, str]], *, start: datetime) -> None:
-        """Insert waiting items of (endpoint, stage, key), in the caller's transaction."""
+        """Insert waiting items of (endpoint, step, key), in the caller's transaction."""
         fields = ("job", "endpoint", "stage", "key", "state", "not_before", "made", "cost", "problem")
         rest = (ItemState.WAITING, start, False, Decimal(0), "")
-        insert_rows(self.model, fields, [(job.pk, endpoint.pk, stage, key, *rest) for endpoint, stage, key in items])
+        insert_rows(self.model, fields, [(job.pk, endpoint.pk, step, key, *rest) for endpoint, step, key in items])
 
     def claim(self, worker: Worker) -> int:
         """waiting → claimed."""

@@ -38,7 +38,7 @@ def start_job(
     budget: Decimal | None = None,
     batch: bool = False,
 ) -> Job:
-    """Start a job of (endpoint, stage, key) items. `handler` names its handler. Raises JobRefused without items, or
+    """Start a job of (endpoint, step, key) items. `handler` names its handler. Raises JobRefused without items, or
     where an endpoint cannot do it."""
     items = list(items)
     if not items:

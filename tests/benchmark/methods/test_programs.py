@@ -83,4 +83,4 @@ def test_a_launch_form_does_not_ask_for_the_steps(plan, cast, client):
     client.force_login(cast.alice)
     dataset = plan("please").dataset
     page = written(client.get(reverse("benchmark:launch", args=[cast.project.slug]), {"dataset": dataset.version}))
-    assert "<fieldset hidden" in page and "Models and stages" not in page
+    assert "<fieldset hidden" in page and "Models and steps" not in page
