@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import pytest
+
+from benchmark.domain.corrections import Corrections
 from benchmark.services.comparison_tables import told_apart
 from benchmark.services.documents import as_json, document_from
+from benchmark.services.run_figures import Answered
+from core.plain import plain
 
 OF_BEFORE = {
     "key": "r.1",
@@ -82,3 +87,16 @@ def test_a_kept_comparison_is_the_same_when_it_is_read_and_written_again_and_may
     before = document_from({"kind": "comparison", "comparison": of_before | {"rows": [row]}}).comparison
     assert before.rows[0].answered is None and told_apart(before.rows[0]) == "no"
     assert (before.tests, before.lead, before.withheld) == (None, (), 0)
+
+
+@pytest.mark.parametrize(
+    ("shown", "name", "key"),
+    [
+        (Answered(1, "m", "label", "m-1", 3, 20, 4, None), "step", "label"),
+        (Corrections(uid="u", study="First", group="stage1", rows=[], warns=True), "group", "stage1"),
+    ],
+)
+def test_a_step_and_a_group_are_kept_as_a_stage(shown, name, key):
+    kept = plain(shown)
+    assert kept["stage"] == key and name not in kept
+    assert type(shown).from_json(kept) == shown
