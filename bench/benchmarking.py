@@ -318,10 +318,10 @@ def _wide_run(dataset, models: int):
             (entrant.pk, story.pk, "judge", call.pk, *_judged(rng, skill, len(story.beliefs)))
             for story in stories.values()
         ]
-        insert_rows(RunItem, ["entrant", "sample", "stage", *fields], judged)
-        rows = RunItem.objects.filter(entrant=entrant, stage="label").values_list("pk", "sample_id")
+        insert_rows(RunItem, ["entrant", "sample", "step", *fields], judged)
+        rows = RunItem.objects.filter(entrant=entrant, step="label").values_list("pk", "sample_id")
         update_rows(RunItem, fields, [(call.pk, *_labelled(rng, skill, stories[story]), pk) for pk, story in rows])
-        RunItem.objects.filter(entrant=entrant, stage="extract").update(call=call, repaired={"rows": 20})
+        RunItem.objects.filter(entrant=entrant, step="extract").update(call=call, repaired={"rows": 20})
     Item.objects.filter(job=run.job).update(state=ItemState.DONE, call=call)
     Job.objects.filter(pk=run.job_id).update(
         state=JobState.FINISHED, outcome=JobOutcome.FINISHED, finished_at=timezone.now()

@@ -46,7 +46,7 @@ LATIN = re.compile(r"[A-Za-z0-9][^\u3000-\u9fff\uff00-\uffef“”<>|·;:]*[A-Za
 HAN = re.compile("[\u4e00-\u9fff]")
 
 
-CODES = {"action", "handler", "kind", "outcome", "state", "stage", "method"}
+CODES = {"action", "handler", "kind", "outcome", "state", "step", "method"}
 """Fields of rows that hold words of the software, which pages say in the reader's language."""
 
 

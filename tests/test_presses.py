@@ -196,8 +196,8 @@ def test_a_self_test(cast, judged):
 @presses("benchmark:follow_up")
 def test_ask_for_the_missing_rows(cast, judged):
     one_place(press_six(cast.alice, address(judged, "follow-up"), {}))
-    places = RunItem.objects.filter(entrant__run=judged, stage=FOLLOW_UP)
-    assert places.count() == Item.objects.filter(job=judged.job, stage=FOLLOW_UP).count() == 2
+    places = RunItem.objects.filter(entrant__run=judged, step=FOLLOW_UP)
+    assert places.count() == Item.objects.filter(job=judged.job, step=FOLLOW_UP).count() == 2
 
 
 @pytest.mark.parametrize("action", ["retry", "resume"])

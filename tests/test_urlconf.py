@@ -421,13 +421,13 @@ def _place(project, call):
     spec = {"dataset": {"version": 1, "digest": "0" * 64}, "prompts": {}, "judge": None, "packages": {}}
     params = {"stories": 1, "judge_level": 4, "shots": 3, "examples": 1, "with_story": True, "max_tokens": 9, "seed": 1}
     run = Run.objects.create(
-        project=project, dataset=dataset, suite="omnitom", title="Run", stages=["label"], level=3,
+        project=project, dataset=dataset, suite="omnitom", title="Run", steps=["label"], level=3,
         prompt_set="omnitom-1",
         params=params, spec=spec,
         job=Job.objects.create(handler="evaluation", title="Run", state="finished", outcome="finished"),
     )  # fmt: skip
     entrant = Entrant.objects.create(run=run, endpoint=call.endpoint, position=0, name="tiny")
-    return RunItem.objects.create(entrant=entrant, sample=story, stage="label", call=call)
+    return RunItem.objects.create(entrant=entrant, sample=story, step="label", call=call)
 
 
 def _report(place):

@@ -433,7 +433,7 @@ class ExtendForm(forms.Form):
         suite = suite_named(run.suite)
         self.noun = suite.noun[1]
         here = run.entrants.values("endpoint")
-        steps = [step.key for step in suite.launched if not step.judged and step.key in run.stages]
+        steps = [step.key for step in suite.launched if not step.judged and step.key in run.steps]
         self.fields["endpoints"].queryset = able_to(suite, steps).exclude(pk__in=here)
         self.fields["more"].label = gettext_noop(f"More {suite.noun[1]} of the dataset:")
         self.fields["limit"].help_text = gettext_noop(f"{suite.noun[1].capitalize()}; empty takes all.")

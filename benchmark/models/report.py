@@ -102,7 +102,7 @@ class SharedItem(ParsedAnswer):
         ordering = ["id"]
         constraints = [
             models.UniqueConstraint(
-                fields=["report", "entrant", "stage", "sample", "repetition"], name="one_shared_item_a_place"
+                fields=["report", "entrant", "step", "sample", "repetition"], name="one_shared_item_a_place"
             ),
         ]
 

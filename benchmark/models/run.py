@@ -70,7 +70,7 @@ class Run(OpaqueModel):
     dataset = models.ForeignKey(Dataset, models.PROTECT, related_name="runs")
     suite = models.CharField(max_length=100)
     title = models.CharField(max_length=200)
-    stages = models.JSONField()
+    steps = models.JSONField(db_column="stages")
     form = models.CharField(max_length=12, choices=Form.choices, default=Form.TEXT)
     level = models.PositiveSmallIntegerField()
     prompt_set = models.CharField(max_length=60)
@@ -145,7 +145,7 @@ class ParsedAnswer(models.Model):
     """
 
     sample = models.ForeignKey(DatasetSample, models.PROTECT, related_name="+")
-    stage = models.CharField(max_length=20)
+    step = models.CharField(max_length=20, db_column="stage")
     repetition = models.PositiveSmallIntegerField(default=0, db_default=0)
     call = models.ForeignKey(Call, models.PROTECT, null=True, blank=True, related_name="+")
     official = models.JSONField(null=True, blank=True)
@@ -171,7 +171,7 @@ class RunItem(ParsedAnswer):
     class Meta:
         ordering = ["id"]
         constraints = [
-            models.UniqueConstraint(fields=["entrant", "stage", "sample", "repetition"], name="one_run_item_a_place"),
+            models.UniqueConstraint(fields=["entrant", "step", "sample", "repetition"], name="one_run_item_a_place"),
         ]
 
     def among(self) -> models.QuerySet:

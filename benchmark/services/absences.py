@@ -180,7 +180,7 @@ def absences(group: str, entrants: Sequence[RunEntrant]) -> list[Absence]:
 
 def _problems(group: str, entrants: Sequence[int]) -> Mapping[int, list[tuple[str, int]]]:
     failed = RunItem.objects.filter(
-        entrant__in=entrants, stage__in=group_named(group).rests_on, item__state=ItemState.FAILED
+        entrant__in=entrants, step__in=group_named(group).rests_on, item__state=ItemState.FAILED
     )
     problems: dict[int, list[tuple[str, int]]] = defaultdict(list)
     for entrant, problem, count in failed.order_by().values_list("entrant", "item__problem").annotate(Count("pk")):

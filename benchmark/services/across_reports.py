@@ -50,7 +50,7 @@ def items_behind(rankings: Sequence[SuiteRanking], project: Project) -> Q | None
     found = []
     for ranking in rankings:
         entrants = [place.entrant for place in ranking.places.values() if place.entrant]
-        own = Q(entrant__in=entrants, stage=group_named(ranking.group).scored)
+        own = Q(entrant__in=entrants, step=group_named(ranking.group).scored)
         if len(ranking.numbers) < sizes[int(ranking.query["version"])]:
             own &= Q(sample__number__in=ranking.numbers)
         found += [own] if entrants else []

@@ -31,12 +31,12 @@ def alignable_runs(project: Project) -> list[Run]:
     """Return the project's runs, newest first, that have extractions of their own which a judge would be given as
     tables."""
     runs = Run.objects.listed().filter(project=project, source=None).select_related("dataset").order_by("-id")
-    return [run for run in runs if extraction_step(run) in run.stages]
+    return [run for run in runs if extraction_step(run) in run.steps]
 
 
 def can_be_aligned(run: Run) -> bool:
     """Return whether people can align tables of this run: it has extractions of its own, and one has an answer."""
-    return run.source_id is None and extraction_step(run) in run.stages and _extractions(run).exists()
+    return run.source_id is None and extraction_step(run) in run.steps and _extractions(run).exists()
 
 
 def extraction_step(run: Run) -> str:
@@ -95,7 +95,7 @@ def _names(runs: Iterable[Run], places: Collection[tuple[int, int]]) -> dict[tup
 
 
 def _extractions(run: Run) -> QuerySet[RunItem]:
-    items = RunItem.objects.filter(entrant__run=run, stage=extraction_step(run), repetition=0)
+    items = RunItem.objects.filter(entrant__run=run, step=extraction_step(run), repetition=0)
     return items.filter(judged_samples(suite_named(run.suite)), call__state__in=COMPLETED)
 
 
@@ -150,7 +150,7 @@ def _key(run: Run, item: RunItem) -> str:
 
 def _question(run: Run, item: RunItem, prompts: PromptSet | None) -> Question:
     judging = suite_named(run.suite).judging
-    return question_of(run, item.sample, judging.key if judging else "", {item.stage: item.call.answer}, prompts)
+    return question_of(run, item.sample, judging.key if judging else "", {item.step: item.call.answer}, prompts)
 
 
 def _stories(project: Project, texts: Collection[str]) -> dict[str, int]:

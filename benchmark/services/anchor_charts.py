@@ -214,7 +214,7 @@ def _answers(watch: AnchorWatch, run: Run, places: Mapping[int, list[int]]) -> _
 
 def _read(watch: AnchorWatch, run: Run) -> _Answers:
     suite, found = suite_named(run.suite), _Answers()
-    items = RunItem.objects.filter(entrant__run=run, stage=watch.step)
+    items = RunItem.objects.filter(entrant__run=run, step=watch.step)
     items = items.select_related("sample", "entrant__run__dataset", "call").order_by("pk")
     for item in items:
         found.asked += 1
@@ -227,12 +227,12 @@ def _read(watch: AnchorWatch, run: Run) -> _Answers:
 
 def _things(suite: Suite, run: Run, item: RunItem) -> Iterator[tuple[Any, ...]]:
     repaired, judge = item.repaired or {}, suite.judge
-    if suite.step(item.stage).judged and judge and judge.kept:
+    if suite.step(item.step).judged and judge and judge.kept:
         for side, rows in enumerate(judge.kept(repaired)):
             yield from ((side, place, row.matched) for place, row in enumerate(rows))
-    elif judge and judge.tables and suite.judging and item.stage in suite.judging.needs:
+    elif judge and judge.tables and suite.judging and item.step in suite.judging.needs:
         try:
-            question = question_of(run, item.sample, suite.judging.key, {item.stage: item.call.answer})
+            question = question_of(run, item.sample, suite.judging.key, {item.step: item.call.answer})
             predicted, _ = judge.tables(question)
         except SuiteFailed:
             return
@@ -268,7 +268,7 @@ def _identities(watch: AnchorWatch, run: Run) -> list[Identity]:
     """Return what the provider said that answered, the commonest first."""
     judged = suite_named(run.suite).step(watch.step).judged
     steps = [step.key for step in suite_named(run.suite).steps if step.judged] if judged else [watch.step]
-    calls = RunItem.objects.filter(entrant__run=run, stage__in=steps, call__isnull=False).order_by()
+    calls = RunItem.objects.filter(entrant__run=run, step__in=steps, call__isnull=False).order_by()
     calls = calls.exclude(call__answered_by=BY_RULE)
     rows = calls.values_list("call__answered_by", "call__fingerprint").annotate(Count("pk"))
     ordered = sorted(rows, key=lambda row: (-row[2], row[0], row[1]))

@@ -67,7 +67,7 @@ def watchable_of(run: Run) -> list[Watchable]:
             found += [Watchable(f"judge:{one.name}", run.judge, step, (one,), judges=True) for one in answered]
     if run.source_id or run.imported or run.control:
         return found
-    steps = [step.key for step in suite.launched if not step.judged and step.key in run.stages]
+    steps = [step.key for step in suite.launched if not step.judged and step.key in run.steps]
     for step in steps[-1:] if suite.program else steps:
         found += [
             Watchable(f"{step}:{one.name}", one, step, (one,), judges=False)
@@ -78,7 +78,7 @@ def watchable_of(run: Run) -> list[Watchable]:
 
 
 def _answered(run: Run, model: Endpoint, step: str):
-    return RunItem.objects.filter(entrant__run=run, entrant__endpoint=model, stage=step, call__isnull=False)
+    return RunItem.objects.filter(entrant__run=run, entrant__endpoint=model, step=step, call__isnull=False)
 
 
 def checked(plan: WatchPlan) -> list[DatasetSample]:

@@ -67,7 +67,7 @@ def reads_prompts(endpoint: Endpoint | None) -> bool:
 def request_for(item: RunItem, answers: Mapping[str, str]) -> Request | str:
     """Return the request of an item, or why there is none. `item.sample` and `item.entrant.run.dataset` are loaded;
     `answers` are the raw answers to its story by step."""
-    return step_request(item.sample, item.stage, item.entrant.run, None, answers, item.repetition)
+    return step_request(item.sample, item.step, item.entrant.run, None, answers, item.repetition)
 
 
 def repeated(request: Request | str, run: Run, repetition: int) -> Request | str:

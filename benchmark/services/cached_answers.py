@@ -55,7 +55,7 @@ def _earlier(plan: Plan, model: Endpoint, step: str, answers_by_part: Mapping[tu
     ones."""
     if plan.source is None:
         return answers_by_part.get((model.pk, step), {})
-    rows = extracted_by(plan.source, model).filter(stage=step).values_list("sample_id", "repetition", "call__answer")
+    rows = extracted_by(plan.source, model).filter(step=step).values_list("sample_id", "repetition", "call__answer")
     return {(sample, turn): answer for sample, turn, answer in rows}
 
 

@@ -255,7 +255,7 @@ def _keys_of_extractions(runs: Sequence[Run]) -> dict[tuple[str, int], list[str]
     keys: dict[tuple[str, int], list[str]] = defaultdict(list)
     for run in runs:
         steps = needed_by_judge(suite_named(run.suite))[:1]
-        items = RunItem.objects.filter(entrant__run=run, stage__in=steps, repetition=0, call__isnull=False)
+        items = RunItem.objects.filter(entrant__run=run, step__in=steps, repetition=0, call__isnull=False)
         for call, model, number in items.values_list("call__uid", "entrant__position", "sample__number"):
             keys[call, number].append(f"{run.uid}:{model}:{number}")
     return keys

@@ -108,7 +108,7 @@ def judged_in(studies: Sequence[AlignmentStudy], runs: Sequence[Run]) -> set[tup
 def _shares_answers(origin: Sequence[Run]) -> Exists:
     """Whether a run has an answer of these, on the same version of gold, at the step that their judge reads first."""
     steps = {step for run in origin for step in needed_by_judge(suite_named(run.suite))[:1]}
-    answers = RunItem.objects.filter(entrant__run__in=origin, stage__in=steps, call__isnull=False).values("call")
+    answers = RunItem.objects.filter(entrant__run__in=origin, step__in=steps, call__isnull=False).values("call")
     gold = {run.dataset_id for run in origin}
     own = RunItem.objects.filter(entrant__run=OuterRef("pk"), entrant__run__dataset__in=gold)
-    return Exists(own.filter(stage__in=steps, call__in=answers))
+    return Exists(own.filter(step__in=steps, call__in=answers))

@@ -396,6 +396,6 @@ def _stories(sides: Sequence[Columns], categories: Mapping[int, str], group: str
 def items_behind(entrants: Sequence[NamedEntrant], group: str, numbers: Sequence[int]) -> dict[tuple[str, int], int]:
     """Return {(entrant key, story number): the id of the item behind a figure}."""
     keys = {entrant.entrant: entrant.key for entrant in entrants if entrant.entrant}
-    items = RunItem.objects.filter(entrant__in=keys, stage=group_named(group).scored, sample__number__in=numbers)
+    items = RunItem.objects.filter(entrant__in=keys, step=group_named(group).scored, sample__number__in=numbers)
     rows = items.values_list("entrant_id", "sample__number", "pk")
     return {(keys[entrant], number): pk for entrant, number, pk in rows}

@@ -95,7 +95,7 @@ def _still(control: Run, groups: Mapping[str, Sequence[EntrantResults]], moved: 
     metric_groups = [
         group_named(group) for group, entrants in groups.items() if entrants and (control.control, group) not in moved
     ]
-    return [group.score_title for group in metric_groups if {*group.rests_on} & {*control.stages}]
+    return [group.score_title for group in metric_groups if {*group.rests_on} & {*control.steps}]
 
 
 def _row(entrant: EntrantResults, control: Run, group: str, sides: Sequence[Columns]) -> ControlRow:
@@ -177,7 +177,7 @@ def _left(run: Run, control: Run) -> Left:
     )
     told = CONTROLS[control.control]
     left = sorted(asked - under)
-    steps = [suite_named(run.suite).step(step).label.lower() for step in run.stages if step not in control.stages]
+    steps = [suite_named(run.suite).step(step).label.lower() for step in run.steps if step not in control.steps]
     return Left(
         control=told.name, title=told.title, samples=len(asked), same=len(left), numbers=ranges(left),
         why=told.same if left else "", steps=", ".join(steps), noun=list(nouns_of_group(keys_of(run.suite)[0])),

@@ -80,7 +80,7 @@ def _spread(plan: Plan, step: str) -> Spread:
     computed once for the same answers."""
     listed = Run.objects.listed().filter(dataset=plan.dataset, suite=plan.suite, form=plan.answer_format)
     runs = list(listed.order_by("-id").values_list("pk", flat=True)[:3])
-    scored = RunItem.objects.filter(entrant__run__in=runs, stage=step).order_by().values("entrant__run")
+    scored = RunItem.objects.filter(entrant__run__in=runs, step=step).order_by().values("entrant__run")
     counts = sorted(
         scored.values_list("entrant__run").annotate(Count("repaired_score"), Count("entrant", distinct=True))
     )
@@ -94,7 +94,7 @@ def _spread(plan: Plan, step: str) -> Spread:
 
 def _earlier(runs: Sequence[int], step: str) -> dict[str, dict[int, float]]:
     """Return repaired scores by entrant of these runs, of each endpoint its newest."""
-    items = RunItem.objects.filter(entrant__run__in=runs, stage=step, repaired_score__isnull=False)
+    items = RunItem.objects.filter(entrant__run__in=runs, step=step, repaired_score__isnull=False)
     scores_by_entrant: dict[str, dict[int, float]] = {}
     for entrant, endpoint, story, score in items.values_list(
         "entrant_id", "entrant__endpoint_id", "sample_id", "repaired_score"

@@ -45,7 +45,7 @@ SCORE_COLUMNS = (
 )  # fmt: skip
 WITHHELD = gettext_noop("withheld: you still have work to do on this story")
 _SCORED = (
-    "entrant__name", "stage", "sample__number", "sample__category", "score", "repaired_score", "unusable",
+    "entrant__name", "step", "sample__number", "sample__category", "score", "repaired_score", "unusable",
     "item__state", "call_id", "unjudged",
     "repetition", "sample__key", "sample__cluster",
 )  # fmt: skip
@@ -54,7 +54,7 @@ _SCORED = (
 def score_values(run: Run) -> QuerySet[RunItem, tuple[Any, ...]]:
     """Return what `score_row` makes a row of, for every item, models in the run's order."""
     rows = RunItem.objects.filter(entrant__run=run)
-    rows = rows.order_by("entrant__position", "stage", "repetition", "sample__position")
+    rows = rows.order_by("entrant__position", "step", "repetition", "sample__position")
     return rows.values_list(*_SCORED)
 
 
@@ -141,7 +141,7 @@ def output_files(entrant: Entrant) -> Files:
     all."""
     suite = suite_named(entrant.run.suite)
     chosen = [step.key for step in suite.steps if step.chosen]
-    items = RunItem.objects.filter(entrant=entrant, stage__in=chosen, repetition=0)
+    items = RunItem.objects.filter(entrant=entrant, step__in=chosen, repetition=0)
     try:
         yield from suite.exchange(_exchanged(entrant, items)) if suite.exchange else ()
     except SuiteFailed as error:  # the first files are on their way already
@@ -154,7 +154,7 @@ def _exchanged(entrant: Entrant, items: QuerySet[RunItem]) -> Exchanged:
     rows = {row.pk: sample_asked(run, row) for row in samples.defer("votes", "methods", "adjudications")}
     ids = {sample.key: pk for pk, sample in rows.items()}
     answers: dict[str, dict[str, str]] = {}
-    answered = items.filter(call__isnull=False).values_list("sample__key", "stage", "call__answer")
+    answered = items.filter(call__isnull=False).values_list("sample__key", "step", "call__answer")
     for key, step, answer in answered.iterator(chunk_size=_AT_ONCE):
         answers.setdefault(key, {})[step] = answer
 
@@ -164,7 +164,7 @@ def _exchanged(entrant: Entrant, items: QuerySet[RunItem]) -> Exchanged:
     return Exchanged(
         asked=_asked(entrant),
         samples=list(rows.values()),
-        steps=frozenset(items.order_by().values_list("stage", flat=True)),
+        steps=frozenset(items.order_by().values_list("step", flat=True)),
         answers=answers,
         exchanges=exchanges,
         settings=settings_of(run),
@@ -177,7 +177,7 @@ def _exchanged(entrant: Entrant, items: QuerySet[RunItem]) -> Exchanged:
 
 def _exchanges(items: QuerySet[RunItem]) -> dict[str, dict[str, Exchange]]:
     calls: dict[str, dict[str, Exchange]] = {}
-    rows = items.filter(call__isnull=False).values_list("sample__key", "stage", "call__body", "call__answer")
+    rows = items.filter(call__isnull=False).values_list("sample__key", "step", "call__body", "call__answer")
     for key, step, body, answer in rows:
         calls.setdefault(key, {})[step] = Exchange(*_sent(body), answer)
     return calls

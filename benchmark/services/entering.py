@@ -50,20 +50,20 @@ def add_run_items(
             rows = [(entrant.pk, story.pk, step, "", turn) for turn in turns for story in stories]
             insert_rows(RunItem, _NEW, rows)
     judging = suite_named(run.suite).judging
-    if run.source_id and judging and judging.key in run.stages:
+    if run.source_id and judging and judging.key in run.steps:
         _take_over(run, judging, entrant, stories)
     added = RunItem.objects.filter(entrant=entrant, pk__gt=before, item=None, call=None, unusable="")
     add_work(run=run, run_items=added, now=now)
 
 
-_NEW = ("entrant", "sample", "stage", "unusable", "repetition")
+_NEW = ("entrant", "sample", "step", "unusable", "repetition")
 
 
 def _take_over(run: Run, judging: Step, entrant: Entrant, stories: Sequence[DatasetSample]) -> None:
     """Take over the source's answers that the judge reads, call by call, and add an item to judge where all of them are
     there. An answer that was lost is lost here too, and its item says why."""
     extractions = ended_extractions(run.source, entrant.endpoint).values_list(
-        "stage", "sample_id", "repetition", "call_id", "repaired", "unusable", "item__state"
+        "step", "sample_id", "repetition", "call_id", "repaired", "unusable", "item__state"
     )
     answers = {
         (step, sample, turn): (call, repaired, unusable if call else unusable or WITHOUT_CALL[state])
@@ -71,7 +71,7 @@ def _take_over(run: Run, judging: Step, entrant: Entrant, stories: Sequence[Data
     }
     positions = {story.pk: at for at, story in enumerate(stories)}
     keys = sorted((key for key in answers if key[1] in positions), key=lambda key: (key[2], positions[key[1]], key[0]))
-    fields = ("entrant", "stage", "sample", "repetition", "call", "repaired", "unusable")
+    fields = ("entrant", "step", "sample", "repetition", "call", "repaired", "unusable")
     insert_rows(RunItem, fields, [(entrant.pk, *key, *answers[key]) for key in keys])
     answered = Counter((sample, turn) for step, sample, turn in keys if answers[step, sample, turn][0])
     complete = [cell for cell, count in answered.items() if count == len(judging.needs)]
@@ -82,16 +82,16 @@ def _take_over(run: Run, judging: Step, entrant: Entrant, stories: Sequence[Data
 def add_work(*, run: Run, run_items: QuerySet[RunItem], now: datetime) -> None:
     """Queue work for run items of a run that have none, in the caller's transaction."""
     judged = {step.key for step in suite_named(run.suite).steps if step.judged}
-    rows = list(run_items.order_by("id").values_list("pk", "stage", "entrant__endpoint"))
+    rows = list(run_items.order_by("id").values_list("pk", "step", "entrant__endpoint"))
     if not rows:
         return
     endpoints = Endpoint.objects.in_bulk({endpoint for *_, endpoint in rows})
     items = [(run.judge if step in judged else endpoints[endpoint], step, str(pk)) for pk, step, endpoint in rows]
     add_items(job=run.job, items=items, now=now)
     for step, endpoint in {(step, None if step in judged else endpoint) for _, step, endpoint in rows}:
-        waiting = run_items.filter(stage=step)
+        waiting = run_items.filter(step=step)
         waiting = waiting if endpoint is None else waiting.filter(entrant__endpoint=endpoint)
-        _link(waiting, Item.objects.filter(job=run.job, endpoint=endpoint or run.judge_id, stage=step))
+        _link(waiting, Item.objects.filter(job=run.job, endpoint=endpoint or run.judge_id, step=step))
 
 
 def _link(run_items: QuerySet[RunItem], items: QuerySet[Item]) -> None:

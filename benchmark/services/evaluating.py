@@ -132,12 +132,12 @@ def answers_of(run_items: Sequence[RunItem]) -> dict[int, Texts]:
         .filter(
             entrant__in={run_item.entrant_id for run_item in related_items},
             sample__in={run_item.sample_id for run_item in related_items},
-            stage__in={step for steps in related.values() for step in steps},
+            step__in={step for steps in related.values() for step in steps},
             call__isnull=False,
         )
     )
     texts_by_turn: dict[tuple[int, int, int], dict[str, str]] = {}
-    for *turn, step, text in answered.values_list("entrant_id", "sample_id", "repetition", "stage", "call__answer"):
+    for *turn, step, text in answered.values_list("entrant_id", "sample_id", "repetition", "step", "call__answer"):
         texts_by_turn.setdefault(tuple(turn), {})[step] = text
     return {
         run_item.pk: texts_by_turn.get(_turn(run_item), {}) if related[run_item.pk] else {} for run_item in run_items
@@ -148,7 +148,7 @@ def _related(run_item: RunItem) -> Collection[str]:
     """Return the steps whose answers an item is read with; none where its suite is not here, which fails that item
     alone once it is asked or read."""
     try:
-        return suite_named(run_item.entrant.run.suite).related(run_item.stage)
+        return suite_named(run_item.entrant.run.suite).related(run_item.step)
     except SuiteUnknown:
         return ()
 
@@ -161,7 +161,7 @@ def _turn(run_item: RunItem) -> tuple[int, int, int]:
 def parse_answer(run_item: RunItem, answer: str, texts: Texts) -> Parsed:
     """Parse one answer, officially and repaired. `texts` are the answers to the same story at other steps."""
     run = run_item.entrant.run
-    question = question_of(run, run_item.sample, run_item.stage, texts, repetition=run_item.repetition)
+    question = question_of(run, run_item.sample, run_item.step, texts, repetition=run_item.repetition)
     return suite_named(run.suite).parse(question, answer)
 
 
@@ -193,9 +193,9 @@ def _open_following(parsed: Sequence[RunItem]) -> None:
     for run_item in parsed:
         run = run_item.entrant.run
         suite = suite_named(run.suite)
-        steps = {*run.stages} & {*steps_of(run_item.entrant.endpoint, run.suite)}
-        for step in suite.following(run_item.stage):
-            if step.key in run.stages and step.asks_about(run_item.sample.category):
+        steps = {*run.steps} & {*steps_of(run_item.entrant.endpoint, run.suite)}
+        for step in suite.following(run_item.step):
+            if step.key in run.steps and step.asks_about(run_item.sample.category):
                 items_by_step.setdefault((step.key, suite.needed(step.key, steps)), []).append(run_item)
     for (step_key, needed), run_items in items_by_step.items():
         _open(step_key, needed, run_items)
@@ -209,17 +209,17 @@ def _open(step: str, needed: Sequence[str], before: Sequence[RunItem]) -> None:
     there = RunItem.objects.filter(
         entrant__in={entrant for entrant, *_ in turns}, sample__in={sample for _, sample, _ in turns}
     )
-    run_items = there.filter(stage=step)
+    run_items = there.filter(step=step)
     taken = set(run_items.values_list("entrant_id", "sample_id", "repetition"))
-    answered = there.filter(stage__in=needed, call__isnull=False)
+    answered = there.filter(step__in=needed, call__isnull=False)
     counts = Counter(answered.values_list("entrant_id", "sample_id", "repetition"))
     opening = [run_item for turn, run_item in turns.items() if turn not in taken and counts[turn] == len(needed)]
-    fields = ("entrant", "sample", "repetition", "stage", "unusable")
+    fields = ("entrant", "sample", "repetition", "step", "unusable")
     runs = {run_item.entrant.run_id: run_item.entrant.run for run_item in opening}
     passes = {pk: passes_of(run) if step == judged_at(run) else () for pk, run in runs.items()}
     rows = [(*_turn(run_item), key, "") for run_item in opening for key in (step, *passes[run_item.entrant.run_id])]
     insert_rows(RunItem, fields, rows)
-    waiting = there.filter(stage__in={step, *(key for keys in passes.values() for key in keys)}, item=None, call=None)
+    waiting = there.filter(step__in={step, *(key for keys in passes.values() for key in keys)}, item=None, call=None)
     for run in runs.values():
         add_work(run=run, run_items=waiting.filter(entrant__run=run), now=timezone.now())
 
@@ -227,21 +227,21 @@ def _open(step: str, needed: Sequence[str], before: Sequence[RunItem]) -> None:
 def _complete(parsed: Sequence[RunItem]) -> None:
     """Parse again the answers that these complete, now that both are there."""
     completing = {step.key: step.completes for suite in suites().values() for step in suite.steps if step.completes}
-    turns = {(*_turn(run_item), completing[run_item.stage]) for run_item in parsed if run_item.stage in completing}
+    turns = {(*_turn(run_item), completing[run_item.step]) for run_item in parsed if run_item.step in completing}
     in_passes = {run_item.entrant_id: run_item.entrant.run for run_item in parsed}
     in_passes = {pk: run for pk, run in in_passes.items() if passes_of(run)}
     turns |= {
-        (*_turn(run_item), run_item.stage)
+        (*_turn(run_item), run_item.step)
         for run_item in parsed
-        if (run := in_passes.get(run_item.entrant_id)) and run_item.stage == judged_at(run)
+        if (run := in_passes.get(run_item.entrant_id)) and run_item.step == judged_at(run)
     }
     if not turns:
         return
     if in_passes:  # of two workers that take in two passes, the second has to see what the first one kept
         list(Entrant.objects.select_for_update().filter(pk__in=in_passes).order_by("pk"))
     completed = _readable(RunItem.objects.filter(entrant__in={turn[0] for turn in turns}, call__isnull=False))
-    completed = completed.filter(sample__in={turn[1] for turn in turns}, stage__in={turn[3] for turn in turns})
-    _store_parsed([run_item for run_item in completed if (*_turn(run_item), run_item.stage) in turns])
+    completed = completed.filter(sample__in={turn[1] for turn in turns}, step__in={turn[3] for turn in turns})
+    _store_parsed([run_item for run_item in completed if (*_turn(run_item), run_item.step) in turns])
 
 
 def _readable(run_items: QuerySet[RunItem]) -> QuerySet[RunItem]:
@@ -264,7 +264,7 @@ def read_again(*, by: User | None, run: Run, now: datetime, most: int | None = N
         )
     changed, failed = 0, []
     for step in [step.key for step in suite_named(run.suite).steps]:
-        ids = list(answered.filter(stage=step).values_list("pk", flat=True))
+        ids = list(answered.filter(step=step).values_list("pk", flat=True))
         for at in range(0, len(ids), 200):
             changed += _read_batch(run, ids[at : at + 200], failed)
     with transaction.atomic():

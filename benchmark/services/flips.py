@@ -131,9 +131,9 @@ def _answers(entrant: Entrant, closed: Set[int]) -> dict[Place, _Answer]:
     """Return a model's answers by their place, in the order of the samples: what they say is what a metric group of
     their step takes them for, else their score."""
     said, worded = _said(entrant), _worded(entrant.run)
-    items = RunItem.objects.filter(entrant=entrant, stage__in=_steps(entrant.run), call__isnull=False).without(closed)
+    items = RunItem.objects.filter(entrant=entrant, step__in=_steps(entrant.run), call__isnull=False).without(closed)
     rows = items.order_by("sample__position", "repetition").values_list(
-        "stage", "sample_id", "sample__number", "repetition", "pk", "repaired_score", "unusable"
+        "step", "sample_id", "sample__number", "repetition", "pk", "repaired_score", "unusable"
     )
     answers = {}
     for step, sample, number, turn, pk, score, unusable in rows:
@@ -173,8 +173,8 @@ def _said(entrant: Entrant) -> dict[Place, str]:
 
 def _said_in_sets(entrant: Entrant, says: Mapping[str, Says]) -> dict[Place, str]:
     """Return what the answers at steps with figures of sets alone say one by one."""
-    items = RunItem.objects.filter(entrant=entrant, stage__in=says, call__isnull=False)
-    rows = list(items.values_list("stage", "sample_id", "repetition", "repaired", "unusable"))
+    items = RunItem.objects.filter(entrant=entrant, step__in=says, call__isnull=False)
+    rows = list(items.values_list("step", "sample_id", "repetition", "repaired", "unusable"))
     samples = samples_of(entrant.run) if rows else {}
     return {
         (step, samples[sample].number, turn): UNREAD_ANSWER if unusable else says[step](samples[sample], repaired)

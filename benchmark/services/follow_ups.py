@@ -45,8 +45,8 @@ def with_gaps(run: Run) -> QuerySet[RunItem]:
     if described is None:
         return RunItem.objects.none()
     same = {name: OuterRef(name) for name in ("entrant", "sample", "repetition")}
-    follow_ups = RunItem.objects.filter(**same, stage=described.step)
-    judgements = RunItem.objects.filter(entrant__run=run, stage=judged_at(run), call__isnull=False, unjudged__gt=0)
+    follow_ups = RunItem.objects.filter(**same, step=described.step)
+    judgements = RunItem.objects.filter(entrant__run=run, step=judged_at(run), call__isnull=False, unjudged__gt=0)
     return judgements.filter(~Q(unusable__in=described.hopeless), ~Exists(follow_ups)).order_by(
         "entrant__position", "id"
     )
@@ -58,7 +58,7 @@ def gaps_of(run: Run) -> dict[str, int]:
     if follow_up_of(run) is None:
         return {"rows": 0, "judgements": 0, "all_rows": 0}
     gaps = with_gaps(run).order_by().aggregate(rows=Sum("unjudged"), judgements=Count("pk"))
-    judged = RunItem.objects.filter(entrant__run=run, stage=judged_at(run))
+    judged = RunItem.objects.filter(entrant__run=run, step=judged_at(run))
     gaps["all_rows"] = judged.aggregate(rows=Sum("unjudged"))["rows"]
     return {name: count or 0 for name, count in gaps.items()}
 
@@ -81,9 +81,9 @@ def estimate_of_follow_ups(run: Run) -> Estimate:
 
 def _size(judgement: RunItem, texts: Texts, described: FollowUp) -> Size:
     follow_up = RunItem(
-        entrant=judgement.entrant, sample=judgement.sample, stage=described.step, repetition=judgement.repetition
+        entrant=judgement.entrant, sample=judgement.sample, step=described.step, repetition=judgement.repetition
     )
-    question = request_for(follow_up, {**texts, judgement.stage: judgement.call.answer})
+    question = request_for(follow_up, {**texts, judgement.step: judgement.call.answer})
     size = Extent() if isinstance(question, str) else extent_of(question)
     return Size(size, Extent(described.characters_a_row * judgement.unjudged))
 
@@ -116,8 +116,8 @@ def ask_missing(*, by: User | None, run: Run, now: datetime) -> int:
     return len(places)
 
 
-_NEW = ("entrant", "sample", "repetition", "stage", "unusable")
+_NEW = ("entrant", "sample", "repetition", "step", "unusable")
 
 
 def _waiting(run: Run, step: str) -> QuerySet[RunItem]:
-    return RunItem.objects.filter(entrant__run=run, stage=step, item=None, call=None)
+    return RunItem.objects.filter(entrant__run=run, step=step, item=None, call=None)

@@ -148,7 +148,7 @@ class _Loading:
         """Return the repaired parses of each entrant by sample, None for what cannot be used."""
         step = group_named(self.suite.people).scored
         found: dict[int, dict[int, list[dict | None]]] = {pk: defaultdict(list) for pk in self.names if pk is not None}
-        items = RunItem.objects.filter(entrant__in=list(found), stage=step).order_by("repetition")
+        items = RunItem.objects.filter(entrant__in=list(found), step=step).order_by("repetition")
         for entrant, sample, parsed, unusable, call in items.values_list(
             "entrant_id", "sample_id", "repaired", "unusable", "call_id"
         ):

@@ -70,7 +70,7 @@ class CellRows:
         if entrant:
             step = group_named(self.labelling.suite.people).scored
             asked = RunItem.objects.filter(
-                entrant=entrant.entrant, stage=step, repetition=0, sample__in=samples.values()
+                entrant=entrant.entrant, step=step, repetition=0, sample__in=samples.values()
             )
             items = dict(asked.values_list("sample__number", "pk"))
         return [self._row(at, samples, items, entrant.run if entrant else "") for at in places]

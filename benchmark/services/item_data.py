@@ -27,7 +27,7 @@ def item_data(item: RunItem, *, full: bool, closed_texts: Sequence[str] = ()) ->
     row = {
         "item": item.pk,
         "model": item.entrant.name,
-        "step": item.stage,
+        "step": item.step,
         "sample": sample.number,
         "key": sample.key,
         "cluster": sample.cluster,

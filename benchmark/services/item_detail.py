@@ -129,7 +129,7 @@ def items_beside(item: RunItem) -> list[SameQuestion]:
     same = {
         "entrant__endpoint": item.entrant.endpoint_id,
         "sample": item.sample_id,
-        "stage": item.stage,
+        "step": item.step,
         "repetition": item.repetition,
     }
     others = RunItem.objects.filter(family, entrant__run__deleted_at=None, **same).exclude(pk=item.pk)
@@ -161,7 +161,7 @@ def _beside(item: RunItem | SharedItem, closed: Set[int]) -> list[Beside]:
     set_items = (
         item.among()
         .without(closed)
-        .filter(entrant=item.entrant_id, stage=item.stage, repetition=item.repetition, sample__group=item.sample.group)
+        .filter(entrant=item.entrant_id, step=item.step, repetition=item.repetition, sample__group=item.sample.group)
     )
     return [
         Beside(
@@ -194,7 +194,7 @@ def _view_of(item: RunItem | SharedItem, of_its_set: Sequence[Beside] = ()) -> I
     run, answers = item.entrant.run, answers_of([item])[item.pk]
     question = Question(
         sample_asked(run, item.sample),
-        item.stage,
+        item.step,
         settings_of(run),
         DatasetResources(run.dataset),
         answers,

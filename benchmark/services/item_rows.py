@@ -69,13 +69,13 @@ def _parses(
 ) -> list[tuple[int, KeptParse]]:
     parse = chosen.get("reading") or REPAIRED
     steps = rows.steps_of(_filters(rows, chosen)) & ({chosen["stage"]} if chosen.get("stage") else {*rows.steps})
-    items = among.filter(entrant__run=run, entrant=chosen["model"], stage__in=steps).without(closed)
+    items = among.filter(entrant__run=run, entrant=chosen["model"], step__in=steps).without(closed)
     items = items.exclude(**{parse: None})
     if chosen.get("category"):
         items = items.filter(sample__category=chosen["category"])
     if parse == REPAIRED:
         items = items.filter(unusable="")
-    stored = list(items.values_list("pk", "sample_id", "stage", parse))
+    stored = list(items.values_list("pk", "sample_id", "step", parse))
     samples, resources = _samples(run, {sample for _, sample, _, _ in stored}), DatasetResources(run.dataset)
     return [
         (pk, KeptParse(samples[sample], step, parse == OFFICIAL, answer, resources))

@@ -35,8 +35,8 @@ STATE_NAMES = {
     "cancelled": gettext_noop("Cancelled"),
 }
 SORTS = {
-    "story": ("sample__number", "entrant__position", "stage"),
-    "model": ("entrant__position", "stage", "sample__number"),
+    "story": ("sample__number", "entrant__position", "step"),
+    "model": ("entrant__position", "step", "sample__number"),
     "score": ("score",),
     "repaired": ("repaired_score",),
 }
@@ -54,8 +54,8 @@ def problem_of(name: str, suite: Suite) -> Q:
         "unusable": Q(call__isnull=False) & ~Q(unusable__in=["", NO_GOLD]),
         "missing": Q(call=None) | ~Q(unusable__in=["", NO_GOLD]),
         "used": Q(repaired_score__isnull=False),
-        "unstructured": Q(unusable=JUDGE_NOT_STRUCTURED) | Q(unusable=NOT_STRUCTURED) & ~Q(stage__in=judged),
-        "gaps": Q(stage__in=completed) & (Q(unjudged__gt=0) | Q(call=None)),
+        "unstructured": Q(unusable=JUDGE_NOT_STRUCTURED) | Q(unusable=NOT_STRUCTURED) & ~Q(step__in=judged),
+        "gaps": Q(step__in=completed) & (Q(unjudged__gt=0) | Q(call=None)),
         "answered": Q(call__isnull=False),
         "unanswered": Q(call=None),
     }[name]
@@ -123,8 +123,8 @@ def numbers_of(run: Run) -> set[int]:
 def _at_step(step: Step, problem: str) -> Q:
     """Select the items of a step; those that miss an answer include items without one at a step that it needs."""
     if problem == "missing" and step.chosen:
-        return Q(stage=step.key) | Q(stage__in=step.needs, call=None)
-    return Q(stage=step.key)
+        return Q(step=step.key) | Q(step__in=step.needs, call=None)
+    return Q(step=step.key)
 
 
 def _unjudged(items: QuerySet[RunItem], all_items: QuerySet[RunItem], suite: Suite) -> QuerySet[RunItem]:
@@ -134,7 +134,7 @@ def _unjudged(items: QuerySet[RunItem], all_items: QuerySet[RunItem], suite: Sui
     )
     judgements = Q(pk__in=[])
     for step in _judging(suite):
-        judgements |= Q(stage=step.key) & ~Exists(same.filter(stage__in=step.needs))
+        judgements |= Q(step=step.key) & ~Exists(same.filter(step__in=step.needs))
     return items.filter(problem_of("missing", suite), judgements)
 
 
@@ -147,7 +147,7 @@ def _order(sort: str) -> list:
 def with_row_fields(items: QuerySet[RunItem]) -> QuerySet[RunItem]:
     """Load what a row of the table says, without the long texts."""
     fields = (
-        "stage",
+        "step",
         "repetition",
         "score",
         "repaired_score",
@@ -189,9 +189,9 @@ def parts_of(run: Run, key: str) -> list[tuple[str, str]]:
 
 def neighbours(item: RunItem, closed: Set[int] = frozenset()) -> dict[str, RunItem | None]:
     """Return the items of the same model and step at the stories before and after, skipping those in `closed`."""
-    alike = item.among().filter(entrant=item.entrant_id, stage=item.stage, repetition=item.repetition)
+    alike = item.among().filter(entrant=item.entrant_id, step=item.step, repetition=item.repetition)
     alike = alike.without(closed).select_related("sample")
-    alike = alike.only("sample__number", "entrant_id", "stage")
+    alike = alike.only("sample__number", "entrant_id", "step")
     number = item.sample.number
     return {
         "before": alike.filter(sample__number__lt=number).order_by("-sample__number").first(),
@@ -205,13 +205,13 @@ def others_of(item: RunItem) -> dict[str, list[Any]]:
     here = item.among().filter(entrant__run=item.entrant.run_id, sample=item.sample_id)
     here = here.select_related("entrant").order_by("entrant__position")
     here = here.only(
-        "stage", "score", "repaired_score", "unusable", "call_id", "entrant__name", "entrant__position", "repetition"
+        "step", "score", "repaired_score", "unusable", "call_id", "entrant__name", "entrant__position", "repetition"
     )
-    rows = list(here.filter(Q(entrant=item.entrant_id) | Q(stage=item.stage)))
+    rows = list(here.filter(Q(entrant=item.entrant_id) | Q(step=item.step)))
     steps = suite_named(item.entrant.run.suite).steps
     mine = [row for row in rows if row.entrant_id == item.entrant_id]
-    items_by_step = {row.stage: row for row in mine if row.repetition == item.repetition}
-    turns = [row for row in mine if row.stage == item.stage]
+    items_by_step = {row.step: row for row in mine if row.repetition == item.repetition}
+    turns = [row for row in mine if row.step == item.step]
     return {
         "steps": [(step, items_by_step[step.key]) for step in steps if step.key in items_by_step],
         "repetitions": sorted(turns, key=lambda row: row.repetition),

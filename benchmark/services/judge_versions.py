@@ -19,7 +19,7 @@ NO_PART_OF_IT = ("name", "family")
 def judged_at(run: Run) -> str:
     """Return the step at which the run's judge is asked, empty for a run without a judge."""
     step = suite_named(run.suite).judging
-    return step.key if step is not None and step.key in run.stages and run.judge_id else ""
+    return step.key if step is not None and step.key in run.steps and run.judge_id else ""
 
 
 def judge_name(run: Run) -> str:

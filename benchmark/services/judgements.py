@@ -51,7 +51,7 @@ def judgements_of(run: Run) -> Iterator[StoryJudgement]:
     if suite.judge is None or suite.judge.kept is None or not version:
         return
     calls, extractions = _calls_of(run), _extractions(run)
-    items = RunItem.objects.filter(entrant__run=run, stage=judged_at(run), call__isnull=False, repaired__isnull=False)
+    items = RunItem.objects.filter(entrant__run=run, step=judged_at(run), call__isnull=False, repaired__isnull=False)
     items = items.order_by("entrant__position", "sample__position", "repetition")
     fields = ("entrant_id", "sample_id", "repetition", "entrant__name", "sample__key", "sample__number")
     for *turn, name, key, number, category, repaired in items.values_list(*fields, "sample__category", "repaired"):
@@ -68,7 +68,7 @@ def judgements_of(run: Run) -> Iterator[StoryJudgement]:
 def _calls_of(run: Run) -> dict[Turn, list[tuple[str, Decimal | None]]]:
     """Return (uid, cost) of the judge's calls about each answer: of all passes, and of the follow-up."""
     judged = [step.key for step in suite_named(run.suite).steps if step.judged]
-    rows = RunItem.objects.filter(entrant__run=run, stage__in=judged, call__isnull=False).order_by("id")
+    rows = RunItem.objects.filter(entrant__run=run, step__in=judged, call__isnull=False).order_by("id")
     calls: dict[Turn, list[tuple[str, Decimal | None]]] = {}
     for *turn, uid, cost in rows.values_list("entrant_id", "sample_id", "repetition", "call__uid", "call__cost"):
         calls.setdefault(_turn(turn), []).append((uid, cost))
@@ -78,7 +78,7 @@ def _calls_of(run: Run) -> dict[Turn, list[tuple[str, Decimal | None]]]:
 def _extractions(run: Run) -> dict[Turn, str]:
     """Return the uid of the call whose answer is judged."""
     needed = needed_by_judge(suite_named(run.suite))[-1:]
-    rows = RunItem.objects.filter(entrant__run=run, stage__in=needed, call__isnull=False)
+    rows = RunItem.objects.filter(entrant__run=run, step__in=needed, call__isnull=False)
     read = rows.values_list("entrant_id", "sample_id", "repetition", "call__uid")
     return {_turn(turn): uid for *turn, uid in read}
 

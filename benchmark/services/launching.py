@@ -69,7 +69,7 @@ def judging_plan(source: Run, *, judge: Endpoint, options: Mapping[str, Any], **
     if source.control:
         raise RunRefused(BESIDE.format(of=source.original), "source")
     suite = suite_named(source.suite)
-    extracted = set(source.entrants.filter(items__stage__in=needed_by_judge(suite)).values_list("endpoint", flat=True))
+    extracted = set(source.entrants.filter(items__step__in=needed_by_judge(suite)).values_list("endpoint", flat=True))
     if not extracted or suite.judging is None:
         raise RunRefused(gettext_noop(f"{source.title} has no {judged_answers(suite)[0]} to be judged."), "source")
     plan = plan_of(source)
@@ -107,4 +107,4 @@ def judging_plans(
 def _judged_controls(original: Run) -> list[str]:
     """The controls under which the run has what a judge reads."""
     needed = set(needed_by_judge(suite_named(original.suite)))
-    return [control.control for control in original.controls.order_by("pk") if needed <= set(control.stages)]
+    return [control.control for control in original.controls.order_by("pk") if needed <= set(control.steps)]

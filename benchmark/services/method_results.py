@@ -91,7 +91,7 @@ def _chosen(run: Run, family: Sequence[Run], numbers: Mapping[int, frozenset[int
 
 def _answered(entrants: QuerySet[Entrant], step: str) -> frozenset[int]:
     """Return the ids of those that have an answer: of the others nothing is known, which is not a score of nothing."""
-    answers = RunItem.objects.filter(entrant=OuterRef("pk"), stage=step, call__isnull=False)
+    answers = RunItem.objects.filter(entrant=OuterRef("pk"), step=step, call__isnull=False)
     return frozenset(entrants.filter(Exists(answers)).values_list("pk", flat=True))
 
 

@@ -28,7 +28,7 @@ def method_told(run: Run) -> str:
 
 def answering_step(run: Run) -> str:
     """Return the step to which the methods of a suite lead, the last one of its runs."""
-    return run.stages[-1]
+    return run.steps[-1]
 
 
 def family_of(run: Run) -> list[Run]:

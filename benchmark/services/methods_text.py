@@ -47,7 +47,7 @@ def facts_of(run: Run, report: RunFigures) -> Facts:
         ["Dataset", f"version {run.dataset.version}, SHA-256 {run.dataset.digest}"],
         [suite.noun[1].capitalize(), f"{report.stories:,}" + (f" ({', '.join(chosen)})" if chosen else "")],
         *_data_facts(run),
-        ["Stages", ", ".join(suite.step(step).label.lower() for step in run.stages)],
+        ["Stages", ", ".join(suite.step(step).label.lower() for step in run.steps)],
         ["Form", Form(run.form).label],
         ["Prompts", f"set {run.prompt_set}" + (f", level {run.level}" if suite.prompting else "")],
         *[
@@ -93,7 +93,7 @@ def _facts_of_import(run: Run, report: RunFigures) -> Facts:
         ["Dataset", f"version {run.dataset.version}, SHA-256 {run.dataset.digest}"],
         [suite.noun[1].capitalize(), f"{report.stories:,}"],
         *_data_facts(run),
-        ["Stages", ", ".join(suite.step(step).label.lower() for step in run.stages)],
+        ["Stages", ", ".join(suite.step(step).label.lower() for step in run.steps)],
         ["Prompts, calls and price", "not known: imported"],
         *[[f"Read with {name}", value] for name, value in settings_told(run).items()],
         ["Code", _code(spec)],
@@ -165,20 +165,20 @@ def sent_settings(run: Run) -> list[dict[str, str]]:
     if run.imported:
         return []
     rows = RunItem.objects.filter(entrant__run=run, call__isnull=False).order_by()
-    first = rows.values("entrant__name", "entrant__position", "stage").annotate(call=Min("call"))
+    first = rows.values("entrant__name", "entrant__position", "step").annotate(call=Min("call"))
     calls = (
         Call.objects.filter(pk__in=[row["call"] for row in first]).exclude(provider__in=without_prompts()).only("body")
     )
     bodies = {call.pk: call.request for call in calls}
     settings_sent = []
-    for row in sorted(first, key=lambda row: (row["entrant__position"], row["stage"])):
+    for row in sorted(first, key=lambda row: (row["entrant__position"], row["step"])):
         if body := bodies.get(row["call"]):
             settings = {name: "a JSON schema" if isinstance(value, dict) else value for name, value in body.items()}
             sent = ", ".join(f"{name}: {value}" for name, value in settings.items() if name not in _NO_SETTINGS)
             settings_sent.append(
                 {
                     "name": row["entrant__name"],
-                    "step": suite_named(run.suite).step(row["stage"]).label,
+                    "step": suite_named(run.suite).step(row["step"]).label,
                     "sent": sent or "–",
                 }
             )

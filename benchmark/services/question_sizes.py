@@ -122,7 +122,7 @@ def _kept_together(
         draft.suite,
         draft.dataset.pk,
         draft.dataset.digest,
-        draft.stages,
+        draft.steps,
         step,
         put,
         wording,
@@ -202,7 +202,7 @@ def answers_expected(draft: Run, sample: DatasetSample, step: str, prompts: Prom
     """Return what a perfect model would have answered at the steps that this one needs."""
     suite = suite_named(draft.suite)
     answers: dict[str, str] = {}
-    for needed in suite.needed(step, draft.stages):
+    for needed in suite.needed(step, draft.steps):
         earlier = answers_expected(draft, sample, needed, prompts)
         answers[needed] = suite.expected(question_of(draft, sample, needed, earlier, prompts))
     return answers

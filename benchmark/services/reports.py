@@ -116,8 +116,8 @@ def _with_scores(run: Run, rows: Sequence[_Scored]) -> list[EntrantFigures]:
 
 def _answers(run: Run) -> list[Answered]:
     """Return the model names under which the answers of each entrant and step came."""
-    answered = RunItem.objects.filter(entrant__run=run, call__isnull=False).order_by("entrant__position", "stage")
-    rows = answered.values_list("entrant", "entrant__name", "stage", "call__answered_by").annotate(
+    answered = RunItem.objects.filter(entrant__run=run, call__isnull=False).order_by("entrant__position", "step")
+    rows = answered.values_list("entrant", "entrant__name", "step", "call__answered_by").annotate(
         Count("call"), Sum("call__input_tokens"), Sum("call__output_tokens"), Max("call__finished_at")
     )
     return [Answered(*told, last.isoformat() if last else None) for *told, last in rows]

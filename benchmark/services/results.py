@@ -39,7 +39,7 @@ def each_entered(
     for entrant in entrants if among is None else entrants.filter(pk__in=among):
         kind = "model" if entrant.endpoint.about.reads_prompts else "baseline"
         outcomes = _outcomes(entrant, samples)
-        entered = Entered(entrant.name, kind, list(samples.values()), outcomes, run.stages, settings, resources)
+        entered = Entered(entrant.name, kind, list(samples.values()), outcomes, run.steps, settings, resources)
         if before := published.get(entrant.endpoint_id):
             left = replace(entered, samples=list(unchanged.values()), outcomes=_outcomes(before, unchanged))
             entered = replace(entered, unchanged=left)
@@ -64,7 +64,7 @@ def _outcomes(entrant: Entrant, samples: Mapping[int, Sample]) -> dict[str, list
     rows = RunItem.objects.filter(entrant=entrant).order_by("sample__position", "repetition")
     outcomes: dict[str, list[Outcome]] = {}
     for sample, step, official, repaired, unusable, call, state, repetition in rows.values_list(
-        "sample_id", "stage", "official", "repaired", "unusable", "call_id", "item__state", "repetition"
+        "sample_id", "step", "official", "repaired", "unusable", "call_id", "item__state", "repetition"
     ):
         if sample not in samples:
             continue

@@ -97,7 +97,7 @@ def _row(run: Run, counts: Progress, lack: Shortfall, to_come: int, prepared: Pr
         suite=run.suite,
         dataset=run.dataset.version,
         answer_format=run.form,
-        steps=[step.key for step in suite_named(run.suite).steps if step.key in run.stages],
+        steps=[step.key for step in suite_named(run.suite).steps if step.key in run.steps],
         models=[entrant.name for entrant in run.entrants.all()],
         judge=run.judge.name if run.judge else None,
         source=run.source.uid if run.source else None,
@@ -191,11 +191,11 @@ def missing_rows(run: Run, closed: Set[int] = frozenset()) -> list[MissingRow]:
 
     Items of samples in `closed` are not among them.
     """
-    items = RunItem.objects.filter(entrant__run=run).without(closed).order_by("entrant__position", "stage")
+    items = RunItem.objects.filter(entrant__run=run).without(closed).order_by("entrant__position", "step")
     rows = []
     for state in _MISSING:
         reasons = items.filter(STATES[state]).values_list(
-            "entrant__position", "entrant__name", "stage", "unusable", "item__problem"
+            "entrant__position", "entrant__name", "step", "unusable", "item__problem"
         )
         for *_, name, step, unusable, problem, count in reasons.annotate(Count("pk")):
             rows.append(MissingRow(name, step, state, unusable or problem or "", count))

@@ -25,7 +25,7 @@ def steps_of(pair: Sequence[NamedEntrant], number: int) -> dict[str, tuple[Item,
     items = RunItem.objects.filter(entrant__in=ids, sample__number=number, repetition=0).select_related(
         "sample", "call", "item", "entrant__endpoint", "entrant__run__dataset", "entrant__run__project"
     )
-    by_place = {(item.entrant_id, item.stage): item for item in items}
+    by_place = {(item.entrant_id, item.step): item for item in items}
     if not by_place:
         return {}
     suite = suite_named(next(iter(by_place.values())).entrant.run.suite)
@@ -169,7 +169,7 @@ def set_beside(
     ids = [int(entrant.entrant) for entrant in pair if entrant.entrant]
     beside = RunItem.objects.filter(
         entrant__in=ids,
-        stage=here.stage,
+        step=here.step,
         repetition=0,
         sample__group=here.sample.group,
         sample__dataset=here.sample.dataset_id,

@@ -25,7 +25,7 @@ def draft_of(plan: Plan, stories: Sequence[DatasetSample]) -> Run:
     return Run(
         project=plan.dataset.project, dataset=plan.dataset, suite=plan.suite, judge=plan.judge, control=plan.control,
         original=plan.original, params=_params(plan, stories),
-        stages=list(plan.steps), **columns,
+        steps=list(plan.steps), **columns,
     )  # fmt: skip
 
 
@@ -57,7 +57,7 @@ def plan_of(run: Run) -> Plan:
     budget, controls = run.params.get("budget"), list(run.controls.order_by("pk").values_list("control", flat=True))
     return Plan(
         dataset=run.dataset, endpoints=[entrant.endpoint for entrant in run.entrants.select_related("endpoint")],
-        steps=run.stages,
+        steps=run.steps,
         suite=run.suite, judge=run.judge, options=chosen_of(run), source=run.source, title=run.title,
         budget=Decimal(budget) * (1 + len(controls)) if budget else None, controls=controls, control=run.control,
         original=run.original, anew=run.params.get(ANEW, 0), **params,

@@ -69,7 +69,7 @@ def questions_of_story(item: RunItem | SharedItem, closed: Set[int] = frozenset(
 
 def _items_of_story(item: RunItem | SharedItem, suite: Suite, closed: Set[int]) -> Iterator[RunItem | SharedItem]:
     """Yield the items of the same cluster whose text is the same: a conversation has parts."""
-    alike = item.among().filter(entrant=item.entrant_id, stage=item.stage, repetition=item.repetition)
+    alike = item.among().filter(entrant=item.entrant_id, step=item.step, repetition=item.repetition)
     alike = alike.without(closed).filter(sample__cluster=item.sample.cluster)
     text = _text_of(suite, item.sample)
     for other in alike.select_related("sample", "call", "entrant__run__dataset").order_by("sample__number"):
@@ -88,7 +88,7 @@ def _rows(item: RunItem | SharedItem, items: Sequence[RunItem | SharedItem], sui
     settings, resources = settings_of(run), DatasetResources(run.dataset)
     for other in items:
         question = Question(
-            sample_asked(run, other.sample), other.stage, settings, resources, answers[other.pk], other.repetition
+            sample_asked(run, other.sample), other.step, settings, resources, answers[other.pk], other.repetition
         )
         answer = other.call.answer if other.call else None
         view = ItemView(question, answer, other.official, other.repaired, other.unusable)

@@ -73,16 +73,16 @@ def sides_shown(joined: Joined, measure: Measure, answers: MetricGroup, place: P
 
 def _side(title: str, entrant: Any, group: MetricGroup, number: int) -> Side:
     items = RunItem.objects.filter(
-        entrant=entrant.entrant, sample__number=number, stage__in=[group.scored, group.prompt]
+        entrant=entrant.entrant, sample__number=number, step__in=[group.scored, group.prompt]
     )
     items = items.select_related("sample", "entrant__endpoint", "entrant__run__dataset", "call", "item")
-    ordered = sorted(items, key=lambda item: (item.stage != group.scored, item.repetition))
+    ordered = sorted(items, key=lambda item: (item.step != group.scored, item.repetition))
     answered = [item for item in ordered if item.call_id] or ordered
     if not answered:
         return Side(title, entrant.run, None, {})
     item = answered[0]
     suite = suite_named(item.entrant.run.suite)
-    return Side(title, entrant.run, item, parses_shown(item), suite.step(item.stage), suite)
+    return Side(title, entrant.run, item, parses_shown(item), suite.step(item.step), suite)
 
 
 def place_of(association: Association, model: str, question: int) -> tuple[Joined, Apart] | None:

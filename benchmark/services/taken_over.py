@@ -26,7 +26,7 @@ def judged_samples(suite: Suite) -> Q:
 def can_be_judged(run: Run) -> bool:
     """Return whether a run has, or takes from another run, what a judge reads."""
     needed = set(needed_by_judge(suite_named(run.suite)))
-    return run.source_id is not None or (bool(needed) and needed <= set(run.stages))
+    return run.source_id is not None or (bool(needed) and needed <= set(run.steps))
 
 
 def judged_answers(suite: Suite) -> tuple[str, str]:
@@ -44,7 +44,7 @@ def ended_extractions(source: Run, model: Endpoint) -> QuerySet[RunItem]:
     """Return a model's ended items of a run at the steps that a judge reads, about samples that it is asked about: with
     an answer, or lost for good."""
     suite = suite_named(source.suite)
-    items = RunItem.objects.filter(entrant__run=source, entrant__endpoint=model, stage__in=needed_by_judge(suite))
+    items = RunItem.objects.filter(entrant__run=source, entrant__endpoint=model, step__in=needed_by_judge(suite))
     items = items.filter(judged_samples(suite))
     return items.filter(Q(call__isnull=False) | Q(item__state__in=WITHOUT_CALL) | Q(item=None) & ~Q(unusable=""))
 

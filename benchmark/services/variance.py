@@ -184,7 +184,7 @@ def _scores(entrants: Iterable[Entrant], group: str, prompts_by_run: Mapping[int
     """Return the score of every usable answer of the entrants; `prompts_by_run` is in words."""
     scores: list[Score] = []
     for entrant in entrants:
-        items = RunItem.objects.filter(entrant=entrant, stage=group_named(group).scored, repaired_score__isnull=False)
+        items = RunItem.objects.filter(entrant=entrant, step=group_named(group).scored, repaired_score__isnull=False)
         scores += [
             Score(score, sample, prompts_by_run[entrant.run_id], repetition)
             for score, sample, repetition in items.order_by("sample", "repetition").values_list(

@@ -88,7 +88,7 @@ _SUMMED = (
 
 def step_progress(run: Run, *, now: datetime) -> list[StepProgress]:
     """Return a row for each model and step, models in the run's order. Two queries, whatever the size."""
-    counts_by_cell = {(row["entrant"], row["stage"]): row for row in _counted(run, now)}
+    counts_by_cell = {(row["entrant"], row["step"]): row for row in _counted(run, now)}
     span = min(RECENT.total_seconds(), max(1.0, (now - run.job.created_at).total_seconds()))
     rows_of_run = []
     order = [step.key for step in suite_named(run.suite).steps]
@@ -114,7 +114,7 @@ def _counted(run: Run, now: datetime) -> Iterable[dict]:
     return (
         RunItem.objects.filter(entrant__run=run)
         .order_by()
-        .values("entrant", "stage")
+        .values("entrant", "step")
         .annotate(
             total=Count("pk"),
             done=Count("pk", filter=Q(item__state=ItemState.DONE) | _TAKEN_OVER),
@@ -150,8 +150,8 @@ def _awaiting(run: Run) -> list[tuple[str, str]]:
     """Return (step, the last of the steps that it needs) of each that a run was launched with and that needs
     another."""
     suite = suite_named(run.suite)
-    chosen = [step.key for step in suite.launched if step.key in run.stages]
-    return [(key, needed[-1]) for key in chosen if (needed := suite.needed(key, run.stages))]
+    chosen = [step.key for step in suite.launched if step.key in run.steps]
+    return [(key, needed[-1]) for key in chosen if (needed := suite.needed(key, run.steps))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +177,8 @@ def schema_breakers(run: Run) -> list[SchemaBreaker]:
     """Return one for each endpoint and step of a structured run with answers that are not structured."""
     if run.form != Form.STRUCTURED:
         return []
-    answers = RunItem.objects.filter(entrant__run=run, call__isnull=False).order_by("entrant__position", "stage")
-    counts = answers.values_list("entrant", "entrant__endpoint__name", "stage").annotate(
+    answers = RunItem.objects.filter(entrant__run=run, call__isnull=False).order_by("entrant__position", "step")
+    counts = answers.values_list("entrant", "entrant__endpoint__name", "step").annotate(
         broken=Count("pk", filter=problem_of("unstructured", suite_named(run.suite))), answers=Count("pk")
     )
     breakers: dict[tuple[str, str], SchemaBreaker] = {}
@@ -215,7 +215,7 @@ def to_come_of(runs: Sequence[Run]) -> dict[int, int]:
     """Questions still to come by run id: what the items of a job do not count yet. One query."""
     moving = [run for run in runs if run.job.state not in _OVER and _awaiting(run) and not run.source_id]
     lost = Q(item__state__in=[ItemState.FAILED, ItemState.CANCELLED])
-    counted = RunItem.objects.filter(entrant__run__in=moving).order_by().values_list("entrant__run", "stage")
+    counted = RunItem.objects.filter(entrant__run__in=moving).order_by().values_list("entrant__run", "step")
     counts_by_run: dict[int, dict[str, dict[str, int]]] = {}
     for run, step, total, failed in counted.annotate(asked=Count("pk"), without=Count("pk", filter=lost)):
         counts_by_run.setdefault(run, {})[step] = {"total": total, "failed": failed, "cancelled": 0}

@@ -89,7 +89,7 @@ def _items_context(
                 "item": item,
                 "state": service.state_of(item),
                 "meant": (meant or {}).get(item.pk),
-                "step": suite.step(item.stage),
+                "step": suite.step(item.step),
             }
             for item in page.object_list
         ],
@@ -136,7 +136,7 @@ def _item_context(item: RunItem | SharedItem, call: Call | None, closed: frozens
         "story_questions": questions_of_story(item, closed),
         "control": CONTROLS.get(item.entrant.run.control),
         "changes": item_detail.changes_shown(item),
-        "step": suite.step(item.stage),
+        "step": suite.step(item.step),
         "suite": suite,
         "noun": suite.noun[0].capitalize(),
         **service.neighbours(item, closed),
@@ -160,6 +160,6 @@ def _file(item: RunItem | SharedItem) -> HttpResponse:
         raise Http404(gettext_noop("There is no answer yet."))
     response = HttpResponse(item.call.answer, content_type="text/plain; charset=utf-8")
     noun = suite_named(item.entrant.run.suite).noun[0]
-    name = f"{noun}-{item.sample.number}-{item.stage}-{item.pk}.txt"
+    name = f"{noun}-{item.sample.number}-{item.step}-{item.pk}.txt"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response

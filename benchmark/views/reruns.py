@@ -51,7 +51,7 @@ def judge_anew(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 def _extracted(run: Run) -> int:
     """Count the answers of a run that a judge can be asked about."""
     steps = needed_by_judge(suite_named(run.suite))
-    return (run.source or run).entrants.filter(items__stage__in=steps, items__call__isnull=False).count()
+    return (run.source or run).entrants.filter(items__step__in=steps, items__call__isnull=False).count()
 
 
 @require_http_methods(["GET", "POST"])

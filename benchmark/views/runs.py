@@ -136,7 +136,7 @@ def gold(request: HttpRequest, slug: str) -> HttpResponse:
 
 def run_steps(run: Run) -> list[Step]:
     """The steps that a run was launched with, in the order of its suite."""
-    return [step for step in suite_named(run.suite).steps if step.key in run.stages]
+    return [step for step in suite_named(run.suite).steps if step.key in run.steps]
 
 
 @require_GET
@@ -246,10 +246,10 @@ def provenance(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     names = RunItem.objects.filter(entrant__run=row, call__isnull=False).order_by()
     resolved: dict[int, set[str]] = {}
     asks_judge = [step.key for step in suite_named(row.suite).steps if step.judged]
-    for pk, step, name in names.values_list("entrant", "stage", "call__answered_by").distinct():
+    for pk, step, name in names.values_list("entrant", "step", "call__answered_by").distinct():
         if name and step not in asks_judge:
             resolved.setdefault(pk, set()).add(name)
-    judged = names.filter(stage__in=asks_judge).values_list("call__answered_by", flat=True).distinct()
+    judged = names.filter(step__in=asks_judge).values_list("call__answered_by", flat=True).distinct()
     context = {
         "entrants": [
             {"entrant": entrant, "resolved": sorted(resolved.get(entrant.pk, ())), "options": _as_json(entrant.spec)}

@@ -39,7 +39,7 @@ def test_what_is_left_out_is_as_on_a_new_page(alice):
     )
     chosen = {name: run.params[name] for name in ("seed", "repetitions", "max_tokens", "limit", "batch")}
     assert chosen == {"seed": 1, "repetitions": 1, "max_tokens": 6000, "limit": 0, "batch": False}
-    assert (run.stages, run.level, run.judge) == (["label"], 3, None)
+    assert (run.steps, run.level, run.judge) == (["label"], 3, None)
     work_off(run)
     assert alice.get(f"{RUNS}{run.uid}/").json()["state"] == "finished"
 

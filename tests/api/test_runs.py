@@ -170,7 +170,7 @@ def test_an_item_with_open_work_is_told_to_nobody_who_has_it(world, api, base, r
     hidden = RunItem.objects.filter(entrant__run=world.run, sample__number=8)
     assert read(world.bob, path)["count"] == read(world.alice, path)["count"] - hidden.count()
     assert "work to do on this story" in told(api(world.bob).get(f"{base}{path}{hidden.first().pk}/"), 403)
-    one = read(world.alice, f"{path}{hidden.filter(stage='label').first().pk}/")
+    one = read(world.alice, f"{path}{hidden.filter(step='label').first().pk}/")
     assert one["sample"] == 8 and one["gold"] and one["content"] and one["prompt"][0]["role"] == "data"
     rows = read(world.bob, f"runs/{world.run.uid}/scores/", page_size=500)["results"]
     withheld = [row for row in rows if row["story_id"] == 8]

@@ -183,7 +183,7 @@ def test_who_has_no_usable_story_is_named_in_pictures_without_a_mark(world):
 
 
 def test_who_has_no_official_reading_is_named_in_what_is_official(world):
-    lost = RunItem.objects.filter(entrant__run=world.run, stage="label", entrant__name="random").first()
+    lost = RunItem.objects.filter(entrant__run=world.run, step="label", entrant__name="random").first()
     RunItem.objects.filter(pk=lost.pk).update(official=None, repaired=None, score=None, repaired_score=None, call=None)
     forget_report(world.run)
     frozen = document_from(freeze_run(by=world.alice, run=world.run).metrics)
@@ -240,7 +240,7 @@ def test_nothing_is_said_of_missing_answers_where_they_do_not_differ(world, clie
 
 def test_pictures_by_category_and_volume_have_bounds(world):
     """A refusal in a category leaves its score open; rows a story have no bound, and the caption says why."""
-    item = RunItem.objects.filter(entrant__run=world.run, stage="judge", entrant__name="omniscient").first()
+    item = RunItem.objects.filter(entrant__run=world.run, step="judge", entrant__name="omniscient").first()
     RunItem.objects.filter(entrant=item.entrant, sample=item.sample).update(unusable="the model refused")
     forget_report(world.run)
     found = plots_of(document_of(world.run))

@@ -63,7 +63,7 @@ def world(tmp_path) -> ResultsWorld:
 
 def keys_of(world) -> dict[str, str]:
     """The key of the unit of each extraction."""
-    items = RunItem.objects.filter(entrant__run=world.run, stage="extract", call__isnull=False)
+    items = RunItem.objects.filter(entrant__run=world.run, step="extract", call__isnull=False)
     return {
         call: f"{world.run.uid}:{model}:{number}"
         for call, model, number in items.values_list("call__uid", "entrant__position", "sample__number")
@@ -157,7 +157,7 @@ def test_runs_that_share_answers_are_both_judged_and_other_gold_is_not(world, st
 
 def copied_run(run: Run) -> Run:
     """A run of the same models with the same calls of the step that is judged."""
-    items = list(RunItem.objects.filter(entrant__run=run, stage="extract").select_related("entrant"))
+    items = list(RunItem.objects.filter(entrant__run=run, step="extract").select_related("entrant"))
     job = Job.objects.get(pk=run.job_id)
     job.pk, job.uid = None, new_uid()
     job.save()
@@ -305,7 +305,7 @@ def test_agreement_stands_by_order_for_rows_of_either_side(world, study):
     assert "Agreement by order" in client.get(address).content.decode()
     assert client.get(f"{address}rows/?order=2").context["rows"] == len(rows)
     # a study whose answers are gone has its report, without orders
-    RunItem.objects.filter(entrant__run=world.run, stage="extract").update(call=None)
+    RunItem.objects.filter(entrant__run=world.run, step="extract").update(call=None)
     assert orders_of(settled, project=study.project) == {}
 
 
@@ -339,7 +339,7 @@ def test_a_report_is_made_once_until_people_settle_more(world, study, monkeypatc
 def add_judgements(run: Run, of: Run) -> None:
     """Give a copied run the judgements of another one."""
     entrants = dict(run.entrants.values_list("name", "pk"))
-    for item in RunItem.objects.filter(entrant__run=of, stage=judged_at(of)).select_related("entrant"):
+    for item in RunItem.objects.filter(entrant__run=of, step=judged_at(of)).select_related("entrant"):
         item.pk, item.entrant_id, item.item = None, entrants[item.entrant.name], None
         item.save()
 
@@ -357,7 +357,7 @@ def test_tables_without_a_place_in_the_report_are_counted_on_its_page(world, stu
     settled.take(rows, timezone.now())
     RunItem.objects.filter(
         entrant__run=world.run, entrant__name="omniscient", sample__number=unjudged.number, repaired__isnull=False,
-        stage=judged_at(world.run),
+        step=judged_at(world.run),
     ).update(repaired=None)  # fmt: skip
     study.tasks.filter(pk=unjudged.pk).update(place=1)
     [judge], _ = calibrated(study)
@@ -478,9 +478,7 @@ def test_corrected_scores_say_how_many_rows_the_judge_left_out_and_what_people_d
     """One row of a table without a count, and a category of which nothing is aligned."""
     client = Client()
     client.force_login(world.alice)
-    item = RunItem.objects.filter(
-        entrant__run=world.run, entrant__name="omniscient", stage=judged_at(world.run)
-    ).first()
+    item = RunItem.objects.filter(entrant__run=world.run, entrant__name="omniscient", step=judged_at(world.run)).first()
     item.repaired["pred"][0] = None
     item.save()
     tasks = study.tasks.filter(source="omniscient")

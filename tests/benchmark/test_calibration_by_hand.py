@@ -80,7 +80,7 @@ class Oracle:
         study = world.study
         self.unit = {key: (story, model, category) for key, story, model, category in study.frame}
         place = {model: key.split(":")[1] for key, (_, model, _) in self.unit.items()}
-        items = RunItem.objects.filter(entrant__run=run, stage="judge").select_related("entrant", "sample", "call")
+        items = RunItem.objects.filter(entrant__run=run, step="judge").select_related("entrant", "sample", "call")
         self.judge = {
             f"{world.run.uid}:{place[one.entrant.name]}:{one.sample.number}": read(one.call.answer) for one in items
         }

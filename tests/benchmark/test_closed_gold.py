@@ -229,7 +229,7 @@ def queries(name: str, world: ResultsWorld) -> list[str]:
 def addresses(world: ResultsWorld, person: str, made: dict[str, str], told: Told) -> list[tuple[str, str]]:
     """(name, address) of everything that answers to GET, of several to one view each with another of its queries."""
     held, found = choices(world, person, made), []
-    kept = SharedItem.objects.filter(report=world.reports[0], sample__number__in=held["number"], stage=LABEL)
+    kept = SharedItem.objects.filter(report=world.reports[0], sample__number__in=held["number"], step=LABEL)
     frozen = {"pk": list(kept.values_list("pk", flat=True)), "report": [world.reports[0].uid]}
     for name, parameters in URLS:
         own = held | (frozen if name in ("benchmark:shared_item", "benchmark:shared_answer") else {})
@@ -587,7 +587,7 @@ def test_an_item_that_shows_an_open_story_as_an_example_does_not_show_it(world, 
     _legal(world, 8)
     show(world, Audience.EVERYONE, False)
     run = world.another(HOSTILE, steps=("label",), judge=None, level=4, examples_from="calibration", limit=1)
-    item = RunItem.objects.get(entrant__run=run, stage=LABEL)
+    item = RunItem.objects.get(entrant__run=run, step=LABEL)
     assert item.sample.number == 1 and item.sample.category == world.dataset.samples.get(number=8).category
     solved = "This is story 8."
     address = f"{world.base}/runs/{run.uid}/items/{item.pk}/"

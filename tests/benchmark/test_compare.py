@@ -87,7 +87,7 @@ def test_the_page_opens_both_items_of_a_story(world, client):
     page = client.get(f"{world.base}/results/compare/", {"a": world.entrant("majority"), "b": world.entrant("random")})
     story = compared(world).stories[0].number
     for name in ("majority", "random"):
-        place = RunItem.objects.get(entrant__run=world.run, entrant__name=name, stage="label", sample__number=story)
+        place = RunItem.objects.get(entrant__run=world.run, entrant__name=name, step="label", sample__number=story)
         address = f"{world.base}/runs/{world.run.uid}/items/{place.pk}/"
         assert address in page.content.decode()
         assert client.get(address).status_code == 200

@@ -85,7 +85,7 @@ def shown(admin, run: Run, name: str, *more: Any, **query: Any) -> str:
 
 def at(run: Run, step: str, model: str = "adder", number: int = ODD) -> RunItem:
     return RunItem.objects.select_related("item__call").get(
-        entrant__run=run, entrant__name=model, stage=step, sample__number=number
+        entrant__run=run, entrant__name=model, step=step, sample__number=number
     )
 
 
@@ -153,7 +153,7 @@ def test_an_answer_that_cannot_be_read_is_kept_and_taken_in_later(breaking, monk
 
 def test_reading_again_leaves_what_cannot_be_read_as_it_was(breaking, dataset, cast):
     run = launched(cast, dataset)
-    RunItem.objects.filter(entrant__run=run, stage="sum").update(repaired={"said": 0})
+    RunItem.objects.filter(entrant__run=run, step="sum").update(repaired={"said": 0})
     breaking("parse")
     told = (
         rf"^22 parses changed, and 4 answers stay as before: Tiny sums could not read the answer to Repeating, "

@@ -116,7 +116,7 @@ def test_the_missing_rows_are_asked_for_and_fill_the_judgement(cast, gold, form)
     assert low <= after["f1"] <= high
     assert report_of(run).entrants[0].groups["stage1"]["official"] == official
     assert gaps_of(run) == {"rows": 0, "judgements": 0, "all_rows": 0}
-    places = RunItem.objects.filter(entrant__run=run, stage=FOLLOW_UP).select_related("item", "call")
+    places = RunItem.objects.filter(entrant__run=run, step=FOLLOW_UP).select_related("item", "call")
     assert {one.item.state for one in places} == {"done"} and len(places) == 4
     assert all(one.repaired["judged"] == one.repaired["asked"] > 0 for one in places)
 
@@ -125,10 +125,7 @@ def test_the_missing_rows_are_asked_for_and_fill_the_judgement(cast, gold, form)
 def test_the_question_is_the_same_conversation_with_only_these_rows(cast, gold, form):
     run = followed_up(run_of(cast, gold, form))
     first, later = (
-        RunItem.objects.filter(entrant__run=run, stage=stage)
-        .order_by("sample")
-        .select_related("call", "sample")
-        .first()
+        RunItem.objects.filter(entrant__run=run, step=stage).order_by("sample").select_related("call", "sample").first()
         for stage in (JUDGE, FOLLOW_UP)
     )
     assert first.call_id != later.call_id and first.call.key != later.call.key
@@ -141,7 +138,7 @@ def test_the_question_is_the_same_conversation_with_only_these_rows(cast, gold, 
     if form == "structured":
         held = later.call.request["schema"]["properties"]["gold"]["items"]["properties"]
         assert held["id"]["enum"] == [len(gold_rows)]
-        extraction = RunItem.objects.get(entrant=first.entrant, sample=first.sample, stage=EXTRACT).call.answer
+        extraction = RunItem.objects.get(entrant=first.entrant, sample=first.sample, step=EXTRACT).call.answer
         matched = later.call.request["schema"]["$defs"]["prediction"]["enum"]
         assert matched == list(range(1, len(parse_extraction(extraction, structured=True)) + 1))
 
@@ -163,7 +160,7 @@ def test_a_follow_up_that_says_nothing_is_unusable_and_leaves_the_gaps(cast, gol
     before = overall(run)
     run = followed_up(run)
     assert overall(run) == before
-    places = RunItem.objects.filter(entrant__run=run, stage=FOLLOW_UP)
+    places = RunItem.objects.filter(entrant__run=run, step=FOLLOW_UP)
     assert set(places.values_list("unusable", "item__state")) == {("no judgement", ItemState.UNUSABLE)}
     assert gaps_of(run)["judgements"] == 0 and gaps_of(run)["all_rows"] > 0
     with pytest.raises(RunRefused):
@@ -176,7 +173,7 @@ def test_a_judgement_without_any_row_is_asked_for_all_and_becomes_one(cast, gold
     run = followed_up(run)
     after = overall(run)
     assert after["stories"] == 4 and after["unusable"] == 0
-    judgements = RunItem.objects.filter(entrant__run=run, stage=JUDGE)
+    judgements = RunItem.objects.filter(entrant__run=run, step=JUDGE)
     assert set(judgements.values_list("item__state", "unusable")) == {(ItemState.DONE, "")}
 
 
@@ -184,7 +181,7 @@ def test_failed_follow_ups_are_retried(cast, gold):
     script = [{"when": "no judgement yet", "fail": "rejected"}]
     run = run_of(cast, gold, options={"script": script})
     run = followed_up(run)
-    assert RunItem.objects.filter(entrant__run=run, stage=FOLLOW_UP, item__state=ItemState.FAILED).count() == 4
+    assert RunItem.objects.filter(entrant__run=run, step=FOLLOW_UP, item__state=ItemState.FAILED).count() == 4
     Endpoint.objects.filter(pk=run.judge_id).update(options={"function": "forgetful"})
     assert retry_failed(job=run.job, now=timezone.now()) == 4
     work_off(run)
@@ -222,7 +219,7 @@ def test_the_pages_offer_it_and_show_what_was_asked(cast, gold, client):
     assert "4 calls" in asked
     assert client.post(f"{base}follow-up/").status_code == 302
     run = work_off(run)
-    place = RunItem.objects.filter(entrant__run=run, stage=FOLLOW_UP).first()
+    place = RunItem.objects.filter(entrant__run=run, step=FOLLOW_UP).first()
     shown = written(client.get(f"{base}items/{place.pk}/"))
     assert "Rows that were asked for" in shown and "no judgement yet" in shown
     assert "The judge gave this row no count" not in shown
@@ -248,5 +245,5 @@ def test_a_follow_up_is_an_item_of_the_run_s_job(cast, gold):
     """So that pausing, budget and batch hold for it too."""
     run = run_of(cast, gold)
     ask_missing(by=None, run=run, now=timezone.now())
-    items = run.job.items.filter(stage=FOLLOW_UP)
+    items = run.job.items.filter(step=FOLLOW_UP)
     assert items.count() == 4 and set(items.values_list("state", "endpoint")) == {(ItemState.WAITING, run.judge_id)}

@@ -64,7 +64,7 @@ def test_a_cell_opens_as_many_items_as_the_live_one(world, report, get):
 def test_answers_that_are_read_again_leave_the_frozen_ones(world, report, get):
     """Every parse, score and answer of now is another one, and one model has none any more."""
     entrant = world.run.entrants.get(name="majority")
-    kept = SharedItem.objects.get(report=report, entrant=entrant, stage=LABEL, sample__number=1)
+    kept = SharedItem.objects.get(report=report, entrant=entrant, step=LABEL, sample__number=1)
     page = f"{world.base}/results/reports/{report.uid}/items/{kept.pk}/"
     before, listed = get(page), get(f"{world.base}/results/reports/{report.uid}/items/?model={entrant.pk}&stage=label")
     RunItem.objects.filter(entrant__run=world.run).update(
@@ -78,9 +78,9 @@ def test_answers_that_are_read_again_leave_the_frozen_ones(world, report, get):
     assert steady(get(f"{world.base}/results/reports/{report.uid}/items/?model={entrant.pk}&stage=label")) == steady(
         listed
     )
-    live = RunItem.objects.get(entrant=entrant, stage=LABEL, sample__number=1)
+    live = RunItem.objects.get(entrant=entrant, step=LABEL, sample__number=1)
     assert "Unusable: the answer is empty" in get(f"{world.base}/runs/{world.run.uid}/items/{live.pk}/")
-    judged = SharedItem.objects.get(report=report, entrant__name="omniscient", stage=JUDGE, sample__number=1)
+    judged = SharedItem.objects.get(report=report, entrant__name="omniscient", step=JUDGE, sample__number=1)
     assert "Predicted" in get(f"{world.base}/results/reports/{report.uid}/items/{judged.pk}/")
 
 
@@ -117,7 +117,7 @@ def test_a_frozen_comparison_opens_both_sides(world, get):
 def test_only_members_who_see_results_open_it_and_only_what_is_closed_to_none(world, report, client):
     """Strangers with the link see nothing; who still labels a story, nothing of it."""
     project = world.dataset.project
-    kept = report.items.get(entrant__name="majority", stage=LABEL, sample__number=3)
+    kept = report.items.get(entrant__name="majority", step=LABEL, sample__number=3)
     base = f"{world.base}/results/reports/{report.uid}/"
     addresses = [base, f"{base}items/", f"{base}items/{kept.pk}/", f"{base}items/{kept.pk}/answer/"]
     statuses = lambda: [client.get(one).status_code for one in addresses]  # noqa: E731

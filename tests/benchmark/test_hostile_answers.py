@@ -109,7 +109,7 @@ def saying(texts: dict[int, str], **others: str) -> list[dict]:
 
 
 def place(run, stage: str, story: int) -> RunItem:
-    return RunItem.objects.select_related("call", "item").get(entrant__run=run, stage=stage, sample__number=story)
+    return RunItem.objects.select_related("call", "item").get(entrant__run=run, step=stage, sample__number=story)
 
 
 def test_hostile_labellings(world):
@@ -174,7 +174,7 @@ def test_hostile_extractions_are_judged_like_any_other(world, form):
         # the oracle's judge credits none of these rows, and no gold row
         assert judged.score == (0.0 if form == "text" and name != "a long field" else None), name
         assert judged.repaired_score in (0.0, None), name
-    rest = RunItem.objects.filter(entrant__run=run, stage=JUDGE, sample__number__gt=len(numbers))
+    rest = RunItem.objects.filter(entrant__run=run, step=JUDGE, sample__number__gt=len(numbers))
     assert {one.repaired_score for one in rest} == {1.0}
     assert run.job.state == "finished"
     assert read_again(by=None, run=run, now=timezone.now()) == 0

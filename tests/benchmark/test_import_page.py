@@ -347,7 +347,7 @@ def test_a_worker_reads_large_files_also_after_it_was_killed(admin, page, cast, 
     run = Run.objects.select_related("job").get(pk=run.pk)
     assert run.job.standing == at_once.job.standing and not UnreadParcel.objects.exists()
     assert not RunParcel.objects.exists() and not RunPreparation.objects.exists()
-    assert _answers(run) == _answers(at_once) and run.params == at_once.params and run.stages == at_once.stages
+    assert _answers(run) == _answers(at_once) and run.params == at_once.params and run.steps == at_once.steps
     same = ("file", "digest", "by", "format", "records", "unmatched", "double", "facts")
     assert {name: run.imported[name] for name in same} == {name: at_once.imported[name] for name in same}
     assert run.title == run.job.title == "acme/other: imported from answers.json"

@@ -87,7 +87,7 @@ def test_they_are_read_and_scored_as_the_answers_of_a_model(bring, cast):
     asked = Run.objects.exclude(pk=run.pk).get()
 
     def parses(of: Run) -> dict:
-        items = RunItem.objects.filter(entrant__run=of, stage="sum")
+        items = RunItem.objects.filter(entrant__run=of, step="sum")
         return {item.sample.key: (item.official, item.repaired, item.score) for item in items.select_related("sample")}
 
     mine, theirs = parses(run), parses(asked)
@@ -286,7 +286,7 @@ def test_samples_of_a_chat_are_matched_by_what_the_user_said_and_results_say_how
     facts = told["facts"]
     assert (facts["time"], facts["seed"], facts["asked by"]) == (STAMP, "3", "local-chat-completions")
     assert facts["model arguments"] == "model=acme/2, max_tokens=9" and facts["generation"] == "until=['\\n\\n']"
-    call = RunItem.objects.get(sample__key="sum-1", stage="sum", repetition=1).call
+    call = RunItem.objects.get(sample__key="sum-1", step="sum", repetition=1).call
     assert [one["role"] for one in json.loads(call.body)["messages"]] == ["system", "user"]
 
 

@@ -206,7 +206,7 @@ def test_a_judge_s_prompt_without_a_place_for_the_story_is_refused_before_anythi
 def test_a_baseline_needs_no_prompt_of_the_set(cast, gold):
     lexical, name = baselines()["lexical-judge"], own_set(cast, extract_level3=EXTRACT)
     run = work_off(started(cast, gold, [make_endpoint("reader")], ["extract", "judge"], judge=lexical, prompt_set=name))
-    assert RunItem.objects.filter(entrant__run=run, stage="judge", call__isnull=False).count() == 4
+    assert RunItem.objects.filter(entrant__run=run, step="judge", call__isnull=False).count() == 4
     assert not RunItem.objects.filter(entrant__run=run, item__state="failed").exists()
 
 

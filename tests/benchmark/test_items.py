@@ -78,7 +78,7 @@ def answering(cast, gold, text: str, stage: str, **plan):
     FUNCTIONS["answers as told"] = lambda body: text  # options are JSON, which PostgreSQL keeps without NUL
     model = make_endpoint("model", options={"function": "answers as told"})
     run = work_off(started(cast, gold, [model], ["extract", "judge"] if stage == "judge" else [stage], **plan))
-    return run, RunItem.objects.filter(entrant__run=run, stage=stage).order_by("sample__position").first()
+    return run, RunItem.objects.filter(entrant__run=run, step=stage).order_by("sample__position").first()
 
 
 def page(client, address: str) -> str:
@@ -227,7 +227,7 @@ def test_prose_beside_a_table_is_a_row_to_the_official_parser_alone(alice, cast,
 
 
 def test_a_judgement_shows_counts_on_both_sides(alice, run):
-    place = RunItem.objects.filter(entrant__run=run, stage="judge").order_by("sample__position").first()
+    place = RunItem.objects.filter(entrant__run=run, step="judge").order_by("sample__position").first()
     shown = alice.get(at(run, f"{place.pk}/")).context["shown"]
     (predicted,) = shown["predicted"]
     assert [row.repaired for row in predicted.rows] == place.repaired["pred"]
@@ -240,7 +240,7 @@ def test_a_judgement_shows_counts_on_both_sides(alice, run):
 def test_a_structured_judgement_names_the_rows_that_match(alice, cast, gold, models):
     chosen = [models["omniscient"]]
     run = work_off(started(cast, gold, chosen, ["extract", "judge"], judge=models["lexical-judge"], form="structured"))
-    place = RunItem.objects.filter(entrant__run=run, stage="judge").first()
+    place = RunItem.objects.filter(entrant__run=run, step="judge").first()
     said = json.loads(place.call.answer)
     shown = alice.get(at(run, f"{place.pk}/")).context["shown"]
     told = [row.matches for row in shown["gold"]]
@@ -277,16 +277,16 @@ def test_neighbours_and_other_stages_are_a_step_away(alice, run):
     first, second = (alice.get(at(run, f"{one.pk}/")).context for one in places[:2])
     assert first["before"] is None and first["after"].pk == places[1].pk and second["before"].pk == places[0].pk
     assert [one.entrant.name for one in first["others"]["models"]] == ["random"]
-    judged = RunItem.objects.filter(stage="judge").first()
+    judged = RunItem.objects.filter(step="judge").first()
     steps = alice.get(at(run, f"{judged.pk}/")).context["others"]["steps"]
-    assert [(step.label, one.stage) for step, one in steps] == [("Extraction", "extract"), ("Judging", "judge")]
+    assert [(step.label, one.step) for step, one in steps] == [("Extraction", "extract"), ("Judging", "judge")]
 
 
 # --- who may
 # ---------------------------------------------------------------------------------------------------------------------
 def test_nobody_sees_gold_beside_a_story_that_they_still_label(client, cast, run, assign):
     ResultsVisibility.objects.create(project=cast.project, audience=Audience.EVERYONE)
-    place = RunItem.objects.filter(entrant__run=run, stage="label").order_by("sample__position").first()
+    place = RunItem.objects.filter(entrant__run=run, step="label").order_by("sample__position").first()
     client.force_login(cast.bob)
     assert client.get(at(run, f"{place.pk}/")).status_code == 200
     assign(place.sample.story)

@@ -150,13 +150,13 @@ def test_links_and_what_it_cannot_tell_come_back_and_skipped_rows_are_asked_agai
     low, high = overall["bounds"]["precision"]
     assert overall["unjudged"]["predicted"] == 4 and low < overall["precision"] <= high
     # Official: MatchCounts read off the links; rows without any count 0 there, as in the released code.
-    item = RunItem.objects.filter(entrant__run=judging, entrant__name="extracted", stage=JUDGE).first()
+    item = RunItem.objects.filter(entrant__run=judging, entrant__name="extracted", step=JUDGE).first()
     assert item.official["pred"] == [len(links) for links in expected[:3]] + [0, 0, len(expected[5])]
     ask_missing(by=None, run=judging, now=timezone.now())
     judging = work_off(judging)
     after = next(one for one in judgements_of(judging) if one.model == "extracted")
     assert after.predicted[4].links == expected[4] and after.predicted[3].cannot_tell
-    call = item.entrant.items.filter(stage="follow").first().call
+    call = item.entrant.items.filter(step="follow").first().call
     assert "cannot_tell" in call.body and '"enum":[5]' in call.body.replace(" ", "")
     assert after.price is None or len(after.calls) == 2
 
@@ -168,9 +168,9 @@ def test_passes_with_shuffled_rows_outvote_what_depends_on_the_order(run, addres
     assert told(thrice) == told(whole)
     first = next(one for one in judgements_of(thrice) if one.model == "extracted")
     assert first.predicted[0].flipped and len(first.calls) == 3 and first.predicted[4].missing
-    stages = RunItem.objects.filter(entrant__run=thrice).values_list("stage", flat=True)
+    stages = RunItem.objects.filter(entrant__run=thrice).values_list("step", flat=True)
     assert sorted(set(stages)) == sorted(("extract", *JUDGED_AT[:3])) and len(stages) == 4 * 4
-    item = RunItem.objects.filter(entrant__run=thrice, stage="judge2").order_by("pk").first()
+    item = RunItem.objects.filter(entrant__run=thrice, step="judge2").order_by("pk").first()
     assert sorted(item.repaired["order"]["gold"]) == list(range(6)) != item.repaired["order"]["gold"]
     versions = {version_of(judging) for judging in (once, thrice, whole)}
     assert len(versions) == 3
@@ -196,7 +196,7 @@ def test_rows_in_gold_s_words_are_settled_and_a_story_without_others_makes_no_ca
     assert [row.settled for row in first.gold] == [False, True, True, False, False, False]
     text = asked[0]["messages"][-1]["content"]
     assert "Some rows need no judgement" in text and text.count(BELIEFS[1][1]) == 2 < text.count(BELIEFS[3][1])
-    copies = RunItem.objects.filter(entrant__run=judging, entrant__name="copied", stage=JUDGE).select_related(
+    copies = RunItem.objects.filter(entrant__run=judging, entrant__name="copied", step=JUDGE).select_related(
         "call", "item"
     )
     assert {(one.call.answered_by, one.call.attempts_made, one.item.made, one.score) for one in copies} == {
@@ -213,9 +213,9 @@ def test_free_text_takes_passes_and_settled_rows_too_and_old_versions_keep_their
         plan = judging_plan(run, judge=judge, options={"self_test": False, **options})
         runs.append(work_off(start_run(by=None, plan=plan, now=timezone.now())))
     plain, more = ([row.count for one in judgements_of(judging) for row in one.rows] for judging in runs)
-    assert plain == more and "rows" not in RunItem.objects.filter(entrant__run=runs[0], stage=JUDGE).first().repaired
-    first = RunItem.objects.filter(entrant__run=runs[1], stage=JUDGE, entrant__name="extracted").first()
-    same = RunItem.objects.get(entrant__run=runs[0], stage=JUDGE, entrant__name="extracted", sample=first.sample)
+    assert plain == more and "rows" not in RunItem.objects.filter(entrant__run=runs[0], step=JUDGE).first().repaired
+    first = RunItem.objects.filter(entrant__run=runs[1], step=JUDGE, entrant__name="extracted").first()
+    same = RunItem.objects.get(entrant__run=runs[0], step=JUDGE, entrant__name="extracted", sample=first.sample)
     assert (first.official, first.score) == (same.official, same.score)
     assert version_of(runs[0]) != version_of(runs[1])
     told = [str(document_of(judging).methods) for judging in runs]

@@ -46,7 +46,7 @@ def judged_run(dataset: Dataset, judge: Endpoint, **options: str) -> Run:
     model = make_endpoint(f"model-{Run.objects.count()}", options={"default": "In the oven"})
     plan = Plan(dataset=dataset, endpoints=[model], steps=["tell"], suite="graded", options=options)
     run = start_run(by=None, plan=plan, now=timezone.now())
-    run.judge, run.stages, run.spec = judge, ["tell", "grade"], run.spec | {"judge": spec_of(judge)}
+    run.judge, run.steps, run.spec = judge, ["tell", "grade"], run.spec | {"judge": spec_of(judge)}
     run.save()
     return run
 

@@ -342,10 +342,10 @@ def test_another_judge_reads_the_same_extractions(alice, extracted):
     new = alice.post(address, asked)["Location"]
     assert alice.post(address, asked)["Location"] == new, "sent twice"
     made = Run.objects.get(source=extracted)
-    assert (made.stages, made.judge, made.params["with_story"], made.params["shots"]) == (["judge"], judge, False, 0)
+    assert (made.steps, made.judge, made.params["with_story"], made.params["shots"]) == (["judge"], judge, False, 0)
     assert [one.name for one in made.entrants.all()] == ["omniscient"], "majority has no extraction"
     work_off(made)
-    assert made.job.items.count() == 2 and RunItem.objects.filter(entrant__run=made, stage="judge").count() == 2
+    assert made.job.items.count() == 2 and RunItem.objects.filter(entrant__run=made, step="judge").count() == 2
 
 
 def test_nothing_to_judge_is_said_and_refused(alice, cast, gold, models):

@@ -199,7 +199,7 @@ def test_figures_follow_the_items(world):
     """A report whose items changed is computed again, and its scores by story with it."""
     before = leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"]
     held = set(StoryScores.objects.values_list("pk", flat=True))
-    place = RunItem.objects.filter(entrant__run=world.run, entrant__name="majority", stage="label").first()
+    place = RunItem.objects.filter(entrant__run=world.run, entrant__name="majority", step="label").first()
     RunItem.objects.filter(pk=place.pk).update(call=None, official=None, repaired=None, score=None, repaired_score=None)
     after = by_model(leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"])["majority"]
     assert not held & set(StoryScores.objects.current().values_list("pk", flat=True))

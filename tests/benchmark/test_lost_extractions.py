@@ -46,7 +46,7 @@ def source(models, tmp_path) -> Run:
 
 
 def lost(run: Run):
-    return RunItem.objects.filter(entrant__run=run, stage=EXTRACT, call=None)
+    return RunItem.objects.filter(entrant__run=run, step=EXTRACT, call=None)
 
 
 def judged(source: Run, models, *names: str, steps=("judge",), **plan) -> Run:

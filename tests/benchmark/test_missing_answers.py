@@ -36,7 +36,7 @@ def world(tmp_path) -> ResultsWorld:
     """`random` refuses all stories but two. Of these it has six labels of seven right, which is more than `majority`
     has on average, and less than `majority` has there: all."""
     held = results_world(tmp_path)
-    places = RunItem.objects.filter(entrant__run=held.run, stage="label").select_related("sample")
+    places = RunItem.objects.filter(entrant__run=held.run, step="label").select_related("sample")
     for item in places.filter(entrant__name__in=("majority", "random")):
         if item.sample.number <= KEPT:
             gold = [[row["labels"][name] for name in DIMENSIONS] for row in item.sample.beliefs]

@@ -45,7 +45,7 @@ def test_a_table_is_unusable_in_a_structured_run_and_an_answer_in_a_free_one(cas
     run = run_of(cast, gold, TABLE, steps=("extract", "judge"))
     overall = of_model(run)["stage1"]["repaired"]["overall"]
     assert (overall["stories"], overall["f1"], overall["unusable_reasons"]) == (0, None, {NOT_STRUCTURED: 4})
-    extracted = RunItem.objects.filter(entrant__run=run, stage="extract").select_related("item")
+    extracted = RunItem.objects.filter(entrant__run=run, step="extract").select_related("item")
     assert {(one.unusable, one.item.state) for one in extracted} == {(NOT_STRUCTURED, "unusable")}
     row = tables_of(document_of(run))["unusable-repaired"]().rows[0]
     assert (row["stage1_unusable"], row["stage1_answers"]) == (4, 4)
@@ -92,7 +92,7 @@ def test_a_judge_that_answers_tables_judges_nothing(cast, gold):
 )
 def test_what_counts_as_structured(cast, gold, text, why):
     run = run_of(cast, gold, text, steps=("extract", "judge"))
-    assert set(RunItem.objects.filter(entrant__run=run, stage="extract").values_list("unusable", flat=True)) == {why}
+    assert set(RunItem.objects.filter(entrant__run=run, step="extract").values_list("unusable", flat=True)) == {why}
 
 
 def test_the_run_page_names_the_endpoint_and_opens_the_answers(cast, gold, client):
@@ -137,7 +137,7 @@ def test_the_methods_text_says_where_nobody_ignored_the_schema(cast, gold, text,
 
 def test_runs_from_before_are_put_right_by_reading_again(cast, gold):
     run = run_of(cast, gold, TABLE, steps=("extract", "judge"))
-    RunItem.objects.filter(entrant__run=run, stage="extract").update(unusable="", repaired={"rows": 1})
+    RunItem.objects.filter(entrant__run=run, step="extract").update(unusable="", repaired={"rows": 1})
     calls = Call.objects.count()
     assert read_again(by=None, run=run, now=timezone.now()) == 4
     assert of_model(run)["stage1"]["repaired"]["overall"]["unusable_reasons"] == {NOT_STRUCTURED: 4}

@@ -44,7 +44,7 @@ def scored_elsewhere(run: Run) -> dict:
     """What score_outputs makes of the very answers of the run."""
     texts: dict[int, dict[str, str]] = {}
     held = RunItem.objects.filter(entrant__run=run, call__isnull=False)
-    for number, stage, answer in held.values_list("sample__number", "stage", "call__answer"):
+    for number, stage, answer in held.values_list("sample__number", "step", "call__answer"):
         texts.setdefault(number, {})[stage] = answer
     return score_official([record_of(one.record) for one in run.dataset.samples.order_by("position")], texts).as_json()
 
@@ -110,7 +110,7 @@ def test_stage_1_needs_both_of_its_answers(world, stage, opening):
     world.server.control(rules=[{"when": f"{opening}\n\nStory:\n=====\nInes in tale 2!", "mode": "error-400"}])
     run = world.run(steps=("extract", "judge"))
     answered = RunItem.objects.filter(entrant__run=run, sample__number=2, call__isnull=False)
-    assert list(answered.values_list("stage", flat=True)) == ([] if stage == "extract" else ["extract"])
+    assert list(answered.values_list("step", flat=True)) == ([] if stage == "extract" else ["extract"])
     assert everywhere(run, "stage1") == {"leaderboard": None, "report": None, "command": None}
     sentence = f"Story 2 has no answer for {stage}; official scoring needs one of every story."
     assert scored_elsewhere(run)["reason"]["stage1"] == scores_of(run)["official"]["reason"]["stage1"] == sentence

@@ -156,9 +156,9 @@ def test_a_judge_run_again_alone_makes_judge_calls_only(world):
     )
     assert (progress_of(other.job).made, world.paid - before) == (STORIES, STORIES)
     assert Call.objects.filter(endpoint=world.models["model"]).count() == STORIES  # the extractions, untouched
-    held = RunItem.objects.filter(entrant__run=other, stage=EXTRACT)
+    held = RunItem.objects.filter(entrant__run=other, step=EXTRACT)
     assert set(held.values_list("call", flat=True)) == set(
-        RunItem.objects.filter(entrant__run=first, stage=EXTRACT).values_list("call", flat=True)
+        RunItem.objects.filter(entrant__run=first, step=EXTRACT).values_list("call", flat=True)
     )
 
 

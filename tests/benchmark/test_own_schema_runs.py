@@ -126,7 +126,7 @@ def test_a_suite_that_cannot_be_made_for_a_schema_finds_its_gold_unfit(run, monk
 
 
 def test_models_are_asked_for_its_labels(run):
-    text = json.dumps(RunItem.objects.filter(entrant__run=run, entrant__name="reader", stage="label").first().call.body)
+    text = json.dumps(RunItem.objects.filter(entrant__run=run, entrant__name="reader", step="label").first().call.body)
     assert f"Actor | Belief | {' | '.join(NAMES)}" in text and "Social norm: Kept, Broken, None" in text
     assert "seven" not in text and "Mental-Source" not in text and run.prompt_set == "omnitom-any-1"
 
@@ -136,7 +136,7 @@ def test_answers_are_read_and_scored_by_its_labels(run):
     three labels."""
     items = {
         item.sample.number: item
-        for item in RunItem.objects.filter(entrant__run=run, entrant__name="reader", stage="label")
+        for item in RunItem.objects.filter(entrant__run=run, entrant__name="reader", step="label")
     }
     assert (items[1].repaired_score, items[4].repaired_score) == (1.0, 4 / 8)
     assert {item.official for item in items.values()} == {None} == {item.score for item in items.values()}
@@ -209,7 +209,7 @@ def test_items_are_found_by_its_labels(run, page):
     assert 'value="emotion" selected' in found and "1 of 2" not in found
     right = page(f"runs/{run.uid}/items/", model=reader, stage="label", dimension="valence", gold="Good", said="Bad")
     assert 'aria-label="Story 3,' in right and 'aria-label="Story 4,' not in right
-    item = RunItem.objects.get(entrant=reader, stage="label", sample__number=4)
+    item = RunItem.objects.get(entrant=reader, step="label", sample__number=4)
     shown = page(f"runs/{run.uid}/items/{item.pk}/")
     assert "social_n" in shown and "Feeling 4" in shown and "Feeling 1" in shown
     assert "has no official parse" in shown and "it stands below" not in shown

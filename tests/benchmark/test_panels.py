@@ -40,7 +40,7 @@ NO_VERDICT = "the judge has no verdict on any story"
 
 def second_judge(world, name="strict"):  # noqa: F811
     """A judge that says of every row of a kept judgement that it is not matched, beside the same answers."""
-    said = list(RunItem.objects.filter(entrant__run=world.run, stage=judged_at(world.run)).select_related("entrant"))
+    said = list(RunItem.objects.filter(entrant__run=world.run, step=judged_at(world.run)).select_related("entrant"))
     run = copied_run(world.run)
     run.judge = endpoint(name, model=f"acme/{'Omni' if name == 'strict' else name}-7b")
     run.spec = run.spec | {"judge": {"name": name, "model": run.judge.model}}
@@ -190,7 +190,7 @@ def test_where_nothing_is_settled_the_judge_is_not_said_to_be_silent(world, stud
 def silenced(world):  # noqa: F811
     """A second judge without a verdict on any row."""
     run = second_judge(world)
-    for item in RunItem.objects.filter(entrant__run=run, stage=judged_at(run)):
+    for item in RunItem.objects.filter(entrant__run=run, step=judged_at(run)):
         item.repaired |= {side: [None] * len(item.repaired.get(side) or ()) for side in ("pred", "gold")}
         item.unusable = NO_JUDGEMENT
         item.save()
@@ -243,7 +243,7 @@ def test_a_ranking_is_of_the_chosen_judge_else_of_one_with_verdicts(world, study
     name, entrants = ranking(judge=next(one for one in _judges(world) if "strict" in one))
     assert "strict" in name and ranks(entrants) == {None}
     assert "the judge has no verdict" in entrants[0].no_letters["official"]
-    for item in RunItem.objects.filter(entrant__run=silent, stage=judged_at(silent)):
+    for item in RunItem.objects.filter(entrant__run=silent, step=judged_at(silent)):
         item.repaired |= {side: [0] * len(item.repaired.get(side) or ()) for side in ("pred", "gold")}
         item.unusable = ""
         item.save()
@@ -379,5 +379,5 @@ def test_panel_and_bridge_are_kept_until_a_judge_says_more_or_a_family_changes(w
     Endpoint.objects.filter(name="strict").update(family="other")
     assert look() == ["panel"] and look() == []
     assert client.get(f"{base}/panel/?own=1").status_code == 200 and computed == ["panel"]
-    RunItem.objects.filter(entrant__run=second, stage=judged_at(second)).first().delete()
+    RunItem.objects.filter(entrant__run=second, step=judged_at(second)).first().delete()
     assert look() == ["panel", "bridge"]

@@ -53,7 +53,7 @@ def prepare() -> None:
 def asked(run: Run) -> list[tuple]:
     """What is asked, each with whether it has its work."""
     rows = RunItem.objects.filter(entrant__run=run, item__job=run.job)
-    return sorted(rows.values_list("entrant__name", "stage", "sample", "repetition", "item__endpoint__name"))
+    return sorted(rows.values_list("entrant__name", "step", "sample", "repetition", "item__endpoint__name"))
 
 
 def page_of(client, run: Run) -> str:

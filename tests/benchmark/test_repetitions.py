@@ -69,7 +69,7 @@ def _with_run() -> Cast:
 
 def scores(run: Run, model: str, stage: str) -> dict[int, list[float]]:
     """{repetition: the score of each story}."""
-    places = RunItem.objects.filter(entrant__run=run, entrant__name=model, stage=stage).order_by("sample__position")
+    places = RunItem.objects.filter(entrant__run=run, entrant__name=model, step=stage).order_by("sample__position")
     found: dict[int, list[float]] = {}
     for turn, score in places.values_list("repetition", "repaired_score"):
         found.setdefault(turn, []).append(score)
@@ -78,9 +78,9 @@ def scores(run: Run, model: str, stage: str) -> dict[int, list[float]]:
 
 def test_each_repetition_is_a_call_of_its_own(run):
     places = RunItem.objects.filter(entrant__run=run)
-    assert places.filter(stage="label").count() == 2 * TURNS * 6 and places.filter(stage="judge").count() == TURNS * 6
+    assert places.filter(step="label").count() == 2 * TURNS * 6 and places.filter(step="judge").count() == TURNS * 6
     assert not places.filter(call=None).exists()
-    label = places.filter(stage="label", entrant__name="random")
+    label = places.filter(step="label", entrant__name="random")
     assert len(set(label.values_list("sample", "call"))) == TURNS * 6  # stories with the same rows share their call
     assert set(label.values_list("call__sample", flat=True)) == set(range(TURNS))
 
@@ -177,8 +177,8 @@ def assert_shown(run: Run, other: Run, expected: dict) -> None:
     Run.objects.filter(pk=other.pk).update(params=other.params | {"temperature": 0.1})
     assert prompt_splits(run, {"stage2": [model]}) == {}
     Run.objects.filter(pk=other.pk).update(params=other.params)
-    RunItem.objects.filter(entrant__run=other, stage="label").update(repaired_score=0.5)
-    RunItem.objects.filter(entrant__run=other, stage="label", repetition=0, sample__position=0).update(
+    RunItem.objects.filter(entrant__run=other, step="label").update(repaired_score=0.5)
+    RunItem.objects.filter(entrant__run=other, step="label", repetition=0, sample__position=0).update(
         repaired_score=None
     )
     cache.clear()

@@ -70,7 +70,7 @@ def test_two_who_compute_a_report_at_once_keep_one(world, monkeypatch):
 
 
 def _one_answer_less(world) -> None:
-    item = RunItem.objects.filter(entrant__run=world.run, entrant__name="majority", stage="label").first()
+    item = RunItem.objects.filter(entrant__run=world.run, entrant__name="majority", step="label").first()
     RunItem.objects.filter(pk=item.pk).update(call=None, official=None, repaired=None, score=None, repaired_score=None)
 
 

@@ -42,7 +42,7 @@ def skipped(world) -> Run:
     """A run in which all answers can be used; of `omniscient` the judge left out the first gold row and the first
     predicted one of each story."""
     run = extracting(world, 5)
-    for item in RunItem.objects.filter(entrant__run=run, entrant__name="omniscient", stage="judge"):
+    for item in RunItem.objects.filter(entrant__run=run, entrant__name="omniscient", step="judge"):
         counts = {side: [None, *item.repaired[side][1:]] for side in ("pred", "gold")}
         RunItem.objects.filter(pk=item.pk).update(repaired=item.repaired | counts, unjudged=2)
     forget_report(run)

@@ -121,7 +121,7 @@ def test_a_judge_alone_takes_the_newest_extractions(dataset):
     assert told["calls"] == {"made": 5, "reused": 0}
     assert told["scores"]["official"]["stage1"]["overall"]["stories"] == "5"
     newest = Run.objects.first()
-    assert newest.source is not None and not RunItem.objects.filter(entrant__run=newest, stage=LABEL).exists()
+    assert newest.source is not None and not RunItem.objects.filter(entrant__run=newest, step=LABEL).exists()
 
 
 def test_a_judge_that_was_named_judges(dataset):
@@ -235,7 +235,7 @@ def test_labelling_beside_a_judge_asks_the_present_gold_and_never_an_older_one(d
     assert Dataset.objects.count() == 1
     run(*both, "--dataset", "1", "--limit", "2")
     made = Run.objects.first()
-    assert (made.dataset.version, sorted(made.stages)) == (1, ["judge", "label"])
+    assert (made.dataset.version, sorted(made.steps)) == (1, ["judge", "label"])
     # two labels are asked, and two extractions that are there are judged
     assert made.job.items.count() == 4
 

@@ -71,7 +71,7 @@ def test_judgements_that_are_to_come_count_as_waiting(run):
     assert {key: (row.total, row.waiting) for key, row in found.items()} == {
         ("omniscient", "extract"): (4, 4), ("omniscient", "judge"): (4, 4), ("majority", "label"): (4, 4),
     }  # fmt: skip
-    assert RunItem.objects.filter(stage="judge").count() == 0 and to_come_of([run]) == {run.pk: 4}
+    assert RunItem.objects.filter(step="judge").count() == 0 and to_come_of([run]) == {run.pk: 4}
     assert total_of(list(found.values())).total == 12
 
 
@@ -85,7 +85,7 @@ def test_a_failed_extraction_is_not_awaited_by_the_judge(cast, gold, models):
 
 
 def test_half_way_every_state_is_counted(run):
-    extract = list(Item.objects.filter(stage="extract").order_by("id"))
+    extract = list(Item.objects.filter(step="extract").order_by("id"))
     for item, state in zip(extract, ("claimed", "done", "unusable", "failed"), strict=True):
         Item.objects.filter(pk=item.pk).update(
             state=state, finished_at=timezone.now(), made=state != "failed", cost=Decimal("0.5")
@@ -121,7 +121,7 @@ def test_the_page_moves_while_it_runs_and_then_stands_still(alice, run):
 
 
 def test_figures_wait_for_what_is_in_flight_after_a_pause(alice, run):
-    items = list(Item.objects.filter(job=run.job, stage=EXTRACT))
+    items = list(Item.objects.filter(job=run.job, step=EXTRACT))
     work_off(run)
     Job.objects.filter(pk=run.job.pk).update(state="paused", outcome="")
     Item.objects.filter(pk=items[0].pk).update(state="claimed")

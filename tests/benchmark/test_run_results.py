@@ -243,7 +243,7 @@ def test_a_repaired_figure_opens_the_items_that_it_rests_on(world, client):
     """Four of nine items have a repaired score: the repaired figure opens these four, the official one all nine."""
     world.models["partly"] = endpoint("partly", options={"default": "no table"})
     run = world.another("partly", steps=("label",))
-    used = list(RunItem.objects.filter(entrant__run=run, stage="label")[:4])
+    used = list(RunItem.objects.filter(entrant__run=run, step="label")[:4])
     RunItem.objects.filter(pk__in=[one.pk for one in used]).update(repaired_score=0.5)
     client.force_login(world.alice)
     items = f"{world.base}/runs/{run.uid}/items/?stage=label"

@@ -139,9 +139,9 @@ def test_judging_anew_takes_extractions_over_and_calls_the_judge_alone(dataset, 
     new = Call.objects.exclude(pk__in=before)
     assert set(new.values_list("endpoint__name", flat=True)) == {"strict"} and new.count() == 8
     for stage in (EXTRACT, JUDGE):
-        assert RunItem.objects.filter(entrant__run=anew, stage=stage).count() == 8
-    taken = RunItem.objects.filter(entrant__run=anew, stage=EXTRACT)
-    held = RunItem.objects.filter(entrant__run=extracted, stage=EXTRACT)
+        assert RunItem.objects.filter(entrant__run=anew, step=stage).count() == 8
+    taken = RunItem.objects.filter(entrant__run=anew, step=EXTRACT)
+    held = RunItem.objects.filter(entrant__run=extracted, step=EXTRACT)
     fields = ("sample", "call", "repaired", "unusable")
     assert list(taken.order_by("sample").values_list(*fields)) == list(held.order_by("sample").values_list(*fields))
     assert read_again(by=None, run=anew, now=NOW()) == 0

@@ -148,7 +148,7 @@ def test_a_step_waits_for_all_answers_that_it_needs_and_equal_questions_are_one_
     run = work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))
     answered = RunItem.objects.filter(entrant__run=run, call__isnull=False)
     assert (run.job.state, answered.count(), Call.objects.count()) == ("finished", 3 * len(SUMS), 2 * len(SUMS))
-    assert RunItem.objects.filter(stage="sum", repaired_score=1.0).count() == len(SUMS)
+    assert RunItem.objects.filter(step="sum", repaired_score=1.0).count() == len(SUMS)
 
 
 @pytest.mark.django_db(transaction=True)

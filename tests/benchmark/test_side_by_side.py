@@ -200,7 +200,7 @@ def test_both_answers_stand_beside_gold_and_the_prompt_stands_once(world, page):
     text = page("majority", "random", stage="stage2")
     assert text.count("Prompt, the same for both") == 1 and text.count('aria-label="Raw answer"') == 2
     items = RunItem.objects.filter(
-        entrant__run=world.run, sample__number=3, stage="label", entrant__name__in=("majority", "random")
+        entrant__run=world.run, sample__number=3, step="label", entrant__name__in=("majority", "random")
     )
     assert all(f"/items/{item.pk}/" in text for item in items) and items.count() == 2
     count, differing = (int(found) for found in re.search(r"All (\d+).*?(\d+) that differ", text).groups())

@@ -273,7 +273,7 @@ def test_one_launch_sweeps_models_and_judges_and_asks_the_models_once(cast, data
     ]  # fmt: skip
     for one in runs:
         assert not work_off(one).job.has_failed
-    extracted = [set(RunItem.objects.filter(entrant__run=one, stage="extract").values_list("call")) for one in runs]
+    extracted = [set(RunItem.objects.filter(entrant__run=one, step="extract").values_list("call")) for one in runs]
     assert extracted[1] == extracted[2] == extracted[5] and len(extracted[1]) == 6
     assert sweep_of(runs[4]) == runs[:2], "the table has each model at each level once"
     table = levels_table(runs[:2], cast.alice)

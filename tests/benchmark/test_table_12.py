@@ -71,7 +71,7 @@ def test_a_failed_call_is_no_unusable_output(cast, gold, models):
     assert (row["stage1_calls"], row["stage1_judgements"]) == (1, 0)
     assert missing(run) == {"no usable row": 1, "the call failed": 1}
     found = service.items_of(run, {"stage": "judge", "problem": "missing"})
-    assert sorted(one.stage for one in found) == ["extract", "judge"]
+    assert sorted(one.step for one in found) == ["extract", "judge"]
 
 
 def test_a_failed_labelling_call_is_named(cast, gold):
@@ -111,6 +111,6 @@ def test_a_table_that_was_cut_off_before_its_first_row_is_no_empty_table(cast, g
     run = work_off(started(cast, gold, [model], STAGES, judge=models["lexical-judge"]))
     assert missing(run) == {"the answer was cut off": 4}
     assert (row_of(run)["stage1_unusable"], row_of(run)["stage2_unusable"]) == (4, 4)
-    assert set(RunItem.objects.filter(entrant__run=run, stage="label").values_list("repaired_score", flat=True)) == {
+    assert set(RunItem.objects.filter(entrant__run=run, step="label").values_list("repaired_score", flat=True)) == {
         None
     }

@@ -234,14 +234,14 @@ def test_a_run_asks_every_step_of_every_repetition(run):
     assert (run.suite, run.params["repetitions"], run.params["options"]) == ("tiny", 2, {"politeness": "now"})
     places = RunItem.objects.filter(entrant__run=run)
     assert places.count() == 2 * 2 * 2 * len(SUMS) and not places.filter(call=None).exists()
-    sums = places.filter(stage="sum", entrant__name="adder")
+    sums = places.filter(step="sum", entrant__name="adder")
     assert {one.repetition for one in sums} == {0, 1} and set(sums.values_list("repaired_score", flat=True)) == {1.0}
     assert len(set(places.values_list("call", flat=True))) == places.count()  # a repetition is a call of its own
 
 
 @pytest.mark.once
 def test_every_page_of_results_shows_it(run, admin, cast):
-    slug, place = cast.project.slug, RunItem.objects.filter(entrant__run=run, stage="sum").first()
+    slug, place = cast.project.slug, RunItem.objects.filter(entrant__run=run, step="sum").first()
     pages = {
         name: admin.get(reverse(f"benchmark:{name}", args=args), data)
         for name, args, data in (
@@ -456,7 +456,7 @@ def test_it_is_extended(run, admin, cast):
     assert "48 calls" in estimate
     assert admin.post(reverse("benchmark:extend_run", args=[cast.project.slug, run.uid]), sent).status_code == 302
     work_off(run)
-    assert RunItem.objects.filter(entrant__name="late", stage="sum", repaired_score=1.0).count() == 2 * len(SUMS)
+    assert RunItem.objects.filter(entrant__name="late", step="sum", repaired_score=1.0).count() == 2 * len(SUMS)
     page = admin.get(reverse("benchmark:run", args=[cast.project.slug, run.uid])).content.decode()
     assert "12 sums" in " ".join(page.split()) and "tone curt" in page and "Judge anew" not in page
 
@@ -569,7 +569,7 @@ def test_a_stage_that_is_named_twice_is_asked_once(tiny, admin, cast):
         "max_tokens": 20, "seed": 3,
     }  # fmt: skip
     assert admin.post(reverse("benchmark:launch", args=[cast.project.slug]), sent).status_code == 302
-    assert Run.objects.get().stages == ["repeat"]
+    assert Run.objects.get().steps == ["repeat"]
 
 
 @pytest.mark.once
@@ -580,7 +580,7 @@ def test_a_run_that_lacks_an_answer_has_its_pages(tiny, admin, cast):
         suite="tiny", options={"politeness": "now"},
     )  # fmt: skip
     run = work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))
-    RunItem.objects.filter(entrant__run=run, stage="sum", sample__number=1).update(call=None)
+    RunItem.objects.filter(entrant__run=run, step="sum", sample__number=1).update(call=None)
     for name, args in (("run_results", [run.uid]), ("run_report", [run.uid]), ("leaderboard", []), ("differences", [])):
         assert admin.get(reverse(f"benchmark:{name}", args=[cast.project.slug, *args])).status_code == 200, name
     metrics = report_of(run).entrants[0].groups["tiny"]

@@ -102,7 +102,7 @@ def test_full_pages_are_accessible_and_nothing_scrolls_sideways(
     work_off(run)
     started(cast, gold, [models["random"]])
     places = {
-        (one.stage, one.entrant.endpoint.provider): one.pk
+        (one.step, one.entrant.endpoint.provider): one.pk
         for one in RunItem.objects.filter(entrant__run=run)
         .select_related("entrant__endpoint", "sample")
         .order_by("-sample__number")
@@ -209,7 +209,7 @@ def test_a_run_is_opened_down_to_a_raw_answer(admin, cast, gold, models):
     tab_to(admin, "Story 3, labelling by majority")
     press(admin, "Enter")
     admin.wait_for_selector("h1:has-text('Story 3: labelling by majority')")
-    place = RunItem.objects.get(entrant__run=run, stage="label", sample__number=3)
+    place = RunItem.objects.get(entrant__run=run, step="label", sample__number=3)
     answer = place.call.answer
     assert admin.locator("pre[aria-label='Raw answer']").inner_text().strip() == answer.strip()
     tab_to(admin, "Download")

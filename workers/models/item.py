@@ -90,7 +90,7 @@ class ItemQuerySet(models.QuerySet):
 
     def insert_waiting(self, job: Job, items: Iterable[tuple[Endpoint, str, str]], *, start: datetime) -> None:
         """Insert waiting items of (endpoint, step, key), in the caller's transaction."""
-        fields = ("job", "endpoint", "stage", "key", "state", "not_before", "made", "cost", "problem")
+        fields = ("job", "endpoint", "step", "key", "state", "not_before", "made", "cost", "problem")
         rest = (ItemState.WAITING, start, False, Decimal(0), "")
         insert_rows(self.model, fields, [(job.pk, endpoint.pk, step, key, *rest) for endpoint, step, key in items])
 
@@ -186,7 +186,7 @@ class Item(models.Model):
 
     job = models.ForeignKey(Job, models.CASCADE, related_name="items")
     endpoint = models.ForeignKey(Endpoint, models.PROTECT, related_name="items")
-    stage = models.CharField(max_length=20, blank=True)
+    step = models.CharField(max_length=20, blank=True, db_column="stage")
     key = models.CharField(max_length=80)
     state = models.CharField(max_length=10, choices=ItemState.choices, default=ItemState.WAITING)
     not_before = models.DateTimeField()
@@ -204,7 +204,7 @@ class Item(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["job", "endpoint", "stage", "key"], name="one_item_a_key"),
+            models.UniqueConstraint(fields=["job", "endpoint", "step", "key"], name="one_item_a_key"),
             models.CheckConstraint(condition=Q(state__in=ItemState.values), name="item_state_known"),
         ]
         indexes = [

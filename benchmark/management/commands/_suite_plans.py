@@ -152,7 +152,7 @@ def _judgeable(
     needed = needed_by_judge(suite)
     for run in runs:
         endpoint_ids = set(run.entrants.values_list("endpoint_id", flat=True))
-        if set(needed) <= set(run.stages) and endpoint_ids >= {endpoint.pk for endpoint in endpoints}:
+        if set(needed) <= set(run.steps) and endpoint_ids >= {endpoint.pk for endpoint in endpoints}:
             return run
     names = ", ".join(endpoint.name for endpoint in endpoints)
     of = [f"version {dataset.version} of the dataset"] if dataset is not None else []

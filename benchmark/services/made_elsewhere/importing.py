@@ -266,7 +266,7 @@ def refuse_twice(preview: Preview, *, but: int | None = None) -> None:
 def describe(run: Run, preview: Preview, *, by: str, now: datetime) -> None:
     """Say on a run that is not saved what was read: its steps, its name, and what is known of the making."""
     plan, made = preview.plan, preview.made
-    run.stages = preview.steps
+    run.steps = preview.steps
     run.title = (plan.title or gettext_noop(f"{preview.model}: imported from {made.name}"))[:200]
     counts = {
         "records": len(made.records), "unmatched": len(preview.matched.unmatched),

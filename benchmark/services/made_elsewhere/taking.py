@@ -93,13 +93,13 @@ def take_rows(run: Run, rows: Sequence[AnswerRow], now: datetime) -> None:
     """Make an item for each question, and give it its answer, or the reason why there is none."""
     entrant = Entrant.objects.select_related("endpoint").get(run=run)
     before = RunItem.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
-    fields = ("entrant", "sample", "stage", "unusable", "repetition")
+    fields = ("entrant", "sample", "step", "unusable", "repetition")
     insert_rows(RunItem, fields, [(entrant.pk, row.sample, row.step, row.why, row.turn) for row in rows])
     added = entrant.items.filter(pk__gt=before)
     add_work(run=run, run_items=added, now=now)
     items = {
         (sample, step, turn): str(pk)
-        for pk, sample, step, turn in added.values_list("pk", "sample", "stage", "repetition")
+        for pk, sample, step, turn in added.values_list("pk", "sample", "step", "repetition")
     }
     answers = [_answer(run, items[row[:3]], row) for row in rows if row.text is not None]
     missing = {items[row[:3]]: row.why for row in rows if row.text is None}

@@ -58,7 +58,7 @@ def import_unread(
     run = draft_of(checked, samples_of_import(checked))
     names = ", ".join(name for _, name in files)
     run.title = (plan.title or gettext_noop(f"Imported from {names}"))[:200]
-    run.stages = steps_of_import(plan)
+    run.steps = steps_of_import(plan)
     told = {"said": asdict(said), "repetitions": plan.repetitions, "title": plan.title}
     with transaction.atomic():
         run.spec = spec_of(plan, by=by.username if by else "", now=now, file=names, digest="", model=said.model)

@@ -91,7 +91,7 @@ def _compared(runs: list[Run]):
     kinds = dict.fromkeys((run.dataset_id, run.form) for run in runs)
     for (dataset, form), (stage, places) in product(kinds, STAGES.items()):
         alike = [one for one in entrants if (one.run.dataset_id, one.run.form) == (dataset, form)]
-        models = [one for one in alike if one.items.filter(stage=places).exists()]
+        models = [one for one in alike if one.items.filter(step=places).exists()]
         pairs = [*pairwise(models), *((models[0], one) for one in models[2:])]
         for (one, other), parse in product(pairs, ("official", "repaired")):
             chosen = ("--model", one.name, "--other-model", other.name, "--stage", stage, "--reading", parse)
@@ -146,12 +146,13 @@ def _output(entrant) -> dict[str, Any]:
     }
 
 
-READ = ("stage", "call_id", "official", "repaired", "score", "repaired_score", "unusable", "unjudged")
+READ = ("call_id", "official", "repaired", "score", "repaired_score", "unusable", "unjudged")
 
 
 def _place(place) -> dict[str, Any]:
     sample = place.sample if hasattr(place, "sample") else place.story
-    return {name: getattr(place, name) for name in ("id", "entrant_id", *READ)} | {"number": sample.number}
+    read = {name: getattr(place, name) for name in ("id", "entrant_id", *READ)}
+    return read | {"stage": place.step, "number": sample.number}
 
 
 def _judge_test(run: Run) -> list[dict[str, Any]]:
@@ -196,6 +197,6 @@ def _answers(report: SharedReport, client: Client, address: str) -> list[str]:
 def _items(client: Client, address: str) -> list[list[Any]]:
     """The rows of the page of items."""
     return [
-        [row["item"].pk, row["state"], row["item"].stage, row["item"].score, row["item"].repaired_score]
+        [row["item"].pk, row["state"], row["item"].step, row["item"].score, row["item"].repaired_score]
         for row in client.get(address).context["rows"]
     ]

@@ -167,7 +167,7 @@ def again(item: RunItem, *, label, score: float | None) -> None:
     """A second answer to the question of an item, which says that label."""
     read = {"official": {"label": label}, "repaired": {"label": label}, "repaired_score": score}
     RunItem.objects.create(
-        entrant=item.entrant, sample=item.sample, stage=item.stage, repetition=1, call=item.call, **read,
+        entrant=item.entrant, sample=item.sample, step=item.step, repetition=1, call=item.call, **read,
         unusable="" if score is not None else "says none of the answers",
     )  # fmt: skip
 

@@ -140,8 +140,8 @@ def test_calls_that_methods_have_in_common_are_made_and_counted_once(cast, perce
     assert budget_of(askings) == Decimal("0.9999")
     runs = [work_off(run) for run in start_runs(by=cast.alice, plans=plans, now=timezone.now())]
     asked = RunItem.objects.filter(entrant__run__in=runs, call__isnull=False)
-    assert asked.filter(stage__in=("perceptions", "perceive")).values("call").distinct().count() == 4
-    assert asked.filter(stage="belief").values("call").distinct().count() == 16
+    assert asked.filter(step__in=("perceptions", "perceive")).values("call").distinct().count() == 4
+    assert asked.filter(step="belief").values("call").distinct().count() == 16
 
 
 @pytest.mark.parametrize("methods", [["joint"], ["plain", "joint"]])

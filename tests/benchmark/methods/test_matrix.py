@@ -145,18 +145,18 @@ def _answers(run: Run) -> dict[tuple[str, ...], str]:
     for sample in {item.sample for item in RunItem.objects.filter(entrant__run=run).select_related("sample")}:
         for model in (ORACLE, OMNISCIENT, RANDOM):
             earlier: dict[str, str] = {}
-            for step in run.stages:
-                needed = {name: earlier[name] for name in suite.needed(step, run.stages)}
+            for step in run.steps:
+                needed = {name: earlier[name] for name in suite.needed(step, run.steps)}
                 question = question_of(run, sample, step, needed)
                 request = suite.request(question)
-                earlier[step] = _said(model, question, request, run.stages[-1])
+                earlier[step] = _said(model, question, request, run.steps[-1])
                 known[model, *(message.content for message in request.messages)] = earlier[step]
     return known
 
 
 def _overlooked(run: Run, truth: Callable[[Question], str | None]) -> set[str]:
     samples: set[Sample] = {item.sample for item in RunItem.objects.filter(entrant__run=run).select_related("sample")}
-    return {sample.key for sample in samples if truth(question_of(run, sample, run.stages[-1])) is not None}
+    return {sample.key for sample in samples if truth(question_of(run, sample, run.steps[-1])) is not None}
 
 
 @pytest.mark.parametrize("name", COPIES)
@@ -191,7 +191,7 @@ def test_a_suite_by_all_its_methods_over_http(name, cast, tmp_path, monkeypatch)
 
 
 def _each_is_right_where_its_rule_is(run: Run, copy: Small) -> None:
-    answered = RunItem.objects.filter(entrant__run=run, stage=run.stages[-1])
+    answered = RunItem.objects.filter(entrant__run=run, step=run.steps[-1])
     assert run.job.state == "finished" and not answered.filter(call=None).exists()
     wrong = {
         model: set(

@@ -59,8 +59,8 @@ def test_a_run_asks_at_the_steps_of_its_program(plan, cast, tone, steps):
     run = start_run(by=cast.alice, plan=planned, now=timezone.now())
     assert {row.step: row.total for row in step_progress(run, now=timezone.now())} == dict.fromkeys(steps, len(SUMS))
     run = work_off(run)
-    assert run.stages == steps and run.job.state == "finished"
-    assert sorted(set(RunItem.objects.values_list("stage", flat=True))) == steps
+    assert run.steps == steps and run.job.state == "finished"
+    assert sorted(set(RunItem.objects.values_list("step", flat=True))) == steps
     assert report_of(run).entrants[0].groups["tiny"]["repaired"]["overall"]["right"] == 1.0
     stories = check(planned)
     looked_up = cached_answers(planned, stories, parts_of(planned, stories))
@@ -69,8 +69,8 @@ def test_a_run_asks_at_the_steps_of_its_program(plan, cast, tone, steps):
 
 def test_a_lost_earlier_answer_is_a_missing_one(plan, cast):
     run = work_off(start_run(by=cast.alice, plan=plan("please"), now=timezone.now()))
-    lost = RunItem.objects.filter(stage="repeat").first()
-    RunItem.objects.filter(stage="sum", sample=lost.sample).delete()
+    lost = RunItem.objects.filter(step="repeat").first()
+    RunItem.objects.filter(step="sum", sample=lost.sample).delete()
     lost.item.__class__.objects.filter(pk=lost.item_id).update(state=ItemState.FAILED)
     RunItem.objects.filter(pk=lost.pk).update(call=None)
     forget_report(run)

@@ -66,7 +66,7 @@ def test_a_method_that_helps_is_told_from_one_that_does_not(runs):
 
 
 def test_missing_answers_are_values_with_bounds(runs):
-    lost = RunItem.objects.filter(entrant__run=runs[1], entrant__name=THINKS, stage="answer")[:23]
+    lost = RunItem.objects.filter(entrant__run=runs[1], entrant__name=THINKS, step="answer")[:23]
     RunItem.objects.filter(pk__in=[item.pk for item in lost]).update(
         call=None, official=None, repaired=None, score=None, repaired_score=None
     )
@@ -102,7 +102,7 @@ def test_methods_are_compared_by_genre_in_the_macro_f1_of_the_paper(runs):
 
 def test_a_missing_answer_leaves_bounds_in_its_genre_alone(runs):
     lost = RunItem.objects.filter(
-        entrant__run=runs[1], entrant__name=THINKS, stage="answer", sample__key="00000000/location_cg_fo/0"
+        entrant__run=runs[1], entrant__name=THINKS, step="answer", sample__key="00000000/location_cg_fo/0"
     )
     lost.update(call=None, official=None, repaired=None, score=None, repaired_score=None)
     rows = part_rows(runs[0])

@@ -96,9 +96,9 @@ def cells_of(table: Table) -> dict[str, dict]:
 
 def test_without_a_judge_nothing_is_judged_and_nothing_is_kept_of_it(world):
     run = world.run()
-    assert run.stages == ["answer"] and run.judge is None and run.title.endswith("FANToM")
+    assert run.steps == ["answer"] and run.judge is None and run.title.endswith("FANToM")
     assert not {"judge_form", "self_test"} & run.params.keys()
-    assert not RunItem.objects.filter(stage="judge").exists()
+    assert not RunItem.objects.filter(step="judge").exists()
     assert "told-repaired" not in tables_of(document_of(run))
 
 
@@ -109,8 +109,8 @@ def test_a_judge_reads_free_beliefs_alone_and_its_verdicts_are_scored_beside_the
     )  # fmt: skip
     expected = {line.step: line.calls for line in estimate(plan).lines}
     run = world.run("oracle-judge")
-    assert run.stages == ["answer", "judge"]
-    judged = RunItem.objects.filter(entrant__run=run, stage="judge").select_related("sample")
+    assert run.steps == ["answer", "judge"]
+    judged = RunItem.objects.filter(entrant__run=run, step="judge").select_related("sample")
     assert {one.sample.content["kind"] for one in judged} == {"distance"} and judged.count() == 2 * len(THINGS)
     assert expected["judge"] == len(THINGS), "of one model's perfect answers the other's are the same calls"
     for model in MODELS:
@@ -134,7 +134,7 @@ def test_a_structured_judge_is_another_version_and_says_the_same(world):
     assert version_of(text) != version_of(structured)
     for model in MODELS:
         assert figures(text, model)["repaired"] == figures(structured, model)["repaired"]
-    call = RunItem.objects.filter(entrant__run=structured, stage="judge").first().call
+    call = RunItem.objects.filter(entrant__run=structured, step="judge").first().call
     assert json.loads(call.body)["schema"]["properties"]["verdict"]["enum"] == ["A", "B", "neither", "cannot tell"]
 
 
@@ -142,7 +142,7 @@ def test_another_seed_draws_another_order_and_is_the_same_judge(world):
     one, other = world.run("oracle-judge", seed=1), world.run("oracle-judge", seed=2)
     assert version_of(one) == version_of(other)
     shown = [
-        list(RunItem.objects.filter(entrant__run=run, stage="judge").values_list("repaired__right_is", flat=True))
+        list(RunItem.objects.filter(entrant__run=run, step="judge").values_list("repaired__right_is", flat=True))
         for run in (one, other)
     ]
     assert shown[0] != shown[1] and {len(set(order)) for order in shown} == {2}
@@ -152,7 +152,7 @@ def test_a_judge_that_leans_to_a_place_flips_where_the_texts_are_swapped(world, 
     run = world.run("leaning-judge", passes=2)
     assert version_of(run) != version_of(world.run("leaning-judge"))
     items = RunItem.objects.filter(entrant__run=run, entrant__name="careful").order_by("sample__position")
-    first, second = (list(items.filter(stage=stage)) for stage in ("judge", "judge2"))
+    first, second = (list(items.filter(step=stage)) for stage in ("judge", "judge2"))
     assert len(first) == len(second) == len(THINGS)
     shown = [[item.repaired["right_is"] for item in items] for items in (first, second)]
     assert all({*pair} == {"A", "B"} for pair in zip(*shown, strict=True))
@@ -178,7 +178,7 @@ def test_a_judge_that_leans_to_a_place_flips_where_the_texts_are_swapped(world, 
 
 def test_what_the_judge_says_nothing_of_is_missing_with_bounds(world):
     run = world.run("unsure-judge")
-    item = RunItem.objects.filter(entrant__run=run, stage="judge", entrant__name="careful").order_by("sample__position")
+    item = RunItem.objects.filter(entrant__run=run, step="judge", entrant__name="careful").order_by("sample__position")
     assert [one.unusable for one in item[:4]] == [
         "judgement: it gives no verdict", "judgement: it cannot tell", "judgement: it gives no verdict", "",
     ]  # fmt: skip
@@ -200,7 +200,7 @@ def test_wrong_and_neither_are_two_answers_between_repetitions_and_to_read(world
     run = world.run("oracle-judge", repetitions=2)
     told = figures(run, "careful")["analyses"]["repaired"]["repetitions"]
     assert told["agreement"] == 1.0
-    again = RunItem.objects.filter(entrant__run=run, entrant__name="careful", stage="judge", repetition=1)
+    again = RunItem.objects.filter(entrant__run=run, entrant__name="careful", step="judge", repetition=1)
     changed = next(item for item in again.order_by("sample__position") if item.repaired["verdict"] == "wrong")
     changed.repaired |= {"verdict": "neither"}
     changed.save()
@@ -216,22 +216,22 @@ def test_wrong_and_neither_are_two_answers_between_repetitions_and_to_read(world
 def test_an_empty_answer_is_missing_and_the_judge_is_not_asked(world, monkeypatch):
     monkeypatch.setitem(FUNCTIONS, "careful", lambda body: " ")
     run = world.run("oracle-judge")
-    judged = RunItem.objects.filter(entrant__run=run, stage="judge", entrant__name="careful")
+    judged = RunItem.objects.filter(entrant__run=run, step="judge", entrant__name="careful")
     assert {one.unusable for one in judged} == {"is empty"}
     assert figures(run, "careful")["repaired"]["overall"]["bounds"]["accuracy"] == [0.0, 1.0]
 
 
 def test_the_lexical_judge_goes_by_words(world):
     run = world.run("lexical-judge")
-    verdicts = {one.repaired["verdict"] for one in RunItem.objects.filter(entrant__run=run, stage="judge")}
+    verdicts = {one.repaired["verdict"] for one in RunItem.objects.filter(entrant__run=run, step="judge")}
     assert verdicts <= {"right", "wrong", "neither"} and "neither" in verdicts
 
 
 def test_answers_that_are_there_are_judged_anew_with_no_other_figures(world):
     run = world.run()
     anew = world.judged_anew(run, "oracle-judge")
-    assert anew.stages == ["judge"]
-    taken = RunItem.objects.filter(entrant__run=anew, stage="answer")
+    assert anew.steps == ["judge"]
+    taken = RunItem.objects.filter(entrant__run=anew, step="answer")
     assert taken.count() == 2 * len(THINGS), "only answers that are judged are taken over"
     assert {key for key, found in groups_of(anew, "careful").items() if found} == {"fantom-told"}
     assert figures(anew, "careful")["repaired"]["overall"]["accuracy"] == sum(RIGHT["careful"]) / len(THINGS)
@@ -300,12 +300,12 @@ def test_pages_show_it_from_the_launch_to_the_corrected_score(world, client):
     page = client.post(reverse("benchmark:launch", args=[slug]), posted)
     assert page.status_code == 302, page.context["form"].errors
     run = work_off(Run.objects.get())
-    assert run.judge.name == "oracle-judge" and run.stages == ["answer", "judge"]
+    assert run.judge.name == "oracle-judge" and run.steps == ["answer", "judge"]
     preview = client.get(reverse("benchmark:prompt_preview", args=[slug]), posted | {"shown": "judge"})
     assert "Say which of two beliefs the answer states" in preview.content.decode()
     study = world.study(run, 12)
     align(study)
-    item = RunItem.objects.filter(entrant__run=run, stage="judge").first()
+    item = RunItem.objects.filter(entrant__run=run, step="judge").first()
     shown = client.get(reverse("benchmark:run_item", args=[slug, run.uid, item.pk])).content.decode()
     assert "Verdict on the answer" in shown and "the right belief" in shown
     report = client.get(reverse("benchmark:run_results", args=[slug, run.uid])).content.decode()
@@ -395,9 +395,9 @@ def test_the_command_asks_a_judge_that_is_named_and_none_else(world, capsys):
     call_command("run_benchmark", *given)
     call_command("run_benchmark", *given, "--judge", "oracle-judge", "--option", "judge_form=structured")
     plain, judged = Run.objects.order_by("id")
-    assert (plain.stages, plain.judge) == (["answer"], None)
-    assert (judged.stages, judged.params["judge_form"]) == (["answer", "judge"], "structured")
+    assert (plain.steps, plain.judge) == (["answer"], None)
+    assert (judged.steps, judged.params["judge_form"]) == (["answer", "judge"], "structured")
     assert figures(judged, "careful")["repaired"]["overall"]["accuracy"] == sum(RIGHT["careful"]) / len(THINGS)
     call_command("run_benchmark", *given, "--stage", "judge", "--judge", "blunt-judge", "--no-self-test")
     anew = Run.objects.order_by("id").last()
-    assert (anew.stages, anew.source) == (["judge"], judged)
+    assert (anew.steps, anew.source) == (["judge"], judged)

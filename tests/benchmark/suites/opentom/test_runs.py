@@ -83,20 +83,20 @@ def test_a_run_from_the_import_to_the_downloads(run, cast, client):
 
 def _answers_are_those_of_the_models(run):
     asked = RunItem.objects.filter(entrant__run=run)
-    assert asked.filter(stage=PERSPECTIVE).count() == asked.filter(stage="answer").count() == 2 * 230
-    assert asked.filter(stage=PERSPECTIVE).values("call").distinct().count() == 2 * 30
-    prompt = asked.filter(stage="answer", sample__key="00000000/location_cg_fo/1").first().call.body
+    assert asked.filter(step=PERSPECTIVE).count() == asked.filter(step="answer").count() == 2 * 230
+    assert asked.filter(step=PERSPECTIVE).values("call").distinct().count() == 2 * 30
+    prompt = asked.filter(step="answer", sample__key="00000000/location_cg_fo/1").first().call.body
     assert "You are Tomas. This is what you know:\\n\\nA hat was carried." in prompt
     wrong = {
         name: set(
-            asked.filter(stage="answer", entrant__name=name)
+            asked.filter(step="answer", entrant__name=name)
             .exclude(repaired_score=1.0)
             .values_list("sample__key", flat=True)
         )
         for name in ("oracle", "omniscient")
     }
     assert wrong == {"oracle": set(), "omniscient": FALSE} and len(FALSE) == 5 * 15
-    nested = asked.filter(stage="answer", entrant__name="oracle", score=0.0)
+    nested = asked.filter(step="answer", entrant__name="oracle", score=0.0)
     assert {item.sample.key[:8] for item in nested} <= {
         "00000000",
         "00000005",
@@ -127,7 +127,7 @@ def _pages_show_them(run, cast, client):
     slug, item = (
         cast.project.slug,
         RunItem.objects.get(
-            entrant__run=run, entrant__name="omniscient", sample__key="00000001/location_fg_fo_new/3", stage="answer"
+            entrant__run=run, entrant__name="omniscient", sample__key="00000001/location_fg_fo_new/3", step="answer"
         ),
     )
     pages = {

@@ -91,7 +91,7 @@ def metrics(run, model, group):
 
 
 def wrong(model, stage):
-    items = RunItem.objects.filter(entrant__name=model, stage=stage).select_related("sample")
+    items = RunItem.objects.filter(entrant__name=model, step=stage).select_related("sample")
     return {item.sample.key for item in items if not item.repaired["right"]}
 
 
@@ -168,10 +168,10 @@ def shows_pages(run, cast, client):
         ("belief", "All questions of the set"),
         ("answer", "All questions of the set"),
     ):
-        item = RunItem.objects.get(entrant__name="omniscient", stage=stage, sample__key="1-0-0/belief0/choice")
+        item = RunItem.objects.get(entrant__name="omniscient", step=stage, sample__key="1-0-0/belief0/choice")
         shown = written(client.get(reverse("benchmark:run_item", args=[cast.project.slug, run.uid, item.pk])))
         assert told in shown and "The pears in my garden are ripe." in shown
-        beside = RunItem.objects.get(entrant__name="omniscient", stage=stage, sample__key="1-0-0/answerability/yn/Bea")
+        beside = RunItem.objects.get(entrant__name="omniscient", step=stage, sample__key="1-0-0/answerability/yn/Bea")
         linked = reverse("benchmark:run_item", args=[cast.project.slug, run.uid, beside.pk])
         assert (f'href="{linked}" dir="auto"' in shown) == (stage != "perceptions")
         assert shown.count("this page") == (stage != "perceptions")
@@ -208,7 +208,7 @@ def test_a_missing_answer_of_a_precursor_leaves_bounds_and_no_official_figure(ca
     oracle = make_endpoint("oracle", model="oracle", options={"function": "oracle"})
     run = worked_off(cast, copy, [oracle])
     for stage in ("perceptions", "belief"):
-        lost = RunItem.objects.filter(stage=stage, sample__group="1-0-0")
+        lost = RunItem.objects.filter(step=stage, sample__group="1-0-0")
         Item.objects.filter(run_item__in=lost).update(state="failed")
         lost.update(call=None, official=None, repaired=None, score=None, repaired_score=None)
     made = tables_of(document_of(run))
@@ -243,7 +243,7 @@ def test_beliefs_from_perceptions_flip_where_they_say_another_thing(cast, copy, 
     monkeypatch.setitem(FUNCTIONS, "oracle", answering(load(folder).samples, right))
     run = worked_off(cast, copy, [make_endpoint("oracle", model="oracle", options={"function": "oracle"})])
     run.params["repetitions"] = 2
-    lists = RunItem.objects.filter(entrant__run=run, stage="belief", sample__category="Answerability, list")
+    lists = RunItem.objects.filter(entrant__run=run, step="belief", sample__category="Answerability, list")
     alike, other, unread = [item.pk for item in lists.order_by("pk")]
     for pk, again, unusable in ((alike, ["Una"], ""), (other, ["Vic"], ""), (unread, ["Una"], "holds no list")):
         item = RunItem.objects.get(pk=pk)

@@ -78,7 +78,7 @@ def test_the_tracker_is_right_everywhere_and_stories_are_asked_once(cast, copy, 
     report = client.get(reverse("benchmark:run_report", args=[cast.project.slug, run.uid])).content.decode()
     assert "Perception, belief from perception and questions by scenario" in report and "percept-tomi-1" in report
     for stage, told in (("perceptions", "not scored"), ("belief", "Officially right"), ("answer", "Officially right")):
-        item = RunItem.objects.filter(entrant__run=run, entrant__name="tracker", stage=stage).first()
+        item = RunItem.objects.filter(entrant__run=run, entrant__name="tracker", step=stage).first()
         page = client.get(reverse("benchmark:run_item", args=[cast.project.slug, run.uid, item.pk])).content.decode()
         assert told in page and "entered the kitchen" in page
 
@@ -157,7 +157,7 @@ def test_a_task_without_official_figures_is_told_with_the_reason(cast, copy, mon
     monkeypatch.setitem(FUNCTIONS, "right", answering(0))
     plan = replace(planned(copy), endpoints=[make_endpoint("right", model="right", options={"function": "right"})])
     run = work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))
-    lost = RunItem.objects.filter(stage="perceptions").first()
+    lost = RunItem.objects.filter(step="perceptions").first()
     Item.objects.filter(run_item=lost).update(state="failed")
     RunItem.objects.filter(pk=lost.pk).update(call=None, official=None, repaired=None, score=None, repaired_score=None)
     made = tables_of(document_of(run))
@@ -170,7 +170,7 @@ def test_a_task_without_official_figures_is_told_with_the_reason(cast, copy, mon
 def test_a_run_without_the_precursors_has_questions_alone(cast, copy):
     plan = planned(copy, "tracker", precursors=False)
     run = work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))
-    assert {*RunItem.objects.values_list("stage", flat=True)} == {"answer"}
+    assert {*RunItem.objects.values_list("step", flat=True)} == {"answer"}
     groups = report_of(run).entrants[0].groups
     assert groups["percept-tomi"] and not groups.get("percept-tomi-perception")
     assert Run.objects.count() == 1
