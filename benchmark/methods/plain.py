@@ -18,4 +18,4 @@ def _answer(put: Put, earlier: Earlier) -> Sequence[Message]:
     return put.asked(prompt(put))
 
 
-PLAIN = Method("plain", "plain", gettext_noop("The story, the question, nothing else."), _answer)
+PLAIN = Method("plain", gettext_noop("plain"), gettext_noop("The story, the question, nothing else."), _answer)

@@ -3,6 +3,10 @@ together over models.
 
 A figure is that of the leaderboard which opens for the dataset: the same runs, stories and conditions. Of several runs
 of one model the newest counts there. Nothing is averaged over suites or datasets.
+
+A ranking is within the conditions of its leaderboard, so that all its models were asked by one method: ranks and
+intervals never mix any. Two rankings can differ in it, and then each says its own in its title, which heads of columns,
+files, pictures and frozen documents have; so a correlation that goes over methods too shows that it does.
 """
 
 from __future__ import annotations
@@ -19,6 +23,8 @@ from benchmark.domain.drawn import RankedRow
 from benchmark.domain.tables import Absent
 from benchmark.models import Dataset, Form, Run
 from benchmark.services.leaderboard_scope import Leaderboard, finished_runs_of, leaderboard_of_runs
+from benchmark.services.method_plans import methods_of
+from benchmark.services.method_runs import asked_by
 from benchmark.services.plot_data import leaderboard_rows
 from benchmark.services.reports import reports_of
 from benchmark.services.run_figures import RunFigures
@@ -114,6 +120,7 @@ def _ranking(
     guessing = next((entrant for entrant in newest if _guesses(entrant)), None)
     chance = _by_chance(entrants) or (rows[guessing.key].repaired if guessing else None)
     chosen, conditions = leaderboard.chosen, leaderboard.rankings[group.key].chosen
+    asked = {entrant.run for entrant in models.values()}
     return SuiteRanking(
         group=group.key,
         title="",
@@ -134,6 +141,7 @@ def _ranking(
         chance=chance,
         no_chance="" if chance else NO_CHANCE,
         absent=absent,
+        method=next((asked_by(run) for run in leaderboard.fitting if run.uid in asked), ""),
     )
 
 
@@ -189,14 +197,21 @@ def model_without_place(project: Project, key: str, rankings: Sequence[SuiteRank
 
 
 def _titles(rankings: Sequence[SuiteRanking]) -> list[str]:
-    """Name each ranking by its suite, and by what else tells it from others: its figure, its dataset, its form."""
+    """Name each ranking by its suite, and by what else tells it from others: its figure, its dataset, its form; and by
+    its method, unless all are asked by the one that others are held against."""
     parts = [_parts(ranking) for ranking in rankings]
+    by_method = any(ranking.method and ranking.method != _first_method(ranking) for ranking in rankings)
     titles = []
-    for own in parts:
+    for ranking, own in zip(rankings, parts, strict=True):
         namesakes = [other for other in parts if other[0] == own[0]]
         telling = [part for at, part in enumerate(own) if at == 0 or len({other[at] for other in namesakes}) > 1]
-        titles.append(", ".join(telling))
+        title = ", ".join(telling)
+        titles.append(gettext_noop(f"{title} (method: {ranking.method})") if by_method and ranking.method else title)
     return titles
+
+
+def _first_method(ranking: SuiteRanking) -> str:
+    return next(iter(methods_of(suite_named(group_suite(ranking.group))).values()), "")
 
 
 def _parts(ranking: SuiteRanking) -> tuple[str, str, str, str]:

@@ -40,6 +40,12 @@ NEWEST_NOTE = gettext_noop(
     "runs and runs under a control never do. A ranking is over the samples in which its "
     "figure counts most."
 )
+METHODS_NOTE = gettext_noop(
+    "Rankings are by different methods, which their titles name: a model’s row compares methods, too."
+)
+PAIRED_METHODS_NOTE = gettext_noop(
+    "Pairs whose titles name two methods go over methods, too: their r is not of the suites alone."
+)
 PAIR_NOTE = gettext_noop(
     "r: Pearson’s correlation of two rankings’ figures, whatever answers are missing, over the models that both "
     f"have, from {FEWEST} on; brackets: 95 % intervals by Fisher’s z. Models are few and no random draw: read the "
@@ -70,7 +76,7 @@ def table_of_all(rankings: Sequence[SuiteRanking]) -> Table:
         columns=columns,
         rows=rows,
         totals=[totals],
-        lead=_leads(rankings),
+        lead=[*_methods_told(rankings, METHODS_NOTE), *_leads(rankings)],
         notes=[METRIC_NOTE, CHANCE_NOTE, *_drawn_levels(rankings), RANK_NOTE, NEWEST_NOTE, *_runs_told(rankings)],
         ranking="; ".join(f"{ranking.title}: {ranking.within}" for ranking in rankings),
     )
@@ -144,6 +150,11 @@ def _runs_told(rankings: Sequence[SuiteRanking]) -> list[str]:
     return [gettext_noop(f"Runs. {'; '.join(notes)}.")] if notes else []
 
 
+def _methods_told(rankings: Sequence[SuiteRanking], note: str) -> list[str]:
+    """Return the note where rankings differ in their method; a suite that asks in one way differs from none."""
+    return [note] if len({ranking.method for ranking in rankings if ranking.method and ranking.places}) > 1 else []
+
+
 def _leads(rankings: Sequence[SuiteRanking]) -> list[str]:
     """Say of each ranking whom it lacks and what it has no chance level for."""
     leads = [
@@ -206,6 +217,7 @@ def table_of_model(rankings: Sequence[SuiteRanking], model: AcrossModel) -> Tabl
         columns=columns,
         rows=rows,
         lead=[
+            *_methods_told([ranking for ranking in rankings if model.key in ranking.places], METHODS_NOTE),
             *_not_run(lacking, model),
             *_leads([ranking for ranking in rankings if ranking.title in names and ranking.no_chance]),
         ],
@@ -272,7 +284,13 @@ def table_of_pairs(rankings: Sequence[SuiteRanking]) -> Table:
         *([Column(key="why", header=gettext_noop("Why none"))] if any(row["why"] != MISSING for row in rows) else []),
     ]
     notes = [PAIR_NOTE, gettext_noop("p: two-sided, of no correlation, not adjusted for the number of pairs.")]
-    return Table(title=gettext_noop("Correlations between suites over models"), columns=columns, rows=rows, notes=notes)
+    return Table(
+        title=gettext_noop("Correlations between suites over models"),
+        columns=columns,
+        rows=rows,
+        lead=_methods_told(rankings, PAIRED_METHODS_NOTE),
+        notes=notes,
+    )
 
 
 def pictures_across(rankings: Sequence[SuiteRanking], model: AcrossModel | None = None) -> dict[str, Picture]:

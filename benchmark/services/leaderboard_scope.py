@@ -17,6 +17,7 @@ from benchmark.services.conditions import FIELDS, Ranking, named, ranked_togethe
 from benchmark.services.corrections import corrections_in
 from benchmark.services.judge_preference import judges_in_order
 from benchmark.services.leaderboards import entrants_of, newest, ranked_entrants
+from benchmark.services.method_runs import asks_plainly
 from benchmark.services.reports import reports_of
 from benchmark.services.run_figures import RunFigures
 from benchmark.services.selections import OF_RUN, Selection, selection_named, selections_of
@@ -135,7 +136,7 @@ def leaderboard_of_runs(
     all_conditions = {field: _names(everybody.values(), field) for field in FIELDS}
     ranked, common, rankings = {}, {}, {}
     for group, entrants in everybody.items():
-        together, rankings[group] = _ranked(dataset, group, entrants, asked or {}, all_conditions)
+        together, rankings[group] = _ranked(dataset, group, entrants, asked or {}, all_conditions, runs)
         labelled, common[group] = label(together)
         ranked[group] = ranked_entrants(labelled, group, chosen)
         absent += apart(group, rankings[group])
@@ -176,7 +177,7 @@ def ranking_with(
         all_conditions = {field: _names(everybody.values(), field) for field in FIELDS}
         given = {field: asked.get(field, "") for field in FIELDS}
         for conditions in (given, _own_conditions(everybody[group], keys)):
-            together, _ = _ranked(dataset, group, everybody[group], conditions, all_conditions)
+            together, _ = _ranked(dataset, group, everybody[group], conditions, all_conditions, runs)
             if set(keys) <= {entrant.key for entrant in together}:
                 address = {"split": split, "runs": "all" if every else "", **conditions}
                 return {name: value for name, value in address.items() if value}
@@ -189,9 +190,14 @@ def _ranked(
     entrants: Sequence[RunEntrant],
     asked: Mapping[str, str],
     known: Mapping[str, Iterable[str]],
+    runs: Sequence[Run],
 ) -> tuple[list[RunEntrant], Ranking]:
-    """Return `ranked_together` of these entrants, of the judge that is preferred where none is asked for."""
-    return ranked_together(entrants, asked, known, judges=judges_in_order(dataset, group, entrants))
+    """Return `ranked_together` of these entrants, of the judge that is preferred where none is asked for. Of conditions
+    that equally many models have, those of a plain run come first, and then the newest: a launch by several methods has
+    them all, and what other suites and papers have to set beside it is plain."""
+    plain = {run.uid for run in runs if asks_plainly(run)}
+    in_order = sorted(entrants, key=lambda entrant: entrant.run not in plain)
+    return ranked_together(in_order, asked, known, judges=judges_in_order(dataset, group, entrants))
 
 
 def _fitting(runs: Sequence[Run], reports: Mapping[int, RunFigures], chosen: Selection | None) -> list[Run]:

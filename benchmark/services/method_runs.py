@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmark.models import Run
 from benchmark.services.asking import chosen_of
-from benchmark.services.conditions import asking_told
+from benchmark.services.conditions import IMPORTED, asking_told
 from benchmark.services.method_plans import methods_of
 from benchmark.suites.registry import suite_named
 
@@ -17,6 +17,19 @@ def method_of_run(run: Run) -> str:
     made elsewhere."""
     setting = suite_named(run.suite).method
     return str(chosen_of(run)[setting.name]) if setting and not run.imported else ""
+
+
+def asks_plainly(run: Run) -> bool:
+    """Return whether a run asks by the method that others are held against, as one does whose suite asks in one way."""
+    setting = suite_named(run.suite).method
+    return not run.imported and (setting is None or method_of_run(run) == setting.default)
+
+
+def asked_by(run: Run) -> str:
+    """Return how the models of a run were asked, in words: the title of its method, or that the answers were made
+    elsewhere; empty where its suite asks in one way."""
+    methods = methods_of(suite_named(run.suite))
+    return IMPORTED if methods and run.imported else methods.get(method_of_run(run), "")
 
 
 def method_told(run: Run) -> str:

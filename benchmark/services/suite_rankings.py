@@ -53,6 +53,8 @@ class SuiteRanking:
     rank, baselines among them. `chance` is what its score is expected to be by chance, `exact` where that follows from
     what may be answered, else the figure of `CHANCE`; None with a reason in `no_chance`. `absent` are models that it
     does not have, with the reason. Where its reader may not see it, `withheld` says why, and nobody has a place.
+    `method` is how all its models were asked, in words: empty where the suite asks in one way, and in rankings that
+    were frozen before they said it.
     """
 
     group: str
@@ -69,6 +71,7 @@ class SuiteRanking:
     no_chance: str
     absent: Sequence[Absent]
     withheld: str = ""
+    method: str = ""
 
     @property
     def score(self) -> str:

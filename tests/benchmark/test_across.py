@@ -19,10 +19,17 @@ from benchmark.domain.tables import Absent
 from benchmark.models import Audience, Dataset, ResultsVisibility, Run, SharedReport
 from benchmark.services import across
 from benchmark.services.across import NO_CHANCE, pairs_across, rankings_across
-from benchmark.services.across_tables import table_of_all, table_of_model, table_of_pairs
+from benchmark.services.across_tables import (
+    METHODS_NOTE,
+    PAIRED_METHODS_NOTE,
+    table_of_all,
+    table_of_model,
+    table_of_pairs,
+)
 from benchmark.services.archiving import archive_run, delete_run
 from benchmark.services.imports import import_benchmark
 from benchmark.services.leaderboard_scope import leaderboard_of
+from benchmark.services.method_runs import asked_by, asks_plainly
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan
 from benchmark.services.plot_data import score_of
@@ -38,6 +45,7 @@ from benchmark.services.suite_rankings import (
     rankings_from,
 )
 from benchmark.services.withheld import whole_ranking
+from benchmark.suites import registry
 from benchmark.suites.registry import suite_named
 from tests.benchmark.results_world import HOSTILE, results_world
 from tests.benchmark.settled import make_endpoint, work_off
@@ -262,6 +270,72 @@ def test_a_model_that_ran_one_suite_alone_says_which_it_lacks(world):
     table = table_of_model(world.rankings, fay)
     assert [row["suite"] for row in table.rows] == ["Tiny sums, version 2"]
     assert "Without a figure in Tiny sums, version 1 (no finished run)." in table.lead
+
+
+@pytest.fixture
+def by_tone(world, tiny, monkeypatch) -> World:
+    """The world, whose suite asks by two methods: politely, which others are held against, and curtly."""
+    tone = replace(tiny.settings[0], method=True)
+    monkeypatch.setitem(registry._suites, "tiny", replace(tiny, settings=(tone,)))
+    return world
+
+
+def test_plain_rankings_name_no_method(by_tone):
+    assert [(one.title, one.method) for one in by_tone.rankings] == [
+        ("Tiny sums, version 2", "polite"),
+        ("Tiny sums, version 1", "polite"),
+    ]
+    assert not any("method" in lead for lead in table_of_all(by_tone.rankings).lead)
+
+
+def test_of_methods_that_equally_many_models_were_asked_by_the_plain_one_counts(by_tone):
+    before = by_tone.rankings[0]
+    again = by_tone.run(by_tone.datasets[1], *SKILLS, options={"politeness": "now"})
+    newest, _ = by_tone.rankings
+    assert newest.places == before.places and newest.title == before.title
+    assert any("tone curt" in absent.why for absent in newest.absent)
+    curt = {entrant.name for entrant in leaderboard_of(again.dataset, "text", "").entrants["tiny"]}
+    assert curt == {*SKILLS}
+    [place, *_] = newest.places.values()
+    assert newest.query["prompts"] and place.run != again.uid
+
+
+def test_every_ranking_names_its_method_where_one_is_not_plain(by_tone, client):
+    make_endpoint("fay", model="5", options={"function": "adds"})
+    by_tone.run(by_tone.datasets[1], *SKILLS, "fay", options={"politeness": "now"})
+    rankings = by_tone.rankings
+    assert [one.title for one in rankings] == [
+        "Tiny sums, version 2 (method: curt)",
+        "Tiny sums, version 1 (method: polite)",
+    ]
+    assert all(len({place.run for place in one.places.values()}) == 1 for one in rankings), "no ranking mixes methods"
+    assert METHODS_NOTE in table_of_all(rankings).lead and PAIRED_METHODS_NOTE in table_of_pairs(rankings).lead
+    frozen = rankings_from(json.loads(json.dumps(rankings_as_data(rankings))))
+    assert [one.method for one in frozen] == ["curt", "polite"] and table_of_all(frozen).lead[0] == METHODS_NOTE
+    client.force_login(by_tone.cast.alice)
+    for file in ("", "tables/across.csv", "tables/across.tex", "tables/correlations.json", "figures/across.svg"):
+        text = client.get(by_tone.address + file).content.decode()
+        assert "version 2 (method: curt)" in text and "version 1 (method: polite)" in text, file
+    drawn = client.get(by_tone.address + "figures/across.svg?width=column").content.decode()
+    assert "in full: Tiny sums, version 2 (method: curt)" in " ".join(re.sub("<[^>]*>", " ", drawn).split())
+    assert [one["method"] for one in told("across", "--project", by_tone.cast.project.slug)["rankings"]] == [
+        "curt",
+        "polite",
+    ]
+
+
+def test_answers_made_elsewhere_are_by_no_method_that_is_known(by_tone):
+    run = Run.objects.first()
+    assert asked_by(run) == "polite" and asks_plainly(run)
+    run.spec["imported"] = {"tool": "", "version": "", "file": "answers.json"}
+    assert asked_by(run) == "imported" and not asks_plainly(run)
+
+
+def test_rankings_of_documents_from_before_say_no_method(tiny):
+    [data] = rankings_as_data([ranking(a=0.5)])
+    del data["method"]
+    [found] = rankings_from([data])
+    assert found.method == "" and METHODS_NOTE not in table_of_all([found, replace(found, method="curt")]).lead
 
 
 def test_its_pages_and_files(world, client):

@@ -13,6 +13,8 @@ from benchmark.domain.plots.values import bounds_of, percent, told
 from core.language import gettext_noop
 
 LEVEL = "dashed: chance level"
+_HEAD = 20
+"""Characters that the head of a panel has room for where several stand in a column of a paper."""
 
 
 @plot
@@ -28,16 +30,23 @@ def models_across(
     for suite in suites:
         metrics, chance = [percent(metric) for metric in suite.metrics], percent(suite.chance)
         bounds = [bounds_of(metric) for metric in suite.metrics]
-        level = chance.value if chance else None
-        panels.append(Panel(printable(suite.title), [{"metric": metric} for metric in metrics], bounds, level))
-        at_chance = f", chance level {level:.1f}" if level is not None else ", no chance level"
+        at = chance.value if chance else None
+        panels.append(Panel(printable(suite.title), [{"metric": metric} for metric in metrics], bounds, at))
+        at_chance = f", chance level {at:.1f}" if at is not None else ", no chance level"
         lines.append(told(suite.title, models, metrics, bounds) + at_chance)
-    note = "; ".join(filter(None, [LEVEL if any(panel.level is not None for panel in panels) else "", note]))
+    level = LEVEL if any(panel.level is not None for panel in panels) else ""
+    note = "; ".join(filter(None, [level, _in_full(suites), note]))
     unit = "Main figure of each suite (%), repaired parse"
     canvas = dot_plot(
         models, panels, [Series(key="metric", label="Figure")], unit=unit, over=over, note=note, look=look
     )
     return Drawing(title, canvas, lines)
+
+
+def _in_full(suites: Sequence[SuiteMetrics]) -> str:
+    """Return the titles that heads of panels have no room for, so that none hides a part, as its method."""
+    long = [printable(suite.title) for suite in suites if len(suite.title) > _HEAD]
+    return f"in full: {', '.join(long)}" if long else ""
 
 
 @plot

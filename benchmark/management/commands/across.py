@@ -28,12 +28,14 @@ class PlaceTold(TypedDict, total=False):
 
 
 class RankingTold(TypedDict):
-    """A ranking with the places of the models by name, and its score at chance."""
+    """A ranking with the places of the models by name, its score at chance, and by which method all of them were
+    asked, empty where its suite asks in one way."""
 
     title: str
     score: str
     dataset: str
     over: str
+    method: str
     chance: Mapping[str, Any] | None
     models: dict[str, PlaceTold]
 
@@ -121,6 +123,7 @@ def _told(rankings: Sequence[SuiteRanking], model: AcrossModel | None) -> Across
                 "score": ranking.score,
                 "dataset": ranking.dataset,
                 "over": ranking.over,
+                "method": ranking.method,
                 "chance": ranking.chance,
                 "models": {model.name: _place(ranking, model) for model in models if model.key in ranking.places},
             }
