@@ -12,9 +12,9 @@ NO_JUDGEMENT = "no judgement"
 NOT_STRUCTURED = "not structured: the endpoint ignored the schema"
 """A table in a run of structured output: there the endpoint has to hold its answers to the schema."""
 JUDGE_NOT_STRUCTURED = "the judge's answer is not structured: its endpoint ignored the schema"
-REFUSED = "the model refused"
-TRUNCATED = "the answer was cut off"
-NOT_WHOLE = "it is not a whole answer"
+REFUSED = gettext_noop("the model refused")
+TRUNCATED = gettext_noop("the answer was cut off")
+NOT_WHOLE = gettext_noop("it is not a whole answer")
 """Ends of calls that say more than an answer that cannot be read."""
 OPEN = "no answer yet"
 CALL_FAILED = "the call failed"
@@ -31,13 +31,28 @@ _OF_JUDGES = {*JUDGE_S.values(), NO_JUDGEMENT, JUDGE_NOT_STRUCTURED}
 LOST_OUTSIDE = {OPEN, CALL_FAILED, CANCELLED, NOT_IN_FILE, *_OF_JUDGES}
 
 
-_OF_ANSWERS = ("holds ", "is ", "names ", "says ")
+_OF_ANSWERS = ("holds ", "is ", "names ", "says ", "was ")
 """How reasons begin that need the answer before them to be a sentence."""
+_ENDS = {
+    REFUSED: gettext_noop("The model refused."),
+    TRUNCATED: gettext_noop("The answer was cut off."),
+    NOT_WHOLE: gettext_noop("The answer is not whole."),
+}
+"""Reasons that are clauses of their own, as sentences."""
 
 
 def sentence_of(unusable: str) -> str:
     """Return why an answer is unusable as it can stand alone."""
     return gettext_noop(f"The answer {unusable}.") if unusable.startswith(_OF_ANSWERS) else unusable
+
+
+def note_of(unusable: str) -> str:
+    """Return why an answer is unusable as a sentence beside what was read of it; empty of a usable one."""
+    if not unusable:
+        return ""
+    if unusable.startswith(_OF_ANSWERS):
+        return sentence_of(unusable)
+    return _ENDS.get(unusable) or gettext_noop(f"Unusable: {unusable}.")
 
 
 def lost_by_judge(reason: str) -> bool:

@@ -14,15 +14,16 @@ from benchmark.suites.asked import Sample
 from benchmark.suites.conversations.outcomes import Scored
 from benchmark.suites.conversations.repaired import names_in, option_of, yes_or_no
 from benchmark.suites.conversations.rows import CHOICE, DISTANCE, FACT, LIST, YES
+from core.language import gettext_noop
 
 Parse = Mapping[str, Any]
 UNREAD: Mapping[str, str] = {
-    FACT: "is empty",
-    DISTANCE: "is empty, or as near to one text as to the other",
-    CHOICE: "names none of the options, or both",
-    LIST: "names none of the characters",
+    FACT: gettext_noop("is empty"),
+    DISTANCE: gettext_noop("is empty, or as near to one text as to the other"),
+    CHOICE: gettext_noop("names none of the options, or both"),
+    LIST: gettext_noop("names none of the characters"),
 }
-NEITHER = "says neither yes nor no, or both"
+NEITHER = gettext_noop("says neither yes nor no, or both")
 
 
 def unread(sample: Sample) -> str:

@@ -10,6 +10,7 @@ from benchmark.suites.asked import ItemView
 from benchmark.suites.contract import Sample
 from benchmark.suites.conversations.item_page import right_of, said_of
 from benchmark.suites.conversations.rows import CHOICE, DISTANCE, FACT
+from benchmark.suites.reasons import note_of
 from benchmark.suites.side_by_side import ReadLine
 
 Parse = Mapping[str, Any] | None
@@ -31,7 +32,7 @@ def answer_lines(view: ItemView, *steps: str) -> list[ReadLine]:
             repaired=answer,
             right=right,
             officially_right=officially_right,
-            note=f"The answer {view.unusable}." if view.unusable and view.answer is not None else _near(repaired),
+            note=note_of(view.unusable) if view.unusable and view.answer is not None else _near(repaired),
         )
     ]
 

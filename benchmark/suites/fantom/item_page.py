@@ -11,6 +11,7 @@ from benchmark.suites.conversations.read_lines import answer_lines
 from benchmark.suites.fantom.answering import ANSWER
 from benchmark.suites.fantom.judging import JUDGED_AT, answer_of
 from benchmark.suites.fantom.verdicts import CANNOT_TELL, NEITHER, RIGHT, WRONG
+from benchmark.suites.reasons import note_of
 from benchmark.suites.side_by_side import ReadLine
 from core.language import gettext_noop
 
@@ -57,6 +58,6 @@ def lines_of(view: ItemView) -> list[ReadLine]:
             repaired=_states(view.repaired) or None,
             right=None if view.unusable or verdict is None else verdict == RIGHT,
             officially_right=None,
-            note=f"The answer {view.unusable}." if view.unusable == "is empty" else "",
+            note=note_of(view.unusable) if view.unusable == "is empty" else "",
         )
     ]

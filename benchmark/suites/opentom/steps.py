@@ -17,6 +17,7 @@ from benchmark.suites.opentom.genres import genre_of
 from benchmark.suites.opentom.kinds import ACCESSIBILITY, ATTITUDE, COARSE, FINE, FULLNESS, LABELS, UNREAD
 from benchmark.suites.opentom.official import predicted_label
 from benchmark.suites.opentom.repaired import label_of
+from core.language import gettext_noop
 from core.plain import Json
 from workers.providers.contract import Request
 
@@ -30,7 +31,7 @@ JOINT = in_session(TELL)
 METHODS = (*ALONE, JOINT)
 STEPS = steps_with(METHODS, Step(ANSWER, "Answering", task=TELL))
 PROGRAM = program_of(METHODS, ANSWER)
-NOTHING_READ = "says none of the answers"
+NOTHING_READ = gettext_noop("says none of the answers")
 MAJORITY = "opentom majority"
 """The name under which `majority_labels` are derived."""
 _HOW = {

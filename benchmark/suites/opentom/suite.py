@@ -28,6 +28,7 @@ from benchmark.suites.opentom.steps import (
     wording,
 )
 from benchmark.suites.opentom.tables import PUBLISHED, SECTIONS, pictures, tables
+from benchmark.suites.reasons import note_of
 from benchmark.suites.reported import Reported, Sections, asked_by
 from benchmark.suites.side_by_side import ReadLine
 from core.language import gettext_noop
@@ -91,7 +92,7 @@ def _lines(view: ItemView) -> list[ReadLine]:
             repaired=None if repaired is None else words[repaired],
             right=None if repaired is None else repaired == gold,
             officially_right=official == sample.gold["label"] if counted else None,
-            note=gettext_noop(f"The answer {view.unusable}.") if view.unusable and view.answer else "",
+            note=note_of(view.unusable) if view.answer else "",
         )
     ]
 

@@ -29,7 +29,7 @@ PRECURSORS = Setting(
 )
 BY_PERCEPTION = (PERCEPTOM.name, ORACLE_PERCEPTION.name)
 """The methods that ask about what people perceive alone."""
-UNREADABLE = "holds no array of {kind}s and perceivers"
+UNREADABLE = gettext_noop("holds no array of {kind}s and perceivers")
 _GIVEN = "These are the {kind}s of a {story} in their order, each with the people who perceive it:"
 _by_method = program_of(METHODS, ANSWER)
 

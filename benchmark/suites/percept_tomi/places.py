@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from core.language import gettext_noop
+
 NO_OUTPUT = "no output"
 """The text for an answer that never came; the released code leaves such a question out."""
-SEVERAL, NONE = "names more than one container", "names no place of the story"
+SEVERAL = gettext_noop("names more than one container")
+NONE = gettext_noop("names no place of the story")
 
 
 def official_right(answer: str, gold: str) -> bool | None:

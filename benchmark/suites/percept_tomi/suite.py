@@ -31,6 +31,7 @@ from benchmark.suites.percept_tomi.scoring import BY_SHAPE, TASKS, ids_of, score
 from benchmark.suites.percept_tomi.source import SOURCE
 from benchmark.suites.percept_tomi.steps import HOW, STEPS, STORY, expected, parse, request
 from benchmark.suites.percept_tomi.tables import PUBLISHED, SECTIONS, pictures, tables
+from benchmark.suites.reasons import note_of
 from benchmark.suites.reported import Reported, Sections, asked_by
 from benchmark.suites.side_by_side import ReadLine
 from core.language import gettext_noop
@@ -94,7 +95,7 @@ def _lines(view: ItemView) -> list[ReadLine]:
             repaired=place,
             right=right,
             officially_right=officially,
-            note=gettext_noop(f"The answer {view.unusable}.") if view.unusable and view.answer else "",
+            note=note_of(view.unusable) if view.answer else "",
         )
     ]
 

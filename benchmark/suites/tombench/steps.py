@@ -22,6 +22,7 @@ from benchmark.suites.tombench.prompting import put_of
 from benchmark.suites.tombench.samples import item_of, shown_in
 from benchmark.suites.tombench.shuffling import Shown
 from benchmark.suites.tombench.viewers import viewer_of
+from core.language import gettext_noop
 from core.plain import Json
 from workers.providers.contract import Request
 
@@ -29,7 +30,7 @@ ANSWER = "answer"
 CHOOSE = "choose"
 """The kind of task: {"key", "letters" (those shown), "originals" (the letter of each in the data), "counts" {letter:
 how often it is right}}."""
-NO_OPTION = "names no option"
+NO_OPTION = gettext_noop("names no option")
 LETTERS = "letters"
 """The name under which `count_letters` is derived."""
 METHODS = (replace(PLAIN, name=prompting.DIRECT), COT, SELF_ASK, S2A, SIMTOM)

@@ -7,6 +7,7 @@ from benchmark.methods.program import method_setting
 from benchmark.suites.asked import ItemContext
 from benchmark.suites.contract import AnswerIds, ItemView, Option, Setting, Suite
 from benchmark.suites.published import Published
+from benchmark.suites.reasons import note_of
 from benchmark.suites.reported import Reported, Sections, asked_by
 from benchmark.suites.shown import Section
 from benchmark.suites.side_by_side import ReadLine
@@ -89,9 +90,7 @@ def _lines(view: ItemView) -> list[ReadLine]:
             repaired=None if repaired is None else texts[repaired],
             right=None if repaired is None else repaired == item.gold,
             officially_right=None if official is None else official == item.answer,
-            note=gettext_noop(f"The answer {view.unusable}.")
-            if view.unusable and view.answer is not None
-            else as_shown,
+            note=note_of(view.unusable) if view.unusable and view.answer is not None else as_shown,
         )
     ]
 
