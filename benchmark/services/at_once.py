@@ -5,15 +5,17 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeVar
 
 from django.conf import settings
+from django.core.cache import cache
 from django.db import transaction
 
+T = TypeVar("T")
 AT_ONCE = 1_000
 """So many answers are computed or compared while somebody waits, in well under a second."""
 FOLLOWS = "computed"
@@ -79,6 +81,23 @@ def computing(kind: str, key: str) -> Iterator[bool]:
         return
     with lock_of(kind, key).open("w") as file:  # closing it lets go of the lock
         yield _waited_for(file)
+
+
+def kept_once(kind: str, key: str, make: Callable[[], T], *, answers: int, seconds: int) -> T:
+    """Return what is kept under a key, which names all that it rests on; else make it of so many `answers`, never None,
+    and keep it. Who comes meanwhile waits for whoever makes it. Raises BeingComputed for a page that answers at once,
+    where they are many."""
+    place = f"{kind}:{key}"
+    kept: T | None = cache.get(place)
+    if kept is not None:
+        return kept
+    check_at_once(answers)
+    with computing(kind, key) as waited:
+        kept = cache.get(place) if waited else None
+        if kept is None:
+            kept = make()
+            cache.set(place, kept, seconds)
+    return kept
 
 
 def lock_of(kind: str, key: str) -> Path:

@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-from django.core.cache import cache
-
 from annotation.models import Project
 from benchmark.domain.corrections import CorrectedComparison
 from benchmark.domain.inference import (
@@ -23,6 +21,7 @@ from benchmark.domain.inference import (
     paired_differences,
 )
 from benchmark.models import Run, RunItem, StoryScores
+from benchmark.services.at_once import kept_once
 from benchmark.services.corrected_differences import corrected_comparison
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED, entrants_of
 from benchmark.services.reports import reports_of
@@ -216,11 +215,11 @@ def compare(entrants: Sequence[NamedEntrant], group: str, parse: str, selection:
         how,
         over,
     ]
-    key = "comparison:" + hashlib.sha256(json.dumps(compared).encode()).hexdigest()
-    comparison: Comparison | None = cache.get(key)
-    if comparison is None:
-        comparison = _compare(entrants, group, parse, selection)
-        cache.set(key, comparison, KEPT_SECONDS)
+    comparison = kept_once(
+        "comparison", hashlib.sha256(json.dumps(compared).encode()).hexdigest(),
+        lambda: _compare(entrants, group, parse, selection),
+        answers=sum(len(entrant.numbers) for entrant in entrants), seconds=KEPT_SECONDS,
+    )  # fmt: skip
     return replace(comparison, judge_tests=notes_of(entrants))
 
 

@@ -9,13 +9,12 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from django.core.cache import cache
-
 from benchmark.controls.chosen import CONTROLS, outdated
 from benchmark.controls.differences import paired
 from benchmark.domain.beside import ControlResults, ControlRow, Left
 from benchmark.models import Entrant, Run, RunItem
 from benchmark.services.asking import settings_of
+from benchmark.services.at_once import kept_once
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED
 from benchmark.services.paired_sides import adjusted, common_cases, paired_sides, scores_of_runs, side_of
 from benchmark.services.reports import reports_of
@@ -36,15 +35,15 @@ def control_results(run: Run, groups: Mapping[str, Sequence[EntrantResults]]) ->
     controls = list(run.controls.select_related("project", "dataset", "judge", "job", "source").order_by("pk"))
     if not controls:
         return None
-    reports_of([run, *controls])  # what follows reads what these keep
+    reports = reports_of([run, *controls])  # what follows reads what these keep
     keys, read = scores_of_runs([run, *controls])
     digest = hashlib.sha256(
         json.dumps([made_by(), run.pk, SEED, sorted(keys.values()), _labels(groups)]).encode()
     ).hexdigest()
-    result: ControlResults | None = cache.get(f"controls:{digest}")
-    if result is None:
-        result = _compared(run, controls, groups, keys, read())
-        cache.set(f"controls:{digest}", result, KEPT_SECONDS)
+    result = kept_once(
+        "controls", digest, lambda: _compared(run, controls, groups, keys, read()),
+        answers=sum(report.scored for report in reports.values()), seconds=KEPT_SECONDS,
+    )  # fmt: skip
     unfinished = [CONTROLS[control.control].title for control in controls if control.job.state != JobState.FINISHED]
     return replace(result, unfinished=unfinished)
 

@@ -7,11 +7,10 @@ import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from django.core.cache import cache
-
 from annotation.models import GoldLabel, Proposition
 from benchmark.domain.gold_kinds.doubt import Doubt, Doubts, doubts
 from benchmark.models import DatasetSample, Entrant, SecondLook
+from benchmark.services.at_once import kept_once
 from benchmark.services.calibrated_panels import family_of
 from benchmark.services.gold_kind_cells import Labelling, Material, material_of
 from benchmark.services.leaderboards import KEPT_SECONDS
@@ -107,13 +106,13 @@ def doubts_of(labelling: Labelling) -> Doubts:
     """Return the doubts of a version, kept for a while."""
     families = families_of(labelling)
     asked = hashlib.sha256(json.dumps(sorted(families.items())).encode()).hexdigest()
-    key = f"doubtful-gold:{labelling.digest}:{asked}"
-    found: Doubts | None = cache.get(key)
-    if found is None:
+
+    def found() -> Doubts:
         material = material_of(labelling)
-        found = doubts(material.cells, material.predicted, families)
-        cache.set(key, found, KEPT_SECONDS)
-    return found
+        return doubts(material.cells, material.predicted, families)
+
+    answers = sum(len(entrant.numbers) for entrant in labelling.entrants)
+    return kept_once("doubtful-gold", f"{labelling.digest}:{asked}", found, answers=answers, seconds=KEPT_SECONDS)
 
 
 def families_of(labelling: Labelling) -> dict[str, str]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from django.core.cache import cache
-
 from benchmark.domain.gold_kinds.ceiling import Ceiling, ceiling
 from benchmark.domain.gold_kinds.cells import REFERENCE, Cells, Ints, Kind
 from benchmark.domain.gold_kinds.moves import Move, Moved, moves
 from benchmark.domain.gold_kinds.order import Order, order
 from benchmark.domain.gold_kinds.scores import KindScore, kind_scores, story_scores
 from benchmark.domain.gold_kinds.standing_in import StandingIn, standing_in
+from benchmark.services.at_once import kept_once
 from benchmark.services.gold_kind_cells import Labelling, Material, Provenance, material_of
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED
 from core.language import gettext_noop
@@ -57,12 +56,8 @@ class GoldFigures:
 def figures_of(labelling: Labelling) -> GoldFigures:
     """Return the figures of these models on the gold of their version, from what the version keeps: they are the same
     at any later time."""
-    key = f"gold-kinds:{labelling.digest}"
-    found: GoldFigures | None = cache.get(key)
-    if found is None:
-        found = _figures(labelling)
-        cache.set(key, found, KEPT_SECONDS)
-    return found
+    answers = sum(len(entrant.numbers) for entrant in labelling.entrants)
+    return kept_once("gold-kinds", labelling.digest, lambda: _figures(labelling), answers=answers, seconds=KEPT_SECONDS)
 
 
 def _figures(labelling: Labelling) -> GoldFigures:

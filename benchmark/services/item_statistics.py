@@ -9,12 +9,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from django.core.cache import cache
 from numpy.typing import NDArray
 
 from benchmark.domain.item_response import Floats, ItemFit, fit_items, mean_by_model
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.models import Dataset, StoryScores
+from benchmark.services.at_once import kept_once
 from benchmark.services.finer_items import Place, finer_scores, texts_of
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED
 from benchmark.suites.registry import group_named
@@ -81,12 +81,11 @@ def items_of(
     scored: its runs say nothing of how models differ."""
     models = [one for one in entrants if one.kind == "model" and one.scores]
     asked = [made_by(), sorted(one.scores for one in models), group, parse, metric, sorted(stories or ())]
-    key = "items:" + hashlib.sha256(json.dumps(asked).encode()).hexdigest()
-    found: ItemReport | None = cache.get(key)
-    if found is None:
-        found = _report(models, group, parse, metric, stories)
-        cache.set(key, found, KEPT_SECONDS)
-    return found
+    return kept_once(
+        "items", hashlib.sha256(json.dumps(asked).encode()).hexdigest(),
+        lambda: _report(models, group, parse, metric, stories),
+        answers=sum(len(one.numbers) for one in models), seconds=KEPT_SECONDS,
+    )  # fmt: skip
 
 
 def finer_items_of(
@@ -96,16 +95,17 @@ def finer_items_of(
     parse, by one of their metrics."""
     models = sorted((one for one in entrants if one.kind == "model" and one.scores), key=lambda one: one.scores)
     asked = [made_by(), [one.scores for one in models], group, metric, sorted(stories or ())]
-    key = "finer-report:" + hashlib.sha256(json.dumps(asked).encode()).hexdigest()
-    found: ItemReport | None = cache.get(key)
-    if found is None:
+
+    def fitted() -> ItemReport:
         finer = group_named(group).finer
         assert finer is not None
         scores = finer_scores(dataset, models, group).among(stories)
         places = list(zip(scores.numbers.tolist(), scores.places.tolist(), strict=True))
-        found = _fitted(models, scores.scores[..., finer.metrics.index(metric)], places, {})
-        cache.set(key, found, KEPT_SECONDS)
-    return found
+        return _fitted(models, scores.scores[..., finer.metrics.index(metric)], places, {})
+
+    key = hashlib.sha256(json.dumps(asked).encode()).hexdigest()
+    answers = sum(len(one.numbers) for one in models)
+    return kept_once("finer-report", key, fitted, answers=answers, seconds=KEPT_SECONDS)
 
 
 def _report(

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from django.core.cache import cache
 from django.db.models import Exists, OuterRef, QuerySet
 
 from benchmark.domain.beside import MethodResults, MethodRow
 from benchmark.models import Entrant, Run, RunItem
+from benchmark.services.at_once import kept_once
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED
 from benchmark.services.method_parts import rows_by_part
 from benchmark.services.method_plans import methods_of
@@ -54,10 +54,10 @@ def method_results(run: Run, groups: Mapping[str, Sequence[EntrantResults]]) -> 
     )
     identity = [made_by(), run.pk, SEED, sorted(keys.values()), used, list(methods.items()), _labels(groups)]
     digest = hashlib.sha256(json.dumps(identity).encode()).hexdigest()
-    result: MethodResults | None = cache.get(f"methods:{digest}")
-    if result is None:
-        result = _compared(run, groups, methods, chosen, _finder(keys, read()), numbers[run.pk])
-        cache.set(f"methods:{digest}", result, KEPT_SECONDS)
+    result = kept_once(
+        "methods", digest, lambda: _compared(run, groups, methods, chosen, _finder(keys, read()), numbers[run.pk]),
+        answers=sum(report.scored for report in reports.values()), seconds=KEPT_SECONDS,
+    )  # fmt: skip
     used_runs = {asked.run.pk: asked.run for asked in chosen.values() if not isinstance(asked, str)}
     unfinished = [used_run.title for used_run in used_runs.values() if used_run.job.state != JobState.FINISHED]
     return replace(result, unfinished=unfinished)

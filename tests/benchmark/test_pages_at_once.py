@@ -16,9 +16,13 @@ from django.urls import reverse
 
 from benchmark.models import Run, RunReport
 from benchmark.services import at_once, judge_panels, leaderboards, reports
+from benchmark.services.at_once import BeingComputed, answering_at_once
+from benchmark.services.documents import document_of
 from benchmark.services.judge_panels import judged_beside, rows_of_judges
 from benchmark.services.reports import forget_report, reports_of
 from benchmark.urls import results, runs
+from tests.benchmark.controls.world import controlled_world
+from tests.benchmark.methods.world import METHODS, methods_world
 from tests.benchmark.structure_world import structure_world
 from tests.patience import PATIENCE
 from tests.pressing import PRESSES, all_at_once
@@ -140,6 +144,56 @@ def test_a_ranking_of_many_models_that_nobody_kept_follows_too(world, client, mo
     follows = FOLLOWS.search(_text(client, url))
     assert follows and "majority" in _text(client, html.unescape(follows[1]))
     assert "majority" in _text(client, url)
+
+
+KEPT_BESIDE = {"compare": "comparison", "items_apart": "items", "gold_kinds": "gold-kinds"}
+"""Pages with what is kept beside reports and rankings, and what it is kept as."""
+
+
+@pytest.mark.parametrize("name", KEPT_BESIDE)
+def test_what_a_page_keeps_beside_the_reports_follows_too(world, client, monkeypatch, name):
+    url = address(world, name)
+    client.get(f"{url}{'&' if '?' in url else '?'}computed=1")
+    made, compute = [], at_once.computing
+    monkeypatch.setattr(at_once, "computing", lambda kind, key: made.append(kind) or compute(kind, key))
+    get = cache.get
+    monkeypatch.setattr(at_once.cache, "get", lambda key, *rest: None if _of(key, name, made) else get(key, *rest))
+    said = _text(client, url)
+    follows = FOLLOWS.search(said)
+    assert follows and not made
+    assert not FOLLOWS.search(_text(client, html.unescape(follows[1]))) and KEPT_BESIDE[name] in made
+    assert not FOLLOWS.search(_text(client, url))
+
+
+@pytest.mark.parametrize(
+    ("kind", "made"),
+    [
+        ("methods", lambda folder: methods_world(folder, *METHODS)[1][0]),
+        ("controls", lambda folder: controlled_world(folder, "renamed", "storyless")[1]),
+    ],
+)
+def test_what_a_report_sets_beside_a_run_follows_too(tmp_path, monkeypatch, kind, made):
+    run = made(tmp_path)
+    document_of(run)
+    monkeypatch.setattr(at_once, "AT_ONCE", 0)
+    with answering_at_once():
+        document_of(run)  # everything is kept
+        get = cache.get
+        lost = {"kept": True}
+        monkeypatch.setattr(
+            at_once.cache, "get", lambda key, *rest: None if key.startswith(f"{kind}:") and lost else get(key, *rest)
+        )
+        with pytest.raises(BeingComputed):
+            document_of(run)
+    document_of(run)
+    lost.clear()
+    with answering_at_once():
+        document_of(run)
+
+
+def _of(key: str, name: str, made: list[str]) -> bool:
+    """Whether it is what that page keeps, as long as nobody made it anew."""
+    return key.startswith(f"{KEPT_BESIDE[name]}:") and KEPT_BESIDE[name] not in made
 
 
 def test_what_judges_said_is_counted_once_and_anew_with_the_figures(world, client, monkeypatch):
