@@ -9,10 +9,9 @@ import json
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from django.core.cache import cache
-
 from benchmark.controls.chosen import CONTROLS
 from benchmark.models import Entrant, Run, RunItem, StoryScores
+from benchmark.services.at_once import kept_once
 from benchmark.services.item_detail import lines_shown
 from benchmark.services.leaderboards import KEPT_SECONDS
 from benchmark.services.reports import reports_of, stamps_of
@@ -53,14 +52,12 @@ Counts = dict[tuple[int, str], tuple[int, int]]
 def counts_of(run: Run, ways: Sequence[str], closed: Set[int]) -> Counts:
     """Return (flips, answers given both ways) by (endpoint id, way), for who has such answers; nothing of samples in
     `closed`. Counted once for the same figures, which are computed before."""
-    reports_of([run, *run.controls.select_related("project", "dataset", "judge", "job", "source")])
+    reports = reports_of([run, *run.controls.select_related("project", "dataset", "judge", "job", "source")])
     key = _key(run, ways, closed)
-    counts: Counts | None = cache.get(key) if key else None
-    if counts is None:
-        counts = _counts(run, ways, closed)
-        if key:
-            cache.set(key, counts, KEPT_SECONDS)
-    return counts
+    if not key:
+        return _counts(run, ways, closed)
+    answers = sum(report.scored for report in reports.values())
+    return kept_once("flips", key, lambda: _counts(run, ways, closed), answers=answers, seconds=KEPT_SECONDS)
 
 
 def _key(run: Run, ways: Sequence[str], closed: Set[int]) -> str:
@@ -70,7 +67,7 @@ def _key(run: Run, ways: Sequence[str], closed: Set[int]) -> str:
     if not figures:
         return ""
     facts = [made_by(), figures, sorted(ways), sorted(closed)]
-    return f"flips:{hashlib.sha256(json.dumps(facts).encode()).hexdigest()}"
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
 
 def _counts(run: Run, ways: Sequence[str], closed: Set[int]) -> Counts:

@@ -146,7 +146,7 @@ def test_a_ranking_of_many_models_that_nobody_kept_follows_too(world, client, mo
     assert "majority" in _text(client, url)
 
 
-KEPT_BESIDE = {"compare": "comparison", "items_apart": "items", "gold_kinds": "gold-kinds"}
+KEPT_BESIDE = {"compare": "comparison", "flips": "flips", "items_apart": "items", "gold_kinds": "gold-kinds"}
 """Pages with what is kept beside reports and rankings, and what it is kept as."""
 
 
