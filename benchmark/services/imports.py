@@ -33,6 +33,8 @@ _AT_ONCE = 500
 LONGEST_NAME = 200
 MOST_UNPACKED = 500 * 1024 * 1024
 MOST_FILES = 2000
+_DATA = frozenset({".csv", ".json", ".jsonl", ".gz", ".txt"})
+_ZIP = "the zip"
 
 
 def import_benchmark(
@@ -85,6 +87,7 @@ def copy_of(suite: Suite, path: Path, options: Mapping[str, Any]) -> Copy:
         raise BadImport(
             gettext_noop(f"{suite.title} has no samples of its own: it is asked about a project's frozen gold.")
         )
+    _check_filled(suite, path)
     imported = _loaded(suite, path, options)
     _check(suite, imported.samples)
     digests = [_digest(sample) for sample in imported.samples]
@@ -106,6 +109,13 @@ def together(paths: Sequence[Path]) -> Iterator[Path]:
         for path in paths:
             (Path(temporary) / path.name).symlink_to(path.resolve())
         yield Path(temporary)
+
+
+def _check_filled(suite: Suite, path: Path) -> None:
+    """Raises BadImport for an empty file of data, of which a reader says only what it expected to begin there."""
+    for file in sorted(path.iterdir()) if path.is_dir() else [path]:
+        if file.suffix.lower() in _DATA and file.is_file() and not file.stat().st_size:
+            raise BadImport(gettext_noop(f"{file.name} is empty; expected the file as it was released."))
 
 
 def _loaded(suite: Suite, folder: Path, options: Mapping[str, Any]) -> Imported:
@@ -135,7 +145,18 @@ def copy_in_archive(suite: Suite, file: BinaryIO, options: Mapping[str, Any]) ->
     """`copy_of` what `import_archive` takes; nothing is kept. Raises BadImport."""
     with tempfile.TemporaryDirectory(prefix="credence-import-") as temporary:
         folder = _taken_as_it_is(suite, file, Path(temporary)) or _unpacked(file, Path(temporary))
-        return copy_of(suite, folder, options)
+        try:
+            return copy_of(suite, folder, options)
+        except BadImport as error:
+            raise BadImport(_without_places(str(error), [folder, Path(temporary)])) from error
+
+
+def _without_places(sentence: str, places: Sequence[Path]) -> str:
+    """Where the program unpacked a zip says nothing to whoever sent it."""
+    for place in places:
+        if place.is_dir():
+            sentence = sentence.replace(str(place), _ZIP)
+    return sentence.replace(places[-1].name, _ZIP)
 
 
 def checked(settings: Sequence[Setting], options: Mapping[str, Any]) -> Json:
@@ -274,7 +295,9 @@ def _unpacked(file: BinaryIO, folder: Path) -> Path:
             for entry in entries:
                 _unpack(archive, entry, folder)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
-        raise BadImport(gettext_noop(f"The file cannot be read as a zip archive ({error}).")) from error
+        raise BadImport(
+            gettext_noop(f"The file cannot be read as a zip archive ({error}); expected a zip of the folder.")
+        ) from error
     paths = [path for path in folder.iterdir() if path.name != "__MACOSX"]
     return paths[0] if len(paths) == 1 and paths[0].is_dir() else folder
 

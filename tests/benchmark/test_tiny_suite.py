@@ -111,10 +111,21 @@ def test_a_copy_that_cannot_be_read_is_one_sentence(tiny, admin, cast, tmp_path)
     assert "sums.txt, line 2: &#x27;3&#x27;; expected two whole numbers." in told
     told = admin.post(address, {"file": SimpleUploadedFile("a.zip", b"no zip"), "set_most": "99"}).content.decode()
     assert "cannot be read as a zip archive" in told and not Dataset.objects.exists()
+    told = admin.post(address, {"file": zipped(sums=""), "set_most": "99"}).content.decode()
+    assert "sums.txt is empty; expected the file as it was released." in told
     with pytest.raises(CommandError, match=r"sums\.txt cannot be read"):
         call_command("import_suite", "tiny", tmp_path, project=cast.project.slug)
     with pytest.raises(CommandError, match="expected some of: most=99"):
         call_command("import_suite", "tiny", str(tmp_path), "--project", cast.project.slug, "--option", "least=1")
+
+
+def test_a_refused_zip_is_named_so_and_not_by_the_folder_it_was_unpacked_in(tiny, admin, cast, monkeypatch):
+    def refusing(path, most):
+        raise BadImport(f"sums.txt is missing in {path}, {path.parent.name}; expected a copy.")
+
+    monkeypatch.setitem(registry._suites, "tiny", replace(SUITE, load=refusing))
+    told = imported(admin, cast).content.decode()
+    assert "sums.txt is missing in the zip, the zip; expected a copy." in told
 
 
 def test_its_copy_is_kept_by_the_command_which_says_what_is_in_it(tiny, cast, tmp_path, monkeypatch):
