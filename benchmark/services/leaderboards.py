@@ -17,6 +17,7 @@ from typing import Any
 from django.core.cache import cache
 
 from benchmark.domain.inference import Case, Cases, Pair, Ranking, differs, leaderboard
+from benchmark.methods.program import METHOD
 from benchmark.models import Run, StoryScores
 from benchmark.services.at_once import check_at_once, computing
 from benchmark.services.conditions import FIELDS, asking_told, conditions_of, imported_told, named, settings_told
@@ -60,9 +61,8 @@ def settings_of(run: Run, group: str, *, reads: bool) -> dict[str, str]:
     if run.imported:
         return imported_told(run) | settings_told(run)
     if suite.prompting is None:
-        return (
-            ({"prompts": run.prompt_set} if reads else {}) | settings_told(run) | {"seed": str(params.get("seed", 1))}
-        )
+        seed = {"seed": str(params.get("seed", 1))}
+        return {"prompts": run.prompt_set} | settings_told(run) | seed if reads else _without_method(run) | seed
     settings = {"prompts": run.prompt_set, "level": str(run.level)} if reads else {}
     settings["seed"] = str(params.get("seed", 1))
     settings |= {name: value for name, value in asking_told(run).items() if reads or name == REPETITIONS}
@@ -75,6 +75,13 @@ def settings_of(run: Run, group: str, *, reads: bool) -> dict[str, str]:
         if suite.judging and (examples := examples_told(run, suite.judging.key)):
             settings["judge's examples"] = examples
     return settings
+
+
+def _without_method(run: Run) -> dict[str, str]:
+    """`settings_told` without how models were prompted: by every method a baseline gives the same answers, and it would
+    stand in a ranking once for each."""
+    methods = {setting.label.lower() for setting in suite_named(run.suite).settings if setting.name == METHOD}
+    return {name: value for name, value in settings_told(run).items() if name not in methods}
 
 
 def entrants_of(runs: Sequence[Run], reports: Mapping[int, RunFigures], group: str) -> list[RunEntrant]:

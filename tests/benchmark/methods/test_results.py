@@ -3,6 +3,7 @@ is missing."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -12,15 +13,17 @@ from django.utils import timezone
 from benchmark.domain.beside import MethodRow
 from benchmark.models import Entrant, Run, RunItem
 from benchmark.services.documents import as_json, document_from, document_of, tables_of
+from benchmark.services.leaderboards import entrants_of, newest
 from benchmark.services.method_plans import plans_by_method
 from benchmark.services.plot_data import plots_of
+from benchmark.services.reports import reports_of
 from benchmark.services.runs import start_run
 from benchmark.services.shared_reports import freeze_run
 from benchmark.services.stored_plans import plan_of
 from benchmark.suites.opentom import measure
 from core.plain import plain
 from tests.benchmark.methods.world import GOLD, METHODS, QUESTIONS, STEADY, THINKS, TRUTHS, methods_world
-from tests.benchmark.settled import work_off, written
+from tests.benchmark.settled import make_endpoint, work_off, written
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ASKED = [key for key in GOLD if int(key[:8]) < 5]
@@ -184,6 +187,18 @@ def test_a_method_that_is_launched_later_joins_the_run_that_is_there(world, runs
     (small_one,) = plans_by_method(replace(plan_of(plain), limit=5), ["cot"])
     start_run(by=cast.alice, plan=small_one, now=timezone.now())
     assert rows_of(plain)[STEADY, "cot"].n == QUESTIONS
+
+
+def test_a_baseline_has_one_row_in_a_ranking_however_many_methods_it_was_launched_by(world, runs):
+    cast, _ = world
+    majority = make_endpoint("majority", provider="baseline", model="majority")
+    asked = replace(plan_of(runs[0]), endpoints=[majority])
+    for baseline in plans_by_method(asked, ["plain", "cot"]):
+        runs.append(work_off(start_run(by=cast.alice, plan=baseline, now=timezone.now())))
+    rows = newest(entrants_of(runs, reports_of(runs), "opentom"))
+    assert Counter(row.name for row in rows) == {STEADY: len(METHODS), THINKS: len(METHODS), "majority": 1}
+    told = {row.name: row.settings for row in rows}
+    assert "method" in told[STEADY] and "method" not in told["majority"]
 
 
 def test_without_the_plain_method_scores_stand_and_say_so(runs):
