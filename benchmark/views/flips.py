@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET
 from benchmark.access import closed_in, run_access
 from benchmark.models import Entrant
 from benchmark.services import flips as service
+from benchmark.services.asking import reads_prompts
 from benchmark.suites.registry import suite_named
 
 FLIPS_A_PAGE = 25
@@ -37,7 +38,8 @@ class _Comparison:
 def flips(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid)
     run, ways = access.run, service.ways_of(access.run)
-    entrants = list(run.entrants.select_related("run"))
+    asked = run.entrants.select_related("run", "endpoint")
+    entrants = sorted(asked, key=lambda entrant: not reads_prompts(entrant.endpoint))  # baselines below, as elsewhere
     closed = closed_in(access.project, run)
     counts = service.counts_of(run, [value for value, _ in ways], closed)
     comparisons = [

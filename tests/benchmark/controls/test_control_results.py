@@ -3,6 +3,8 @@ stories flip."""
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -142,6 +144,15 @@ def test_answers_that_flip_are_read_side_by_side(run, admin):
     item = RunItem.objects.filter(entrant__run__control="renamed", entrant__name=REMEMBERS).first()
     shown = written(admin.get(reverse("benchmark:run_item", args=[run.project.slug, item.entrant.run.uid, item.pk])))
     assert "Under the control “other names”" in shown and "<mark" in shown and "as published" in shown
+
+
+def test_baselines_stand_below_models_among_what_flips(run, admin):
+    first = run.entrants.order_by("pk")[0]
+    first.endpoint.provider, first.endpoint.model = "baseline", "majority"
+    first.endpoint.save()
+    page = written(admin.get(reverse("benchmark:flips", args=[run.project.slug, run.uid])))
+    names = re.findall(r'<th scope="row"><bdi>(.+?)</bdi>', page)
+    assert names[-1] == first.name and len(names) == run.entrants.count() > 1
 
 
 def test_repetitions_can_be_held_against_the_first_one(run):
