@@ -14,6 +14,7 @@ from itertools import chain, islice
 from typing import Any
 
 from django.db import connection, models
+from pydantic_core import to_json
 
 from core.cursors import same_text_cursor
 
@@ -229,8 +230,7 @@ def _adapters(model: type[models.Model], fields: Sequence[str]) -> dict[int, Ada
 
 def _adapter(field: models.Field) -> Adapter | None:
     if isinstance(field, models.JSONField):
-        encode = json.JSONEncoder(ensure_ascii=False).encode
-        return lambda value: None if value is None else encode(value)
+        return lambda value: None if value is None else to_json(value).decode()
     if isinstance(field, models.DateTimeField) and connection.vendor != "postgresql":
         return _moment_as_text
     if isinstance(field, models.DecimalField):

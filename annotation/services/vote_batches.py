@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from django.utils.translation import gettext
@@ -58,6 +58,10 @@ class StoredVote(NamedTuple):
     label: str
     changed_at: datetime
     idempotency_key: str
+
+
+_stored_vote = partial(tuple.__new__, StoredVote)
+"""Half the time of a call of the class."""
 
 
 @dataclass(slots=True)
@@ -185,35 +189,44 @@ class Batch:
     def _take(self, placed: Placed) -> bool:
         """Return whether the row changes something. Raises Refused."""
         row, proposition, story, person = placed
+        dimension, label, annotator, created_at = row.dimension, row.label, person.pk, row.created_at
         if proposition not in self.stored.live:
             raise Refused(gettext("The proposition left the table of story {story} meanwhile.").format(story=row.story))
-        cell = (proposition, row.dimension, person.pk)
+        cell = (proposition, dimension, annotator)
         idempotency_key = self._key(cell, row)
-        standing = None if person.pk is None else self.votes.get(cell)
-        moment = self.now if row.created_at is None else min(row.created_at, self.now)
+        standing = None if annotator is None else self.votes.get(cell)
+        moment = self.now if created_at is None or created_at > self.now else created_at
         if standing is not None:
             self._check_kept(cell, placed, idempotency_key)
             if not self._changes(standing, placed, idempotency_key, moment):
                 return False
         self._check_member(person)
-        if person.pk is None or person.pk not in self.slots[story]:
-            slot = self._slot(placed)
-            if person.pk is None:  # only now: a refused vote makes nobody
-                if self.rehearsal is None:
-                    self.strangers[person.name] = person
-                    self.slots[story][person.name] = slot
-                    return True
-                self.rehearsal.people += 1
-                person.pk = -self.rehearsal.people
-                cell = (proposition, row.dimension, person.pk)
-            self._take_slot(story, person.pk, slot)
-        vote = StoredVote(row.label, moment, idempotency_key)
-        previous = standing.label if standing else ""
-        self.events.append((*_columns(cell, vote), previous, "", self.now, True, _ORIGIN))
-        self.votes[cell] = vote
+        if annotator is None or annotator not in self.slots[story]:
+            if not self._seat(placed):
+                return True
+            annotator = person.pk
+            cell = (proposition, dimension, annotator)
+        self.votes[cell] = vote = _stored_vote((label, moment, idempotency_key))
         self.changed.add(cell)
         if self.rehearsal is not None:
             self.rehearsal.votes[proposition][cell] = vote
+            return True
+        previous = standing.label if standing else ""
+        event = (proposition, annotator, dimension, label, moment, idempotency_key, None, previous, "", self.now, True)
+        self.events.append((*event, _ORIGIN))
+        return True
+
+    def _seat(self, placed: Placed) -> bool:
+        """Give the annotator a slot of the story; return whether the person is there by now. Raises Refused."""
+        story, person, slot = placed.story, placed.person, self._slot(placed)
+        if person.pk is None:  # only now: a refused vote makes nobody
+            if self.rehearsal is None:
+                self.strangers[person.name] = person
+                self.slots[story][person.name] = slot
+                return False
+            self.rehearsal.people += 1
+            person.pk = -self.rehearsal.people
+        self._take_slot(story, person.pk, slot)
         return True
 
     def _check_kept(self, cell: VoteKey, placed: Placed, key: str) -> None:
@@ -248,11 +261,12 @@ class Batch:
     def _key(self, cell: tuple[int, str, int | None], row: VoteRow) -> str:
         """Return the idempotency key of a row: the same row of a file has the same key, so that importing it again is
         no new change."""
+        proposition, dimension, annotator = cell
         moment = _iso(row.created_at) if row.created_at else ""
-        described = f"{self._described}{cell}|{row.label}|{moment}"
+        described = f"{self._described}({proposition}, {dimension!r}, {annotator})|{row.label}|{moment}"
         # The proposition first: keys of neighbours lie side by side in the index, where a digest alone dirties a page
         # of it a row.
-        return f"import-{cell[0]:x}-{hashlib.sha1(described.encode(), usedforsecurity=False).hexdigest()}"
+        return f"import-{proposition:x}-{hashlib.sha1(described.encode(), usedforsecurity=False).hexdigest()}"
 
     def _slot(self, placed: Placed) -> int:
         """Return the annotator's slot, else the lowest free one. Raises Refused where the story is full."""
