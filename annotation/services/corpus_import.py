@@ -196,6 +196,8 @@ class _Import:
         self.result = Imported(slug)
         self.stories = NewStories()
         self.attaching: list[tuple[int, StoryRow]] = []
+        self.lines: dict[Identity, tuple[str, int]] = {}
+        """File and line of each story that this import brings."""
 
     def run(self, sources: list[Source], progress: Callable[[str], None]) -> Imported:
         for name, opener in sources:
@@ -278,10 +280,7 @@ class _Import:
                 continue
             fingerprint = result.met.get(identity, stored.get(identity))
             if fingerprint is not None and fingerprint != row.fingerprint:
-                message = gettext(
-                    "Story {number} is in the project already with other content; nothing was changed."
-                ).format(number=row.number)
-                result.problems.add(Problem(row.file, row.line, message))
+                result.problems.add(Problem(row.file, row.line, self._other_content(row, identity)))
                 continue
             if identity in result.met:
                 continue
@@ -293,8 +292,18 @@ class _Import:
                 result.unchanged += 1
                 continue
             result.created += 1
+            self.lines[identity] = row.file, row.line
             new_rows.append(row)
         return new_rows
+
+    def _other_content(self, row: StoryRow, identity: Identity) -> str:
+        if identity not in self.lines:
+            told = gettext("Story {number} is in the project already with other content; nothing was changed.")
+            return told.format(number=row.number)
+        file, line = self.lines[identity]
+        return gettext(
+            "Story {number} has other content in line {line} of {file}, which counts; this one was not taken."
+        ).format(number=row.number, line=line, file=Path(file).name)
 
     def _attaches(self, row: StoryRow, identity: Identity, candidates: list[Candidate]) -> bool:
         """Return whether the row is dealt with: it is the table of a story that is here, or fits none for sure."""

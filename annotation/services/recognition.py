@@ -90,6 +90,9 @@ def look_at(sources: Sequence[Source], *, encoding: str = "") -> Seen:
             fields, in_sheet, count = _fields(opener, file, encoding)
         except (BadSheet, BadText) as error:
             return Seen(len(sources), rows, (), file=file, problem=str(error))
+        if in_sheet and not count and not any(fields):
+            problem = gettext("{file} is empty: none of its rows has a cell.").format(file=file)
+            return Seen(len(sources), rows, (), file=file, problem=problem)
         fitting = formats_of(fields, in_sheet=in_sheet)
         if not fitting:
             return Seen(len(sources), rows, (), fields, file)

@@ -60,6 +60,14 @@ def test_other_content_under_the_same_number_is_a_problem_and_overwrites_nothing
     assert Story.objects.get().text == "Ines hides the key."
 
 
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_of_two_stories_with_one_number_in_a_file_the_later_names_the_earlier(db, dry_run):
+    result = run(RECORD, {**RECORD, "story": "Another story."}, dry_run=dry_run)
+    (problem,) = result.problems
+    told = "Story 7 has other content in line 1 of records.jsonl, which counts; this one was not taken."
+    assert (problem.line, problem.message) == (2, told)
+
+
 def test_a_repeated_record_counts_once(db):
     result = run(RECORD, RECORD)
     assert (result.stories, result.created, result.unchanged) == (1, 1, 0)
