@@ -32,10 +32,11 @@ class UnknownSentence(ValueError):
     """A sentence of none of the forms."""
 
 
-def track(sentences: Sequence[str]) -> list[Scene]:
-    """Return the scenes of a story. Raises UnknownSentence."""
+def track(sentences: Sequence[str], *, pass_over: bool = False) -> list[Scene]:
+    """Return the scenes of a story. Raises UnknownSentence, or sets a sentence of none of the forms down as one that
+    nobody perceives and that moves nothing where `pass_over` says so."""
     bare = [_tidy(sentence) for sentence in sentences]
-    return list(_Tracker(bare).scenes())
+    return list(_Tracker(bare, pass_over=pass_over).scenes())
 
 
 def believed_place(scenes: Sequence[Scene], thing: str, *people: str) -> str | None:
@@ -67,8 +68,9 @@ def _tidy(text: str) -> str:
 class _Tracker:
     """Where people are, sentence by sentence."""
 
-    def __init__(self, sentences: Sequence[str]) -> None:
+    def __init__(self, sentences: Sequence[str], *, pass_over: bool) -> None:
         self._sentences = sentences
+        self._pass_over = pass_over
         self._room_of = _rooms_of_containers(sentences)
         self._where: dict[str, str] = {}
 
@@ -92,6 +94,8 @@ class _Tracker:
             self._where.pop(match[1], None)
             self._where[match[1]] = match[2]
             return Scene(sentence, self._in_room(match[2]))
+        if self._pass_over:
+            return Scene(sentence, ())
         raise UnknownSentence(f"{sentence[:80]!r} is of none of the forms of ToMi's sentences.")
 
     def _in_room(self, room: str, actor: str = "") -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from benchmark.services.reports import report_of
 from benchmark.services.runs import start_run, start_runs
 from benchmark.suites.perceiving.baselines import PERCEIVE
 from benchmark.suites.perceiving.tables import SCENARIOS, correlations_table
-from benchmark.suites.percept_tomi.baselines import BASELINES
+from benchmark.suites.percept_tomi.baselines import BASELINES, TELL
 from benchmark.suites.percept_tomi.tables import TASKS
 from benchmark.suites.registry import suite_named
 from tests.benchmark.settled import make_endpoint, work_off
@@ -46,6 +46,16 @@ def planned(copy, *models, **options) -> Plan:
     endpoints = [make_endpoint(name, provider="baseline", model=name) for name in models]
     settings = {"method": "plain", "story": "prose", "precursors": True} | options
     return Plan(dataset=copy, endpoints=endpoints, steps=["answer"], suite="percept-tomi", options=settings)
+
+
+def test_the_tracker_passes_over_what_a_control_adds():
+    told = {baseline.task: baseline.answer for baseline in BASELINES if baseline.name == "tracker"}
+    sentences = ["Ada entered the hall", "The pen is in the box", "Ada moved the pen to the bag"]
+    more = [*sentences[:2], "A tram went by outside", sentences[2]]
+    task = {"key": "x", "sentences": more, "thing": "pen", "people": ["Ada"], "containers": ["box", "bag"], "usual": 0}
+    assert told[TELL]({"task": task}) == "bag"
+    perceived = json.loads(told[PERCEIVE]({"task": {"key": "x", "sentences": more}}))
+    assert [next(iter(one.values())) for one in perceived][2:] == [[], ["Ada"]]
 
 
 def test_the_tracker_is_right_everywhere_and_stories_are_asked_once(cast, copy, client):
