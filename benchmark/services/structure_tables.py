@@ -288,8 +288,14 @@ def picture_of(association: Association) -> Picture:
 
 
 def all_told(association: Association) -> list[str]:
-    """Say what the difference of all models is, where there are several."""
-    return [WITHIN] if association.metrics and ALL in association.metrics.tables else []
+    """Say what the difference of all models is, where there are several, and which of them are baselines."""
+    if not association.metrics or ALL not in association.metrics.tables:
+        return []
+    baselines = [of.pair.model for of in association.joined if of.pair.answers.kind == "baseline"]
+    among = gettext_noop(
+        f"Among all models are baselines, which the choice above can leave out: {', '.join(baselines)}."
+    )
+    return [WITHIN, among] if baselines else [WITHIN]
 
 
 def answer_rows(association: Association) -> list[AnswersRow]:

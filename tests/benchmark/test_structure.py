@@ -247,6 +247,15 @@ def test_files_have_every_model_and_question(page):
     assert page("cut=much", "tables/two-by-two.csv").status_code == 302  # to the page, which says why
 
 
+LABELLING = "measure=stage2.overall_accuracy"
+
+
+def test_baselines_among_all_models_are_named(world, page):
+    told = "Among all models are baselines, which the choice above can leave out: majority, random."
+    several, one = (page(query, "tables/association.json").json() for query in (LABELLING, f"{LABELLING}&model=random"))
+    assert told in several["notes"] and not any("Among all models" in note for note in one["notes"])
+
+
 def test_an_archived_run_has_no_part_in_it(world, page):
     assert "majority" in page().content.decode()
     Run.objects.filter(pk=world.answers.pk).update(archived_at=world.answers.created_at)
