@@ -6,6 +6,7 @@ from collections.abc import Set
 
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Substr
+from django.utils import timezone
 
 from annotation.models.assignment import Assignment
 from annotation.models.belief_table import CellComment, PropositionFlag
@@ -20,8 +21,8 @@ FEWEST = 5
 
 
 def of_annotator(project: Project, annotator, dimensions: int) -> list[dict]:
-    """Return for each active assignment: the story, its beginning, cells to label, cells labelled; unfinished ones
-    first."""
+    """Return for each active assignment: the story, its beginning, cells to label, cells labelled, the day to finish by
+    and whether that has passed; unfinished ones first."""
     assignments = list(
         Assignment.objects.active()
         .filter(story__project=project, story__set_aside_at__isnull=True, annotator=annotator)
@@ -33,6 +34,7 @@ def of_annotator(project: Project, annotator, dimensions: int) -> list[dict]:
     if not assignments:
         return []
     cast = _cast_by_story(project, annotator)
+    today = timezone.now().date()
     rows = []
     for assignment in assignments:
         cells, done = assignment.propositions * dimensions, cast.get(assignment.story_id, 0)
@@ -44,6 +46,7 @@ def of_annotator(project: Project, annotator, dimensions: int) -> list[dict]:
                 "done": done,
                 "finished": done >= cells,
                 "due": assignment.due,
+                "late": assignment.due is not None and assignment.due < today,
             }
         )
     return sorted(rows, key=lambda row: (row["finished"], row["story"].number))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -40,6 +42,15 @@ def test_unfinished_stories_come_first_in_their_order(cast, make_story, assign, 
     assert workload.next_unfinished(rows)["story"].number == 2
     assert workload.next_unfinished(rows, after=2)["story"].number == 3
     assert workload.next_unfinished(rows, after=3)["story"].number == 2
+
+
+def test_a_day_that_has_passed_is_told_from_one_to_come(bob, cast, make_story, assign):
+    today = timezone.now().date()
+    for number, days in enumerate((-1, 0), 1):
+        assign(make_story(number=number))
+        Assignment.objects.filter(story__number=number).update(due=today + timedelta(days=days))
+    page = " ".join(bob.get("/p/minds/work/").content.decode().split())
+    assert page.count("was to be finished by") == 1 and page.count(">to be finished by") == 1
 
 
 def test_the_page_says_how_far_everything_is(bob, cast, make_story, assign, cast_vote):
