@@ -242,9 +242,15 @@ def _row_of_model(at: int, ranking: SuiteRanking, place: Place) -> dict[str, obj
         "ranks": place.ranks,
         "why": place.why,
         "of": ranking.ranked,
-        "within": ", ".join(filter(None, [ranking.within, place.settings])),
+        "within": ", ".join(filter(None, [ranking.within, *_own_settings(ranking, place)])),
         "run": place.run_title,
     }
+
+
+def _own_settings(ranking: SuiteRanking, place: Place) -> list[str]:
+    """The settings of the model's run that are not those of the whole ranking."""
+    common = {*ranking.within.replace(" · ", ", ").split(", "), ""}
+    return [setting for setting in place.settings.split(", ") if setting not in common]
 
 
 def _unranked(rows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -272,6 +272,15 @@ def test_a_model_that_ran_one_suite_alone_says_which_it_lacks(world):
     assert "Without a figure in Tiny sums, version 1 (no finished run)." in table.lead
 
 
+def test_what_a_whole_ranking_was_asked_by_is_said_once(tiny):
+    one = ranking("One", a=0.1)
+    own = replace(one.places["a"], settings="method Self-Ask, seed 12")
+    asked = replace(one, within="Free text · one-1, method Self-Ask, seed 1", places={"a": own})
+    [model] = models_across([asked])
+    [row] = table_of_model([asked], model).rows
+    assert row["within"] == "Free text · one-1, method Self-Ask, seed 1, seed 12"
+
+
 @pytest.fixture
 def by_tone(world, tiny, monkeypatch) -> World:
     """The world, whose suite asks by two methods: politely, which others are held against, and curtly."""
