@@ -12,7 +12,7 @@ from typing import Any
 from django.core.cache import cache
 
 from benchmark.models import Run
-from benchmark.services.at_once import check_at_once, computing
+from benchmark.services.at_once import check_at_once, kept_once
 from benchmark.services.in_context import judge_told
 from benchmark.services.judge_versions import judged_at, version_failure, version_of
 from benchmark.services.judgements import judgements_of
@@ -105,29 +105,17 @@ def rows_of_judges(runs: Sequence[Run], panel: Sequence[Run] = ()) -> list[Judge
     `panel` of some of them, where that has enough members. Counted once for the same figures; raises BeingComputed for
     a page that answers at once, where that takes long."""
     reports = reports_of(runs)
-    key = _key(runs, panel)
-    rows: list[JudgedRow] | None = cache.get(key) if key else None
-    if rows is None:
-        check_at_once(sum(report.scored for report in reports.values()))
-        rows = _counted_once(key, runs, panel, reports) if key else _counted(runs, panel, reports)
-    return rows
-
-
-def _counted_once(
-    key: str, runs: Sequence[Run], panel: Sequence[Run], reports: Mapping[int, RunFigures]
-) -> list[JudgedRow]:
-    with computing("judges", key) as waited:
-        rows: list[JudgedRow] | None = cache.get(key) if waited else None
-        if rows is None:
-            rows = _counted(runs, panel, reports)
-            cache.set(key, rows, KEPT_SECONDS)
-    return rows
+    key, answers = _key(runs, panel), sum(report.scored for report in reports.values())
+    if not key:
+        check_at_once(answers)
+        return _counted(runs, panel, reports)
+    return kept_once("judges", key, lambda: _counted(runs, panel, reports), answers=answers, seconds=KEPT_SECONDS)
 
 
 def _key(runs: Sequence[Run], panel: Sequence[Run]) -> str:
     figures = stamps_of(runs)
     facts = [made_by(), figures, [judge_told(run) for run in runs], [run.pk for run in panel]]
-    return "judges:" + hashlib.sha256(json.dumps(facts).encode()).hexdigest() if figures else ""
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest() if figures else ""
 
 
 def _counted(runs: Sequence[Run], panel: Sequence[Run], reports: Mapping[int, RunFigures]) -> list[JudgedRow]:

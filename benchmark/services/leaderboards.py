@@ -78,8 +78,8 @@ def settings_of(run: Run, group: str, *, reads: bool) -> dict[str, str]:
 
 
 def _without_method(run: Run) -> dict[str, str]:
-    """`settings_told` without how models were prompted: by every method a baseline gives the same answers, and it would
-    stand in a ranking once for each."""
+    """`settings_told` without how models were prompted: a baseline answers by a rule of its own, and would stand in a
+    ranking once for each method that it was launched by."""
     methods = {setting.label.lower() for setting in suite_named(run.suite).settings if setting.name == METHOD}
     return {name: value for name, value in settings_told(run).items() if name not in methods}
 
