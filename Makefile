@@ -65,10 +65,11 @@ $(VENV)/.installed-dev: $(BIN)/uv requirements-dev.txt
 	@$(BIN)/uv pip sync --quiet --require-hashes --python $(BIN)/python requirements-dev.txt requirements-uv.txt
 	@touch $@ $(VENV)/.installed
 
-# Writes the lock files anew from pyproject.toml; hashes, no host names.
+# Writes the lock files anew from pyproject.toml, for every Python from 3.11.0 on; hashes, no host names.
+LOCK = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate pyproject.toml
 lock: $(BIN)/uv
-	@$(BIN)/uv pip compile --quiet --group dev --generate-hashes --no-header --no-annotate pyproject.toml -o requirements-dev.txt
-	@$(BIN)/uv pip compile --quiet --generate-hashes --no-header --no-annotate -c requirements-dev.txt pyproject.toml -o requirements.txt
+	@$(LOCK) --group dev -o requirements-dev.txt
+	@$(LOCK) -c requirements-dev.txt -o requirements.txt
 
 lint: dev-setup
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/djangofmt --check . && $(BIN)/mypy
