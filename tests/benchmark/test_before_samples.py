@@ -8,14 +8,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.db import connection
-from django.db.migrations.loader import MigrationLoader
 
 from benchmark.models import Dataset, RunReport
 from core.made_by import made_by
 from tests.benchmark.before_samples.afterwards import afterwards
 from tests.benchmark.before_samples.figures import figures
-from tests.benchmark.before_samples.loading import installation, upgrade
+from tests.benchmark.before_samples.loading import by_single_migrations, installation, upgrade
 from tests.benchmark.before_samples.world import SCRIPTED
 from tests.copies import copied
 from workers.models import Call, Job
@@ -55,10 +53,10 @@ ROUNDING = 1e-12
 
 
 @pytest.fixture(autouse=True)
-def upgraded(transactional_db, monkeypatch) -> None:
+def upgraded(transactional_db, monkeypatch) -> tuple[list[str], list[str]]:
     for name, function in SCRIPTED.items():
         monkeypatch.setitem(FUNCTIONS, name, function)
-    copied("before samples", upgrade)
+    return copied("before samples", upgrade)
 
 
 def changes(then: Any, now: Any, at: tuple = ()) -> Iterator[tuple[tuple, Any, Any]]:
@@ -119,11 +117,18 @@ def figures_in(value: Any) -> Any:
     return re.findall(r"\d+(?:[.,]\d+)*", value) if is_sentence else value
 
 
+def test_a_new_database_is_made_as_the_single_migrations_leave_an_old_one(upgraded):
+    new, migrated = upgraded
+    assert [one for one in new if one not in migrated] == []
+    assert [one for one in migrated if one not in new] == []
+    assert new == migrated and len(new) > 800
+
+
 @pytest.mark.once
 def test_every_migration_since_then_can_be_taken_back():
-    migrations = MigrationLoader(connection)
+    migrations = by_single_migrations().loader
     then = {one for target in installation()["migrations"].items() for one in migrations.graph.forwards_plan(target)}
-    since = [one for name, one in migrations.disk_migrations.items() if name not in then]
+    since = [one for name, one in migrations.graph.nodes.items() if name not in then]
     assert len(since) >= 40
     assert [str(one) for one in since if not all(operation.reversible for operation in one.operations)] == []
 

@@ -11,7 +11,10 @@ from typing import Any
 from django.core.management.color import no_style
 from django.db import connection, models, transaction
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
 from django.utils.dateparse import parse_datetime
+
+from tests.benchmark.before_samples.schema import schema
 
 FILE = Path(__file__).parent / "installation.json.xz"
 KEPT = {"django_migrations", "django_content_type", "auth_permission"}
@@ -25,20 +28,30 @@ def installation() -> dict[str, Any]:
     return json.loads(lzma.decompress(FILE.read_bytes()))
 
 
-def upgrade() -> None:
-    """Leave the installation migrated to now in a database that was empty; the schema is that of now also where
-    anything fails."""
-    newest = MigrationExecutor(connection).loader.graph.leaf_nodes()
+def upgrade() -> tuple[list[str], list[str]]:
+    """Leave the installation migrated to now, by the single migrations, in a database that was empty; the schema is
+    that of now also where anything fails. Return the schema that was there, of a new database, and this one."""
+    new, newest = schema(), by_single_migrations().loader.graph.leaf_nodes()
     then = [*installation()["migrations"].items()]
     _drop()
     try:
-        MigrationExecutor(connection).migrate(then)
-        _load(MigrationExecutor(connection).loader.project_state(then).apps)
-        MigrationExecutor(connection).migrate(newest)
+        by_single_migrations().migrate(then)
+        _load(by_single_migrations().loader.project_state(then).apps)
+        by_single_migrations().migrate(newest)
     except BaseException:
         _empty()
-        MigrationExecutor(connection).migrate(newest)
+        by_single_migrations().migrate(newest)
         raise
+    return new, schema()
+
+
+def by_single_migrations() -> MigrationExecutor:
+    """Return what migrates without those that stand for many, which are for new databases."""
+    executor = MigrationExecutor(connection)
+    executor.loader = loader = MigrationLoader(connection, replace_migrations=False)
+    for name, migration in loader.replacements.items():
+        loader.graph.remove_replacement_node(name, migration.replaces)
+    return executor
 
 
 def _drop() -> None:
@@ -47,7 +60,7 @@ def _drop() -> None:
     As every installation did, the tables of then come of the migrations up to then: to take back the later ones takes
     twice as long, for Django draws up all models anew at each step.
     """
-    apps = MigrationExecutor(connection).loader.migrated_apps - APPS_KEPT
+    apps = by_single_migrations().loader.migrated_apps - APPS_KEPT
     tables = sorted(name for name in connection.introspection.table_names() if not name.startswith(TABLES_KEPT))
     with connection.constraint_checks_disabled(), connection.cursor() as cursor:
         for table in tables:
