@@ -11,6 +11,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from django.db import connection, models
 from django.db.models.query import get_related_populators
+from django.db.transaction import TransactionManagementError
 
 from core.cursors import same_text_cursor
 
@@ -27,10 +28,14 @@ class Read(Generic[Row]):
     `write` makes its queryset of stand-ins for the values, which may stand wherever these may stand in a filter:
     `lambda given: Model.objects.filter(uid__in=given.uids)`. It is called once for each length of the lists among the
     values. A call returns the rows as the queryset would: instances, or tuples of `values_list`.
+
+    PostgreSQL plans it once a connection, or each time where it is not `planned_once`: for tables that grow from
+    nothing to very many rows meanwhile, and for indexes of rows in one state.
     """
 
-    def __init__(self, write: Callable[[Any], models.QuerySet]) -> None:
+    def __init__(self, write: Callable[[Any], models.QuerySet], *, planned_once: bool = True) -> None:
         self._write = write
+        self._planned_once = planned_once
         self._written: dict[tuple[tuple[str, int], ...], _Written] = {}
 
     def __call__(self, **values: Any) -> list[Row]:
@@ -39,7 +44,9 @@ class Read(Generic[Row]):
         written = self._written.get(shape)
         if written is None:
             written = self._written[shape] = _written(self._write, values)
-        with same_text_cursor() as cursor:
+        if written.locks and connection.get_autocommit():
+            raise TransactionManagementError("Rows are locked until a transaction ends, and there is none.")
+        with same_text_cursor() if self._planned_once else connection.cursor() as cursor:
             cursor.execute(written.sql, list(_filled(written.parameters, values)))
             rows = cursor.fetchall()
         return [written.make(_converted(row, written.converters)) for row in rows]
@@ -51,6 +58,7 @@ class _Written(NamedTuple):
     """Where the value of each comes from; None and the value where it is always the same."""
     converters: Converters
     make: Make
+    locks: bool
 
 
 def _written(write: Callable[[Any], models.QuerySet], values: dict[str, Any]) -> _Written:
@@ -60,7 +68,8 @@ def _written(write: Callable[[Any], models.QuerySet], values: dict[str, Any]) ->
     sql, parameters = compiler.as_sql()
     converters = compiler.get_converters([selected[0] for selected in compiler.select[: compiler.col_count]])
     make = tuple if queryset._fields is not None else _maker(compiler, queryset.db)
-    return _Written(sql, [(places.get(parameter), parameter) for parameter in parameters], converters, make)
+    located = [(places.get(parameter), parameter) for parameter in parameters]
+    return _Written(sql, located, converters, make, queryset.query.select_for_update)
 
 
 def _stand_ins(values: dict[str, Any]) -> tuple[SimpleNamespace, dict[Any, Place]]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
+from django.db.transaction import TransactionManagementError
 from django.utils import timezone
 
 from annotation.models import Assignment, Proposition, Story, Vote
+from core import reads
 from core.reads import Read
 
 pytestmark = pytest.mark.django_db
@@ -66,3 +69,11 @@ def test_what_the_query_always_says_stays(make_story):
     read = Read[Story](lambda given: Story.objects.filter(number=story.number, project_id=given.project))
     assert read(project=story.project_id) == [story]
     assert other.project_id == story.project_id
+
+
+def test_rows_are_locked_in_a_transaction_alone(monkeypatch):
+    read = Read[Story](lambda given: Story.objects.select_for_update().filter(pk=given.pk), planned_once=False)
+    assert read(pk=0) == []
+    monkeypatch.setattr(reads, "connection", SimpleNamespace(get_autocommit=lambda: True))
+    with pytest.raises(TransactionManagementError):
+        read(pk=0)

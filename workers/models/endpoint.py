@@ -7,7 +7,9 @@ from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models import Q
 
+from core.bulk import update_rows
 from core.language import gettext_noop
+from core.reads import Read
 from workers.domain.pricing import Prices
 from workers.domain.rate_limit import RateLimit
 from workers.domain.retrying import Policy
@@ -199,6 +201,12 @@ class EndpointRateLimit(models.Model):
     endpoint = models.OneToOneField(Endpoint, models.CASCADE, primary_key=True, related_name="rate_limit")
     state = models.JSONField(default=dict)
 
+    @classmethod
+    def locked(cls, endpoint: int) -> EndpointRateLimit:
+        """Return the row of an endpoint, by its id, and lock it until the caller's transaction ends."""
+        [row] = _LOCKED(endpoint=endpoint)
+        return row
+
     @property
     def rate_limit(self) -> RateLimit:
         return RateLimit.from_json(self.state)
@@ -206,4 +214,9 @@ class EndpointRateLimit(models.Model):
     def keep(self, rate_limit: RateLimit) -> None:
         """Write the rate down, in the transaction that locked the row."""
         self.state = rate_limit.as_json()
-        self.save(update_fields=["state"])
+        update_rows(type(self), ["state"], [(self.state, self.pk)])
+
+
+_LOCKED = Read[EndpointRateLimit](
+    lambda given: EndpointRateLimit.objects.select_for_update().filter(endpoint=given.endpoint)
+)

@@ -171,8 +171,8 @@ class BatchRunner:
 def make_batch(*, job: Job, endpoint: Endpoint, worker, now) -> Batch | None:
     """Make a batch of what waits, with its custom ids; answers that the ledger has are delivered at once. None where
     nothing is left."""
-    EndpointRateLimit.objects.select_for_update().get(endpoint=endpoint)  # the lock under which all work is claimed
-    lock_budgets(Job.objects.filter(pk=job.pk))
+    EndpointRateLimit.locked(endpoint.pk)  # the lock under which all work is claimed
+    lock_budgets([job.pk])
     backend = registry.make(endpoint.spec)
     waiting = Item.objects.filter(job=job, endpoint=endpoint, state=ItemState.WAITING, not_before__lte=now).order_by(
         "id"

@@ -14,13 +14,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import lru_cache
+from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
 from core.bulk import update_rows
 from core.database_clock import database_time
 from core.language import gettext_noop
+from core.reads import Read
 from workers.domain.pricing import dollars, estimated_tokens, exact_dollars, unknown_price_sentence
 from workers.domain.rate_limit import RateLimit
 from workers.models import (
@@ -92,9 +95,9 @@ def claim(
     `unwritten` calls have ended, though that is not written down yet: they do not count as in flight.
     """
     with transaction.atomic():
-        row = EndpointRateLimit.objects.select_for_update().get(endpoint=endpoint)
+        row = EndpointRateLimit.locked(endpoint.pk)
         rate_limit = row.rate_limit
-        in_flight = Item.objects.filter(endpoint=endpoint, state=ItemState.CLAIMED).count()
+        in_flight = sum(count for (count,) in _IN_FLIGHT(endpoint=endpoint.pk))
         free = min(room, endpoint.max_concurrency - in_flight + unwritten)
         if rate_limited:
             free = min(free, rate_limit.room(now=now.timestamp(), most=endpoint.most, flight=endpoint.max_concurrency))
@@ -102,7 +105,7 @@ def claim(
         if free <= 0:
             return result
         chosen: list[Item] = []
-        for job in _claimable(_jobs(only), endpoint, now):
+        for job in _claimable(running_jobs(only), endpoint, now):
             missing = free - len(chosen)
             if not missing:
                 break
@@ -115,46 +118,104 @@ def claim(
     return result
 
 
-def _jobs(only: int | None) -> Sequence[Job]:
-    jobs = Job.objects.filter(state=JobState.RUNNING, batch=False).order_by("-priority", "id")
-    return list(jobs.filter(pk=only) if only else jobs)
+_IN_FLIGHT = Read[tuple[int]](
+    lambda given: (
+        Item.objects.filter(endpoint=given.endpoint, state=ItemState.CLAIMED)
+        .order_by()
+        .values("endpoint")
+        .annotate(claimed=Count("id"))
+        .values_list("claimed")
+    ),
+    planned_once=False,
+)
+_RUNNING = Read[Job](
+    lambda given: Job.objects.filter(state=JobState.RUNNING, batch=False).order_by("-priority", "id"),
+    planned_once=False,
+)
+_RUNNING_IDS = Read[tuple[int, bool]](
+    lambda given: Job.objects.filter(state=JobState.RUNNING).order_by().values_list("pk", "batch"), planned_once=False
+)
+
+
+def running_jobs(only: int | None) -> Sequence[Job]:
+    """Return the jobs that calls are made for one by one, in their order, of `only` that one where given."""
+    return [job for job in _RUNNING() if only in (None, job.pk)]
 
 
 def _claimable(jobs: Sequence[Job], endpoint: Endpoint, now: datetime) -> Iterable[Job]:
     """Return the jobs that have something to claim, or no budget. Their budgets are locked until the transaction
     ends."""
-    waiting = Item.objects.filter(job=OuterRef("pk"), endpoint=endpoint, state=ItemState.WAITING, not_before__lte=now)
     budgets = [job.pk for job in jobs if job.budget is not None]
-    with_budget = lock_budgets(Job.objects.filter(Exists(waiting), pk__in=budgets)) if budgets else []
+    with_budget = _WAITING_WITH_BUDGET(jobs=budgets, endpoint=endpoint.pk, now=now) if budgets else []
     locked = {job.pk: job for job in with_budget}
     running = (job if job.budget is None else locked.get(job.pk) for job in jobs)
     return [job for job in running if job and job.state == JobState.RUNNING]
 
 
-def lock_budgets(jobs: QuerySet[Job]) -> list[Job]:
-    """Lock those jobs that have a budget until the caller's transaction ends, and return them as they are then."""
-    return list(jobs.filter(budget__isnull=False).order_by("pk").select_for_update(no_key=True, of=("self",)))
+def _with_budget(jobs: Sequence[int]) -> QuerySet[Job]:
+    budgets = Job.objects.filter(pk__in=jobs, budget__isnull=False).order_by("pk")
+    return budgets.select_for_update(no_key=True, of=("self",))
+
+
+_WITH_BUDGET = Read[Job](lambda given: _with_budget(given.jobs), planned_once=False)
+_WAITING_WITH_BUDGET = Read[Job](
+    lambda given: _with_budget(given.jobs).filter(
+        Exists(
+            Item.objects.filter(
+                job=OuterRef("pk"), endpoint=given.endpoint, state=ItemState.WAITING, not_before__lte=given.now
+            )
+        )
+    ),
+    planned_once=False,
+)
+
+
+def lock_budgets(jobs: Iterable[int]) -> None:
+    """Lock those of the jobs (ids) that have a budget until the caller's transaction ends."""
+    if ids := list(jobs):
+        _WITH_BUDGET(jobs=ids)
 
 
 def _ready(job: Job, endpoint: Endpoint, backend: Backend, count: int, now: datetime) -> list[Item]:
     """Return the next items with their calls, and plan more where there are not enough."""
-    waiting = _waiting(job, endpoint, now)
-    planned = waiting.filter(call__isnull=False).select_related("call").defer("call__reasoning", "problem")
-    items = list(planned[:count])
+    items = _planned(count)(job=job.pk, endpoint=endpoint.pk, now=now)
     if len(items) < count and _plan(job, endpoint, backend, max(CHUNK, count - len(items)), now):
-        items = list(planned[:count])
+        items = _planned(count)(job=job.pk, endpoint=endpoint.pk, now=now)
     for item in items:
         item.job = job
     return items
 
 
-def _waiting(job: Job, endpoint: Endpoint, now: datetime) -> QuerySet[Item]:
-    waiting = Item.objects.filter(job=job, endpoint=endpoint, state=ItemState.WAITING, not_before__lte=now)
-    return waiting.order_by("id")
+def _waiting(given: Any, *, planned: bool) -> QuerySet[Item]:
+    waiting = Item.objects.filter(
+        job=given.job, endpoint=given.endpoint, state=ItemState.WAITING, not_before__lte=given.now
+    )
+    return waiting.filter(call__isnull=not planned).order_by("id")
+
+
+@lru_cache
+def _planned(most: int) -> Read[Item]:
+    """How many stands in the text of a statement; so each number has one of its own."""
+
+    def write(given: Any) -> QuerySet[Item]:
+        waiting = _waiting(given, planned=True).select_related("call")
+        return waiting.defer("call__reasoning", "problem")[:most]
+
+    return Read(write, planned_once=False)
+
+
+@lru_cache
+def _planned_ids(most: int) -> Read[tuple[int]]:
+    return Read(lambda given: _waiting(given, planned=True).values_list("pk")[:most], planned_once=False)
+
+
+@lru_cache
+def _unplanned(most: int) -> Read[Item]:
+    return Read(lambda given: _waiting(given, planned=False)[:most], planned_once=False)
 
 
 def _plan(job: Job, endpoint: Endpoint, backend: Backend, count: int, now: datetime) -> int:
-    items = list(_waiting(job, endpoint, now).filter(call__isnull=True)[:count])
+    items = _unplanned(count)(job=job.pk, endpoint=endpoint.pk, now=now)
     for item in items:
         item.job = job
     return plan(items=items, endpoint=endpoint, backend=backend, now=now) if items else 0
@@ -164,10 +225,10 @@ def plan_ahead(*, endpoint: Endpoint, backend: Backend, now: datetime, only: int
     """Plan some of the calls that are claimed next, while nobody waits for this. False where enough of them are
     planned."""
     with transaction.atomic():
-        EndpointRateLimit.objects.select_for_update().get(endpoint=endpoint)
+        EndpointRateLimit.locked(endpoint.pk)
         missing = AHEAD
-        for job in _jobs(only):
-            missing -= _waiting(job, endpoint, now).filter(call__isnull=False)[:missing].count()
+        for job in running_jobs(only):
+            missing -= len(_planned_ids(missing)(job=job.pk, endpoint=endpoint.pk, now=now))
             if missing <= 0:
                 return False
             if _plan(job, endpoint, backend, min(CHUNK, missing), now):
@@ -300,23 +361,50 @@ def _reserve(
     return claimed
 
 
+_WITH_WORK = Read[tuple[int]](
+    lambda given: (
+        Endpoint.objects.filter(
+            Exists(  # the first of them is enough, as in `endpoints_with_work`
+                Item.objects.filter(
+                    job__in=given.jobs,
+                    endpoint=OuterRef("pk"),
+                    state=ItemState.WAITING,
+                    not_before__lte=given.now,
+                )
+            ),
+            pk__in=given.endpoints,
+        )
+        .order_by()
+        .values_list("pk")
+    ),
+    planned_once=False,
+)
+
+
 def with_work(endpoint_ids: Iterable[int], now: datetime, only: int | None = None) -> set[int]:
     """Return those of the endpoints that have an item to be claimed now, of job `only` where given: an idle one takes
     no lock and no query of its own."""
-    jobs = [job.pk for job in _jobs(only)]
-    ready = Item.objects.filter(
-        job__in=jobs, endpoint=OuterRef("pk"), state=ItemState.WAITING, not_before__lte=now
-    )  # the first of them is enough, as in `endpoints_with_work`
-    endpoints = Endpoint.objects.filter(Exists(ready), pk__in=list(endpoint_ids))
-    return set(endpoints.order_by().values_list("pk", flat=True)) if jobs else set()
+    jobs = [job for job, batch in _RUNNING_IDS() if not batch and only in (None, job)]
+    endpoints = list(endpoint_ids)
+    found = _WITH_WORK(jobs=jobs, endpoints=endpoints, now=now) if jobs and endpoints else []
+    return {pk for (pk,) in found}
+
+
+def _times(given: Any) -> QuerySet[Item]:
+    waiting = Item.objects.filter(job__in=given.jobs, endpoint__in=given.endpoints, state=ItemState.WAITING)
+    return waiting.order_by().values_list("not_before")
+
+
+_DUE = Read[tuple[datetime]](lambda given: _times(given).filter(not_before__lte=given.now)[:1], planned_once=False)
+_NEXT = Read[tuple[datetime]](lambda given: _times(given).order_by("not_before")[:1], planned_once=False)
 
 
 def next_time(endpoint_ids: Iterable[int], only: int | None = None) -> datetime | None:
     """Return when a waiting item of a running job may be claimed, None where nothing waits: any time that has come,
     else the earliest."""
-    running = Job.objects.filter(state=JobState.RUNNING, **({"pk": only} if only else {}))
-    jobs = list(running.order_by().values_list("pk", flat=True))
-    waiting = Item.objects.filter(job__in=jobs, endpoint_id__in=list(endpoint_ids), state=ItemState.WAITING).order_by()
-    times = waiting.values_list("not_before", flat=True)
+    jobs, endpoints = [job for job, _ in _RUNNING_IDS() if only in (None, job)], list(endpoint_ids)
+    if not (jobs and endpoints):
+        return None
     # the earliest takes a look at every item that waits, which may be all of a long run
-    return next(iter(times.filter(not_before__lte=database_time())[:1]), None) or times.order_by("not_before").first()
+    found = _DUE(jobs=jobs, endpoints=endpoints, now=database_time()) or _NEXT(jobs=jobs, endpoints=endpoints)
+    return found[0][0] if found else None

@@ -84,7 +84,7 @@ def record(
         if not batch:
             _learn(outcomes, endpoint, now)
         job_ids = {outcome.claimed.job for outcome in outcomes}
-        lock_budgets(Job.objects.filter(pk__in=job_ids))  # before the calls: claims.py has the order
+        lock_budgets(job_ids)  # before the calls: claims.py has the order
         ids = [outcome.claimed.call for outcome in outcomes]
         calls = Call.objects.in_bulk(ids)
         # Its own attempts alone: a worker that was declared lost must not close that of the one that took over.
@@ -224,7 +224,7 @@ def _jitter(call: Call, tries: int) -> float:
 
 
 def _learn(outcomes: Sequence[Outcome], endpoint: Endpoint, now: datetime) -> None:
-    row = EndpointRateLimit.objects.select_for_update().get(endpoint=endpoint)
+    row = EndpointRateLimit.locked(endpoint.pk)
     rate_limit = row.rate_limit
     at = now.timestamp()
     completed = [outcome for outcome in outcomes if isinstance(outcome.result, Completion)]
