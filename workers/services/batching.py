@@ -12,10 +12,11 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any, Protocol
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from core.bulk import insert_rows
 from core.database_clock import database_time
+from core.reads import Read
 from workers.models import (
     COMPLETED,
     IN_FLIGHT,
@@ -70,6 +71,16 @@ class Host(Protocol):
         """Run `work` in the thread that owns the connection, and return its result."""
 
 
+_UNENDED = Read[Batch](lambda given: Batch.objects.unended(), planned_once=False)
+_TO_BATCH = Read[Job](
+    lambda given: Job.objects.filter(
+        Exists(Item.objects.filter(job=OuterRef("pk"), state=ItemState.WAITING)), state=JobState.RUNNING, batch=True
+    ),
+    planned_once=False,
+)
+"""Both are asked every second, and nearly always there is none."""
+
+
 class BatchRunner:
     """Submits batches and takes their results, as tasks of its host's loop."""
 
@@ -94,15 +105,16 @@ class BatchRunner:
 
     def _unwatched(self) -> Iterable[Batch]:
         # Its own, too, where it does not watch them: taken by a commit whose confirmation was lost.
-        free = Q(worker=None) | (Q(worker=self.host.worker) & ~Q(pk__in=list(self.watched)))
-        unended = Batch.objects.filter(free).unended()
-        for batch in unended.filter(job=self.host.only) if self.host.only else unended:
-            if Batch.objects.filter(free, pk=batch.pk).watch(self.host.worker):
+        own = self.host.worker.pk
+        for batch in _UNENDED():
+            is_free = batch.worker_id is None or (batch.worker_id == own and batch.pk not in self.watched)
+            if not is_free or self.host.only not in (None, batch.job_id):
+                continue
+            if Batch.objects.filter(Q(worker=None) | Q(worker=own), pk=batch.pk).watch(self.host.worker):
                 yield batch
 
     def _jobs(self) -> Iterable[Job]:
-        jobs = Job.objects.filter(state=JobState.RUNNING, batch=True, items__state=ItemState.WAITING).distinct()
-        return jobs.filter(pk=self.host.only) if self.host.only else jobs
+        return [job for job in _TO_BATCH() if self.host.only in (None, job.pk)]
 
     def _start(self, batch: Batch, *, fresh: bool) -> None:
         self.watched.add(batch.pk)

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from django.db.models import Exists, OuterRef
 
 from core.language import gettext_noop
-from workers.models import Endpoint, Item, ItemState, Job, JobState
+from core.reads import Read
+from workers.models import Endpoint, Item, ItemState
 from workers.providers import registry
 from workers.providers.contract import Backend, Completion
 from workers.providers.errors import BackendError, Lost
-from workers.services.claims import Claimed
+from workers.services.claims import Claimed, running_ids
 from workers.services.holding import hold_back_everywhere
 from workers.services.recording import Outcome
 
@@ -62,10 +63,13 @@ class Channel:
             return Lost(gettext_noop(f"The worker failed while it waited ({type(error).__name__}); its log says more."))
 
 
+_ENDPOINTS = Read[Endpoint](lambda given: Endpoint.objects.filter(pk__in=given.endpoints), planned_once=False)
+
+
 def open_channels(channels: dict[int, Channel]) -> None:
     """Add a channel for each endpoint that has something to do; changed settings of an endpoint apply from here on."""
-    elsewhere = {key for key, provider in endpoints_with_work() if not registry.find(provider).in_process}
-    for endpoint in Endpoint.objects.filter(pk__in=elsewhere):
+    elsewhere = [key for key, provider in endpoints_with_work() if not registry.find(provider).in_process]
+    for endpoint in _ENDPOINTS(endpoints=elsewhere) if elsewhere else ():
         if endpoint.pk in channels:
             channels[endpoint.pk].endpoint = endpoint
             continue
@@ -75,9 +79,23 @@ def open_channels(channels: dict[int, Channel]) -> None:
             hold_back_everywhere(endpoint, error)
 
 
+_WITH_WORK = Read[tuple[int, str]](
+    lambda given: (
+        Endpoint.objects.filter(
+            Exists(  # the first of them is enough: a long run has ten thousands, and this is asked twice a second
+                Item.objects.filter(
+                    endpoint=OuterRef("pk"), job__in=given.jobs, state__in=[ItemState.WAITING, ItemState.BATCHED]
+                )
+            )
+        )
+        .order_by()
+        .values_list("pk", "provider")
+    ),
+    planned_once=False,
+)
+
+
 def endpoints_with_work() -> list[tuple[int, str]]:
     """Return (id, provider) of the endpoints for which a running job has something to do."""
-    jobs = list(Job.objects.filter(state=JobState.RUNNING).order_by().values_list("pk", flat=True))
-    # the first of them is enough: a long run has ten thousands, and this is asked twice a second
-    items = Item.objects.filter(endpoint=OuterRef("pk"), job__in=jobs, state__in=[ItemState.WAITING, ItemState.BATCHED])
-    return list(Endpoint.objects.filter(Exists(items)).order_by().values_list("pk", "provider")) if jobs else []
+    jobs = [job for job, _ in running_ids()]
+    return _WITH_WORK(jobs=jobs) if jobs else []

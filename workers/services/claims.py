@@ -132,9 +132,14 @@ _RUNNING = Read[Job](
     lambda given: Job.objects.filter(state=JobState.RUNNING, batch=False).order_by("-priority", "id"),
     planned_once=False,
 )
-_RUNNING_IDS = Read[tuple[int, bool]](
+_IDS = Read[tuple[int, bool]](
     lambda given: Job.objects.filter(state=JobState.RUNNING).order_by().values_list("pk", "batch"), planned_once=False
 )
+
+
+def running_ids() -> Sequence[tuple[int, bool]]:
+    """Return (id, whether its calls are made in batches) of all jobs that run."""
+    return _IDS()
 
 
 def running_jobs(only: int | None) -> Sequence[Job]:
@@ -384,7 +389,7 @@ _WITH_WORK = Read[tuple[int]](
 def with_work(endpoint_ids: Iterable[int], now: datetime, only: int | None = None) -> set[int]:
     """Return those of the endpoints that have an item to be claimed now, of job `only` where given: an idle one takes
     no lock and no query of its own."""
-    jobs = [job for job, batch in _RUNNING_IDS() if not batch and only in (None, job)]
+    jobs = [job for job, batch in running_ids() if not batch and only in (None, job)]
     endpoints = list(endpoint_ids)
     found = _WITH_WORK(jobs=jobs, endpoints=endpoints, now=now) if jobs and endpoints else []
     return {pk for (pk,) in found}
@@ -402,7 +407,7 @@ _NEXT = Read[tuple[datetime]](lambda given: _times(given).order_by("not_before")
 def next_time(endpoint_ids: Iterable[int], only: int | None = None) -> datetime | None:
     """Return when a waiting item of a running job may be claimed, None where nothing waits: any time that has come,
     else the earliest."""
-    jobs, endpoints = [job for job, _ in _RUNNING_IDS() if only in (None, job)], list(endpoint_ids)
+    jobs, endpoints = [job for job, _ in running_ids() if only in (None, job)], list(endpoint_ids)
     if not (jobs and endpoints):
         return None
     # the earliest takes a look at every item that waits, which may be all of a long run

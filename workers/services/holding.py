@@ -78,10 +78,12 @@ def hold_back_everywhere(endpoint: Endpoint, error: BackendError) -> None:
 
 def pause_held(jobs: Iterable[int]) -> None:
     """Pause those running jobs all of whose open items are held back. Their notes say why already."""
+    if not (ids := list(jobs)):
+        return
     items = Item.objects.filter(job=OuterRef("pk"))
     any_held = Exists(items.filter(state=ItemState.HELD))
     others = Exists(items.filter(state__in=MOVING))
-    Job.objects.filter(any_held, ~others, pk__in=list(jobs)).pause()
+    Job.objects.filter(any_held, ~others, pk__in=ids).pause()
 
 
 def holds_back(job: Job) -> bool:

@@ -4,13 +4,15 @@ twice."""
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from datetime import datetime
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from core.language import gettext_noop
+from core.reads import Read
 from workers.models import (
     IN_FLIGHT,
     OPEN,
@@ -50,7 +52,8 @@ def reap(*, now: datetime, patience: float | None = None) -> int:
             if without_newer.lose():
                 _free(worker, now)
                 freed += 1
-    for worker in Worker.objects.filter(pk__in=_ended_holders()):
+    holders = _ended_holders()
+    for worker in Worker.objects.filter(pk__in=holders) if holders else ():
         with transaction.atomic():
             _free(worker, now)
             freed += 1
@@ -82,16 +85,22 @@ def _expired(patience: float) -> list[Worker]:
     return expired
 
 
+_ENDED = Q(worker__isnull=False) & ~Q(worker__state=WorkerState.LIVE)
+_HELD_ROWS: tuple[Callable[[], QuerySet], ...] = (
+    lambda: Item.objects.filter(_ENDED, state=ItemState.CLAIMED),
+    lambda: Call.objects.filter(_ENDED, state__in=IN_FLIGHT),
+    lambda: Batch.objects.filter(_ENDED).unended(),
+)
+_HELD_BY_ENDED = [
+    Read[tuple[int]](lambda given, rows=rows: rows().order_by().values_list("worker").distinct(), planned_once=False)
+    for rows in _HELD_ROWS
+]
+
+
 def _ended_holders() -> set[int]:
     """Ids of workers that ended and still hold something: cut off at their end, or declared lost in the middle of a
     claim."""
-    ended = Q(worker__isnull=False) & ~Q(worker__state=WorkerState.LIVE)
-    held_rows = (
-        Item.objects.filter(ended, state=ItemState.CLAIMED),
-        Call.objects.filter(ended, state__in=IN_FLIGHT),
-        Batch.objects.filter(ended).unended(),
-    )
-    return {worker for rows in held_rows for worker in rows.order_by().values_list("worker", flat=True).distinct()}
+    return {worker for held in _HELD_BY_ENDED for (worker,) in held()}
 
 
 def _free(worker: Worker, now: datetime) -> None:
@@ -110,9 +119,22 @@ def _free(worker: Worker, now: datetime) -> None:
 
 def _end_left_jobs(now: datetime) -> None:
     """End jobs whose process died between the last item and the end of the job."""
-    open_items = Item.objects.filter(job=OuterRef("pk"), state__in=OPEN)
-    left = Job.objects.filter(state=JobState.RUNNING).exclude(Exists(open_items))
     with transaction.atomic():
-        end_jobs(left.values_list("pk", flat=True), now=now)
-        held = Item.objects.filter(job__state=JobState.RUNNING, state=ItemState.HELD)
-        pause_held(set(held.order_by().values_list("job", flat=True)))
+        end_jobs([job for (job,) in _LEFT()], now=now)
+        pause_held({job for (job,) in _HELD()})
+
+
+_LEFT = Read[tuple[int]](
+    lambda given: (
+        Job.objects.filter(state=JobState.RUNNING)
+        .exclude(Exists(Item.objects.filter(job=OuterRef("pk"), state__in=OPEN)))
+        .values_list("pk")
+    ),
+    planned_once=False,
+)
+_HELD = Read[tuple[int]](
+    lambda given: (
+        Item.objects.filter(job__state=JobState.RUNNING, state=ItemState.HELD).order_by().values_list("job").distinct()
+    ),
+    planned_once=False,
+)
