@@ -67,7 +67,7 @@ class ReadyRows:
         encoded: EncodedOnce | None = None,
     ) -> None:
         self._model, self._fields = model, fields
-        adapters = _adapters(model, fields)
+        adapters = dict(_adapters(model, fields))
         if encoded is not None:
             for at, name in enumerate(fields):
                 if isinstance(model._meta.get_field(name), models.JSONField):
@@ -94,7 +94,8 @@ def _insert(model: type[models.Model], fields: Sequence[str], ready: Iterable[Se
             marks, waiting = f"({', '.join(['%s'] * len(fields))})", iter(ready)
             several, size = f"INSERT INTO {table} ({listed}) VALUES {{}}".format, max(1, _VALUES // len(fields))
             rows = list(islice(waiting, size))
-            cursor.executemany(several(", ".join([marks] * size)), _joined(rows, waiting, size))
+            if len(rows) == size:
+                cursor.executemany(several(", ".join([marks] * size)), _joined(rows, waiting, size))
             if rows:  # too few for another statement of that text
                 cursor.executemany(several(marks), rows)
 
@@ -207,23 +208,33 @@ def update_rows(
 
     With `only`, a field and the values it may have: a row that has another value by now stays as it is.
     """
-    columns = [model._meta.get_field(name) for name in fields]
-    quote = connection.ops.quote_name
-    sets = ", ".join(f"{quote(field.column)} = %s" for field in columns)
     ready = list(_adapted(rows, _adapters(model, fields)))
     if not ready:
         return
-    statement = f"UPDATE {quote(model._meta.db_table)} SET {sets} WHERE {quote(model._meta.pk.column)} = %s"
-    if only:
-        name, allowed = only
-        marks = ", ".join(["%s"] * len(allowed))
-        statement += f" AND {quote(model._meta.get_field(name).column)} IN ({marks})"
+    name, allowed = only or ("", ())
+    if allowed:
         ready = [(*row, *allowed) for row in ready]
+    statement = _update(model, tuple(fields), name, len(allowed))  # type: ignore[arg-type]  # a class is hashable
     with connection.cursor() as cursor:
         cursor.executemany(statement, ready)
 
 
+@lru_cache
+def _update(model: type[models.Model], fields: Names, only: str, allowed: int) -> str:
+    quote = connection.ops.quote_name
+    sets = ", ".join(f"{quote(model._meta.get_field(name).column)} = %s" for name in fields)
+    statement = f"UPDATE {quote(model._meta.db_table)} SET {sets} WHERE {quote(model._meta.pk.column)} = %s"
+    if only:
+        statement += f" AND {quote(model._meta.get_field(only).column)} IN ({', '.join(['%s'] * allowed)})"
+    return statement
+
+
 def _adapters(model: type[models.Model], fields: Sequence[str]) -> dict[int, Adapter]:
+    return _adapters_of(model, tuple(fields))  # type: ignore[arg-type]  # a class is hashable
+
+
+@lru_cache
+def _adapters_of(model: type[models.Model], fields: Names) -> dict[int, Adapter]:
     columns = (model._meta.get_field(name) for name in fields)
     return {at: adapt for at, field in enumerate(columns) if (adapt := _adapter(field))}
 
