@@ -1,6 +1,7 @@
 """Misconfiguration as system checks: each is one sentence that names the variable and what was expected.
 
-Those on the environment have a tag of Django's that needs no page loaded: `prepare` runs it alone.
+Those on the environment have a tag of Django's that needs no page loaded: our commands run it alone
+(`core/management/json_command.py`).
 """
 
 from __future__ import annotations

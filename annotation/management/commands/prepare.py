@@ -7,7 +7,6 @@ from pathlib import Path
 
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
-from django.core.checks import Tags
 from django.core.management import call_command
 
 from annotation.management.json_command import JsonCommand
@@ -24,9 +23,6 @@ class Command(JsonCommand):
         "Checks the settings, brings the database and the static files up to date and loads the sample: what "
         "precedes a start."
     )
-    requires_system_checks = [
-        Tags.compatibility
-    ]  # the others load every page to look at the code, which no installation changes
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("--sample", action="store_true", help="load the sample project where there is no project")
