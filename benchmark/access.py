@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from django.core.exceptions import PermissionDenied
+from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
 
@@ -97,8 +98,19 @@ def results_access(user: User, slug: str, *, role: Role = Role.ANNOTATOR) -> Pro
 def run_access(user: User, slug: str, uid: str, *, role: Role = Role.ANNOTATOR) -> RunAccess:
     """A run whose results the user may see, `role` at least where something is to be changed."""
     access = results_access(user, slug, role=role)
-    runs = Run.objects.select_related("dataset", "judge", "job", "project")
-    return RunAccess(access, get_object_or_404(runs, project=access.project, uid=uid))
+    found = _RUN(project=access.project.pk, uid=uid)
+    if not found:
+        raise Http404
+    return RunAccess(access, found[0])
+
+
+_RUN = Read[Run](
+    lambda given: (
+        Run.objects.filter(project_id=given.project, uid=given.uid)
+        .order_by()
+        .select_related("dataset", "judge", "job", "project")
+    )
+)
 
 
 def dataset_of(access: ProjectAccess, version: int) -> Dataset:

@@ -13,6 +13,7 @@ from annotation.models.gold import GoldLabel, Method
 from annotation.models.project import Project
 from annotation.models.story import Story
 from annotation.models.vote import Vote
+from core.reads import Read
 
 TODO = Q(method=Method.OPEN) | Q(method=Method.ADJUDICATED, disturbed=True)
 STATUSES = {
@@ -39,7 +40,7 @@ class StoryInQueue:
         return self.lowest, self.number
 
 
-def of_project(project: Project) -> QuerySet[GoldLabel]:
+def of_project(project: Project | int) -> QuerySet[GoldLabel]:
     # A list of story ids, not a join: rows of stories are long, and the ids come from an index alone.
     stories = Story.objects.filter(project=project).in_use().order_by().values("id")
     return GoldLabel.objects.filter(proposition__table__story_id__in=stories, proposition__removed_at__isnull=True)
@@ -118,8 +119,18 @@ def not_voted_on(rows: QuerySet, expert) -> QuerySet:
 
 def awaiting(project: Project, expert) -> set[int]:
     """Return the stories with a cell that this expert may still decide."""
-    rows = not_voted_on(of_project(project).filter(TODO), expert).order_by()
-    return set(rows.values_list("proposition__table__story_id", flat=True).distinct())
+    return {story for (story,) in _AWAITING(project=project.pk, expert=expert.pk)}
+
+
+_AWAITING = Read[tuple[int]](
+    lambda given: (
+        not_voted_on(of_project(given.project).filter(TODO), given.expert)
+        .order_by()
+        .values_list("proposition__table__story_id")
+        .distinct()
+    )
+)
+"""Every page of results asks an expert for them."""
 
 
 def voted_on(expert, propositions: Iterable) -> set[tuple[int, str]]:

@@ -54,13 +54,23 @@ def of_annotator(project: Project, annotator, dimensions: int) -> list[dict]:
 
 def _cast_by_story(project: Project, annotator) -> dict[int, int]:
     """Return how many cells of each story this annotator has labelled."""
-    cast = Vote.objects.cast().filter(
-        annotator=annotator,
-        proposition__table__story__project=project,
-        proposition__table__kind="gold",
-        proposition__removed_at__isnull=True,
+    return dict(_CAST_BY_STORY(project=project.pk, annotator=annotator.pk))
+
+
+_CAST_BY_STORY = Read[tuple[int, int]](
+    lambda given: (
+        Vote.objects.cast()
+        .filter(
+            annotator_id=given.annotator,
+            proposition__table__story__project_id=given.project,
+            proposition__table__kind="gold",
+            proposition__removed_at__isnull=True,
+        )
+        .values_list("proposition__table__story_id")
+        .annotate(Count("id"))
+        .order_by()
     )
-    return dict(cast.values_list("proposition__table__story_id").annotate(Count("id")).order_by())
+)
 
 
 def next_unfinished(rows: list[dict], *, after: int | None = None) -> dict | None:
@@ -123,7 +133,7 @@ _ROWS_BY_STORY = Read[tuple[int, int]](
         .values_list("story_id", "rows")
     )
 )
-"""Every page of results asks for them."""
+"""Every page of results asks for them, as for the votes cast."""
 
 
 def too_few(stories: Set, waiting: Set) -> bool:
