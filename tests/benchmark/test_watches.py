@@ -8,6 +8,7 @@ import os
 from datetime import timedelta
 from decimal import Decimal
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from django.conf import settings
@@ -35,20 +36,28 @@ from benchmark.tasks import ask_anchors
 from config.celery import app, due_tasks
 from judge.domain import lexical_judge
 from tests.benchmark.evaluation import endpoint, worked_off
-from tests.benchmark.results_world import results_world
+from tests.benchmark.results_world import ResultsWorld, results_world
 from tests.benchmark.test_run_commands import refused
+from tests.copies import copied
 from workers.models import Call, Endpoint
 from workers.providers.scripted.functions import FUNCTIONS
 
 pytestmark = pytest.mark.django_db(transaction=True)
-SCRIPT = f"anchors-{os.getpid()}.json"  # processes that run tests share the folder of scripts
+SCRIPT = "anchors.json"
+STEADY = [{"fingerprint": "fp1"}]
 LABELS = ("A", "B")
 
 
 def write_script(rules: list[dict]) -> None:
-    folder = settings.VAR_DIR / "scripts"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / SCRIPT).write_text(json.dumps(rules))
+    Path(os.environ["SCRIPTED_DIR"], SCRIPT).write_text(json.dumps(rules))
+
+
+@pytest.fixture(autouse=True)
+def own_scripts(tmp_path, monkeypatch) -> None:
+    """A folder of scripts of the test's own: processes that run tests share the usual one."""
+    folder = tmp_path / "scripts"
+    folder.mkdir()
+    monkeypatch.setenv("SCRIPTED_DIR", str(folder))
 
 
 @pytest.fixture
@@ -57,11 +66,32 @@ def world(tmp_path):
 
 
 @pytest.fixture
-def labelled(world) -> Run:
-    """A run of a scripted model that labels; what it answers is in a file, as a provider changes without a word."""
-    write_script([{"fingerprint": "fp1"}])
+def labelled(tmp_path) -> tuple[ResultsWorld, Run]:
+    """A run of a scripted model that labels, made once; what it answers is in a file, as a provider changes without a
+    word."""
+    made = copied("labelled by a script", lambda: _labelled(tmp_path))
+    write_script(STEADY)
+    return made
+
+
+def _labelled(folder: Path) -> tuple[ResultsWorld, Run]:
+    world = results_world(folder)
+    write_script(STEADY)
     world.models["watched"] = endpoint("watched", options={"script": SCRIPT}, price_input="1", price_output="2")
-    return world.another("watched", steps=("label",), judge=None, form="structured")
+    return world, world.another("watched", steps=("label",), judge=None, form="structured")
+
+
+@pytest.fixture
+def watched(tmp_path) -> tuple[ResultsWorld, Run, AnchorWatch]:
+    """The labelled run, and a watch of it whose first questions are answered, made once."""
+
+    def made() -> tuple[ResultsWorld, Run, AnchorWatch]:
+        world, run = _labelled(tmp_path)
+        return world, run, started(world, run)
+
+    found = copied("watched", made)
+    write_script(STEADY)
+    return found
 
 
 def plan_of(run: Run, **fields) -> WatchPlan:
@@ -91,8 +121,8 @@ def kinds(watch: AnchorWatch) -> list[tuple[str, int]]:
     return [(one.kind, one.number) for one in read_watch(watch, now=timezone.now()).concerns]
 
 
-def test_anchors_are_asked_again_by_schedule_and_what_changed_is_noticed(world, labelled):
-    watch = started(world, labelled)
+def test_anchors_are_asked_again_by_schedule_and_what_changed_is_noticed(watched):
+    world, labelled, watch = watched
     assert len(watch.anchors) == 6 and watch.rounds == 17 and watch.repeats.count() == 18
     before = Call.objects.count()
     quiet = repeated(watch)
@@ -130,8 +160,9 @@ def test_anchors_are_asked_again_by_schedule_and_what_changed_is_noticed(world, 
     assert watch.concerns == [] and "needs a look" not in client.get(f"{world.base}/").content.decode()
 
 
-def test_what_is_missed_fails_or_cannot_begin_is_never_silent(world, labelled):
-    watch = started(world, labelled, every=2)
+def test_what_is_missed_fails_or_cannot_begin_is_never_silent(labelled):
+    world, run = labelled
+    watch = started(world, run, every=2)
     AnchorWatch.objects.filter(pk=watch.pk).update(due_at=timezone.now() - timedelta(days=5))
     watch.refresh_from_db()
     assert read_watch(watch, now=timezone.now()).overdue
@@ -156,9 +187,10 @@ def test_what_is_missed_fails_or_cannot_begin_is_never_silent(world, labelled):
     assert ask_due(now=timezone.now() + timedelta(days=400)) == []
 
 
-def test_answers_that_were_never_usable_agree_with_nothing(world, labelled):
+def test_answers_that_were_never_usable_agree_with_nothing(labelled):
     write_script([{"text": "I would rather not."}])
-    watch = started(world, labelled)
+    world, run = labelled
+    watch = started(world, run)
     repeated(watch)
     # at the start, and each time that nothing else came
     assert kinds(watch) == [(UNUSABLE, number) for number in range(19)]
@@ -172,8 +204,8 @@ def test_answers_that_were_never_usable_agree_with_nothing(world, labelled):
     assert "Nothing: every repeat was answered as at the start" not in page
 
 
-def test_a_story_whose_first_answer_cannot_be_used_has_no_agreement(world, labelled):
-    watch = started(world, labelled)
+def test_a_story_whose_first_answer_cannot_be_used_has_no_agreement(watched):
+    _, _, watch = watched
     items = RunItem.objects.filter(entrant__run=watch.repeats.first().run, sample__number=watch.anchors[0])
     assert items.update(repaired=None, unusable=True) == 1
     cache.clear()
@@ -200,8 +232,8 @@ def test_a_judge_is_watched_by_its_verdicts_on_the_same_tables(world, monkeypatc
     assert kinds(watch) == [] and read_watch(watch, now=timezone.now()).is_quiet
 
 
-def test_a_run_that_a_watch_rests_on_is_archived_and_not_deleted(world, labelled):
-    watch = started(world, labelled)
+def test_a_run_that_a_watch_rests_on_is_archived_and_not_deleted(watched):
+    world, labelled, watch = watched
     why = "The watch of “watched” rests on this run; archive it instead."
     client = Client()
     client.force_login(world.alice)
@@ -228,10 +260,11 @@ def test_a_run_whose_tables_a_watched_judge_judges_stays(world):
         delete_run(by=None, run=run, now=timezone.now())
 
 
-def test_pages_command_and_api_are_for_admins(world, labelled):
+def test_pages_command_and_api_are_for_admins(labelled):
+    world, run = labelled
     client = Client()
     client.force_login(world.alice)
-    address, new = f"{world.base}/watches/", f"{world.base}/runs/{labelled.uid}/watch/"
+    address, new = f"{world.base}/watches/", f"{world.base}/runs/{run.uid}/watch/"
     assert "No watch yet" in client.get(address).content.decode()
     form = {"what": "label:watched", "stories": "6", "every": "7", "drop": "20", "seed": "1", "budget": ""}
     preview = client.get(f"{new}estimate/", form).content.decode()

@@ -127,11 +127,14 @@ JUDGES = {"oracle-judge": oracle, "blunt-judge": blunt, "unsure-judge": unsure, 
 MODELS = ("careful", "hasty")
 
 
-def endpoints(monkeypatch) -> dict[str, Endpoint]:
+def answered_by_functions(monkeypatch) -> None:
     for name in MODELS:
         monkeypatch.setitem(FUNCTIONS, name, model(name))
     for name, judge in JUDGES.items():
         monkeypatch.setitem(FUNCTIONS, name, judge)
+
+
+def endpoints() -> dict[str, Endpoint]:
     made = {name: make_endpoint(name, model=name, options={"function": name}) for name in (*MODELS, *JUDGES)}
     return made | {"lexical-judge": make_endpoint("lexical-judge", provider="baseline", model="lexical-judge")}
 

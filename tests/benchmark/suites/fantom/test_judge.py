@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from django.core.management import call_command
@@ -13,11 +15,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from benchmark.domain.tables import Table
-from benchmark.models import JudgeTest, JudgeTestItem, Run, RunItem
+from benchmark.models import Dataset, JudgeTest, JudgeTestItem, Run, RunItem
 from benchmark.services.alignment_tables import load_tables, origin_of, units_of
 from benchmark.services.anchor_plans import WatchPlan, watchable_of
 from benchmark.services.anchors import start_watch
-from benchmark.services.calibrating import calibrated, report_of
+from benchmark.services.calibrating import calibrated
+from benchmark.services.calibrating import report_of as report_of_judge
 from benchmark.services.corrections import scores_of_runs
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.estimates import estimate
@@ -25,7 +28,7 @@ from benchmark.services.judge_versions import version_of
 from benchmark.services.judgements import judgements_of
 from benchmark.services.launching import judging_plan
 from benchmark.services.plans import RunRefused
-from benchmark.services.reports import forget_report
+from benchmark.services.reports import forget_report, report_of
 from benchmark.services.runs import start_run
 from judge.domain.calibration.stories import Metric
 from judge.models import Alignment, AlignmentStudy
@@ -35,6 +38,7 @@ from tests.benchmark.settled import started, work_off, written
 from tests.benchmark.suites.fantom.judged_world import (
     MODELS,
     THINGS,
+    answered_by_functions,
     endpoints,
     figures,
     groups_of,
@@ -44,7 +48,9 @@ from tests.benchmark.suites.fantom.judged_world import (
     thing_of,
 )
 from tests.cast import Cast, new_cast
+from tests.copies import copied
 from tests.judge.alignment_world import answer_all
+from workers.models import Endpoint
 from workers.providers.scripted.backend import FUNCTIONS
 from workers.services.run_to_end import run_to_end
 
@@ -52,11 +58,11 @@ pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 RIGHT = {model: [states(model, at) == "gold" for at in range(len(THINGS))] for model in MODELS}
 
 
+@dataclass
 class World:
-    def __init__(self, folder, monkeypatch) -> None:
-        self.cast: Cast = new_cast()
-        self.dataset = imported(self.cast, folder, monkeypatch)
-        self.endpoints = endpoints(monkeypatch)
+    cast: Cast
+    dataset: Dataset
+    endpoints: dict[str, Endpoint]
 
     def run(self, judge: str = "", **fields) -> Run:
         models = [self.endpoints[name] for name in MODELS]
@@ -79,7 +85,28 @@ class World:
 
 @pytest.fixture
 def world(tmp_path, monkeypatch) -> World:
-    return World(tmp_path / "fantom", monkeypatch)
+    """The conversations with models and judges, made once."""
+    answered_by_functions(monkeypatch)
+    return copied("fantom with judges", lambda: _made(tmp_path, monkeypatch))
+
+
+def _made(folder: Path, monkeypatch) -> World:
+    cast = new_cast()
+    return World(cast, imported(cast, folder / "fantom", monkeypatch), endpoints())
+
+
+@pytest.fixture
+def judged(tmp_path, monkeypatch) -> tuple[World, Run]:
+    """The same with a run that the judge who never errs has judged, and its report, made once."""
+
+    def made() -> tuple[World, Run]:
+        world = _made(tmp_path, monkeypatch)
+        run = world.run("oracle-judge")
+        report_of(run)
+        return world, run
+
+    answered_by_functions(monkeypatch)
+    return copied("fantom judged", made)
 
 
 def align(study: AlignmentStudy) -> None:
@@ -129,8 +156,9 @@ def test_a_judge_reads_free_beliefs_alone_and_its_verdicts_are_scored_beside_the
     assert cells == [8, 2, 2, 0, 0]
 
 
-def test_a_structured_judge_is_another_version_and_says_the_same(world):
-    text, structured = world.run("oracle-judge"), world.run("oracle-judge", judge_form="structured")
+def test_a_structured_judge_is_another_version_and_says_the_same(judged):
+    world, text = judged
+    structured = world.run("oracle-judge", judge_form="structured")
     assert version_of(text) != version_of(structured)
     for model in MODELS:
         assert figures(text, model)["repaired"] == figures(structured, model)["repaired"]
@@ -165,7 +193,7 @@ def test_a_judge_that_leans_to_a_place_flips_where_the_texts_are_swapped(world, 
     study = world.study(run, 2 * len(THINGS))
     align(study)
     [judge], _settled = calibrated(study, only=version_of(run))
-    flips = report_of(judge, study).calibration.flips
+    flips = report_of_judge(judge, study).calibration.flips
     assert (flips.passes, flips.rows, len(flips.names)) == (2, 4 * len(THINGS), 4 * len(turned))
     client.force_login(world.cast.alice)
     address = reverse("benchmark:calibration", args=[run.project.slug, study.uid])
@@ -248,8 +276,8 @@ def test_the_judge_is_tested_on_pairs_with_the_published_wrong_belief(world):
     assert test.judge_id == run.judge_id and test.version == version_of(run)
 
 
-def test_people_align_and_the_judges_score_is_corrected(world):
-    run = world.run("oracle-judge")
+def test_people_align_and_the_judges_score_is_corrected(judged):
+    world, run = judged
     blunt = world.judged_anew(run, "blunt-judge")
     study = world.study(run, 2 * len(THINGS) - 6)
     task = study.tasks.first()
@@ -258,7 +286,7 @@ def test_people_align_and_the_judges_score_is_corrected(world):
     align(study)
     judges, settled = calibrated(study)
     assert len(settled) == study.tasks.count()
-    reports = {judge.name: report_of(judge, study) for judge in judges}
+    reports = {judge.name: report_of_judge(judge, study) for judge in judges}
     sharp, dull = (reports[name].calibration.overall for name in ("oracle-judge", "blunt-judge"))
     # the oracle says what people say; the blunt judge takes answers for right that are not, and misses none
     assert (sharp.by_story.value, sharp.sensitivity.value, sharp.specificity.value) == (1, 1, 1)
@@ -334,8 +362,8 @@ def test_pages_show_it_from_the_launch_to_the_corrected_score(world, client):
             assert all(head in text for head in heads if head.isascii()), (table, data)
 
 
-def test_who_aligns_sees_the_question_and_one_row_on_each_side(world):
-    run = world.run("oracle-judge")
+def test_who_aligns_sees_the_question_and_one_row_on_each_side(judged):
+    world, run = judged
     study = world.study(run, 4)
     client = Client()
     client.force_login(world.cast.bob)
@@ -345,8 +373,9 @@ def test_who_aligns_sees_the_question_and_one_row_on_each_side(world):
     assert [name for name in (*MODELS, "oracle-judge", run.uid) if name in page] == []
 
 
-def test_what_has_no_interval_says_of_how_many_conversations_it_would(world, client, capsys):
-    run, slug = world.run("oracle-judge"), world.cast.project.slug
+def test_what_has_no_interval_says_of_how_many_conversations_it_would(judged, client, capsys):
+    world, run = judged
+    slug = world.cast.project.slug
     world.judged_anew(run, "blunt-judge")
     study = world.study(run, 3)
     align(study)
@@ -371,8 +400,8 @@ def test_what_has_no_interval_says_of_how_many_conversations_it_would(world, cli
     assert not re.search(r"F1|[Ss]tor(y|ies)\b", "".join(outcomes[:2]))
 
 
-def test_a_watch_counts_conversations_as_its_anchors(world, client, capsys):
-    run = world.run("oracle-judge")
+def test_a_watch_counts_conversations_as_its_anchors(judged, client, capsys):
+    world, run = judged
     what = next(one for one in watchable_of(run) if one.judges)
     watch = start_watch(by=world.cast.alice, plan=WatchPlan(run, what, stories=6, drop=0.2), now=timezone.now())
     client.force_login(world.cast.alice)
