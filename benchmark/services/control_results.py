@@ -25,6 +25,7 @@ from benchmark.suites.story_scores import PARSES, clusters_of, said_by_sample, s
 from core.language import gettext_noop
 from core.made_by import made_by
 from core.plain import plain
+from core.reads import Read
 from core.statistics import method
 from workers.models import JobState
 
@@ -32,9 +33,11 @@ from workers.models import JobState
 def control_results(run: Run, groups: Mapping[str, Sequence[EntrantResults]]) -> ControlResults | None:
     """Return what the controls of a run came to; None for a run without one. `groups` has the run's ranked entrants by
     metric group."""
-    controls = list(run.controls.select_related("project", "dataset", "judge", "job", "source").order_by("pk"))
+    controls = _CONTROLS(run=run.pk)
     if not controls:
         return None
+    for control in controls:
+        control.original = run
     reports = reports_of([run, *controls])  # what follows reads what these keep
     keys, read = scores_of_runs([run, *controls])
     digest = hashlib.sha256(
@@ -84,6 +87,16 @@ def _compared(
         for control in controls
     ]
     return ControlResults(rows=rows, methods=methods, left=left)
+
+
+_CONTROLS = Read[Run](
+    lambda given: (
+        Run.objects.filter(original_id=given.run)
+        .select_related("project", "dataset", "judge", "job", "source")
+        .order_by("pk")
+    )
+)
+"""Every page and file of a run asks whether it has any."""
 
 
 def _still(control: Run, groups: Mapping[str, Sequence[EntrantResults]], moved: Set[tuple[str, str]]) -> list[str]:

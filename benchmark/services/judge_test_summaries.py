@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from django.db.models import prefetch_related_objects
+
 from benchmark.models import JudgeTest, Run
 from benchmark.services.judge_versions import judge_name, judged_at, version_failure, version_of
 from benchmark.suites.showing.judges import NOT_TESTED, Summary
 from core.language import gettext_noop
+from core.reads import Read
 from judge.domain.self_test import rates, told
 from workers.models import JobState
 
@@ -17,14 +20,18 @@ def summaries_of(runs: Sequence[Run]) -> dict[int, Summary]:
     """Return the outcome by id of each run that has a judge of which its suite can say what it is. Two queries."""
     tested = [run for run in runs if judged_at(run) and not version_failure(run)]
     judged = {run.pk: (run.project_id, run.suite, version_of(run)) for run in tested}
-    stored = JudgeTest.objects.filter(
-        project__in={run.project_id for run in runs}, version__in={version for *_, version in judged.values()}
-    )
-    tests = {
-        (test.project_id, test.suite, test.version): test
-        for test in stored.select_related("job", "dataset").prefetch_related("items")
-    }
+    projects = sorted({project for project, *_ in judged.values()})
+    stored = _STORED(projects=projects, versions=sorted({version for *_, version in judged.values()})) if judged else []
+    prefetch_related_objects(stored, "items")
+    tests = {(test.project_id, test.suite, test.version): test for test in stored}
     return {run.pk: _summary(run, tests.get(judged[run.pk])) for run in runs if run.pk in judged}
+
+
+_STORED = Read[JudgeTest](
+    lambda given: JudgeTest.objects.filter(project__in=given.projects, version__in=given.versions).select_related(
+        "job", "dataset"
+    )
+)
 
 
 def _summary(run: Run, test: JudgeTest | None) -> Summary:

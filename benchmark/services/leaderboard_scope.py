@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import NamedTuple
 
-from django.db.models import QuerySet
+from django.db.models import QuerySet, prefetch_related_objects
 
 from annotation.models import Project
 from benchmark.models import Dataset, Form, Run
@@ -25,6 +25,7 @@ from benchmark.suites.contract import Suite
 from benchmark.suites.registry import group_suite, is_suite, keys_of, suite_named, suites, suites_of
 from benchmark.suites.showing.names import label
 from benchmark.suites.shown import EntrantResults, RunEntrant
+from core.reads import Read
 from workers.models import JobState
 
 
@@ -56,7 +57,16 @@ def finished_runs(dataset: Dataset, answer_format: str, suite: str = "") -> list
     """Return the listed finished runs of one suite, newest first, with their entrants; without a name, of the suite
     that `suite_to_show` chooses."""
     suite = suite or suite_to_show(dataset)
-    return list(_finished().filter(dataset=dataset, suite=suite, form=answer_format))
+    runs = _FINISHED_OF(dataset=dataset.pk, suite=suite, form=str(answer_format))
+    prefetch_related_objects(runs, "entrants")
+    return runs
+
+
+_FINISHED_OF = Read[Run](
+    lambda given: (
+        _finished().prefetch_related(None).filter(dataset_id=given.dataset, suite=given.suite, form=given.form)
+    )
+)
 
 
 def finished_runs_of(project: Project) -> list[Run]:

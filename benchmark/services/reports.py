@@ -26,6 +26,7 @@ from benchmark.suites.registry import suite_named
 from core.language import gettext_noop
 from core.made_by import made_by
 from core.plain import Json
+from core.reads import Read
 from workers.services.notify import Notifier
 
 log = logging.getLogger(__name__)
@@ -132,10 +133,21 @@ def places_of(runs: Sequence[Run]) -> dict[int, list[int]]:
     """Return, by run id, how many items there are, and how many have an answer; of a run under a control those of the
     run as published after them."""
     whose = {run.pk: [run.pk, run.original_id] if run.original_id else [run.pk] for run in runs}
-    items = RunItem.objects.filter(entrant__run__in={pk for one in whose.values() for pk in one}).order_by()
-    rows = items.values_list("entrant__run").annotate(Count("id"), Count("call"))
+    asked = sorted({pk for one in whose.values() for pk in one})
+    rows = _PLACES(runs=asked) if asked else []
     counts = {run: [places, scored] for run, places, scored in rows}
     return {run: [count for pk in one for count in counts.get(pk, [0, 0])] for run, one in whose.items()}
+
+
+_PLACES = Read[tuple[int, int, int]](
+    lambda given: (
+        RunItem.objects.filter(entrant__run__in=given.runs)
+        .order_by()
+        .values_list("entrant__run")
+        .annotate(Count("id"), Count("call"))
+    )
+)
+"""Whatever shows a figure asks whether it is still that of the answers."""
 
 
 def stamps_of(runs: Sequence[Run]) -> list[list[Any]]:
