@@ -28,6 +28,11 @@ class Pace:
         return self.needed is None
 
 
+def is_over(due: date, now: datetime) -> bool:
+    """Whether the day `due` has ended: all days end at midnight UTC."""
+    return due < now.astimezone(UTC).date()
+
+
 def pace_of(*, cells: int, done: int, given: datetime, due: date, now: datetime) -> Pace:
     """Return how the work stands. It is behind where cells are left and the deadline is over, or at the pace so far
     would be over first; on the first day nobody is behind, as no pace is known."""
@@ -35,6 +40,6 @@ def pace_of(*, cells: int, done: int, given: datetime, due: date, now: datetime)
     end = datetime.combine(due + DAY, time(), UTC)
     days, ahead = (now - given) / DAY, (end - now) / DAY
     a_day = done / max(1.0, days)
-    if ahead <= 0:
+    if is_over(due, now):
         return Pace(due, cells, left, a_day, None, left > 0)
     return Pace(due, cells, left, a_day, left / max(1.0, ahead), days >= 1 and a_day * ahead < left)

@@ -8,6 +8,7 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Substr
 from django.utils import timezone
 
+from annotation.domain.pace import is_over
 from annotation.models.assignment import Assignment
 from annotation.models.belief_table import CellComment, PropositionFlag
 from annotation.models.project import Project
@@ -34,7 +35,7 @@ def of_annotator(project: Project, annotator, dimensions: int) -> list[dict]:
     if not assignments:
         return []
     cast = _cast_by_story(project, annotator)
-    today = timezone.now().date()
+    now = timezone.now()
     rows = []
     for assignment in assignments:
         cells, done = assignment.propositions * dimensions, cast.get(assignment.story_id, 0)
@@ -46,7 +47,7 @@ def of_annotator(project: Project, annotator, dimensions: int) -> list[dict]:
                 "done": done,
                 "finished": done >= cells,
                 "due": assignment.due,
-                "late": assignment.due is not None and assignment.due < today,
+                "late": assignment.due is not None and is_over(assignment.due, now),
             }
         )
     return sorted(rows, key=lambda row: (row["finished"], row["story"].number))

@@ -11,8 +11,12 @@ from datetime import date, datetime
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Exists, IntegerField, OuterRef, QuerySet, Subquery, Sum, Value
 from django.db.models.functions import Coalesce
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext
 
 from annotation.domain.assignment import Plan, PlanError, plan
+from annotation.domain.pace import is_over
 from annotation.models import AnnotatorCounts, Assignment, Project, Story, StoryCounts, User, Vote, VoteEvent
 from annotation.services import audit
 from annotation.services.counts import refresh
@@ -120,8 +124,9 @@ def assign(
 ) -> Assigned:
     """Create the assignments, to be finished by the end of `due`. Each takes the lowest free slot; a slot that someone
     else took meanwhile is tried again, and a story that is full by then is left as it is: the database, not this
-    function, keeps the overlap.
+    function, keeps the overlap. Raises DayHasPassed.
     """
+    check_due(due)
     taken: dict[int, set[int]] = defaultdict(set)
     rows = Assignment.objects.active().filter(story__in={story for story, _ in assignments})
     for story, slot in rows.values_list("story_id", "slot"):
@@ -163,9 +168,26 @@ def _assign_one(
     return False
 
 
+class DayHasPassed(ValueError):
+    """Nobody can be told to finish by this day; the message is one sentence."""
+
+
+def check_due(due: date | None, assignments: QuerySet[Assignment] | None = None) -> None:
+    """Raise DayHasPassed where the day is over, unless it is the day that all these assignments have already."""
+    now = timezone.now()
+    if due is None or not is_over(due, now):
+        return
+    if assignments is not None and assignments.exists() and not assignments.exclude(due=due).exists():
+        return
+    written = {"due": date_format(due, gettext("j F Y")), "today": date_format(now, gettext("j F Y"))}
+    raise DayHasPassed(gettext("{due} has passed; today is {today} (UTC).").format(**written))
+
+
 @transaction.atomic
 def set_due(*, by: User | None, project: Project, assignments: QuerySet[Assignment], due: date | None) -> int:
-    """Set, or with None take away, the day by which these assignments shall be finished; returns how many."""
+    """Set, or with None take away, the day by which these assignments shall be finished; returns how many. Raises
+    DayHasPassed."""
+    check_due(due, assignments)
     people = sorted(set(assignments.order_by().values_list("annotator__username", flat=True)))
     changed = Assignment.objects.active().filter(pk__in=assignments.order_by().values("pk")).update(due=due)
     if changed:

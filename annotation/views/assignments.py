@@ -44,9 +44,7 @@ def assignments(request: HttpRequest, slug: str) -> HttpResponse:
         "people": _people(form, progress),
         "members": form.members,
         "query": urlencode({name: value for name, value in filters.data.items() if value and name != "page"}),
-        "chosen": {story.uid for story in form.cleaned_data.get("stories", [])}
-        if form.is_bound and form.is_valid()
-        else (),
+        "chosen": {story.uid for story in form.cleaned_data.get("stories", [])} if form.is_bound else (),
     }
     return render(request, "annotation/assignments/assignments.html", access.context | context | shown)
 
@@ -80,8 +78,7 @@ def _people(form: AssignForm, progress: Progress) -> list[dict]:
 def _done(request: HttpRequest, access: ProjectAccess, form: AssignForm, stories) -> tuple[dict, bool]:
     """Return (what the page shows of the pressed button's work, whether the work is done)."""
     if "due_set" in request.POST:
-        _set_due(request, access, form, stories)
-        return {}, True
+        return {}, _set_due(request, access, form, stories)
     if "release" in request.POST:
         return _released(request, form, stories)
     preview = _planned(form, access, stories, without_table=request.GET.get("tables") == "all")
@@ -113,10 +110,14 @@ def _assigned(form: AssignForm, stories: QuerySet[Story]) -> QuerySet[Assignment
     return service.assignments_at(stories, annotators=form.cleaned_data["annotators"])
 
 
-def _set_due(request: HttpRequest, access: ProjectAccess, form: AssignForm, stories: QuerySet[Story]) -> None:
+def _set_due(request: HttpRequest, access: ProjectAccess, form: AssignForm, stories: QuerySet[Story]) -> bool:
     due = form.cleaned_data["due"]
     rows = _assigned(form, stories)
-    count = service.set_due(by=request.user, project=access.project, assignments=rows, due=due)
+    try:
+        count = service.set_due(by=request.user, project=access.project, assignments=rows, due=due)
+    except service.DayHasPassed as error:
+        form.add_error("due", str(error))
+        return False
     day = (
         gettext("to be finished by {due}").format(due=date_format(due, gettext("j F Y")))
         if due
@@ -128,6 +129,7 @@ def _set_due(request: HttpRequest, access: ProjectAccess, form: AssignForm, stor
             count=count, day=day
         ),
     )
+    return True
 
 
 def _released(request: HttpRequest, form: AssignForm, stories: QuerySet[Story]) -> tuple[dict, bool]:
@@ -150,7 +152,11 @@ def _planned(form: AssignForm, access: ProjectAccess, stories, *, without_table:
     people = {person.pk: person for person in chosen["annotators"]}
     asked = {"stories": rows, "annotators": people, "seed": chosen["seed"], "without_table": without_table}
     try:
+        service.check_due(chosen["due"])
         plan = service.plan_assignments(project=access.project, **asked)
+    except service.DayHasPassed as error:
+        form.add_error("due", str(error))
+        return None
     except PlanError as error:
         form.add_error(None, str(error))
         return None

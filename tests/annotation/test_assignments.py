@@ -206,11 +206,42 @@ def test_commands_release_and_set_days_as_the_page_does(cast, make_story, assign
         (("release_assignments", "--annotators", ","), "--annotators is empty; expected user names, with commas."),
         (("set_deadline", "--annotators", "bob", "--no-due", "--stories", "1", "77"), "minds has no story 77."),
         (("set_deadline", "--annotators", "bob", "--due", "soon"), "a day such as 2030-12-31 is expected."),
+        (
+            ("set_deadline", "--annotators", "bob", "--due", "2020-02-01", "--preview"),
+            "1 February 2020 has passed; today",
+        ),
+        (("set_deadline", "--annotators", "bob", "--due", "2020-02-01"), "1 February 2020 has passed; today"),
+        (("assign", "--annotators", "bob", "--due", "2020-02-01"), "1 February 2020 has passed; today"),
         (("release_assignments", "--annotators", "bob", "--split", "none"), "minds has no split 'none'; it has"),
         (("release_assignments", "--annotators", "bob", "--stories", "1", "--seats", "full"), "leave the filters out."),
     ):
         with pytest.raises(CommandError, match=re.escape(sentence)):
             told(*words)
+
+
+def test_a_day_that_has_passed_is_refused_unless_it_is_the_day_already(cast, make_story, assign, client):
+    stories = [make_story(1), make_story(2), make_story(3)]
+    assign(stories[0]), assign(stories[1])
+    today = timezone.now().date()
+    passed = today - timedelta(days=1)
+    Assignment.objects.filter(story=stories[0]).update(due=passed)
+    client.force_login(cast.alice)
+    here = reverse("annotation:assignments", args=["minds"])
+    form = {"annotators": [one.pk for one in cast.annotators], "seed": 1, "due": passed.isoformat(), "scope": "chosen"}
+
+    def answer(**more):
+        return client.post(here, form | {"stories": [stories[1].uid]} | more)
+
+    for pressed in ({"due_set": "1"}, {}, {"apply": "1"}):
+        page = answer(**pressed)
+        said = page.context["form"].errors["due"][0]
+        assert said.startswith(f"{passed.day} {passed:%B %Y} has passed; today is {today.day} "), pressed
+        assert page.context["chosen"] == {stories[1].uid}, "what was ticked stays ticked"
+    assert answer(due_set="1", stories=[stories[0].uid, stories[1].uid]).status_code == 200
+    assert answer(due_set="1", stories=[stories[0].uid]).status_code == 302
+    assert not Assignment.objects.filter(story=stories[1], due__isnull=False).exists()
+    assert answer(due_set="1", due=today.isoformat()).status_code == 302
+    assert set(Assignment.objects.filter(story=stories[1]).values_list("due", flat=True)) == {today}
 
 
 def test_who_is_behind_their_deadline(cast, make_story, assign, cast_vote, client):

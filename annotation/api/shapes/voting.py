@@ -15,6 +15,10 @@ class AssignmentOut(serializers.Serializer):
     cells = serializers.IntegerField(help_text="Cells to label.")
     labelled = serializers.IntegerField(source="done", help_text="Cells that hold your vote.")
     finished = serializers.BooleanField()
+    due = serializers.DateField(
+        allow_null=True, help_text="The day by whose end (UTC) it is to be finished, if one is set."
+    )
+    late = serializers.BooleanField(help_text="Whether that day has passed.")
 
 
 class VoteOut(serializers.ModelSerializer):

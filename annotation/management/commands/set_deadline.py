@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from annotation.management.commands._assigned import add_chosen, by_person, chosen_assignments, day
 from annotation.management.json_command import JsonCommand
-from annotation.services.assignments import foreseen, set_due
+from annotation.services.assignments import check_due, foreseen, set_due
 from core.wording import counted
 
 
@@ -18,6 +18,7 @@ class Command(JsonCommand):
     def work(self, **options) -> dict:
         project, due = self.project(options["project"]), options["due"]
         rows = chosen_assignments(project, options)
+        check_due(due, rows)
         would = foreseen(rows)
         seats = would.count
         if not options["preview"]:
