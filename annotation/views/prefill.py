@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from django.contrib import messages
 from django.core.paginator import Page
@@ -285,15 +285,21 @@ def _with_text(estimate: dict, *, signed: bool = False, milliseconds: bool = Fal
     seconds."""
     if estimate["value"] is None:
         return estimate
-    scale, unit = (0.001, "\u202fs") if milliseconds else (100, "\u202fpoints") if signed else (100, "\u202f%")
+    scale, unit = (0.001, "s") if milliseconds else (100, _("points")) if signed else (100, "%")
 
     def text(value: float) -> str:
         return f"{value * scale:{'+' if signed else ''}.1f}".replace("-", "\N{MINUS SIGN}")
 
-    interval = (
-        f"{text(estimate['interval'][0])} to {text(estimate['interval'][1])}{unit}" if estimate["interval"] else ""
-    )
-    return estimate | {"shown": text(estimate["value"]) + unit, "interval_shown": interval}
+    shown, interval = f"{text(estimate['value'])}\u202f{unit}", _interval(estimate, text)
+    return estimate | {"shown": shown, "interval_shown": interval and f"{interval}\u202f{unit}"}
+
+
+def _interval(estimate: dict, text: Callable[[float], str]) -> str:
+    """Return the interval of an estimate in words; empty where there is none."""
+    if not estimate["interval"]:
+        return ""
+    low, high = map(text, estimate["interval"])
+    return _("{low} to {high}").format(low=low, high=high)
 
 
 def _plain_text(estimate: dict, *, signed: bool = False) -> dict:
@@ -304,8 +310,7 @@ def _plain_text(estimate: dict, *, signed: bool = False) -> dict:
     def text(value: float) -> str:
         return f"{value:{'+' if signed else ''}z.1f}".replace("-", "\N{MINUS SIGN}")
 
-    interval = " to ".join(map(text, estimate["interval"])) if estimate["interval"] else ""
-    return estimate | {"shown": text(estimate["value"]), "interval_shown": interval}
+    return estimate | {"shown": text(estimate["value"]), "interval_shown": _interval(estimate, text)}
 
 
 def _points(rows: list[dict], name: str) -> list[Row]:

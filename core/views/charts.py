@@ -208,7 +208,7 @@ def dot_chart(
 
 def no_intervals(estimates: Iterable[Estimate]) -> str:
     """Return why some of these estimates have no interval, as a sentence; empty where all have one."""
-    return f"No interval: {why}." if (why := _lacking(estimates)) else ""
+    return gettext_noop(f"No interval: {why}.") if (why := _lacking(estimates)) else ""
 
 
 def _lacking(estimates: Iterable[Estimate]) -> str:
