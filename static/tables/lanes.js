@@ -57,7 +57,7 @@ function render() {
   for (const line of place.querySelectorAll("[data-row]")) if (!rows.has(line.dataset.row)) line.remove();
   if (focused && document.activeElement !== focused && focused.isConnected) focused.focus({ preventScroll: true });
   if (!rows.has(active)) active = null;
-  if (asked && !rows.has(asked.row)) closeQuestion();
+  if (asked && isStale(asked)) closeQuestion();
   counts();
 }
 
@@ -223,10 +223,15 @@ function decide(fields, told = "") {
   return onward();
 }
 function question(row, fields, told) {
-  asked = { row: row.row, fields, told, wanted: { ...row.state, ...fields } };
+  asked = { row: row.row, fields, told, state: row.state, wanted: { ...row.state, ...fields } };
   const what = fields.status === "dropped" ? gettext("left out") : [asked.wanted.belief, asked.wanted.order && gettext("order {order}", { order: asked.wanted.order })].filter(Boolean).join(", ");
   $("replace-text").textContent = gettext("This row is decided ({status}). Replace that by: {what}?", { status: statusOf(row), what });
   $("replace").hidden = false;
+}
+// What is asked about is not decided as it was: it was opened again, taken back, or decided by somebody else.
+function isStale({ row, state }) {
+  const stands = rows.get(row)?.state;
+  return !stands || DECIDES.some((name) => stands[name] !== state[name]);
 }
 function closeQuestion() {
   asked = null;

@@ -132,6 +132,10 @@ def test_another_decision_on_a_decided_row_asks_first(page, login, cast, story):
     assert page.locator("#replace").is_hidden()
     press(page, "1", "ArrowUp", "2")
     assert "order 2" in page.inner_text("#replace-text")
+    press(page, "o")  # nothing is decided there any more
+    assert page.locator("#replace").is_hidden()
+    press(page, "1", "ArrowUp", "2")
+    assert "order 2" in page.inner_text("#replace-text")
     press(page, "Enter")
     wait_saved(page)
     assert dict(lanes_of(story).values_list("belief", "order_text"))["Ines thinks that the key is in the bag"] == "2"
