@@ -212,17 +212,17 @@ def _label(annotators: Sequence[AnnotatorTotals], labelled: bool) -> Step:
 
 def _adjudicate(totals: Totals) -> Step:
     state = State.DONE if totals.settled == totals.cells and totals.cells else State.NOT_BEGUN
-    if totals.open or totals.disturbed:
+    if totals.to_decide:
         state = State.BEGUN
     figure = (
         gettext("{settled:,} of {cells} settled").format(settled=totals.settled, cells=counted(totals.cells, "cell"))
         if totals.settled
         else ""
     )
-    if totals.open:
-        figure = gettext("{cells} to decide").format(cells=counted(totals.open, "cell")) + (
+    if totals.to_decide:
+        figure = gettext("{cells} to decide").format(cells=counted(totals.to_decide, "cell")) + (
             f"; {figure}" if figure else ""
         )
-    nothing_open = totals.unlabelled == 0 and not totals.open
+    nothing_open = totals.unlabelled == 0 and not totals.to_decide
     place = ("annotation:adjudication", gettext("Adjudicate"))
     return Step("adjudicate", gettext("Adjudicate"), state, figure, *place, Role.EXPERT, optional=nothing_open)

@@ -39,6 +39,11 @@ class Totals:
         return self.unanimous + self.majority + self.adjudicated
 
     @property
+    def to_decide(self) -> int:
+        """The number of cells that wait for an expert, as the queue has them."""
+        return self.open + self.disturbed
+
+    @property
     def unlabelled(self) -> int:
         """The number of cells without a label in an export."""
         return self.cells - self.settled - self.imported

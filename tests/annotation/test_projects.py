@@ -319,6 +319,10 @@ def test_the_checklist_goes_on_with_the_work(admin, cast, make_story, assign, ca
     decide = {"by": cast.esi, "proposition": row, "dimension": "order", "revision": cell.revision}
     adjudicate(label=DEFAULT_SCHEMA["order"].values[0], reason="So it says.", now=timezone.now(), **decide)
     assert next_step() == "freeze"
+    cast_vote(assigned[0], row, "order", DEFAULT_SCHEMA["order"].values[2])  # the decision is to be looked at again
+    assert told(admin.get(url("project")))["adjudicate"][0] == f"1 cell to decide; {cells} of {cells} cells settled"
+    cast_vote(assigned[0], row, "order", DEFAULT_SCHEMA["order"].values[0])
+    assert next_step() == "freeze"
     freeze(by=cast.alice, project=cast.project)
     assert next_step() == "run"
 
