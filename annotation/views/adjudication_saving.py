@@ -133,7 +133,7 @@ def _last(access: ProjectAccess) -> dict[str, Any] | None:
         (row, dimension): revision
         for row, dimension, revision in rows.values_list("proposition", "dimension", "revision")
     }
-    first = events[0]
+    first = events[-1]  # the newest is in front
     story, cell = first.proposition.table.story, f"{first.proposition.uid}-{first.dimension}"
     return {
         "cells": [

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.access import ProjectAccess, project_access, unfinished
@@ -22,7 +22,6 @@ from annotation.services import claims
 from annotation.services.adjudication import AdjudicationRefused
 from annotation.views.adjudication import pace_of, settings_of
 from annotation.views.adjudication_cells import CellReader
-from core.wording import counted
 
 A_PAGE = 20
 KINDS = 100
@@ -170,9 +169,11 @@ def _decided(request: HttpRequest, access: ProjectAccess, form: AlikeForm) -> bo
     count = len(cells)
     messages.success(
         request,
-        gettext("{cells} decided: {label}. Undo takes all of them back.").format(
-            cells=counted(count, "cell"), label=said["label"]
-        ),
+        ngettext(
+            "{count} cell decided: {label}. Undo takes it back.",
+            "{count} cells decided: {label}. Undo takes all of them back.",
+            count,
+        ).format(count=count, label=said["label"]),
     )
     return True
 
