@@ -152,6 +152,7 @@ class StoryEffort:
     """Hours that people spent on one story together, by activity."""
 
     number: int
+    uid: str
     people: int
     hours: tuple[float, ...]
 
@@ -201,11 +202,12 @@ def _of_stories(project: Project, sheet: TimeSheet) -> Iterator[StoryEffort]:
     people: defaultdict[int, set[int]] = defaultdict(set)
     for person, _, story in sheet.spent:
         people[story].add(person)
-    numbers = dict(Story.objects.filter(project=project).values_list("pk", "number"))
+    stories = Story.objects.filter(project=project).values_list("pk", "number", "uid")
+    names = {pk: (number, uid) for pk, number, uid in stories}
     rows = [
-        StoryEffort(numbers[story], len(who), tuple(spent[story, activity].hours() for activity in Activity))
+        StoryEffort(*names[story], len(who), tuple(spent[story, activity].hours() for activity in Activity))
         for story, who in people.items()
-        if story in numbers
+        if story in names
     ]
     yield from sorted(rows, key=lambda row: (-row.total, row.number))
 

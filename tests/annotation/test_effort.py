@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -130,6 +131,8 @@ def test_the_page_the_command_and_the_file_tell_the_same(cast, acts, client, cap
         page = client.get("/p/minds/effort/")
     bob, esi = page.context["people"][0][0], page.context["people"][1][0]
     assert (bob.person, esi.person) == (cast.bob, cast.esi)
+    stories = re.findall(r'href="(/p/minds/stories/[^"]+)"', page.content.decode())
+    assert stories and {client.get(address).status_code for address in stories} == {200}
     call_command("effort", "--project", "minds", "--json")
     told = json.loads(capsys.readouterr().out)
     assert told["people"]["bob"]["hours"]["labelling"] == pytest.approx(bob.total) == pytest.approx(108 / 3600)
