@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext, pgettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import ProjectAccess, project_access
@@ -24,6 +24,7 @@ from annotation.services.draft_effect import effect_of
 from core.idempotency.forms import made_once
 from core.joints import clauses
 from core.views.charts import PERCENT, SIGNED_POINTS, Row, dot_chart, no_intervals
+from core.wording import counted
 from workers.services.failures import reasons_of
 from workers.services.jobs import apply_action
 from workers.services.progress import progress_of_all
@@ -147,7 +148,7 @@ def anchoring(request: HttpRequest, slug: str) -> HttpResponse:
     rows, charts = [], []
     if report["votes"]:
         rows = [{"name": _("All"), **report["votes"]["overall"]}]
-        rows += [{"name": row["dimension"], **row} for row in report["votes"]["by_dimension"]]
+        rows += [{"name": _(row["dimension"]), **row} for row in report["votes"]["by_dimension"]]
         charts = [
             dot_chart(
                 _("How far suggestions shift votes: shown minus blind, in points"),
@@ -199,9 +200,16 @@ def _measure(row: dict) -> dict:
     return {**row, "estimates": estimates}
 
 
+_UNITS = {
+    "cell": pgettext_lazy("unit of a draw", "cell"),
+    "proposition": pgettext_lazy("unit of a draw", "proposition"),
+    "story": pgettext_lazy("unit of a draw", "story"),
+}
+
+
 def _drawn_for(report: dict) -> str:
     """Return what the arms were drawn for, as the page says it; of several, each with its number of votes."""
-    units = report["drawn_for"]
+    units = {str(_UNITS[unit]): count for unit, count in report["drawn_for"].items()}
     if len(units) == 1:
         return _("for each {units} and annotator").format(units=next(iter(units)))
     return clauses(
@@ -219,7 +227,7 @@ def _tables(report: dict, rows: list[dict]) -> dict:
     models = [_model(model, votes[model["source"]]) for model in report["models"]]
     return {
         "table": [_row(row) for row in rows],
-        "dimensions": [row["dimension"] for row in report["votes"]["by_dimension"] if row["effect"]],
+        "dimensions": [_(row["dimension"]) for row in report["votes"]["by_dimension"] if row["effect"]],
         "people": [_row(row) for row in people],
         "models": [model for model in models if not model["blank"]],
         "blank_models": [model["source"] for model in models if model["blank"]],
@@ -243,13 +251,13 @@ def _estimates(tables: dict) -> Iterator[dict]:
 def _model(model: dict, votes: dict) -> dict:
     accuracy, test = model["accuracy"], model["alternative_annotator"]
     estimates = [
-        (_("Chosen when shown"), _with_text(votes["acceptance"]), "votes"),
-        (_("Accuracy on all gold"), _with_text(accuracy["all_gold"]), "cells"),
-        (_("Accuracy on gold from blind votes"), _with_text(accuracy["blind_gold"]), "cells"),
+        (_("Chosen when shown"), _with_text(votes["acceptance"]), "vote"),
+        (_("Accuracy on all gold"), _with_text(accuracy["all_gold"]), "cell"),
+        (_("Accuracy on gold from blind votes"), _with_text(accuracy["blind_gold"]), "cell"),
         (
             _("Difference on the cells that have both"),
             _with_text(accuracy["both"]["difference"], signed=True),
-            "cells",
+            "cell",
         ),
     ]
     return {
@@ -314,4 +322,4 @@ def _plain_text(estimate: dict, *, signed: bool = False) -> dict:
 
 
 def _points(rows: list[dict], name: str) -> list[Row]:
-    return [Row(label=row["name"], first=row[name], n=f"{row[name]['n']:,} votes") for row in rows]
+    return [Row(label=row["name"], first=row[name], n=counted(row[name]["n"], "vote")) for row in rows]

@@ -7,11 +7,13 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
+from core.language import gettext_noop
+
 Counts = NDArray[np.int64]
 
-NO_CELLS = "no cell has all its votes"
-NO_PAIRS = "no cell has two votes"
-ONE_LABEL = "all votes are one label, so chance agreement is certain"
+NO_CELLS = gettext_noop("no cell has all its votes")
+NO_PAIRS = gettext_noop("no cell has two votes")
+ONE_LABEL = gettext_noop("all votes are one label, so chance agreement is certain")
 
 
 def undefined_of(cells: int, labels: int) -> str | None:
