@@ -4,7 +4,7 @@ options."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from benchmark.suites.answers import AnswerScores, ParsedScores, read_answers
 from benchmark.suites.tombench.data import Item, read_tombench
 from benchmark.suites.tombench.metrics import Accuracies, VotedItem, official_accuracies, repaired_accuracies
 from benchmark.suites.tombench.parsing import extract_official, parse_official, parse_repaired
-from benchmark.suites.tombench.shuffling import TRIES, Shown, official_orders, show
+from benchmark.suites.tombench.shuffling import TRIES, Order, Shown, official_orders, show
 
 _ID = re.compile(r"(.+)/(\d+)/(\d+)")
 _PLACES = 10
@@ -49,32 +49,30 @@ def score_answers(data: Path, answers: Path, *, language: str = "en") -> ParsedS
     )
 
 
-Tries = tuple[Shown, ...]
+Asked = Mapping[str, Sequence[tuple[Item, tuple[Order, ...]]]]
+"""The items of each file, with the orders of options that each try shows."""
 
 
-def _by_file(data: Path, language: str) -> dict[str, list[tuple[Item, Tries]]]:
-    """The items of each file, with their options as each try shows them: one generator runs through a file."""
+def _by_file(data: Path, language: str) -> Asked:
+    """The items of a copy: one generator of orders runs through a file."""
     by_file: dict[str, list[Item]] = {}
     for item in read_tombench(data, languages=(language,)).items:
         by_file.setdefault(item.task, []).append(item)
     return {
-        task: [
-            (item, tuple(show(item.cleaned_options, order) for order in tries))
-            for item, tries in zip(items, official_orders(len(item.options) for item in items), strict=True)
-        ]
+        task: list(zip(items, official_orders(len(item.options) for item in items), strict=True))
         for task, items in by_file.items()
     }
 
 
-def _shown(items: Mapping[str, list[tuple[Item, Tries]]], name: str, file: str) -> tuple[Item, Shown]:
+def _shown(items: Asked, name: str, file: str) -> tuple[Item, Shown]:
     match = _ID.fullmatch(name)
     task, line, attempt = (match[1], int(match[2]), int(match[3])) if match else ("", 0, 0)
     if not match or task not in items or line >= len(items[task]) or attempt >= TRIES:
         raise BadAnswerId(
             f"{file}: there is no question {name!r:.80}; expected <task>/<line from 0>/<try from 0 to {TRIES - 1}>."
         )
-    item, tries = items[task][line]
-    return item, tries[attempt]
+    item, orders = items[task][line]
+    return item, show(item.cleaned_options, orders[attempt])
 
 
 def _voted(asked: Mapping[str, Item], choices: Mapping[str, str | None]) -> list[VotedItem]:
