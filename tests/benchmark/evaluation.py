@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from random import Random
 
@@ -17,6 +18,7 @@ from benchmark.models import Dataset, Run
 from benchmark.services.datasets import freeze
 from benchmark.services.runs import start_run
 from tests.benchmark.planning import planned
+from tests.copies import copied
 from tests.servers import ModelServer
 from workers.models import Endpoint
 from workers.services.endpoints import save_endpoint
@@ -52,7 +54,12 @@ def write_records(path: Path, records: Iterable[dict]) -> Path:
 
 
 def frozen(path: Path, *, slug: str = "oracle") -> Dataset:
-    """The records of a file as the gold of a project, frozen."""
+    """The records of a file as the gold of a project, frozen: once for each file where nothing else is there yet."""
+    digest = sha256(path.read_bytes()).hexdigest()
+    return copied(f"frozen {path.name} {slug} {digest}", lambda: _frozen(path, slug))
+
+
+def _frozen(path: Path, slug: str) -> Dataset:
     found = import_corpus(by=None, project_slug=slug, format="omnitom", sources=[(path.name, partial(path.open, "rb"))])
     assert not found.problems, found.problems
     return freeze(by=None, project=Project.objects.get(slug=slug))[0]
