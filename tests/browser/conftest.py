@@ -127,8 +127,9 @@ def away(monkeypatch) -> Callable:
 
 
 @pytest.fixture
-def assert_accessible() -> Callable:
+def assert_accessible(settings) -> Callable:
     """Asserts that axe finds no serious or critical violation on the page as it stands, light and dark."""
     from tests.browser import accessible
 
+    settings.STATICFILES_DIRS = [*settings.STATICFILES_DIRS, accessible.SERVED]
     return accessible.assert_accessible
