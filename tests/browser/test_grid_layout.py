@@ -2,54 +2,30 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-
 import pytest
-from django.conf import settings
 
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
+from tests.annotation.conftest import suggested  # noqa: F401  (fixture)
 from tests.annotation.prefilling import shares
-from tests.browser.conftest import ARGUMENTS, CHROMIUM
 from tests.browser.waiting import wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator:
-    """A browser of this file's own: while it runs, no test of asynchronous code could start another event loop."""
-    if not os.path.exists(CHROMIUM):
-        pytest.skip("Chromium is not installed; set CHROMIUM to its path")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield running
-        running.close()
-
-
 @pytest.fixture
-def open_grid(cast, chromium, live_server, client):
+def open_grid(cast, new_page, login):
     """Bob's grid of a story in a window: `open_grid(story, width=1280, height=800)`."""
     cast.project.speed_floor_ms = 0
     cast.project.save()
-    client.force_login(cast.bob)
-    cookie = {"name": settings.SESSION_COOKIE_NAME, "value": client.cookies[settings.SESSION_COOKIE_NAME].value}
-    contexts = []
 
-    def make(story, **viewport):
-        context = chromium.new_context(base_url=live_server.url, viewport=viewport, reduced_motion="reduce")
-        contexts.append(context)
-        context.add_cookies([cookie | {"url": live_server.url}])
-        page = context.new_page()
+    def make(story, **window):
+        page = new_page(**window)
+        login(page, cast.bob)
         page.goto(f"/p/minds/work/{story.uid}/")
         page.wait_for_selector("html[data-grid-ready]", state="attached")
         return page
 
-    yield make
-    for context in contexts:
-        context.close()
+    return make
 
 
 def cell(row: int, dimension: str) -> str:
@@ -68,7 +44,7 @@ def accept_all(page) -> None:
     wait_until(page, "document.getElementById('save-state').textContent === 'all saved'")
 
 
-def test_a_row_keeps_its_height_when_its_last_suggestion_is_taken(cast, suggested, open_grid):
+def test_a_row_keeps_its_height_when_its_last_suggestion_is_taken(cast, suggested, open_grid):  # noqa: F811
     shares(cast, 0, 0)
     story, _ = suggested(1, rows=[("Ines", "It rains"), ("Tomas", "It snows")])
     page = open_grid(story, width=1280, height=800)
@@ -78,7 +54,7 @@ def test_a_row_keeps_its_height_when_its_last_suggestion_is_taken(cast, suggeste
     assert page.evaluate(HEIGHTS) == before
 
 
-def test_a_revealed_suggestion_that_agrees_adds_no_height(cast, suggested, make_story, assign, open_grid):
+def test_a_revealed_suggestion_that_agrees_adds_no_height(cast, suggested, make_story, assign, open_grid):  # noqa: F811
     shares(cast, 0, 100)
     story, _ = suggested(1, rows=[("Ines", "It rains")])
     page = open_grid(story, width=1280, height=800)
@@ -89,12 +65,12 @@ def test_a_revealed_suggestion_that_agrees_adds_no_height(cast, suggested, make_
     assert page.evaluate(HEIGHTS) == [height]
 
 
-STATE = """([where, state, text]) => {
+STATES = """(asked) => asked.map(([where, state, text]) => {
   const cell = document.querySelector(where), told = cell.querySelector(".cell-state");
   cell.dataset.state = state;
   told.textContent = text;
   return cell.getBoundingClientRect().right - told.getBoundingClientRect().right;
-}"""
+})"""
 
 
 def test_what_a_cell_says_of_its_vote_fits_into_every_column(make_story, assign, open_grid):
@@ -104,9 +80,9 @@ def test_what_a_cell_says_of_its_vote_fits_into_every_column(make_story, assign,
     words = {"saved": "saved", "saving": "saving", "failed": "not saved", "refused": "refused"}
     for width in (1920, 1710, 1510, 1440, 1366, 1345, 1280, 1210, 1024, 853):
         page.set_viewport_size({"width": width, "height": 800})
-        for key in DEFAULT_SCHEMA.keys:
-            for state, text in words.items():
-                assert page.evaluate(STATE, [cell(1, key), state, text]) >= 0, (width, key, state)
-        page.evaluate(STATE, [cell(1, "order"), "saved", "saved"])
+        asked = [(cell(1, key), *state) for key in DEFAULT_SCHEMA.keys for state in words.items()]
+        beyond = [one for one, left in zip(asked, page.evaluate(STATES, asked), strict=True) if left < 0]
+        assert beyond == [], width
+        page.evaluate(STATES, [(cell(1, "order"), "saved", "saved")])
         size = page.locator(cell(1, "order") + " .cell-state").evaluate("one => getComputedStyle(one).fontSize")
         assert size == ("11px" if width > 1200 else "0px"), "in words, on the screens that most have"
