@@ -1,10 +1,11 @@
 """What of the tests the pass on PostgreSQL has to take: those that together send every statement that any test sends.
 
 The pass on SQLite notes of each test which statements the product sends: from which of its functions, in which form,
-and with what outcome. The pass on PostgreSQL takes all tests that send few, those of several writers at once (the test
-itself and one worker are none, nor is who reads beside them), those that look at which database they have, those that
-SQLite skipped, and of the others as many as send what none of these sends. `TEST_POSTGRESQL=all make test` takes every
-test that uses the database.
+and with what outcome; and how long a processor was at work on it. The pass on PostgreSQL takes all tests that send few,
+those of several writers at once (the test itself and one worker are none, nor is who reads beside them), those that
+look at which database they have, those that SQLite skipped, and of the others as many as send what none of these sends,
+at the least cost. Files that hold none of them it does not read. `TEST_POSTGRESQL=all make test` takes every test that
+uses the database.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ import heapq
 import json
 import os
 import re
+import resource
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -30,6 +33,12 @@ ROOT = Path(__file__).resolve().parents[1]
 OURS = tuple(f"{ROOT / name}{os.sep}" for name in ("annotation", "benchmark", "config", "core", "judge", "workers"))
 UNKNOWN = -1_000_000_000
 FEW = 20  # statements of a test that PostgreSQL answers in less than a twentieth of a second
+A_SECOND = 400
+"""Statements of a test whose seconds were not noted, in one of them."""
+A_TEST = 0.01
+"""Seconds that any test costs."""
+CHEAP = 0.1
+"""Seconds of a test that is not given up again where others came to send the same: it may show more than it sends."""
 MANY = re.compile(r"(?:%s|\(%s(?:, %s)*\))(?:, (?:%s|\(%s(?:, %s)*\)))+")
 SAVEPOINT = re.compile(r"SAVEPOINT .*")
 
@@ -37,11 +46,27 @@ SAVEPOINT = re.compile(r"SAVEPOINT .*")
 @dataclass(frozen=True)
 class Sent:
     """What a test sends: the number of its statements, of a row each where they are of many, of the threads that write
-    at once, and what they are."""
+    at once, and what they are; and the seconds of a processor that it took, where they were noted."""
 
     number: int
     writers: int
     statements: frozenset[str]
+    seconds: float | None = field(default=None, compare=False)
+
+    @property
+    def cost(self) -> float:
+        """Seconds of a processor, about."""
+        return A_TEST + (self.number / A_SECOND if self.seconds is None else self.seconds)
+
+
+@dataclass(frozen=True)
+class Collected:
+    """The tests that the pass on SQLite found: all their files, those that PostgreSQL may take, and of these those that
+    look at which database they have."""
+
+    files: frozenset[str]
+    of_database: frozenset[str]
+    looking: frozenset[str]
 
 
 class Statements:
@@ -50,6 +75,7 @@ class Statements:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.sent: dict[str, Sent] = {}
+        self.collected: list[pytest.Item] = []
         self._begin()
         connection_created.connect(self.listen)
 
@@ -77,9 +103,14 @@ class Statements:
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         """Note what is sent while `item` is made ready, runs and is taken down."""
         self._begin()
+        before = _processor()
         result = yield
-        self.sent[item.nodeid] = Sent(self.number, self.writers, frozenset(self.current))
+        self.sent[item.nodeid] = Sent(self.number, self.writers, frozenset(self.current), _processor() - before)
         return result
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Note what tests there are."""
+        self.collected = session.items
 
     def _begin(self) -> None:
         self.number, self.writers, self.writing = 0, 0, set[threading.Thread]()
@@ -101,36 +132,61 @@ class Statements:
         """Write what was noted."""
         self.folder.mkdir(parents=True, exist_ok=True)
         told = {
-            test: [sent.number, sent.writers, sorted(sent.statements)]
+            test: [sent.number, sent.writers, sorted(sent.statements), sent.seconds]
             for test, sent in self.sent.items()
             if sent.number >= 0
         }
         (self.folder / f"{os.getpid()}.json").write_text(json.dumps(told), encoding="utf-8")
+        of_database = [item for item in self.collected if _is_of_database(item)]
+        found = [
+            sorted({_file_of(item.nodeid) for item in self.collected}),
+            [item.nodeid for item in of_database],
+            sorted(_looking(of_database)),
+        ]
+        (self.folder / f"{os.getpid()}.collected").write_text(json.dumps(found), encoding="utf-8")
 
 
 def sent_in(folder: Path) -> dict[str, Sent]:
     """Return what each test sent, as the processes of a pass wrote it."""
     sent: dict[str, Sent] = {}
     for path in sorted(folder.glob("*.json")):
-        for test, (number, writers, statements) in json.loads(path.read_text(encoding="utf-8")).items():
-            sent[test] = Sent(number, writers, frozenset(statements))
+        for test, (number, writers, statements, *seconds) in json.loads(path.read_text(encoding="utf-8")).items():
+            sent[test] = Sent(number, writers, frozenset(statements), *seconds)
     return sent
+
+
+def collected_in(folder: Path) -> Collected:
+    """Return the tests that there were, as the processes of a pass wrote it."""
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.collected"))]
+    return Collected(*(frozenset().union(*(one[at] for one in found)) for at in range(3)))
+
+
+def unread(folder: Path) -> set[str]:
+    """Return the files of which the pass on PostgreSQL takes no test: the same files as if all were read."""
+    collected, told = collected_in(folder), sent_in(folder)
+    sent = {test: told[test] for test in collected.of_database if test in told}
+    taken = collected.of_database - _left_out(sent, collected.looking)
+    return set(collected.files - {_file_of(test) for test in taken})
 
 
 def left_out(items: Iterable[pytest.Item], folder: Path) -> set[str]:
     """Return the names of tests among `items` that send many statements, all of which others send too."""
+    items = list(items)
     told = sent_in(folder)
-    sent = {item.nodeid: told[item.nodeid] for item in items if item.nodeid in told}
-    looking = {item.nodeid for item in items if "vendor" in item.function.__code__.co_names}
+    return _left_out({item.nodeid: told[item.nodeid] for item in items if item.nodeid in told}, _looking(items))
+
+
+def _left_out(sent: Mapping[str, Sent], looking: Iterable[str]) -> set[str]:
     given = {test for test, told in sent.items() if told.number < FEW or told.writers > 2 or test in looking}
     return set(sent) - given - covering(sent, given)
 
 
 def covering(sent: Mapping[str, Sent], given: Iterable[str] = ()) -> set[str]:
     """Return tests that together send every statement that the `given` do not send: each the one that sends most of
-    what is missing for its number."""
+    what is missing for its cost; and of the dear ones none of which others, chosen later, send everything."""
     missing = _all(sent.values()) - _all(sent[test] for test in given)
-    queue = [(-_worth(told, missing), test) for test, told in sent.items()]
+    wanted = frozenset(missing)
+    queue = [(-_worth(told, missing), test) for test, told in sorted(sent.items())]
     heapq.heapify(queue)
     chosen: set[str] = set()
     while missing:
@@ -141,15 +197,46 @@ def covering(sent: Mapping[str, Sent], given: Iterable[str] = ()) -> set[str]:
             continue
         chosen.add(test)
         missing -= sent[test].statements
-    return chosen
+    return _without_needless(chosen, sent, wanted)
+
+
+def _without_needless(chosen: set[str], sent: Mapping[str, Sent], wanted: frozenset[str]) -> set[str]:
+    """Give up the dearest first of those whose statements among the `wanted` others send."""
+    senders = Counter(statement for test in chosen for statement in sent[test].statements & wanted)
+    kept = set(chosen)
+    for test in sorted(chosen, key=lambda test: (-sent[test].cost, test)):
+        needed = sent[test].statements & wanted
+        if sent[test].cost > CHEAP and all(senders[statement] > 1 for statement in needed):
+            senders.subtract(needed)
+            kept.remove(test)
+    return kept
 
 
 def _worth(sent: Sent, missing: set[str]) -> float:
-    return len(sent.statements & missing) / (sent.number + 1)
+    return len(sent.statements & missing) / sent.cost
 
 
 def _all(told: Iterable[Sent]) -> set[str]:
     return set().union(*(sent.statements for sent in told))
+
+
+def _is_of_database(item: pytest.Item) -> bool:
+    """Whether the pass on PostgreSQL may take it (tests/run.sh)."""
+    return {"database"} == {name for name in ("database", "browser", "once") if item.get_closest_marker(name)}
+
+
+def _looking(items: Iterable[pytest.Item]) -> set[str]:
+    return {item.nodeid for item in items if "vendor" in item.function.__code__.co_names}
+
+
+def _file_of(test: str) -> str:
+    return test.partition("::")[0]
+
+
+def _processor() -> float:
+    """Seconds that a processor was at work for this process and those that it waited for."""
+    used = [resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def _function_of_ours() -> str:

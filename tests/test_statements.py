@@ -9,7 +9,20 @@ from types import SimpleNamespace
 import pytest
 
 from tests.patience import PATIENCE
-from tests.statements import FEW, ROOT, Sent, Statements, covering, left_out, sent_in
+from tests.statements import (
+    A_SECOND,
+    CHEAP,
+    FEW,
+    ROOT,
+    Collected,
+    Sent,
+    Statements,
+    collected_in,
+    covering,
+    left_out,
+    sent_in,
+    unread,
+)
 
 
 def sent(number: int, statements: str) -> Sent:
@@ -21,6 +34,20 @@ def test_every_statement_is_sent_by_a_test_that_is_taken():
     assert covering(tests) == {"short", "long", "other"}
     assert covering(tests, ["longer"]) == {"other"}
     assert covering({}) == set()
+
+
+def test_what_costs_least_is_taken_for_a_statement():
+    quick, slow = Sent(900, 1, frozenset("ab"), 0.2), Sent(500, 1, frozenset("ab"), 2.0)
+    assert covering({"quick": quick, "slow": slow}) == {"quick"}
+    assert covering({"quick": sent(3 * A_SECOND, "ab"), "slow": slow}) == {"slow"}, "not noted: by its statements"
+    assert covering({"quick": sent(A_SECOND, "ab"), "slow": slow}) == {"quick"}
+
+
+def test_what_is_dear_is_given_up_where_others_came_to_send_the_same():
+    first = Sent(90, 1, frozenset("abcd"), CHEAP + 0.1)
+    others = {"one": Sent(90, 1, frozenset("abe"), 0.3), "other": Sent(90, 1, frozenset("cdf"), 0.3)}
+    assert covering({"first": first, **others}) == {"one", "other"}
+    assert covering({"first": Sent(90, 1, first.statements, CHEAP / 2), **others}) == {"first", "one", "other"}
 
 
 @pytest.fixture
@@ -56,6 +83,39 @@ def test_what_is_long_and_sends_nothing_of_its_own_is_left_out(noted):
     ]
     assert left_out(items, folder) == {"long"}
     assert left_out(items[1:2], folder) == set(), "where nothing else runs it is the one that sends its statements"
+
+
+def test_files_are_read_of_which_a_test_is_taken(noted):
+    folder = noted(
+        {"a.py::short": (FEW - 1, 1, "ab"), "a.py::long": (FEW, 1, "ab"), "b.py::long": (FEW, 1, "ab")},
+        {"c.py::looks": (FEW, 1, "ab"), "d.py::browser": (FEW - 1, 1, "ab"), "e.py::own": (FEW, 1, "abc")},
+    )
+    assert unread(folder) == set(), "where it is not known which files there are"
+    of_database = ["a.py::short", "a.py::long", "b.py::long", "c.py::looks", "e.py::own", "f.py::skipped on SQLite"]
+    files = ["a.py", "b.py", "c.py", "d.py", "e.py", "f.py", "g.py"]
+    (folder / "0.collected").write_text(json.dumps([files, of_database, ["c.py::looks"]]))
+    assert unread(folder) == {"b.py", "d.py", "g.py"}
+
+
+def test_the_tests_are_noted_that_there_are(tmp_path):
+    def item(name: str, *marks: str, function=plain):
+        return SimpleNamespace(nodeid=name, function=function, get_closest_marker=lambda mark: mark in marks or None)
+
+    notes = Statements(tmp_path)
+    items = [
+        item("a.py::one", "database", "dear"),
+        item("b.py::two", "database", "once"),
+        item("c.py::three"),
+        item("d.py::four", "database", function=looking),
+        item("e.py::five", "database", "browser", function=looking),
+    ]
+    notes.pytest_collection_finish(SimpleNamespace(items=items))
+    notes.pytest_sessionfinish()
+    assert collected_in(tmp_path) == Collected(
+        frozenset({"a.py", "b.py", "c.py", "d.py", "e.py"}),
+        frozenset({"a.py::one", "d.py::four"}),
+        frozenset({"d.py::four"}),
+    )
 
 
 def test_statements_of_the_product_are_noted_by_function_form_and_outcome(tmp_path):
@@ -122,4 +182,6 @@ def test_what_was_skipped_is_not_known(tmp_path):
         with pytest.raises(StopIteration):
             protocol.send(True)
     notes.pytest_sessionfinish()
-    assert sent_in(tmp_path / "notes") == {"ran": Sent(0, 0, frozenset())}
+    told = sent_in(tmp_path / "notes")
+    assert told == {"ran": Sent(0, 0, frozenset())}
+    assert told["ran"].seconds is not None and told["ran"].seconds >= 0
