@@ -7,7 +7,7 @@ one statement.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from itertools import chain, islice
@@ -57,7 +57,7 @@ class EncodedOnce:
 
 class ReadyRows:
     """Rows for `insert_rows` whose values are encoded already: that takes as long as the statement, and needs no
-    transaction."""
+    transaction. `same` are values by field that stand in each row."""
 
     def __init__(
         self,
@@ -65,8 +65,11 @@ class ReadyRows:
         fields: Sequence[str],
         rows: Iterable[Sequence[Any]],
         encoded: EncodedOnce | None = None,
+        same: Mapping[str, Any] | None = None,
     ) -> None:
-        self._model, self._fields = model, fields
+        same = same or {}
+        (self._same,) = _adapted([list(same.values())], _adapters(model, list(same)))
+        self._model, self._fields = model, (*same, *fields)
         adapters = dict(_adapters(model, fields))
         if encoded is not None:
             for at, name in enumerate(fields):
@@ -76,10 +79,13 @@ class ReadyRows:
 
     def insert(self) -> None:
         if self._rows:
-            _insert(self._model, self._fields, self._rows)
+            _insert(self._model, self._fields, self._rows, self._same)
 
 
-def _insert(model: type[models.Model], fields: Sequence[str], ready: Iterable[Sequence[Any]]) -> None:
+def _insert(
+    model: type[models.Model], fields: Sequence[str], ready: Iterable[Sequence[Any]], same: Sequence[Any] = ()
+) -> None:
+    """Insert rows; `same` are the values of the first fields in each of them, which the rows lack."""
     quote = connection.ops.quote_name
     table = quote(model._meta.db_table)
     listed = ", ".join(quote(model._meta.get_field(name).column) for name in fields)
@@ -89,21 +95,26 @@ def _insert(model: type[models.Model], fields: Sequence[str], ready: Iterable[Se
             copying = cursor.copy(f"COPY {table} ({listed}) FROM STDIN")
             with connection.wrap_database_errors, copying as copy:
                 for row in ready:
-                    copy.write_row(row)
+                    copy.write_row((*same, *row))
         else:
-            marks, waiting = f"({', '.join(['%s'] * len(fields))})", iter(ready)
+            # A numbered mark is one parameter in however many rows it stands; the others get the numbers after it.
+            numbered = [f"?{number}" for number in range(1, len(same) + 1)]
+            marks, waiting = f"({', '.join([*numbered, *['%s'] * (len(fields) - len(same))])})", iter(ready)
             several, size = f"INSERT INTO {table} ({listed}) VALUES {{}}".format, max(1, _VALUES // len(fields))
             rows = list(islice(waiting, size))
             if len(rows) == size:
-                cursor.executemany(several(", ".join([marks] * size)), _joined(rows, waiting, size))
+                cursor.executemany(several(", ".join([marks] * size)), _joined(rows, waiting, size, same))
             if rows:  # too few for another statement of that text
-                cursor.executemany(several(marks), rows)
+                cursor.executemany(several(marks), [(*same, *row) for row in rows])
 
 
-def _joined(rows: list[Sequence[Any]], waiting: Iterator[Sequence[Any]], size: int) -> Iterator[list[Any]]:
-    """Yield the values of `size` rows at a time; what is left over at the end is left in `rows`."""
+def _joined(
+    rows: list[Sequence[Any]], waiting: Iterator[Sequence[Any]], size: int, same: Sequence[Any]
+) -> Iterator[list[Any]]:
+    """Yield the values of `size` rows at a time, once what they share; what is left over at the end is left in
+    `rows`."""
     while len(rows) == size:
-        yield list(chain.from_iterable(rows))
+        yield list(chain(same, chain.from_iterable(rows)))
         rows[:] = islice(waiting, size)
 
 

@@ -8,7 +8,7 @@ revision that was read, and onto no other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -38,6 +38,17 @@ class State(NamedTuple):
     error_tag: str = ""
     guideline_flag: bool | None = None
     disturbed: bool = False
+
+
+class FirstLabel(NamedTuple):
+    """What a rule gives a cell that has no label yet."""
+
+    proposition_id: int
+    dimension: str
+    label: str
+    method: str
+    agreement: float | None
+    votes: list[dict]
 
 
 class Change(NamedTuple):
@@ -124,12 +135,24 @@ def write_settlings(settlings: Sequence[Settling]) -> None:
 
 
 def ready_gold(
-    changes: Iterable[Change], *, project: Project, by: User | None, now: datetime
+    labels: Sequence[FirstLabel], *, project: Project, by: User | None, now: datetime
 ) -> tuple[ReadyRows, ReadyRows]:
     """Return the labels, and their events, of cells that have no label, ready to be inserted."""
-    rows, encoded = list(changes), EncodedOnce()  # the votes stand in both
-    labels = ReadyRows(GoldLabel, _LABEL, map(_label, rows), encoded)
-    return labels, ReadyRows(GoldEvent, _EVENT, (_event(change, project, by, now) for change in rows), encoded)
+    encoded = EncodedOnce()  # the votes stand in both
+    after = State("", "", None, [], project.rule_version, project.schema_version, None, now)
+    like = Change(0, "", None, after, [])
+    in_event = ("proposition_id", "dimension", "after", "after_method", "votes")
+    event_rows = [(cell, key, label, method, votes) for cell, key, label, method, _, votes in labels]
+    same_label = _without(dict(zip(_LABEL, _label(like), strict=True)), FirstLabel._fields)
+    same_event = _without(dict(zip(_EVENT, _event(like, project, by, now), strict=True)), in_event)
+    return (
+        ReadyRows(GoldLabel, FirstLabel._fields, labels, encoded, same_label),
+        ReadyRows(GoldEvent, in_event, event_rows, encoded, same_event),
+    )
+
+
+def _without(values: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name not in names}
 
 
 def _label(change: Change) -> tuple:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime
 from typing import NamedTuple
 
-from annotation.domain.resolution import Outcome, resolve
+from annotation.domain.resolution import Outcome, Resolution, resolve
 from annotation.models import GoldLabel, Method, Project, User, Vote
-from annotation.services.gold import Change, Settling, State, ready_gold, write_settlings
+from annotation.services.gold import Change, FirstLabel, Settling, State, ready_gold, write_settlings
 from core.bulk import ReadyRows
 from core.reads import Read
 
@@ -74,27 +74,30 @@ def gold_of_new_cells(
     without asking the database about each. `votes` holds *all* standing votes of each cell, as {"annotator", "label",
     "key"} in order of annotator."""
 
-    def changes() -> Iterator[Change]:
-        for cell in sorted(votes):
-            after = settled(project, cell[1], votes[cell], now)
-            if after is not None:
-                yield Change(*cell, None, after, votes[cell])
-
-    return ready_gold(changes(), project=project, by=by, now=now)
+    labels = [
+        FirstLabel(*cell, found.label, found.outcome.value, found.agreement, votes[cell])
+        for cell in sorted(votes)
+        if (found := _resolution(project, cell[1], votes[cell])).outcome is not Outcome.PENDING
+    ]
+    return ready_gold(labels, project=project, by=by, now=now)
 
 
 def settled(project: Project, dimension: str, votes: list[dict], now: datetime) -> State | None:
     """Return the state that the project's rule gives a cell with these votes, None where they are not all in."""
-    resolution = resolve(
+    resolution = _resolution(project, dimension, votes)
+    if resolution.outcome is Outcome.PENDING:
+        return None
+    versions = (project.rule_version, project.schema_version)
+    return State(resolution.label, resolution.outcome.value, resolution.agreement, votes, *versions, None, now)
+
+
+def _resolution(project: Project, dimension: str, votes: list[dict]) -> Resolution:
+    return resolve(
         [vote["label"] for vote in votes],
         rule=project.rule_version,
         overlap=project.overlap,
         demand_unanimity=dimension in project.unanimity_dimensions,
     )
-    if resolution.outcome is Outcome.PENDING:
-        return None
-    versions = (project.rule_version, project.schema_version)
-    return State(resolution.label, resolution.outcome.value, resolution.agreement, votes, *versions, None, now)
 
 
 def differ(votes: list[dict], others: list[dict]) -> bool:

@@ -24,11 +24,12 @@ from annotation.services.resolution import Cell, gold_of_new_cells, resolve_cell
 from core.bulk import ReadyRows
 from core.reads import Read
 
-_VOTE = ("proposition", "annotator", "dimension", "label", "changed_at", "idempotency_key", "duration_ms")
-_EVENT = (*_VOTE, "previous", "undoes", "received_at", "applied", "origin")
+_VOTE = ("proposition", "annotator", "dimension", "label", "changed_at", "idempotency_key")
+_EVENT = (*_VOTE, "previous")
 _AT_ONCE = 400
 _iso = lru_cache(1024)(datetime.isoformat)
 _ORIGIN = "import"
+_SAME_IN_EVENTS = {"duration_ms": None, "undoes": "", "applied": True, "origin": _ORIGIN}
 
 VoteKey = tuple[int, str, int]
 """(proposition id, dimension key, annotator id)"""
@@ -52,6 +53,10 @@ class Placed(NamedTuple):
     person: Person
 
 
+placed_at = partial(tuple.__new__, Placed)
+"""Half the time of a call of the class."""
+
+
 class StoredVote(NamedTuple):
     """One annotator's vote on a cell, or a withdrawn one, whose label is empty."""
 
@@ -61,7 +66,6 @@ class StoredVote(NamedTuple):
 
 
 _stored_vote = partial(tuple.__new__, StoredVote)
-"""Half the time of a call of the class."""
 
 
 @dataclass(slots=True)
@@ -212,8 +216,7 @@ class Batch:
             self.rehearsal.votes[proposition][cell] = vote
             return True
         previous = standing.label if standing else ""
-        event = (proposition, annotator, dimension, label, moment, idempotency_key, None, previous, "", self.now, True)
-        self.events.append((*event, _ORIGIN))
+        self.events.append((proposition, annotator, dimension, label, moment, idempotency_key, previous))
         return True
 
     def _seat(self, placed: Placed) -> bool:
@@ -292,18 +295,19 @@ class Batch:
     def _make_ready(self) -> None:
         for assignment in self.new_assignments:
             assignment.assigned_by = self.by
-        order, held = sorted(self.votes), self.stored.votes
-        new_votes = (_columns(cell, self.votes[cell]) for cell in order if cell in self.changed and cell not in held)
-        votes, events = ReadyRows(Vote, _VOTE, new_votes), ReadyRows(VoteEvent, _EVENT, self.events)
+        order, new = sorted(self.votes.items()), self.changed - self.stored.votes.keys()
+        new_votes = [_columns(cell, vote) for cell, vote in order if cell in new]
+        votes = ReadyRows(Vote, _VOTE, new_votes, same={"duration_ms": None})
+        events = ReadyRows(VoteEvent, _EVENT, self.events, same=_SAME_IN_EVENTS | {"received_at": self.now})
         self._ready = [votes, events, *self._new_gold(order)]
 
-    def _new_gold(self, order: list[VoteKey]) -> tuple[ReadyRows, ReadyRows]:
-        touched = {cell[:2] for cell in self.changed} - self.stored.with_gold
-        votes: dict[Cell, list[dict]] = defaultdict(list)
-        for cell in order:
-            vote = self.votes[cell]
-            if vote.label and cell[:2] in touched:
-                votes[cell[:2]].append({"annotator": cell[2], "label": vote.label, "key": vote.idempotency_key})
+    def _new_gold(self, order: list[tuple[VoteKey, StoredVote]]) -> tuple[ReadyRows, ReadyRows]:
+        touched = {(proposition, dimension) for proposition, dimension, _ in self.changed} - self.stored.with_gold
+        votes: dict[Cell, list[dict]] = {cell: [] for cell in touched}
+        for (proposition, dimension, annotator), (label, _, key) in order:
+            here = votes.get((proposition, dimension))
+            if label and here is not None:
+                here.append({"annotator": annotator, "label": label, "key": key})
         return gold_of_new_cells(project=self.project, votes=votes, now=self.now, by=self.by)
 
     def write(self) -> None:
@@ -333,4 +337,4 @@ class Batch:
 def _columns(cell: VoteKey, vote: StoredVote) -> tuple:
     """Return the values of _VOTE."""
     proposition, dimension, annotator = cell
-    return proposition, annotator, dimension, vote.label, vote.changed_at, vote.idempotency_key, None
+    return proposition, annotator, dimension, *vote

@@ -28,7 +28,7 @@ from annotation.services.import_results import not_taken, summary
 from annotation.services.imported_annotators import Annotators, Person
 from annotation.services.short_writes import MOST_ROWS, ShortWrites, with_last
 from annotation.services.very_many import without_full_collections
-from annotation.services.vote_batches import Batch, Placed, Refused, Rehearsal, stored_votes
+from annotation.services.vote_batches import Batch, Placed, Refused, Rehearsal, placed_at, stored_votes
 from annotation.services.vote_shelves import Shelves
 from core.incoming.sheets import rows_of
 from core.wording import counted
@@ -190,8 +190,8 @@ class _Places:
                 )
             )
         person = self._person(row.annotator)
-        self._check_once((proposition, row.dimension, person.kind, person.name), row)
-        return Placed(row, proposition, story, person)
+        self._check_once((proposition, row.dimension, id(person)), row)  # each person is one object: Annotators.find
+        return placed_at((row, proposition, story, person))
 
     def _proposition(self, row: VoteRow) -> tuple[int, int]:
         matches = self.exact.get((row.story, row.actor, row.belief))

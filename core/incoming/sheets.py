@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain
 from typing import IO, BinaryIO, NamedTuple
 
@@ -34,6 +35,10 @@ class SheetRow(NamedTuple):
     line: int
     cells: list[str]
     problem: str = ""
+
+
+_sheet_row = partial(tuple.__new__, SheetRow)
+"""Half the time of a call of the class."""
 
 
 def is_workbook(start: bytes) -> bool:
@@ -82,7 +87,7 @@ def rows_of_text(handle: io.TextIOBase, file: str) -> Iterator[SheetRow]:
         for cells in reader:
             if reader.line_num == 1:
                 _check_columns(cells, file, 1 + skipped)
-            yield SheetRow(reader.line_num + skipped, cells)
+            yield _sheet_row((reader.line_num + skipped, cells, ""))
     except csv.Error as error:
         line = reader.line_num + skipped
         raise BadSheet(gettext_noop(f"{file}, line {line}: the line is not valid CSV: {error}."), line) from error
