@@ -5,7 +5,10 @@ from __future__ import annotations
 from io import StringIO
 
 import pytest
+from django.core.management import call_command
+from django.core.management.base import SystemCheckError
 
+from config import environment
 from core.management.json_command import JsonCommand
 
 
@@ -37,3 +40,9 @@ def test_values_by_name_stand_below_each_other():
     assert said({"endpoint": "small", "tried": tried}) == [
         "endpoint: small", "tried:", "  ok: yes", "  said: yes", "  supported:", "    json schema: not known",
     ]  # fmt: skip
+
+
+def test_a_command_says_what_the_environment_has_wrong_before_it_works(monkeypatch):
+    monkeypatch.setattr(environment, "problems", ["PORT is 'x'; expected a number."])
+    with pytest.raises(SystemCheckError, match="PORT is 'x'"):
+        call_command(JsonCommand(), skip_checks=False)
