@@ -11,7 +11,12 @@ from tests.servers import ModelServer
 from workers.models import Attempt, Call, Endpoint, Item
 from workers.services.endpoints import save_endpoint, try_endpoint
 
-pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.once,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.dear,
+    pytest.mark.xdist_group("waiting"),
+]
 
 
 @pytest.fixture(scope="module")

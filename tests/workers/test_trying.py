@@ -13,7 +13,7 @@ from workers.providers.contract import Completion, Stop, Usage
 from workers.services import endpoints
 from workers.services.endpoints import try_endpoint
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.dear, pytest.mark.xdist_group("waiting")]
 PROVIDERS = ["openai", "anthropic", "vllm"]
 HELD = '{"three_is_more": "yes"}'
 
