@@ -19,7 +19,7 @@ export HOST PORT WORKERS THREADS SAMPLE
 .PHONY: prepare serve prepared-web web worker engine-worker test texts setup dev-setup lock lint check clean-venv
 
 prepare: setup
-	@echo "Preparing the database (the first time takes a minute or two)…"
+	@echo "Preparing the database (the first time takes up to a minute)…"
 	@$(BIN)/python manage.py prepare $(if $(filter 1,$(SAMPLE)),--sample)
 
 serve: setup
