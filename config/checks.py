@@ -1,7 +1,6 @@
 """Misconfiguration as system checks: each is one sentence that names the variable and what was expected.
 
-Those on the environment have a tag of Django's that needs no page loaded: our commands run it alone
-(`core/management/json_command.py`).
+Those on the environment have a tag of their own: our commands run it alone (`core/management/json_command.py`).
 """
 
 from __future__ import annotations
@@ -12,14 +11,15 @@ from django.conf import settings
 from django.core.checks import Error, Tags, Warning, register
 
 from config import environment
+from core.management.json_command import ENVIRONMENT
 
 
-@register(Tags.compatibility)
+@register(ENVIRONMENT)
 def environment_is_readable(app_configs, **kwargs) -> list[Error]:
     return [Error(problem, id="credence.E001") for problem in environment.problems]
 
 
-@register(Tags.compatibility)
+@register(ENVIRONMENT)
 def site_url_is_a_url(app_configs, **kwargs) -> list[Error]:
     parts = urlsplit(settings.SITE_URL)
     if parts.scheme in {"http", "https"} and parts.hostname:

@@ -9,12 +9,14 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
-from django.core.checks import Tags
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 
 from core.storage import trouble_of
+
+ENVIRONMENT = "environment"
+"""The tag of checks on what an installation may change (`config/checks.py`)."""
 
 
 class JsonCommand(BaseCommand):
@@ -23,9 +25,9 @@ class JsonCommand(BaseCommand):
     `failure(result)` is the sentence with which the command ends with 1 although there is a result to be printed.
     """
 
-    requires_system_checks: tuple[str, ...] = (Tags.compatibility,)
-    """Those on the environment (`config/checks.py`). Django's others load every page to look at the code, which no
-    installation changes: half of the time that a command takes to start."""
+    requires_system_checks: tuple[str, ...] = (ENVIRONMENT,)
+    """Others look at the code, which no installation changes, and load every page for that: half of the time that a
+    command takes to start."""
     refusals: tuple[type[Exception], ...] = (ValueError, OSError)
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
