@@ -7,8 +7,11 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import Self
 
 from django.db import connection, models, transaction
+
+from annotation.services.checkpoints import Checkpoints
 
 logger = logging.getLogger(__name__)
 
@@ -18,7 +21,8 @@ VERY_MANY = 1_000
 _FIRST_ROWS, _LEAST_ROWS = 500, 50
 _AIM_SECONDS = 0.08
 _GROWTH = 1.5
-# Processes take turns at SQLite's lock (config/sqlite), one transaction each: in a pause others get several.
+# Processes take turns at SQLite's lock (config/sqlite), one transaction each: in a pause others get several. Where
+# nobody waited for it nobody needs one.
 _PAUSE_SECONDS = 0.02
 
 
@@ -34,15 +38,26 @@ class ShortWrites:
         self.written = 0
         self._clock = clock
         self._last: float | None = None
+        self._was_waited_for = False
+        self._checkpoints, self._beside = Checkpoints(), False
+
+    def __enter__(self) -> Self:
+        """Have checkpoints of SQLite made beside all but the first transaction, up to the end of the block."""
+        self._beside = True
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._checkpoints.wait()
 
     @contextmanager
     def transaction(self, rows: int) -> Iterator[None]:
         """Open a transaction that writes about so many `rows`."""
         self._let_others_in()
-        with _checkpoint_afterwards():
+        with self._checkpoints.afterwards(beside=self._beside and self._last is not None):
             with transaction.atomic():
                 began, worked = self._clock(), time.thread_time()  # the wait for the lock is over
                 yield
+                self._was_waited_for = connection.vendor == "sqlite" and connection.is_waited_for
             self._last, worked = self._clock(), time.thread_time() - worked
         took = self._last - began
         logger.debug("transaction of %d rows: %.4f s, %.4f s of a processor", rows, took, worked)
@@ -60,29 +75,11 @@ class ShortWrites:
                 cursor.execute(f"ANALYZE {', '.join(names)}")
 
     def _let_others_in(self) -> None:
-        if self._last is None or connection.vendor != "sqlite" or connection.in_atomic_block:
+        if self._last is None or not self._was_waited_for or connection.in_atomic_block:
             return
         pause = self._last + _PAUSE_SECONDS - self._clock()
         if pause > 0:
             time.sleep(pause)
-
-
-@contextmanager
-def _checkpoint_afterwards() -> Iterator[None]:
-    """Checkpoint SQLite's write-ahead log after the import: a checkpoint within a commit makes that commit take longer.
-    An import sees to it itself, while the lock is free: else votes would do its work, and its transactions would seem
-    long."""
-    if connection.vendor != "sqlite" or connection.in_atomic_block:
-        yield
-        return
-    with connection.cursor() as cursor:
-        (pages,) = cursor.execute("PRAGMA wal_autocheckpoint").fetchone()
-        cursor.execute("PRAGMA wal_autocheckpoint = 0")
-        try:
-            yield
-        finally:
-            cursor.execute(f"PRAGMA wal_autocheckpoint = {pages}")
-        cursor.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
 
 def with_last(items: Iterable) -> Iterator[tuple]:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import gc
 import io
 import json
+import string
+from pathlib import Path
 
 import pytest
-from django.db import connection
+from django.db import connection, connections
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import AuditEvent, GoldLabel, Project, Proposition, Story, Vote, VoteEvent
-from annotation.services import corpus_import, short_writes, vote_import
+from annotation.services import checkpoints, corpus_import, short_writes, vote_import
+from annotation.services.checkpoints import Checkpoints
 from annotation.services.corpus_import import ImportRefused, import_corpus
 from annotation.services.short_writes import ShortWrites, with_last
 from annotation.services.vote_batches import Batch
@@ -54,18 +57,57 @@ def test_a_slow_transaction_makes_the_next_one_smaller_and_quick_ones_larger():
     assert writes.rows == 75
 
 
-def test_between_two_transactions_others_find_the_lock_free(monkeypatch):
+@pytest.mark.parametrize(("is_waited_for", "expected"), [(True, [0.02, 0.015]), (False, [])])
+def test_between_two_transactions_those_who_wait_find_the_lock_free(monkeypatch, is_waited_for, expected):
     """What the import does meanwhile counts as the pause."""
     if connection.vendor != "sqlite":
         pytest.skip("Only SQLite has one lock for all writers.")
     pauses, clock = [], [0.0]
     monkeypatch.setattr(short_writes.time, "sleep", lambda seconds: pauses.append(round(seconds, 3)))
+    monkeypatch.setattr(type(connections["default"]), "is_waited_for", is_waited_for)
     writes = ShortWrites(clock=lambda: clock[0])
     for worked in [0.5, 0.0, 0.005, 0.5]:
         clock[0] += worked
         with writes.transaction(100):
             clock[0] += 0.01
-    assert pauses == [0.02, 0.015]
+    assert pauses == expected
+
+
+def test_the_log_begins_anew_where_checkpoints_beside_the_transactions_come_too_late(monkeypatch):
+    """It would be as long as all that is written."""
+    if connection.vendor != "sqlite":
+        pytest.skip("Only SQLite has a log that has to be checkpointed.")
+    log = Path(f"{connection.settings_dict['NAME']}-wal")
+
+    def late(self, database):
+        self._pages = log.stat().st_size // 4096
+
+    monkeypatch.setattr(Checkpoints, "_checkpoint", late)
+    monkeypatch.setattr(checkpoints, "MOST_PAGES", 100)
+    import_lines(records(1))
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    longest = 0
+    with ShortWrites() as writes:
+        for letter in string.ascii_letters:
+            with writes.transaction(1):
+                Story.objects.update(text=letter * 50_000)
+            longest = max(longest, log.stat().st_size)
+    assert 100 * 4096 < longest < 200 * 4096
+
+
+def test_a_checkpoint_beside_the_transactions_is_over_at_their_end():
+    if connection.vendor != "sqlite":
+        pytest.skip("Only SQLite has a log that has to be checkpointed.")
+    import_lines(records(1))
+    with ShortWrites() as writes:
+        for text in ("one", "two", "three"):
+            with writes.transaction(1):
+                Story.objects.update(text=text)
+    with connection.cursor() as cursor:
+        assert cursor.execute("PRAGMA wal_autocheckpoint").fetchone() == (1000,)
+    database = Path(connection.settings_dict["NAME"])
+    assert b"three" in database.read_bytes()  # not only in the log
 
 
 def test_a_corpus_is_written_in_short_transactions_and_read_outside_of_them(monkeypatch):

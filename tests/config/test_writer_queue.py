@@ -130,3 +130,24 @@ def test_the_turn_of_a_killed_process_goes_to_the_next(path, other):
     other.process.kill()
     thread.join(PATIENCE)
     assert order == ["entered"]
+
+
+def test_who_has_the_turn_is_told_whether_a_thread_or_a_process_waits_for_it(path, other):
+    queue, order = WriterQueue(path), []
+    queue.enter(0)
+    assert not queue.is_wanted()
+    thread = enters(queue, "thread", order)
+    assert queue.is_wanted()
+    queue.leave()
+    thread.join(PATIENCE)
+    queue.enter(PATIENCE)
+    assert not queue.is_wanted()
+    other.tell("enter")
+    until(queue.is_wanted)
+    queue.leave()
+    other.has_done_it()
+    other.tell("leave")
+    other.has_done_it()
+    queue.enter(PATIENCE)
+    assert not queue.is_wanted()
+    queue.leave()
