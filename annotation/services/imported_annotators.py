@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -62,10 +62,24 @@ class Annotators:
     def _person(self, name: str, kind: Kind, pk: int | None) -> Person:
         return self._people.setdefault((kind, name), Person(name, kind, pk))
 
-    def make(self, person: Person) -> int:
-        person.pk = make_imported({person.name: person.name}, self.project)[person.name]
-        self.created.append(person.name)
-        return person.pk
+    def make(self, person: Person) -> None:
+        """Make the person, unless an earlier call did so for a copy."""
+        made = self._new.setdefault(person.name.casefold(), person)
+        if made.pk is None:
+            made.pk = make_imported({made.name: made.name}, self.project)[made.name]
+            self.created.append(made.name)
+        person.pk = made.pk
+
+    def look_again(self) -> None:
+        """See who of those whom the project lacked has been made meanwhile, by another process."""
+        missing = {imported_username(self.project.slug, person.name): person for person in self._unmade()}
+        if missing:
+            made = User.objects.filter(imported_into=self.project, username__in=missing)
+            for username, pk in made.values_list("username", "id"):
+                missing[username].pk = pk
+
+    def _unmade(self) -> Iterator[Person]:
+        return (person for person in self._new.values() if person.pk is None)
 
 
 def make_imported(display_names: Mapping[str, str], project: Project, *, slug: str = "") -> dict[str, int]:

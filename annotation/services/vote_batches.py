@@ -1,13 +1,13 @@
-"""A few stories' worth of imported votes: compared with what the project holds, made ready, and written with their
-gold.
+"""A few stories' worth of imported votes, compared with what the project holds.
 
-Comparing and making ready take longer than writing and need no lock. They are done before the transaction, in which
-only a second look follows: whether the project still holds what it did.
+Comparing and making ready (`ready_votes.py`) take longer than writing and need no lock. They are done before the
+transaction, in which only a second look follows: whether the project still holds what it did.
 """
 
 from __future__ import annotations
 
 import hashlib
+import pickle
 from collections import defaultdict
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
@@ -18,18 +18,14 @@ from typing import NamedTuple
 from django.utils.translation import gettext
 
 from annotation.domain.votes_csv import VoteRow
-from annotation.models import Assignment, GoldLabel, Project, Proposition, User, Vote, VoteEvent
+from annotation.models import Assignment, GoldLabel, Project, Proposition, Vote, VoteEvent
 from annotation.services.imported_annotators import Kind, Person
-from annotation.services.resolution import Cell, gold_of_new_cells, resolve_cells
-from core.bulk import ReadyRows
+from annotation.services.resolution import Cell
 from core.reads import Read
 
-_VOTE = ("proposition", "annotator", "dimension", "label", "changed_at", "idempotency_key")
-_EVENT = (*_VOTE, "previous")
-_AT_ONCE = 400
 _iso = lru_cache(1024)(datetime.isoformat)
-_ORIGIN = "import"
-_SAME_IN_EVENTS = {"duration_ms": None, "undoes": "", "applied": True, "origin": _ORIGIN}
+ORIGIN = "import"
+"""Of the events of imported votes."""
 
 VoteKey = tuple[int, str, int]
 """(proposition id, dimension key, annotator id)"""
@@ -55,6 +51,17 @@ class Placed(NamedTuple):
 
 placed_at = partial(tuple.__new__, Placed)
 """Half the time of a call of the class."""
+
+
+def packed(rows: list[Placed]) -> bytes:
+    """Return rows in a form that costs little where nobody unpacks it."""
+    plain = [(tuple(row), proposition, story, person) for row, proposition, story, person in rows]
+    return pickle.dumps(plain, pickle.HIGHEST_PROTOCOL)
+
+
+def unpacked(rows: bytes) -> list[Placed]:
+    """Return the rows, with people of their own."""
+    return [placed_at((VoteRow(*row), *ids_and_person)) for row, *ids_and_person in pickle.loads(rows)]
 
 
 class StoredVote(NamedTuple):
@@ -94,16 +101,19 @@ class Rehearsal:
 class StoredVotes:
     """The rows that a project holds at one moment for the propositions and stories of a few votes.
 
-    `slots` maps story to annotator to slot; `imported` are annotator and key of what earlier imports wrote here: what
-    has no such key was cast in the product.
+    `propositions` are those asked for. `slots` maps each story to annotator to slot; `imported` are annotator and key
+    of what earlier imports wrote here: what has no such key was cast in the product.
     """
 
+    propositions: list[int]
     live: set[int]
     votes: Mapping[VoteKey, StoredVote]
     slots: Mapping[int, Mapping[int, int]]
     imported: set[tuple[int, str]]
     with_gold: set[Cell]
 
+
+NOTHING = StoredVotes([], set(), {}, {}, set(), set())
 
 _LIVE = Read[tuple[int]](
     lambda given: Proposition.objects.live_gold().filter(id__in=given.ids).order_by("id").values_list("id")
@@ -128,7 +138,7 @@ _SLOTS = Read[tuple[int, int, int]](
     )
 )
 _IMPORTED = Read[tuple[int, str]](
-    lambda given: VoteEvent.objects.filter(origin=_ORIGIN, proposition_id__in=given.ids).values_list(
+    lambda given: VoteEvent.objects.filter(origin=ORIGIN, proposition_id__in=given.ids).values_list(
         "annotator_id", "idempotency_key"
     )
 )
@@ -137,17 +147,22 @@ _WITH_GOLD = Read[tuple[int, str]](
 )
 
 
-def stored_votes(rows: list[Placed], *, lock: bool = False) -> StoredVotes:
-    """Return what the project holds for `rows`. `lock` locks the propositions as saving a vote does: else two last
-    votes would not see each other."""
-    ids = sorted({row.proposition for row in rows})
-    live = {pk for (pk,) in (_LIVE_LOCKED if lock else _LIVE)(ids=ids)}
-    votes = {tuple(row[:3]): StoredVote(*row[3:]) for row in _VOTES(ids=ids)}
-    slots: dict[int, dict[int, int]] = {row.story: {} for row in rows}
-    for story, annotator, slot in _SLOTS(stories=list(slots)):
+def stored_votes(propositions: list[int], stories: list[int], *, lock: bool = False) -> StoredVotes:
+    """Return what the project holds. `lock` locks the propositions as saving a vote does: else two last votes would not
+    see each other."""
+    live = {pk for (pk,) in (_LIVE_LOCKED if lock else _LIVE)(ids=propositions)}
+    votes = {tuple(row[:3]): StoredVote(*row[3:]) for row in _VOTES(ids=propositions)}
+    slots: dict[int, dict[int, int]] = {story: {} for story in stories}
+    for story, annotator, slot in _SLOTS(stories=stories):
         slots[story][annotator] = slot
-    imported = {(annotator, key) for annotator, key in _IMPORTED(ids=ids)} if votes else set()
-    return StoredVotes(live, votes, slots, imported, {(pk, dimension) for pk, dimension in _WITH_GOLD(ids=ids)})
+    imported = {(annotator, key) for annotator, key in _IMPORTED(ids=propositions)} if votes else set()
+    with_gold = {(pk, dimension) for pk, dimension in _WITH_GOLD(ids=propositions)}
+    return StoredVotes(propositions, live, votes, slots, imported, with_gold)
+
+
+def stored_of(rows: list[Placed]) -> StoredVotes:
+    """Return what the project holds for `rows`."""
+    return stored_votes(sorted({row.proposition for row in rows}), list({row.story: None for row in rows}))
 
 
 class Batch:
@@ -164,10 +179,9 @@ class Batch:
         rows: list[Placed],
         stored: StoredVotes,
         now: datetime,
-        by: User | None = None,
         rehearsal: Rehearsal | None = None,
     ) -> None:
-        self.project, self.stored, self.now, self.by, self.rehearsal = project, stored, now, by, rehearsal
+        self.project, self.stored, self.now, self.rehearsal = project, stored, now, rehearsal
         self.votes = dict(stored.votes)
         self.slots: dict[int, dict[int | str, int]] = {story: dict(slots) for story, slots in stored.slots.items()}
         if rehearsal is not None:
@@ -176,13 +190,10 @@ class Batch:
             self.slots = {story: rehearsal.slots.setdefault(story, slots) for story, slots in self.slots.items()}
         self._described = f"{project.pk}|"
         self.strangers: dict[str, Person] = {}
-        self.new_assignments: list[Assignment] = []
+        self.new_assignments: list[tuple[int, int, int]] = []
         self.changed: set[VoteKey] = set()
         self.events: list[tuple] = []
         self.outcomes = [(placed, self._outcome(placed)) for placed in rows]
-        self._ready: list[ReadyRows] = []
-        if rehearsal is None and not self.strangers:
-            self._make_ready()
 
     def _outcome(self, placed: Placed) -> bool | Refused:
         try:
@@ -288,53 +299,5 @@ class Batch:
 
     def _take_slot(self, story: int, annotator: int, slot: int) -> None:
         if annotator not in self.slots[story]:
-            overlap = self.project.overlap
-            self.new_assignments.append(Assignment(story_id=story, annotator_id=annotator, slot=slot, overlap=overlap))
+            self.new_assignments.append((story, annotator, slot))
             self.slots[story][annotator] = slot
-
-    def _make_ready(self) -> None:
-        for assignment in self.new_assignments:
-            assignment.assigned_by = self.by
-        order, new = sorted(self.votes.items()), self.changed - self.stored.votes.keys()
-        new_votes = [_columns(cell, vote) for cell, vote in order if cell in new]
-        votes = ReadyRows(Vote, _VOTE, new_votes, same={"duration_ms": None})
-        events = ReadyRows(VoteEvent, _EVENT, self.events, same=_SAME_IN_EVENTS | {"received_at": self.now})
-        self._ready = [votes, events, *self._new_gold(order)]
-
-    def _new_gold(self, order: list[tuple[VoteKey, StoredVote]]) -> tuple[ReadyRows, ReadyRows]:
-        touched = {(proposition, dimension) for proposition, dimension, _ in self.changed} - self.stored.with_gold
-        votes: dict[Cell, list[dict]] = {cell: [] for cell in touched}
-        for (proposition, dimension, annotator), (label, _, key) in order:
-            here = votes.get((proposition, dimension))
-            if label and here is not None:
-                here.append({"annotator": annotator, "label": label, "key": key})
-        return gold_of_new_cells(project=self.project, votes=votes, now=self.now, by=self.by)
-
-    def write(self) -> None:
-        Assignment.objects.bulk_create(self.new_assignments, batch_size=500)
-        for rows in self._ready:
-            rows.insert()
-        self._change_votes()
-        again = sorted(self.stored.with_gold & {cell[:2] for cell in self.changed})
-        for at in range(0, len(again), _AT_ONCE):
-            resolve_cells(project=self.project, cells=again[at : at + _AT_ONCE], now=self.now, by=self.by)
-
-    def _change_votes(self) -> None:
-        names = ("proposition_id", "annotator_id", *_VOTE[2:])
-        again = [
-            Vote(**dict(zip(names, _columns(cell, self.votes[cell]), strict=True)))
-            for cell in sorted(self.changed & self.stored.votes.keys())
-        ]
-        Vote.objects.bulk_create(
-            again,
-            batch_size=_AT_ONCE,
-            update_conflicts=True,
-            unique_fields=["proposition", "dimension", "annotator"],
-            update_fields=["label", "changed_at", "idempotency_key", "duration_ms"],
-        )
-
-
-def _columns(cell: VoteKey, vote: StoredVote) -> tuple:
-    """Return the values of _VOTE."""
-    proposition, dimension, annotator = cell
-    return proposition, annotator, dimension, *vote

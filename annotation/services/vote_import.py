@@ -1,41 +1,40 @@
 """Votes from a spreadsheet: assignments are made where missing, gold follows, importing twice changes nothing.
 
 The file is read whole and sorted by story on the disk, so that memory holds some stories' rows. Propositions and
-people are looked up, and what is there is compared, outside of transactions;
-votes and their gold are then written a few stories at a time. An import that breaks off leaves whole transactions
-behind and is resumed by starting it again.
+people are looked up, what is there is compared, and votes and gold are made ready (`vote_parts.py`) outside of
+transactions; they are then written a few stories at a time. An import that breaks off leaves whole transactions behind
+and is resumed by starting it again.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from itertools import groupby
-from operator import attrgetter
+from datetime import datetime
 from typing import BinaryIO
 
-from django.db import IntegrityError
+from django.db import IntegrityError, connection
 from django.utils.translation import gettext
 
 from annotation.domain.problems import Problem, Problems
 from annotation.domain.votes_csv import VoteRow, read_votes
-from annotation.models import Assignment, GoldEvent, GoldLabel, Project, Proposition, User, Vote, VoteEvent
+from annotation.models import Assignment, GoldEvent, GoldLabel, Project, User, Vote, VoteEvent
 from annotation.services import audit
 from annotation.services.counts import refresh
 from annotation.services.import_results import not_taken, summary
-from annotation.services.imported_annotators import Annotators, Person
-from annotation.services.short_writes import MOST_ROWS, ShortWrites, with_last
+from annotation.services.imported_annotators import Person
+from annotation.services.ready_votes import ReadyVotes, Tally, made_ready, tally
+from annotation.services.short_writes import MOST_ROWS, ShortWrites
 from annotation.services.very_many import without_full_collections
-from annotation.services.vote_batches import Batch, Placed, Refused, Rehearsal, placed_at, stored_votes
+from annotation.services.vote_batches import Batch, Rehearsal, stored_of, stored_votes
+from annotation.services.vote_parts import Found, Part, VoteParts
 from annotation.services.vote_shelves import Shelves
+from core.beside import EndedEarly
 from core.incoming.sheets import rows_of
 from core.wording import counted
 
-_story_of = attrgetter("story")
-CLOCK_LEAD = timedelta(minutes=1)
-"""A file's times may be so far ahead of this machine's clock, and are then taken for now."""
+VERY_MANY = 10_000
+"""Votes for which another process pays."""
 
 
 class ImportBroken(ValueError):
@@ -54,9 +53,20 @@ class ImportedVotes:
     problems: Problems = field(default_factory=Problems)
     people: dict[str, tuple[Person, int]] = field(default_factory=dict)
 
-    def count(self, person: Person, votes: int) -> None:
-        key = f"{person.kind} {person.name}"
-        self.people[key] = (person, self.people.get(key, (person, 0))[1] + votes)
+    def take(self, told: Tally, file: str) -> None:
+        """Add what became of some rows of a file."""
+        self.created += told.created
+        self.unchanged += told.unchanged
+        for line, refused in told.refused:
+            self.kept += refused.keeps
+            self.problems.add(Problem(file, line, str(refused)), once=refused.once)
+        for person, votes in told.votes:
+            key = f"{person.kind} {person.name}"
+            self.people[key] = (person, self.people.get(key, (person, 0))[1] + votes)
+
+    def tell(self, problems: Iterable[Found]) -> None:
+        for problem, once in problems:
+            self.problems.add(problem, once=once)
 
     @property
     def annotators(self) -> list[dict]:
@@ -108,9 +118,10 @@ def import_votes(
     encoding: str = "",
     dry_run: bool = False,
     progress: Callable[[int], None] = lambda done: None,
+    beside: bool = False,
 ) -> ImportedVotes:
-    """Import every row that can be used. An encoding is needed where the file is
-    neither UTF-8 nor UTF-16.
+    """Import every row that can be used. An encoding is needed where the file is neither UTF-8 nor UTF-16. With
+    `beside`, very many votes are made ready by a forked process; only a process of one thread may ask for that.
 
     Raises WrongColumns, BadSheet and BadText before anything is written, and ImportBroken.
     """
@@ -118,12 +129,11 @@ def import_votes(
     with Shelves(list(project.stories.order_by("id").values_list("number", flat=True))) as shelves:
         rows = rows_of(handle, file, encoding=encoding)
         _read(read_votes(rows, file, project.schema), shelves, result, progress)
-        annotators = Annotators(project)
-        placed = _placed(shelves, _Places(project, annotators, now), file, result)
+        votes = VoteParts(project, shelves, file, now, by)
         if dry_run:
-            _rehearse(project, placed, file, now, result)
+            _rehearse(votes, result)
         else:
-            _write(by, project, annotators, placed, file, now, result)
+            _write(votes, result, beside=beside and result.votes >= VERY_MANY and not connection.in_atomic_block)
             refresh(project)
     result.problems.sort(key=lambda problem: problem.line)
     return result
@@ -140,176 +150,73 @@ def _read(rows: Iterable[VoteRow | Problem], shelves: Shelves, result: ImportedV
             progress(at)
 
 
-def _rehearse(project: Project, placed: Iterable[Placed], file: str, now: datetime, result: ImportedVotes) -> None:
+def _rehearse(votes: VoteParts, result: ImportedVotes) -> None:
     rehearsal = Rehearsal()
-    for part in _parts(placed, lambda: MOST_ROWS):
-        _count(Batch(project, part, stored_votes(part), now, rehearsal=rehearsal), file, result)
-        rehearsal.keep_only(part[-1].story, {row.proposition for row in part if row.story == part[-1].story})
+    for rows in votes.parts(lambda: MOST_ROWS):
+        batch = Batch(votes.project, rows, stored_of(rows), votes.now, rehearsal)
+        result.take(tally(batch.outcomes), votes.file)
+        rehearsal.keep_only(rows[-1].story, {row.proposition for row in rows if row.story == rows[-1].story})
+    result.tell(votes.problems())
 
 
-def _placed(shelves: Shelves, places: _Places, file: str, result: ImportedVotes) -> Iterator[Placed]:
-    """Yield the rows whose proposition and annotator are known, those of a story together."""
-    for stories, rows in shelves.each():
-        places.go_to(stories)
-        placed = []
-        for row in rows:
-            try:
-                placed.append(places.place(row))
-            except Refused as error:
-                result.problems.add(Problem(file, row.line, str(error)), once=error.once)
-        rows.clear()
-        yield from sorted(placed, key=_story_of)
-
-
-class _Places:
-    """Looks up what a row names: its proposition, its annotator, and whether the file contradicts itself."""
-
-    def __init__(self, project: Project, annotators: Annotators, now: datetime) -> None:
-        self.project, self.annotators, self.latest = project, annotators, now + CLOCK_LEAD
-        self.people: dict[str, Person | str] = {}
-        self.go_to(())
-
-    def go_to(self, stories: Sequence[int]) -> None:
-        """Look up the propositions of the stories with these numbers, and forget those before."""
-        self.exact: dict[tuple, list[tuple[int, int]]] = defaultdict(list)
-        self.trimmed: dict[tuple, list[tuple[int, int]]] = defaultdict(list)
-        self.lines: dict[tuple, tuple[str, int]] = {}
-        here = {"table__story__project": self.project, "table__story__number__in": stories}
-        live = Proposition.objects.live_gold().filter(**here).order_by("table", "position")
-        columns = ("id", "table__story_id", "table__story__number", "actor", "belief")
-        for pk, story, number, actor, belief in live.values_list(*columns):
-            self.exact[number, actor, belief].append((pk, story))
-            self.trimmed[number, actor.strip(), belief.strip()].append((pk, story))
-
-    def place(self, row: VoteRow) -> Placed:
-        proposition, story = self._proposition(row)
-        if row.created_at is not None and row.created_at > self.latest:
-            raise Refused(
-                gettext("created_at is {created_at}, which lies in the future; expected a time up to now.").format(
-                    created_at=row.created_at.isoformat()
+def _write(votes: VoteParts, result: ImportedVotes, *, beside: bool) -> None:
+    with ShortWrites() as writes:
+        parts = votes.beside(writes) if beside else votes.made(lambda: writes.rows)
+        try:
+            for part in parts:
+                _write_part(votes, part, writes, result)
+        except IntegrityError as error:  # PostgreSQL lets two writers work at once
+            raise ImportBroken(
+                gettext(
+                    "Somebody changed assignments or votes of the same stories meanwhile; import the file again to go "
+                    "on."
                 )
-            )
-        person = self._person(row.annotator)
-        self._check_once((proposition, row.dimension, id(person)), row)  # each person is one object: Annotators.find
-        return placed_at((row, proposition, story, person))
-
-    def _proposition(self, row: VoteRow) -> tuple[int, int]:
-        matches = self.exact.get((row.story, row.actor, row.belief))
-        matches = matches or self.trimmed.get((row.story, row.actor.strip(), row.belief.strip()), ())
-        if len(matches) < row.occurrence:
-            told = (
-                gettext("Story {story} has no such proposition of {actor!r}: {belief!r}, occurrence {occurrence}.")
-                if matches
-                else gettext("Story {story} has no such proposition of {actor!r}: {belief!r}.")
-            )
-            named = {"story": row.story, "actor": row.actor[:60], "belief": row.belief[:80]}
-            raise Refused(told.format(**named, occurrence=row.occurrence))
-        return matches[row.occurrence - 1]
-
-    def _person(self, name: str) -> Person:
-        if name not in self.people:
-            try:
-                self.people[name] = self.annotators.find(name)
-            except ValueError as error:
-                self.people[name] = gettext("annotator {error}").format(error=error)
-        person = self.people[name]
-        if isinstance(person, str):
-            raise Refused(person, once=True)
-        return person
-
-    def _check_once(self, cell: tuple, row: VoteRow) -> None:
-        """Refuse a second, different label of a cell without a time: nothing says which is the later one."""
-        label, line = self.lines.get(cell, (row.label, 0))
-        if row.created_at is None and label != row.label:
-            raise Refused(
-                gettext("Line {line} gives {annotator}'s vote here as {label}; expected one vote.").format(
-                    line=line, annotator=row.annotator, label=label
-                )
-            )
-        self.lines[cell] = row.label, row.line
+            ) from error
+        except EndedEarly as error:
+            raise ImportBroken(
+                gettext("The process that makes votes ready was ended; import the file again to go on.")
+            ) from error
+        writes.tell_planner(Assignment, Vote, VoteEvent, GoldLabel, GoldEvent)
 
 
-def _parts(placed: Iterable[Placed], most: Callable[[], int]) -> Iterator[list[Placed]]:
-    """Yield whole stories, as many as have at most `most()` rows together; a story of more is divided."""
-    part: list[Placed] = []
-    for _, rows in groupby(placed, key=_story_of):
-        story = list(rows)
-        if part and len(part) + len(story) > most():
-            yield part
-            part = []
-        while len(story) > (fitting := most()):
-            yield story[:fitting]
-            story = story[fitting:]
-        part += story
-    if part:
-        yield part
+def _write_part(votes: VoteParts, part: Part, writes: ShortWrites, result: ImportedVotes) -> None:
+    result.tell(part.problems)
+    already = result.created
+    if not (part.ready.writes or (part.is_last and already)):
+        result.take(part.ready.tally, votes.file)
+        return
+    with writes.transaction(part.size):
+        ready = _of_this_moment(votes, part)
+        ready.write(votes.project, votes.now, votes.by)
+        result.take(ready.tally, votes.file)
+        if result.created and not already and not part.is_last:
+            audit.record(by=votes.by, project=votes.project, action="votes.import_started", target=votes.file[-200:])
+        if result.created and part.is_last:
+            _record(votes, result)
 
 
-def _write(by, project: Project, annotators: Annotators, placed, file: str, now: datetime, result) -> None:
-    writes = ShortWrites()
-    try:
-        for part, is_last in with_last(_parts(placed, lambda: writes.rows)):
-            already = result.created
-            batch = Batch(project, part, stored_votes(part), now, by)
-            if not (batch.strangers or batch.changed or (is_last and already)):
-                _count(batch, file, result)
-                continue
-            with writes.transaction(len(part)):
-                batch = _of_this_moment(batch, annotators, part)
-                batch.write()
-                _count(batch, file, result)
-                if result.created and not already and not is_last:
-                    audit.record(by=by, project=project, action="votes.import_started", target=file[-200:])
-                if result.created and is_last:
-                    _record(by, project, annotators, file, result)
-    except IntegrityError as error:  # PostgreSQL lets two writers work at once
-        raise ImportBroken(
-            gettext(
-                "Somebody changed assignments or votes of the same stories meanwhile; import the file again to go on."
-            )
-        ) from error
-    writes.tell_planner(Assignment, Vote, VoteEvent, GoldLabel, GoldEvent)
+def _of_this_moment(votes: VoteParts, part: Part) -> ReadyVotes:
+    """Return what is ready, made anew where annotators had to be created or somebody voted since. Takes the locks of a
+    saved vote."""
+    ready = part.ready
+    stored = stored_votes(ready.stored.propositions, list(ready.stored.slots), lock=True)
+    if not ready.strangers and stored == ready.stored:
+        return ready
+    rows = part.placed()
+    for person in {id(row.person): row.person for row in rows}.values():
+        if person.name in ready.strangers:
+            votes.annotators.make(person)
+    return made_ready(Batch(votes.project, rows, stored, votes.now), votes.by)
 
 
-def _of_this_moment(batch: Batch, annotators: Annotators, part: list[Placed]) -> Batch:
-    """Return the batch, rebuilt where annotators had to be created or somebody voted since. Takes the locks of a saved
-    vote."""
-    for person in batch.strangers.values():
-        annotators.make(person)
-    stored = stored_votes(part, lock=True)
-    if not batch.strangers and stored == batch.stored:
-        return batch
-    return Batch(batch.project, part, stored, batch.now, batch.by)
-
-
-def _count(batch: Batch, file: str, result: ImportedVotes) -> None:
-    created = unchanged = 0
-    votes: Counter[int] = Counter()
-    for placed, outcome in batch.outcomes:
-        if outcome is True:
-            created += 1
-        elif outcome is False:
-            unchanged += 1
-        else:
-            result.kept += outcome.keeps
-            result.problems.add(Problem(file, placed.row.line, str(outcome)), once=outcome.once)
-            continue
-        votes[id(placed.person)] += 1
-    result.created += created
-    result.unchanged += unchanged
-    for person in {id(placed.person): placed.person for placed, _ in batch.outcomes}.values():
-        if votes[id(person)]:
-            result.count(person, votes[id(person)])
-
-
-def _record(by: User | None, project: Project, annotators: Annotators, file: str, result: ImportedVotes) -> None:
+def _record(votes: VoteParts, result: ImportedVotes) -> None:
     audit.record(
-        by=by,
-        project=project,
+        by=votes.by,
+        project=votes.project,
         action="votes.imported",
-        target=file[-200:],
+        target=votes.file[-200:],
         votes=result.created,
         kept=result.kept,
         problems=result.problems.total,
-        imported_annotators=annotators.created,
+        imported_annotators=votes.annotators.created,
     )

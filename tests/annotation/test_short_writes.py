@@ -15,9 +15,10 @@ from django.utils import timezone
 
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import AuditEvent, GoldLabel, Project, Proposition, Story, Vote, VoteEvent
-from annotation.services import checkpoints, corpus_import, short_writes, vote_import
+from annotation.services import checkpoints, corpus_import, short_writes, vote_import, vote_parts
 from annotation.services.checkpoints import Checkpoints
 from annotation.services.corpus_import import ImportRefused, import_corpus
+from annotation.services.ready_votes import ReadyVotes
 from annotation.services.short_writes import ShortWrites, with_last
 from annotation.services.vote_batches import Batch
 from annotation.services.vote_import import import_votes
@@ -191,11 +192,11 @@ def test_votes_are_written_in_short_transactions_and_looked_up_outside_of_them(m
             yield item
 
     import_lines(records(6))
-    place = vote_import._Places.place
+    place = vote_parts._Places.place
     outside = []
     monkeypatch.setattr(vote_import, "read_votes", checked)
     monkeypatch.setattr(
-        vote_import._Places, "place", lambda *args: outside.append(not connection.in_atomic_block) or place(*args)
+        vote_parts._Places, "place", lambda *args: outside.append(not connection.in_atomic_block) or place(*args)
     )
     small_steps(monkeypatch, 100)
     lines = votes(6, 3)  # 63 a story
@@ -243,16 +244,16 @@ def test_rows_that_cannot_be_used_write_nothing_and_are_counted(monkeypatch, lin
 
 def test_a_broken_off_import_of_votes_is_resumed_by_starting_it_again(monkeypatch):
     small_steps(monkeypatch, 60)
-    write = Batch.write
+    write = ReadyVotes.write
 
-    def failing(self):
+    def failing(self, *args):
         if Vote.objects.count() >= 120:
             raise OSError("the machine was switched off")
-        write(self)
+        write(self, *args)
 
     lines = votes(6, 3)
     with monkeypatch.context() as broken:
-        broken.setattr(Batch, "write", failing)
+        broken.setattr(ReadyVotes, "write", failing)
         with pytest.raises(OSError, match="switched off"):
             import_rows(lines)
     assert 0 < Vote.objects.count() < 378
