@@ -29,7 +29,7 @@ MEASURES = {
     "minutes": gettext_noop("Minutes a table"),
 }
 _EMPTY = {
-    "recall": gettext_noop("no table with a draft of this kind is reconciled"),
+    "recall": gettext_noop("no table of this kind is reconciled"),
     "missed_recall": gettext_noop("no reconciled table has a row that the model left out"),
     "rows": gettext_noop("no table is handed in"),
     "likeness": gettext_noop("no table is handed in"),
