@@ -7,10 +7,11 @@ import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from tempfile import SpooledTemporaryFile
 from typing import IO, TypedDict
 
-from annotation.domain.spreadsheet import defused
+from annotation.domain.spreadsheet import Echo, defused
 from core.language import gettext, ngettext
 
 MAX_LISTED_PROBLEMS = 1_000
@@ -19,6 +20,12 @@ _IN_MEMORY = 256 * 1024
 _VALUE = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\d+")
 """What differs between messages that say the same of two lines: quoted values and numbers."""
 COLUMNS = ("file", "line", "problem")
+_line = csv.writer(Echo()).writerow
+
+
+@lru_cache(256)  # very many lines of a file have one message
+def _kind(message: str) -> str:
+    return _VALUE.sub("…", message)
 
 
 class ProblemTold(TypedDict):
@@ -93,7 +100,7 @@ class Problems(list[Problem]):
             self._last = problem
 
     def _group(self, problem: Problem) -> None:
-        key = (problem.file, _VALUE.sub("…", problem.message))
+        key = (problem.file, _kind(problem.message))
         alike = self._alike.get(key)
         if alike is not None:
             alike.others += 1
@@ -108,9 +115,8 @@ class Problems(list[Problem]):
     def _write(self, problem: Problem) -> None:
         if self._all is None:
             self._all = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - it ends with the problems
-        line = io.StringIO()
-        csv.writer(line).writerow((defused(problem.file), problem.line, defused(problem.message)))
-        self._all.write(line.getvalue().encode("utf-8", "surrogatepass"))
+        line = _line((defused(problem.file), problem.line, defused(problem.message)))
+        self._all.write(line.encode("utf-8", "surrogatepass"))
 
     def grouped(self) -> list[Alike]:
         """Return equal problems together, in order of file and line."""

@@ -92,19 +92,15 @@ class _Reader:
         self._seen = _Proposition((), 0, "", "")
         self._votes: dict[tuple[str, ...], tuple[str, str, str]] = {}
         self._moments: dict[str, datetime | None] = {"": None}
+        self._widths: dict[int, str] = {}
 
     def row(self, cells: list[str], line: int) -> VoteRow:
         """Return the vote of a row. Raises _Bad, for the first of its cells that is wrong."""
         width = len(cells)
         if not self._few <= width <= self._most:
-            few = width < self._few
-            expected = (
-                gettext_noop(f"at least {self._few}")
-                if few
-                else gettext_noop(f"at most {self._most}, as in the first line")
-            )
-            cells_told = counted(width, "cell")
-            raise _Bad(gettext_noop(f"The line has {cells_told}; expected {expected}."))
+            if width not in self._widths:
+                self._widths[width] = self._of_width(width)
+            raise _Bad(self._widths[width])
         proposition = self._proposition_cells(cells)
         seen = self._seen
         if proposition != seen.cells:
@@ -118,6 +114,15 @@ class _Reader:
             moment = self._moments[text] if text in self._moments else self._moment_of(text)
         _, story, actor, belief = seen
         return _vote_row((line, story, actor, belief, *vote, count, moment))
+
+    def _of_width(self, width: int) -> str:
+        """Return what is wrong with a row of so many cells."""
+        if width < self._few:
+            expected = gettext_noop(f"at least {self._few}")
+        else:
+            expected = gettext_noop(f"at most {self._most}, as in the first line")
+        cells_told = counted(width, "cell")
+        return gettext_noop(f"The line has {cells_told}; expected {expected}.")
 
     def _moment_of(self, text: str) -> datetime | None:
         moment = _moment(text.strip())
