@@ -6,10 +6,10 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Self
 
-from django.db import connection, models, transaction
+from django.db import DatabaseError, connection, models, transaction
 
 from annotation.services.checkpoints import Checkpoints
 
@@ -47,13 +47,14 @@ class ShortWrites:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._checkpoints.wait()
+        with suppress(DatabaseError):  # all is written
+            self._checkpoints.finish()
 
     @contextmanager
     def transaction(self, rows: int) -> Iterator[None]:
         """Open a transaction that writes about so many `rows`."""
         self._let_others_in()
-        with self._checkpoints.afterwards(beside=self._beside and self._last is not None):
+        with self._checkpoints.afterwards(rows, beside=self._beside and self._last is not None):
             with transaction.atomic():
                 began, worked = self._clock(), time.thread_time()  # the wait for the lock is over
                 yield

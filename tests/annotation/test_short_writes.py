@@ -74,6 +74,11 @@ def test_between_two_transactions_those_who_wait_find_the_lock_free(monkeypatch,
     assert pauses == expected
 
 
+def end_of_thread(writes: ShortWrites) -> None:
+    if thread := writes._checkpoints._beside:
+        thread.join()
+
+
 def test_the_log_begins_anew_where_checkpoints_beside_the_transactions_come_too_late(monkeypatch):
     """It would be as long as all that is written."""
     if connection.vendor != "sqlite":
@@ -84,6 +89,7 @@ def test_the_log_begins_anew_where_checkpoints_beside_the_transactions_come_too_
         self._pages = log.stat().st_size // 4096
 
     monkeypatch.setattr(Checkpoints, "_checkpoint", late)
+    monkeypatch.setattr(checkpoints, "ROWS", 1)
     monkeypatch.setattr(checkpoints, "MOST_PAGES", 100)
     import_lines(records(1))
     with connection.cursor() as cursor:
@@ -93,8 +99,24 @@ def test_the_log_begins_anew_where_checkpoints_beside_the_transactions_come_too_
         for letter in string.ascii_letters:
             with writes.transaction(1):
                 Story.objects.update(text=letter * 50_000)
+            end_of_thread(writes)
             longest = max(longest, log.stat().st_size)
     assert 100 * 4096 < longest < 200 * 4096
+
+
+def test_a_checkpoint_is_made_beside_every_few_transactions(monkeypatch):
+    if connection.vendor != "sqlite":
+        pytest.skip("Only SQLite has a log that has to be checkpointed.")
+    beside = []
+    monkeypatch.setattr(Checkpoints, "_checkpoint", lambda self, database: beside.append(number))
+    monkeypatch.setattr(checkpoints, "ROWS", 30)
+    import_lines(records(1))
+    with ShortWrites() as writes:
+        for number in range(8):  # noqa: B007 - the first is checkpointed by who writes
+            with writes.transaction(10):
+                pass
+            end_of_thread(writes)
+    assert beside == [3, 6]
 
 
 def test_a_checkpoint_beside_the_transactions_is_over_at_their_end():

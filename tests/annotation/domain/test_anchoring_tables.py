@@ -56,9 +56,7 @@ def test_without_the_other_arm_there_is_no_test_and_a_reason():
     tables = Tables.of([table(story, 1, True, 5) for story in range(6)])
     (recall, *_) = tables_report(tables, seed=1)["measures"]
     assert arm_p(tables, "recall", seed=1) is None and recall["effect"] is None and recall["effect_reason"]
-    assert recall["shown"]["value"] is None and recall["shown"]["reason"] == (
-        "no table of this kind is reconciled"
-    )
+    assert recall["shown"]["value"] is None and recall["shown"]["reason"] == ("no table of this kind is reconciled")
     certain = Tables.of([table(story, 1, story > 2, 5, blind_chance=0.0) for story in range(6)])
     assert arm_p(certain, "recall", seed=1) is None  # nothing was left to chance
 
