@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
@@ -71,6 +72,16 @@ def test_equal_questions_of_two_jobs_at_once_are_one_call(make_endpoint, start, 
     run_worker()
     assert len((tmp_path / "asked").read_text().splitlines()) == 2
     assert set(states(first).values()) == set(states(second).values()) == {"done"}
+
+
+def test_an_answer_wakes_the_items_that_wait_for_the_same_call(make_endpoint, start, run_worker, monkeypatch):
+    monkeypatch.setattr(claims, "LOOK_AGAIN", timedelta(hours=1))
+    endpoint, stop = make_endpoint(), threading.Event()
+    start(endpoint, ["a"])
+    start(endpoint, ["a"])
+    run_worker(stop=stop, on_turn=stop.set)  # ends when the answer is written
+    assert Item.objects.get(state=ItemState.DONE)
+    assert Item.objects.get(state=ItemState.WAITING).not_before <= timezone.now()
 
 
 @pytest.mark.parametrize(

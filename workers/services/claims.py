@@ -44,7 +44,8 @@ from workers.services.delivery import deliver
 from workers.services.planning import AHEAD, CHUNK, plan, reserve_anew
 
 LOOK_AGAIN = timedelta(seconds=0.5)
-"""When an item is looked at again whose call another worker is making."""
+"""When an item is looked at again whose call another worker is making; one that this process makes wakes it
+(`look_at_once`)."""
 
 
 @dataclass(slots=True)
@@ -72,10 +73,12 @@ class Claimed:
 
 @dataclass(slots=True)
 class ClaimResult:
-    """What one claim brought. `more`: items ended without a call, so it is worth claiming again at once."""
+    """What one claim brought. `more`: items ended without a call, so it is worth claiming again at once; `awaited` are
+    calls in flight whose answers are also those of items that wait."""
 
     claimed: list[Claimed] = field(default_factory=list)
     more: bool = False
+    awaited: set[int] = field(default_factory=set)
 
 
 def claim(
@@ -253,6 +256,7 @@ def _sort_out(
             answered.append((item, call))
         elif call.state in IN_FLIGHT or call.pk in taken:
             later.append(item.pk)
+            result.awaited.add(call.pk)
         elif call.state == CallState.UNKNOWN and call.unknowns > endpoint.repeat_unknown:
             hopeless.append(item)
         elif len(make) < count:
@@ -268,6 +272,11 @@ def _sort_out(
     result.more = result.more or bool(answered or hopeless)
     deliver(answered, now=now, jobs={item.job_id for item in hopeless})
     return affordable(make)
+
+
+def look_at_once(calls: Iterable[int], *, now: datetime) -> None:
+    """Have the items that wait for the answers of `calls`, which are there, looked at in the next turn."""
+    Item.objects.filter(call__in=calls).postpone(now)
 
 
 def affordable(items: list[Item]) -> list[Item]:

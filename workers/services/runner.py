@@ -23,11 +23,12 @@ from core.database_clock import database_time, last_database_time
 from workers.domain.rate_limit import HORIZON
 from workers.domain.token_bucket import TokenBucket
 from workers.models import Worker
+from workers.providers.contract import Completion
 from workers.providers.errors import Throttled
 from workers.services import heartbeat, processes
 from workers.services.batching import BatchRunner
 from workers.services.channels import Channel, open_channels
-from workers.services.claims import Claimed, claim, next_time, plan_ahead, with_work
+from workers.services.claims import Claimed, claim, look_at_once, next_time, plan_ahead, with_work
 from workers.services.heartbeat import WorkerLost
 from workers.services.recording import Outcome, mark_sent, record, release, release_unconfirmed
 from workers.services.recovery import reap, suspects
@@ -58,6 +59,7 @@ class Runner:
         self.unmarked: list[tuple[Channel, list[Claimed]]] = []
         self.unsent: list[tuple[Channel, list[Claimed]]] = []
         self.calls: set[int] = set()
+        self.awaited: set[int] = set()
         self.in_doubt = False
         self.looked_at = self.beaten_at = self.reaped_at = 0.0
         self.bucket = TokenBucket()
@@ -194,13 +196,19 @@ class Runner:
             self._write(key, outcomes)
         self._plan_ahead()
         if pause is None and (self._look(at_once=True) or wrote):
-            return HORIZON / 2  # an answer brought new work, perhaps for an endpoint that had none before
+            # an answer brought new work, perhaps for an endpoint that had none before; or the last was written
+            return HORIZON / 2 if self.calls else 0.0
         return pause
 
     def _write(self, key: int, outcomes: list[Outcome]) -> None:
         if outcomes:
             record(outcomes, worker=self.worker, endpoint=self.channels[key].endpoint, now=database_time())
+            answered = {outcome.claimed.call for outcome in outcomes if isinstance(outcome.result, Completion)}
             outcomes.clear()  # a turn that is tried again must not write them twice
+            if shared := self.awaited & answered:
+                look_at_once(shared, now=database_time())
+                self.awaited -= shared
+                self.loop.call_soon_threadsafe(self.awake.set)
 
     def _plan_ahead(self) -> None:
         for channel in self.channels.values():
@@ -281,6 +289,7 @@ class Runner:
                 self.calls.update(claimed.call for claimed in result.claimed)
                 self.unmarked.append((channel, result.claimed))
                 self._mark()
+            self.awaited |= result.awaited
             waits.append(0.0 if result.more else None)
         if (upcoming := next_time(self.channels, self.only)) is not None:
             ahead = (upcoming - database_time()).total_seconds()
