@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+from tests.servers.threads import serving
 
 
 @dataclass
@@ -22,11 +24,7 @@ class OddServer:
     runs."""
 
     def __init__(self, reply: Callable[[str, dict[str, str], bytes], Odd]) -> None:
-        self.reply, self.asked = reply, 0
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}"
+        self.reply, self.asked, self.url = reply, 0, ""
 
     def __enter__(self) -> OddServer:
         server = self
@@ -47,19 +45,9 @@ class OddServer:
 
             do_GET = do_POST = answer
 
-            def log_message(self, *_: object) -> None:
-                pass
-
-        class Server(ThreadingHTTPServer):
-            def handle_error(self, *_: object) -> None:
-                """A client that hangs up in the middle is what some tests are about."""
-
-        self._server = Server(("127.0.0.1", 0), Handler)
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
-        self._thread.start()
+        self._serving = serving(Handler)
+        self.url = self._serving.__enter__()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join(5)
+    def __exit__(self, *raised: Any) -> None:
+        self._serving.__exit__(*raised)

@@ -6,12 +6,12 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import pytest
 from django.core.exceptions import ValidationError
 
+from tests.servers.threads import serving
 from workers.models import Call, Endpoint, Item
 from workers.providers import addresses, registry
 from workers.providers.anthropic.backend import ADDRESS
@@ -78,16 +78,8 @@ def redirecting():
 
         do_GET = do_POST = answer
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}", asked
-    server.shutdown()
-    server.server_close()
-    thread.join(5)
+    with serving(Handler) as address:
+        yield address, asked
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
@@ -139,19 +131,11 @@ def proxy(monkeypatch):
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
     for name in ("NO_PROXY", "HTTP_PROXY", "no_proxy"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{server.server_port}")
-    yield asked
-    server.shutdown()
-    server.server_close()
-    thread.join(5)
+    with serving(Handler) as address:
+        monkeypatch.setenv("http_proxy", address)
+        yield asked
 
 
 def test_the_proxy_of_the_environment_is_not_used_by_itself(proxy, make_endpoint):
