@@ -191,6 +191,7 @@ def test_two_models_side_by_side(world):
 
 
 @pytest.mark.dear
+@pytest.mark.xdist_group("waiting")
 def test_a_run_killed_in_the_middle_and_worked_on_ends_the_same(world, tmp_path):
     world.server.control(latency=0.3)
     Endpoint.objects.update(repeat_unknown=1)  # left alone, a call that may have been paid waits for a person

@@ -20,7 +20,7 @@ from workers.services import heartbeat, jobs, recovery
 from workers.services.recording import mark_sent
 from workers.services.recovery import reap
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.dear, pytest.mark.xdist_group("waiting")]
 OFFSETS = pytest.mark.parametrize("seconds", [25, -25, 3600, -3600])
 SHIFTED = """
 import datetime, time
@@ -130,7 +130,6 @@ def test_the_databases_time_goes_on_between_two_readings(monkeypatch):
     assert database_time() - first == timedelta(seconds=1.5)
 
 
-@pytest.mark.dear
 @pytest.mark.parametrize(
     "how",
     [

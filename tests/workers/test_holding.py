@@ -17,7 +17,7 @@ from workers.services.endpoints import save_endpoint
 from workers.services.holding import FEW
 from workers.services.jobs import apply_action
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.dear, pytest.mark.xdist_group("waiting")]
 GOOD = {
     "choices": [{"message": {"content": "yes"}, "finish_reason": "stop"}], "content": [{"type": "text", "text": "yes"}],
     "stop_reason": "end_turn", "model": "tiny", "usage": {},

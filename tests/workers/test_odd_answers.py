@@ -16,7 +16,7 @@ from workers.models import Call, Item
 from workers.providers.errors import OutOfQuota, Rejected, UnknownModel
 from workers.providers.statuses import of_status
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.dear, pytest.mark.xdist_group("waiting")]
 PROVIDERS = ["openai", "anthropic", "vllm"]
 
 

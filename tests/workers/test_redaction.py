@@ -165,6 +165,7 @@ PROVIDERS = ["openai", "anthropic", "vllm"]
 
 
 @pytest.mark.dear
+@pytest.mark.xdist_group("waiting")
 @pytest.mark.once
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("provider", PROVIDERS)

@@ -32,7 +32,7 @@ from workers.services.channels import endpoints_with_work
 from workers.services.progress import progress_of
 from workers.services.recovery import reap
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.dear, pytest.mark.xdist_group("waiting")]
 
 
 def states(job) -> dict[str, str]:
