@@ -24,6 +24,7 @@ from workers.providers.contract import BatchStatus, Completion, Message, Request
 from workers.providers.errors import Lost, Overloaded, Rejected, Unreachable, Unreadable
 from workers.providers.openai import batches as openai_batches
 
+pytestmark = [pytest.mark.dear, pytest.mark.xdist_group("waiting")]
 UID = "abcdefghijkm"
 
 

@@ -179,6 +179,7 @@ def test_the_columns_are_those_that_transitions_write():
     assert {"outcome", "worker", "state"} <= WRITTEN and {"state", "outcome"} == STATES
 
 
+@pytest.mark.dear  # it would be the last of all, and the other processes would wait for it
 def test_nobody_else_sets_one():
     modules = places()
     assert {
