@@ -11,6 +11,7 @@ from annotation.models import Project, Story, schema_of
 from benchmark.suites.contract import Suite
 from core.ids import OpaqueModel
 from core.language import gettext_noop
+from core.stored_json import LongJSONField
 
 IN_FULL_AT_ONCE = 500
 
@@ -131,11 +132,11 @@ class DatasetSample(models.Model):
     group = models.CharField(max_length=200, blank=True)
     category = models.CharField(max_length=120)
     split = models.CharField(max_length=40, blank=True)
-    content = models.JSONField()
-    gold = models.JSONField()
+    content = LongJSONField()
+    gold = LongJSONField()
     methods = models.JSONField(default=list)
-    votes = models.JSONField(default=dict)
-    adjudications = models.JSONField(default=dict)
+    votes = LongJSONField(default=dict)
+    adjudications = LongJSONField(default=dict)
     digest = models.CharField(max_length=64)
 
     objects = DatasetSampleQuerySet.as_manager()

@@ -9,6 +9,7 @@ from django.db.models import Q
 from annotation.models import Project
 from benchmark.models.run import Entrant, ParsedAnswer, Run, RunItemQuerySet
 from core.ids import OpaqueModel
+from core.stored_json import LongJSONField
 
 REPLACED_KEPT = timedelta(minutes=10)
 """How long scores are kept after others took their place: who read the report before that still reads its scores."""
@@ -41,7 +42,7 @@ class StoryScores(models.Model):
     run = models.ForeignKey(Run, models.CASCADE, related_name="story_scores")
     entrant = models.ForeignKey(Entrant, models.CASCADE, null=True, related_name="story_scores")
     person = models.CharField(max_length=160, blank=True)
-    metrics = models.JSONField()
+    metrics = LongJSONField()
     replaced_at = models.DateTimeField(null=True, blank=True)
 
     objects = StoryScoresQuerySet.as_manager()
@@ -74,7 +75,7 @@ class SharedReport(OpaqueModel):
     project = models.ForeignKey(Project, models.CASCADE, related_name="shared_reports")
     run = models.ForeignKey(Run, models.SET_NULL, null=True, blank=True, related_name="shared_reports")
     title = models.CharField(max_length=200)
-    metrics = models.JSONField()
+    metrics = LongJSONField()
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -11,6 +11,7 @@ from benchmark.models.dataset import Dataset, DatasetSample
 from core.ids import OpaqueModel
 from core.language import gettext_noop
 from core.plain import Json
+from core.stored_json import LongJSONField
 from workers.models import Call, Endpoint, Item, Job, JobState
 
 
@@ -148,8 +149,8 @@ class ParsedAnswer(models.Model):
     step = models.CharField(max_length=20, db_column="stage")
     repetition = models.PositiveSmallIntegerField(default=0, db_default=0)
     call = models.ForeignKey(Call, models.PROTECT, null=True, blank=True, related_name="+")
-    official = models.JSONField(null=True, blank=True)
-    repaired = models.JSONField(null=True, blank=True)
+    official = LongJSONField(null=True, blank=True)
+    repaired = LongJSONField(null=True, blank=True)
     score = models.FloatField(null=True, blank=True)
     repaired_score = models.FloatField(null=True, blank=True)
     unusable = models.CharField(max_length=120, blank=True)
@@ -186,5 +187,5 @@ class RunReport(models.Model):
 
     run = models.OneToOneField(Run, models.CASCADE, related_name="report")
     scored = models.PositiveIntegerField()
-    metrics = models.JSONField()
+    metrics = LongJSONField()
     computed_at = models.DateTimeField()
