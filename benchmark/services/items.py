@@ -158,7 +158,7 @@ def with_row_fields(items: QuerySet[RunItem]) -> QuerySet[RunItem]:
         "sample__category",
     )
     if items.model is SharedItem:
-        return items.select_related("entrant", "sample").only(*fields, "state", "problem")
+        return items.select_related("entrant", "sample").only(*fields, "state", "problem", "report_id")
     return items.select_related("entrant", "sample", "item").only(*fields, "item__state", "item__problem")
 
 

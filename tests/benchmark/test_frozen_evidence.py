@@ -6,6 +6,8 @@ import html
 import re
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Assignment
 from benchmark.models import Audience, RunItem, SharedItem, SharedReport
@@ -59,6 +61,19 @@ def test_a_cell_opens_as_many_items_as_the_live_one(world, report, get):
     for link in links[:: max(1, len(links) // 12)]:
         live = f"{world.base}/runs/{world.run.uid}/items/?{link.partition('?')[2]}"
         assert rows(get(link)) == rows(get(live)), link
+
+
+def test_a_list_of_frozen_items_asks_as_much_for_many_as_for_one(world, report, get):
+    entrant = world.run.entrants.get(name="majority")
+    address = f"{world.base}/results/reports/{report.uid}/items/?model={entrant.pk}&stage=label"
+    asked, shown = [], []
+    for _ in ("many", "one"):
+        with CaptureQueriesContext(connection) as statements:
+            shown.append(rows(get(address)))
+        asked.append(len(statements))
+        first = report.items.filter(entrant=entrant, step=LABEL).first()
+        report.items.filter(entrant=entrant, step=LABEL).exclude(pk=first.pk).delete()
+    assert shown[0] > 5 and shown[1] == 1 and asked[0] == asked[1]
 
 
 def test_answers_that_are_read_again_leave_the_frozen_ones(world, report, get):
