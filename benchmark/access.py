@@ -131,9 +131,16 @@ def closed_to(access: ProjectAccess, suite: str = "", dataset: Dataset | None = 
     if suite and suite_named(suite).load:
         datasets = [dataset] if dataset else Dataset.objects.filter(project=access.project, suite=suite)
         return questions_about(texts_of_stories(stories), suite_named(suite), datasets)
-    now = Story.objects.filter(pk__in=stories).values_list("number", flat=True)
-    then = DatasetSample.objects.filter(story__in=stories).values_list("number", flat=True)
-    return frozenset(now) | frozenset(then)
+    now, then = (numbers(stories=sorted(stories)) for numbers in (_NUMBERS_NOW, _NUMBERS_THEN))
+    return frozenset(number for (number,) in (*now, *then))
+
+
+_NUMBERS_NOW = Read[tuple[int]](
+    lambda given: Story.objects.filter(pk__in=given.stories).order_by().values_list("number")
+)
+_NUMBERS_THEN = Read[tuple[int]](
+    lambda given: DatasetSample.objects.filter(story_id__in=given.stories).order_by().values_list("number").distinct()
+)
 
 
 def closed_in(access: ProjectAccess, run: Run) -> frozenset[int]:

@@ -114,7 +114,8 @@ def chosen_leaderboard(params: Mapping[str, str], access: ProjectAccess) -> Chos
     dataset = next((dataset for dataset in datasets if dataset.version == version), None)
     dataset = dataset or _version_of(params, access.project)
     ran = suites_with_runs(dataset)
-    suite = params["suite"] if params.get("suite") in ran else suite_to_show(dataset)
+    shown = suite_to_show(dataset, ran)
+    suite = params["suite"] if params.get("suite") in ran else shown
     asked_format = params.get("form", "")
     answer_format = asked_format if asked_format in Form.values else answer_format_to_show(dataset, suite)
     every = params.get("runs") == "all"
@@ -126,7 +127,7 @@ def chosen_leaderboard(params: Mapping[str, str], access: ProjectAccess) -> Chos
     split = leaderboard.chosen.key if leaderboard.chosen else ""
     query = (
         {"version": dataset.version, "form": str(answer_format), "split": split}
-        | ({"suite": suite} if suite != suite_to_show(dataset) else {})
+        | ({"suite": suite} if suite != shown else {})
         | ({"runs": "all"} if every else {})
         | conditions
     )

@@ -277,8 +277,8 @@ def suites_with_runs(dataset: Dataset) -> list[str]:
     return [name for name in dict.fromkeys(newest) if is_suite(name)]
 
 
-def suite_to_show(dataset: Dataset) -> str:
+def suite_to_show(dataset: Dataset, ran: Sequence[str] | None = None) -> str:
     """Return the suite of the newest run on the version, or the first that can ask about it, else the first there
-    is."""
-    able = [suite.name for suite in suites_of(dataset.suite, dataset.schema)]
-    return next(iter([*suites_with_runs(dataset), *able, *suites()]))
+    is. `ran` are its `suites_with_runs`, where these are known."""
+    ran = suites_with_runs(dataset) if ran is None else ran
+    return ran[0] if ran else next(iter([*(one.name for one in suites_of(dataset.suite, dataset.schema)), *suites()]))
