@@ -32,6 +32,7 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
     "--no-first-run",
+    "--renderer-process-limit=1",  # a page otherwise has a second one started, in reserve, and ended unused
 ]
 
 
@@ -47,6 +48,14 @@ def browser() -> Iterator:
         running = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield running
         running.close()
+
+
+@pytest.fixture(autouse=True)
+def figures_are_drawn_once(quick_and_local, settings) -> None:
+    """What a picture shows and what drew it is all of its key, whichever test asks for it: half of what the server of
+    these tests does is drawing."""
+    kept = settings.CACHES["figures"] | {"LOCATION": "figures of all pages", "OPTIONS": {"MAX_ENTRIES": 2_000}}
+    settings.CACHES = settings.CACHES | {"figures": kept}
 
 
 @pytest.fixture
