@@ -6,6 +6,7 @@ import codecs
 import io
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from tempfile import SpooledTemporaryFile
 from typing import IO, BinaryIO, Protocol
 
@@ -79,12 +80,17 @@ class _Recoded:
     def __init__(self, text: io.TextIOWrapper) -> None:
         self._text = text
 
+    def __del__(self) -> None:
+        with suppress(ValueError):  # somebody closed the handle already
+            self._text.detach()  # a text that goes closes its handle, which is the caller's to read again
+
     def readline(self, size: int, /) -> bytes:
         return self._text.readline(size).encode("utf-8", "surrogatepass")
 
 
 def utf8_lines(handle: BinaryIO, file: str, *, encoding: str = "") -> Lines:
-    """Return a handle of UTF-8 lines, which are not checked, whatever encoding the handle has. Raises BadText."""
+    """Return UTF-8 lines of a handle, which are not checked, whatever encoding it has. The handle stays open. Raises
+    BadText."""
     source = seekable(handle)
     start = source.read(_SAMPLE)
     source.seek(0)
