@@ -114,6 +114,7 @@ function counts() {
     : gettext("all {all} rows decided", { all: all.length });
   $("progress").max = Math.max(1, all.length);
   $("progress").value = all.length - left;
+  if ($("agree-word")) $("agree-word").textContent = agreed.i_agree ? gettext("Agree no more") : gettext("Agree");
   $("agreed").textContent = agreed.agreed.length ? gettext("agreed: {names}", { names: agreed.agreed.join(gettext(", ")) }) : "";
 }
 
@@ -357,15 +358,20 @@ function keepWritten(field) {
   onward();
 }
 
-async function ask(dialog) {
-  if (!(await queue.drained())) return tell(gettext("Wait until everything is saved."));
+// Whether all is saved and decided; where not, it is said and shown.
+async function isWhole() {
+  if (!(await queue.drained())) return tell(gettext("Wait until everything is saved.")), false;
   const left = [...rows.values()].filter(isOpen).length;
-  if (left) return openFirst(), tell(ngettext("{count} row is still to decide.", "{count} rows are still to decide.", left));
+  if (left) openFirst(), tell(ngettext("{count} row is still to decide.", "{count} rows are still to decide.", left));
+  return !left;
+}
+async function ask(dialog) {
+  if (!(await isWhole())) return;
   letLeave();
   $(dialog).showModal();
 }
 async function agree() {
-  if (!(await queue.drained())) return tell(gettext("Wait until everything is saved."));
+  if (!(await isWhole())) return;
   letLeave();
   $("agree-value").value = agreed.i_agree ? "0" : "1";
   $("agree-form").requestSubmit();

@@ -235,6 +235,8 @@ def test_both_experts_see_each_other_and_agree(page, login, cast, story, new_pag
     other = new_page()
     login(other, cast.ben)
     enter(other, story)
+    press(other, "y")  # rows are open: nothing is sent
+    other.wait_for_selector("#told:text-is('6 rows are still to decide.')")
     press(page, "b", "2", "a", "a")
     wait_saved(page)
     press(other, "b")  # Esi decided that row meanwhile, in the same way
@@ -244,6 +246,11 @@ def test_both_experts_see_each_other_and_agree(page, login, cast, story, new_pag
     enter(other, story)
     press(other, "y")
     other.wait_for_selector("text=agreed: Ben")
+    press(other, "r", "x")
+    wait_saved(other)
+    other.wait_for_selector("#agree-word:text-is('Agree')")  # the remark took it back
+    press(other, "Escape", "y")
+    other.wait_for_selector("#agree-word:text-is('Agree no more')")
     enter(page, story)
     press(page, "y")
     page.wait_for_selector("text=agreed: Esi, Ben")
