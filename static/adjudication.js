@@ -121,6 +121,7 @@ function state() {
   showState(queue, (kind, text) => { if (kind !== "saving") announce(text); }, (count) => ngettext("{count} decision", "{count} decisions", count));
 }
 
+const LAST_OPEN = gettext("This is the last open cell.");
 const NOTHING_LEFT = gettext("Nothing is left to decide here. Enter goes on.");
 let left = null;
 function progress() {
@@ -187,14 +188,15 @@ function nextOpen() {
 function seek() {
   const found = nextOpen();
   if (found) show(found);
-  else hint(NOTHING_LEFT);
+  else hint(isLastOpen() ? LAST_OPEN : NOTHING_LEFT);
 }
 function onward() {
   const found = nextOpen();
   if (found) show(found);
-  else if (current && isOpen(current)) hint(gettext("This is the last open cell."));
+  else if (isLastOpen()) hint(LAST_OPEN);
   else leave(queue, settings.urls.next);
 }
+const isLastOpen = () => current && isOpen(current);
 
 // --- deciding ------------------------------------------------------------------------------------------------------------
 const amended = (cell) => {
@@ -291,6 +293,12 @@ async function takeThis() {
   return takeAll({ cells: [{ proposition, dimension, revision: Number(field(fresh, "revision").value) }], url: location.href });
 }
 
+function writeReason() {
+  const reason = field(current, "reason");
+  reason?.focus();
+  reason?.setSelectionRange(reason.value.length, reason.value.length);
+}
+
 // --- keys and clicks -----------------------------------------------------------------------------------------------------
 const press = (selector) => {
   const target = current?.querySelector(selector);
@@ -319,7 +327,7 @@ const KEYS = {
   j: () => step(1), ArrowDown: () => step(1), k: () => step(-1), ArrowUp: () => step(-1),
   Home: () => show(cells()[0]), End: () => show(cells().at(-1)),
   Enter: onward, n: seek, s: () => leave(queue, settings.urls.next), "?": commands.help, g: guideline,
-  r: () => field(current, "reason")?.focus(),
+  r: writeReason,
   e: () => { awaitsTag = Boolean(current.querySelector("[data-tag]")); if (awaitsTag) hint(gettext("Why annotators erred: 1 to 5, or 0 for none.")); },
   l: () => press("[data-file]"), u: takeThis, Delete: takeThis, Backspace: takeThis,
   h: () => panel.open("history"), c: () => panel.open("history"),

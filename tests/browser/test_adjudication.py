@@ -91,9 +91,15 @@ def test_a_story_is_decided_by_keyboard_alone(page, login, cast, disputed):
     page.keyboard.type("From last year.")
     page.keyboard.press("Enter")
     page.wait_for_selector(".cell-current .cell-reason >> text=From last year.")
-    assert cell(story, 2).reason == "From last year."
+    page.keyboard.press("r")
+    page.keyboard.type(" Yes.")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".cell-current .cell-reason >> text=From last year. Yes.")
+    assert cell(story, 2).reason == "From last year. Yes."
 
     page.keyboard.press("j")
+    page.keyboard.press("n")
+    page.wait_for_selector("#hint >> text=This is the last open cell.")
     page.keyboard.press("4")
     page.wait_for_selector("#todo >> text=0")
     page.keyboard.press("k")
