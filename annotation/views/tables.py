@@ -13,6 +13,7 @@ from annotation.forms.corpus import RewordForm, RowForm, RowsForm
 from annotation.models import Proposition, Role, Story, TableKind
 from annotation.services import belief_tables
 from core.idempotency.forms import made_once
+from core.joints import listed
 
 
 def table_edit(request: HttpRequest, slug: str, story: str) -> HttpResponse:
@@ -59,9 +60,7 @@ def _changed(request: HttpRequest, access: ProjectAccess, story: Story, many: Ro
         form.add_error(None, str(error))
         return False
     reopened = (
-        gettext(" {finished} had finished this story and will find it open again.").format(
-            finished=" and ".join(finished)
-        )
+        gettext(" {finished} had finished this story and will find it open again.").format(finished=listed(finished))
         if finished
         else ""
     )
