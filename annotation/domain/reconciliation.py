@@ -15,6 +15,7 @@ from rapidfuzz.fuzz import token_sort_ratio
 
 SIMILAR = 62.0
 """The score out of 100 from which two beliefs of one actor are proposed as rewordings of each other."""
+_FULL_STOPS = ".。．"
 
 
 class Lane(StrEnum):
@@ -76,7 +77,7 @@ def pairs(a: Sequence[DraftRow], b: Sequence[DraftRow]) -> list[tuple[int | None
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.split()).casefold().rstrip(".")
+    return " ".join(text.split()).casefold().rstrip(_FULL_STOPS)
 
 
 def _equal(a: Sequence[DraftRow], b: Sequence[DraftRow]) -> dict[int, int]:

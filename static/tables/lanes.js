@@ -29,7 +29,7 @@ const queue = new Queue({
 const typing = new Typing(queue);
 const lineOf = (uid) => place.querySelector(`[data-row="${uid}"]`);
 const fieldOf = (uid, field) => lineOf(uid)?.querySelector(`[data-field="${field}"]`);
-const plain = (text) => text.trim().split(/\s+/).join(" ").toLowerCase().replace(/\.+$/, "");
+const plain = (text) => text.trim().split(/\s+/).join(" ").toLowerCase().replace(/[.。．]+$/, "");
 
 // Rows as the page shows them: lane by lane, what is to settle first.
 function ordered() {

@@ -36,6 +36,11 @@ def test_rows_fall_into_lanes():
     ]
 
 
+def test_a_full_stop_makes_no_other_words_in_either_language():
+    chinese = [DraftRow("小明", "球在家里", "1")], [DraftRow("小明", "球在家里。", "1")]
+    assert lanes(*chinese) == [(Lane.SAME, "球在家里", "球在家里。")]
+
+
 def test_every_row_occurs_once_also_among_equal_ones():
     row = DraftRow("Ines", "It rains")
     assert [lane for lane, *_ in lanes([row, row, row], [row, row])] == [Lane.SAME, Lane.SAME, Lane.ONLY_A]
