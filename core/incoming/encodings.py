@@ -57,10 +57,14 @@ def text_of(handle: IO[bytes], file: str, *, encoding: str = "", check: bool = T
     """Return the text of a handle at its start, line ends as they are, in the named encoding or the one that its first
     bytes say.
 
-    With `check` all of it is read once before. Raises BadText, which asks for an encoding where it is not UTF-8.
+    With `check` all of it is read once before. Raises BadText, which asks for an encoding where it is not UTF-8, and to
+    leave out the named one where that would read other letters than are there.
     """
     start = handle.read(_SAMPLE)
     handle.seek(0)
+    if encoding and check:
+        _check_named(handle, file, encoding, start)
+        handle.seek(0)
     name = encoding or encoding_of(start)
     if check:
         _check(handle, file, name, start)
@@ -95,7 +99,26 @@ def utf8_lines(handle: BinaryIO, file: str, *, encoding: str = "") -> Lines:
     start = source.read(_SAMPLE)
     source.seek(0)
     name = encoding or encoding_of(start)
-    return source if name == "utf-8-sig" else _Recoded(text_of(source, file, encoding=name))
+    return source if name == "utf-8-sig" else _Recoded(text_of(source, file, encoding=encoding))
+
+
+def _check_named(handle: IO[bytes], file: str, named: str, start: bytes) -> None:
+    own = encoding_of(start)
+    if own == "utf-8-sig" and not _is_utf8(handle):
+        return
+    own, named = own.removesuffix("-sig")[:6].upper(), named.title()
+    raise BadText(gettext_noop(f"{file} is {own}, not {named}; choose the encoding UTF-8 or UTF-16."))
+
+
+def _is_utf8(handle: IO[bytes]) -> bool:
+    """Return whether a text is UTF-8 to its end and no ASCII: hardly a text in an encoding of single bytes is."""
+    decoder, is_ascii = codecs.getincrementaldecoder("utf-8")(), True
+    try:
+        for piece in _pieces(handle):
+            is_ascii &= decoder.decode(piece, final=not piece).isascii()
+    except UnicodeDecodeError:
+        return False
+    return not is_ascii
 
 
 def _check(handle: IO[bytes], file: str, name: str, start: bytes) -> None:

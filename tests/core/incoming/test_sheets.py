@@ -43,6 +43,14 @@ def test_another_encoding_is_asked_for():
     assert cells(raw, encoding="windows-1252") == ROWS
 
 
+@pytest.mark.parametrize(("own", "told"), [("utf-8", "UTF-8"), ("utf-8-sig", "UTF-8"), ("utf-16", "UTF-16")])
+def test_an_encoding_that_would_read_other_letters_is_refused(own, told):
+    raw = "story,actor\n1,In\xe9s\n".encode(own)
+    with pytest.raises(BadText, match=rf"^f\.csv is {told}, not Windows-1252; choose the encoding UTF-8 or UTF-16\.$"):
+        cells(raw, encoding="windows-1252")
+    assert cells(b"story,actor\n1,Ines\n", encoding="windows-1252") == [["story", "actor"], ["1", "Ines"]]
+
+
 def test_a_workbook_is_read_as_what_it_shows():
     def fill(sheet):
         sheet.append(["story", "order", "when"])
