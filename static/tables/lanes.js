@@ -370,8 +370,13 @@ async function ask(dialog) {
   letLeave();
   $(dialog).showModal();
 }
+// Nobody agrees to what the other expert wrote since this page looked.
+const shown = () => JSON.stringify(ordered().map((row) => [row.row, row.state]));
 async function agree() {
   if (!(await isWhole())) return;
+  const seen = shown();
+  await look();
+  if (shown() !== seen) return tell(gettext("Rows were changed meanwhile: look at them, then press the key again."));
   letLeave();
   $("agree-value").value = agreed.i_agree ? "0" : "1";
   $("agree-form").requestSubmit();

@@ -252,6 +252,9 @@ def test_both_experts_see_each_other_and_agree(page, login, cast, story, new_pag
     press(other, "Escape", "y")
     other.wait_for_selector("#agree-word:text-is('Agree no more')")
     enter(page, story)
+    lanes_of(story).filter(belief="It rains").update(remark="drizzle")  # nobody agrees to what they have not seen
+    press(page, "y")
+    page.wait_for_selector("#told:has-text('Rows were changed meanwhile')")
     press(page, "y")
     page.wait_for_selector("text=agreed: Esi, Ben")
     press(page, "f", "Enter")
