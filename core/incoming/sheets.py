@@ -13,6 +13,7 @@ from typing import IO, BinaryIO, NamedTuple
 from core.incoming.encodings import seekable, text_of
 from core.incoming.workbooks import rows_of_workbook
 from core.language import gettext_noop
+from core.turns import taking_turns
 
 MOST_COLUMNS = 200
 LONGEST_LINE = 8 * 1024 * 1024
@@ -55,11 +56,11 @@ def rows_of(handle: BinaryIO, file: str, *, encoding: str = "") -> Iterator[Shee
     if start == _OLD:
         raise BadSheet(gettext_noop(f"{file} is a workbook of an old format (.xls); save it as .xlsx or CSV."))
     if start == _ZIP:
-        yield from _workbook(source, file)
+        yield from taking_turns(_workbook(source, file))
     else:
         text = text_of(source, file, encoding=encoding)
         try:
-            yield from rows_of_text(text, file)
+            yield from taking_turns(rows_of_text(text, file))
         finally:
             if not source.closed:
                 text.detach()
