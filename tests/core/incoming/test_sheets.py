@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import csv
 import io
 import re
 import resource
@@ -34,6 +35,42 @@ def test_what_programs_save_is_read(encoding, delimiter):
     text = "".join(delimiter.join(row) + "\r\n" for row in ROWS)
     assert cells(text.encode(encoding)) == ROWS
     assert cells(("sep=" + delimiter + "\r\n" + text).encode(encoding)) == ROWS
+
+
+HEAD_ROW = "story_id,category,story\n"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "一,丁\n",
+        "a,一\n",
+        HEAD_ROW + "1,一,小红把钥匙放在包里，然后离开了房间。一会儿，小明走进来。\n" * 99,
+        HEAD_ROW + "1,一,小紅把鑰匙放在包裡，然後離開了房間。一會兒，小明走進來。\n",
+        HEAD_ROW + "1,鍵,花子は鍵をかばんに入れて部屋を出た。\n",
+        HEAD_ROW + "1,열쇠,수진은 열쇠를 가방에 넣고 방을 나갔다.\n",
+        HEAD_ROW + "1,चाबी,सीता ने चाबी थैले में रखी।\n",
+        "1,Ines puts it away \U0001f511",
+    ],
+    ids=["one", "ascii", "long", "traditional", "japanese", "korean", "hindi", "emoji"],
+)
+def test_utf_16_without_a_mark_is_told_by_what_makes_sense(text, encoding):
+    assert cells(text.encode(encoding)) == list(csv.reader(io.StringIO(text)))
+
+
+@pytest.mark.parametrize(
+    ("raw", "sentence"),
+    [
+        ("一一".encode("utf-16-le"), "f.csv can be read as UTF-16 in either order of bytes; save it as UTF-8."),
+        (b"story,actor\n1,In\0es\n", "f.csv holds NUL bytes"),
+        (bytes(range(256)) * 9, "f.csv holds NUL bytes"),
+    ],
+    ids=["both", "stray", "binary"],
+)
+def test_what_makes_sense_in_two_encodings_or_in_none_is_not_guessed(raw, sentence):
+    with pytest.raises(BadText, match=re.escape(sentence)):
+        cells(raw)
 
 
 def test_another_encoding_is_asked_for():
