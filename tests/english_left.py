@@ -30,7 +30,7 @@ NAMES = {
     "Redis", "Celery", "SQLite", "PostgreSQL", "GitHub", "Markdown", "Enter", "Esc", "Tab", "Ctrl", "Alt",
     "Shift", "Space", "English", "alpha", "kappa", "min", "max", "true", "false", "null", "zip", "make",
     "MIT", "BY-NC", "LICENSE", "worker", "minds-2", "small-2", "our-prompts-2", "zh", "pt-BR", "resps", "doc",
-    "Retry-After", "chat", "completions", "sampled",
+    "GB", "GBK", "Retry-After", "chat", "completions", "sampled",
 }  # fmt: skip
 """What is written alike in every language: of products, data sets, formats, authors of measures, keys, signs."""
 PSEUDONYM = re.compile(r"\b(?:Annotator|Expert) \d+")

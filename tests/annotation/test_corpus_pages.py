@@ -189,7 +189,9 @@ def test_votes_are_uploaded(admin, cast, make_story):
     assert checked(admin, raw, "votes.csv", keep="1", encoding="windows-1252")[0].result.created == 1
 
 
-@pytest.mark.parametrize(("bytes_of", "said"), [("utf-16", ""), ("utf-16-le", ""), ("windows-1252", "windows-1252")])
+@pytest.mark.parametrize(
+    ("bytes_of", "said"), [("utf-16", ""), ("utf-16-le", ""), ("windows-1252", "windows-1252"), ("gb18030", "gb18030")]
+)
 def test_records_are_uploaded_in_other_encodings(admin, cast, bytes_of, said):
     raw = json.dumps(RECORD | {"story": "Zo\xeb hides the key."}, ensure_ascii=False).encode(bytes_of)
     assert checked(admin, raw, "records.jsonl", keep="1", encoding=said)[0].heading == "Imported"

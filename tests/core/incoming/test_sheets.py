@@ -9,7 +9,7 @@ import zipfile
 import openpyxl
 import pytest
 
-from core.incoming.encodings import BadText
+from core.incoming.encodings import WINDOWS, BadText
 from core.incoming.sheets import BadSheet, rows_of
 
 ROWS = [["story", "actor"], ["1", "Inés"]]
@@ -78,6 +78,32 @@ def test_another_encoding_is_asked_for():
     with pytest.raises(BadText, match=r"^f\.csv is not UTF-8\. If line 2 reads “1,Inés”, choose the encoding Windows"):
         cells(raw)
     assert cells(raw, encoding="windows-1252") == ROWS
+
+
+def test_gbk_is_proposed_for_what_reads_as_chinese():
+    rows = [["story", "category"], ["小红把钥匙放在包里。", "一"]]
+    raw = "".join(",".join(row) + "\r\n" for row in rows).encode("gbk")
+    told = (
+        r"not UTF-8\. If line 2 reads “小红把钥匙放在包里。,一”, choose the encoding GB 18030; else save it as UTF-8\.$"
+    )
+    with pytest.raises(BadText, match=told):
+        cells(raw)
+    assert cells(raw, encoding="gb18030") == rows
+    with pytest.raises(BadText, match=r"^f\.csv is not GB 18030: .* near line 2\.$"):
+        cells(b"story\nIn\xe9, a\n", encoding="gb18030")
+    with pytest.raises(BadText, match=r"^f\.csv is UTF-8, not GB 18030; choose"):
+        cells("story\n小红\n".encode(), encoding="gb18030")
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [("Inés", WINDOWS), ("Größe", WINDOWS), ("créée", WINDOWS), ("花子は鍵を", "shift_jis"), ("小紅把鑰匙放", "big5")],
+)
+def test_gbk_is_not_proposed_for_what_only_can_be_read_so(text, encoding):
+    raw = text.encode(encoding)
+    assert raw.decode("gb18030")
+    with pytest.raises(BadText, match="choose the encoding Windows-1252;"):
+        cells(raw)
 
 
 @pytest.mark.parametrize(("own", "told"), [("utf-8", "UTF-8"), ("utf-8-sig", "UTF-8"), ("utf-16", "UTF-16")])
