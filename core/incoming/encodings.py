@@ -27,6 +27,17 @@ _MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+_OTHERS = {
+    b"%PDF-": gettext_noop("a PDF document"),
+    b"\x89PNG\r\n": gettext_noop("a picture (PNG)"),
+    b"\xff\xd8\xff": gettext_noop("a picture (JPEG)"),
+    b"GIF8": gettext_noop("a picture (GIF)"),
+    b"{\\rtf": gettext_noop("an RTF document"),
+    b"\x1f\x8b": gettext_noop("a compressed file (gzip)"),
+    b"PK\x03\x04": gettext_noop("a zip file, as .docx and .ods are"),
+    b"\xd0\xcf\x11\xe0": gettext_noop("a workbook of an old format (.xls) or a document of one (.doc)"),
+}
+"""What begins with bytes that no text begins with."""
 _SAMPLE = 4096
 _UNMARKED = ("utf-16-le", "utf-16-be")
 _EAST_ASIA = ("gb2312", "big5", "shift_jis", "euc_kr")
@@ -41,7 +52,7 @@ _IN_MEMORY = 4 * 1024 * 1024
 
 
 class BadText(ValueError):
-    """Bytes that are no text in an encoding that can be told; one sentence that names the file."""
+    """Bytes that are no text, or none in an encoding that can be told; one sentence that names the file."""
 
 
 def encoding_of(start: bytes) -> str:
@@ -87,11 +98,10 @@ def text_of(handle: IO[bytes], file: str, *, encoding: str = "", check: bool = T
     """Return the text of a handle at its start, line ends as they are, in the named encoding or the one that its first
     bytes say.
 
-    With `check` all of it is read once before. Raises BadText, which asks for an encoding where it is not UTF-8, and to
-    leave out the named one where that would read other letters than are there.
+    With `check` all of it is read once before. Raises BadText, which says what it is where it is no text, asks for an
+    encoding where it is not UTF-8, and to leave out the named one where that would read other letters than are there.
     """
-    start = handle.read(_SAMPLE)
-    handle.seek(0)
+    start = _start(handle, file)
     if encoding and check:
         _check_named(handle, file, encoding, start)
         handle.seek(0)
@@ -100,6 +110,15 @@ def text_of(handle: IO[bytes], file: str, *, encoding: str = "", check: bool = T
         _check(handle, file, name, start)
     handle.seek(0)
     return io.TextIOWrapper(handle, encoding=name, newline="")
+
+
+def _start(handle: IO[bytes], file: str) -> bytes:
+    start = handle.read(_SAMPLE)
+    handle.seek(0)
+    for first, kind in _OTHERS.items():
+        if start.startswith(first):
+            raise BadText(gettext_noop(f"{file} is {kind}; expected text (.csv, .jsonl) or a workbook (.xlsx)."))
+    return start
 
 
 class Lines(Protocol):
@@ -126,9 +145,7 @@ def utf8_lines(handle: BinaryIO, file: str, *, encoding: str = "") -> Lines:
     """Return UTF-8 lines of a handle, which are not checked, whatever encoding it has. The handle stays open. Raises
     BadText."""
     source = seekable(handle)
-    start = source.read(_SAMPLE)
-    source.seek(0)
-    name = encoding or encoding_of(start)
+    name = encoding or encoding_of(_start(source, file))
     return source if name == "utf-8-sig" else _Recoded(text_of(source, file, encoding=encoding))
 
 

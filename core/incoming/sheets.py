@@ -19,7 +19,7 @@ MOST_COLUMNS = 200
 LONGEST_LINE = 8 * 1024 * 1024
 LONGEST_CELL = 1_000_000
 _DELIMITERS = ",;\t"
-_ZIP, _OLD = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+_ZIP = b"PK\x03\x04"
 
 
 class BadSheet(ValueError):
@@ -44,7 +44,7 @@ _sheet_row = partial(tuple.__new__, SheetRow)
 
 def is_workbook(start: bytes) -> bool:
     """Return whether a file that begins like this is read as a workbook and not as text."""
-    return start.startswith((_ZIP, _OLD))
+    return start.startswith(_ZIP)
 
 
 def rows_of(handle: BinaryIO, file: str, *, encoding: str = "") -> Iterator[SheetRow]:
@@ -53,8 +53,6 @@ def rows_of(handle: BinaryIO, file: str, *, encoding: str = "") -> Iterator[Shee
     source.seek(0)
     start = source.read(4)
     source.seek(0)
-    if start == _OLD:
-        raise BadSheet(gettext_noop(f"{file} is a workbook of an old format (.xls); save it as .xlsx or CSV."))
     if start == _ZIP:
         yield from taking_turns(_workbook(source, file))
     else:

@@ -9,7 +9,7 @@ import zipfile
 import openpyxl
 import pytest
 
-from core.incoming.encodings import WINDOWS, BadText
+from core.incoming.encodings import WINDOWS, BadText, utf8_lines
 from core.incoming.sheets import BadSheet, rows_of
 
 ROWS = [["story", "actor"], ["1", "Inés"]]
@@ -175,6 +175,31 @@ def test_a_hostile_file_is_one_sentence_in_bounded_memory(make, sentence, monkey
         cells(raw)
     assert str(error.value).startswith("f.csv") and "\n" not in str(error.value)
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 < 300
+
+
+@pytest.mark.parametrize(
+    ("start", "kind"),
+    [
+        (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "a PDF document"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "a picture (PNG)"),
+        (b"\xff\xd8\xff\xe0\0\x10JFIF", "a picture (JPEG)"),
+        (b"{\\rtf1\\ansi", "an RTF document"),
+        (b"\x1f\x8b\x08\0", "a compressed file (gzip)"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1", "a workbook of an old format (.xls) or a document of one (.doc)"),
+    ],
+)
+def test_what_is_no_text_is_told_as_what_it_is(start, kind):
+    told = f"^f.csv is {re.escape(kind)}; expected text \\(.csv, .jsonl\\) or a workbook \\(.xlsx\\).$"
+    for encoding in ("", WINDOWS):
+        with pytest.raises(BadText, match=told):
+            cells(start, encoding=encoding)
+        with pytest.raises(BadText, match=told):
+            utf8_lines(io.BytesIO(start), "f.csv", encoding=encoding)
+
+
+def test_a_workbook_is_no_lines_of_text():
+    with pytest.raises(BadText, match=r"^f\.jsonl is a zip file, as \.docx"):
+        utf8_lines(io.BytesIO(workbook(lambda sheet: sheet.append(["story"]))), "f.jsonl")
 
 
 def test_merged_cells_cost_no_more_than_the_rows_there_are():
