@@ -44,6 +44,12 @@ class Answer:
     kept: bool = False
 
     @property
+    def seems(self) -> str:
+        """What the files seem to be; empty where that is not known, or the refusal says it (`other_format`)."""
+        fits = self.format is None or self.format in self.seen.formats
+        return self.seen.sentence if fits and self.seen.formats else ""
+
+    @property
     def heading(self) -> str:
         """What became of the files as a whole."""
         if self.result is None:

@@ -208,6 +208,7 @@ def test_what_a_file_is_to_become_is_asked_before_anything_is_written(admin, cas
     assert (answer.result.created, answer.kept, Story.objects.count()) == (3, False, 0)
     _, other = checked(admin, raw, format="omnitom", keep="1")
     assert "This looks like ToMBench items: 3 items, not OmniToM records; choose ToMBench items." in other
+    assert other.count("This looks like") == 1
     assert checked(admin, raw, format="tombench", keep="1")[0].heading == "Imported"
     _, foreign = checked(admin, '{"doc_id": 1, "resps": [["x"]]}\n', keep="1")
     assert reverse("benchmark:import_answers", args=["minds"]) in foreign and "Imported" not in foreign
