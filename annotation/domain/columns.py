@@ -1,11 +1,14 @@
-"""The first line of a spreadsheet: which column holds what."""
+"""The columns of a spreadsheet: which holds what by its first line, and what a cell of one says."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from core.duplicates import first_duplicate
 from core.language import gettext_noop
+
+_WHOLE = re.compile(r"(\d+)\.0+")
 
 
 class WrongColumns(ValueError):
@@ -45,3 +48,11 @@ def cell_of(cells: Sequence[str], at: Mapping[str, int], name: str) -> str:
     """Return the text of a named column, empty where the row or the sheet has none."""
     place = at.get(name, -1)
     return cells[place] if 0 <= place < len(cells) else ""
+
+
+def as_shown(text: str) -> str:
+    """Return a cell without spaces around it, and a whole number as a workbook has it: what saves tables of numbers as
+    text writes 1 as 1.0 where a cell of the column is empty."""
+    bare = text.strip()
+    whole = _WHOLE.fullmatch(bare)
+    return whole[1] if whole else bare
