@@ -7,15 +7,18 @@ light and dark. Wait for a condition with `tests.browser.waiting.wait_until`.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import socket
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
 import pytest
 from django.conf import settings as django_settings
 from django.core.handlers.wsgi import WSGIHandler
+from django.core.servers.basehttp import ThreadedWSGIServer
 from django.http import HttpResponse
 from django.test import Client
 
@@ -33,7 +36,13 @@ ARGUMENTS = [
     "--disable-sync",
     "--no-first-run",
     "--renderer-process-limit=1",  # a page otherwise has a second one started, in reserve, and ended unused
+    "--js-flags=--single-threaded",  # threads that compile and collect beside a page take more than they save it
 ]
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """One process takes all these tests: others would each start the browser, and what it keeps, too."""
+    item.add_marker(pytest.mark.xdist_group("browser"))
 
 
 @pytest.fixture(scope="package")
@@ -58,45 +67,95 @@ def figures_are_drawn_once(quick_and_local, settings) -> None:
     settings.CACHES = settings.CACHES | {"figures": kept}
 
 
+@pytest.fixture(scope="package")
+def spare_contexts() -> dict[tuple, list]:
+    """Contexts that no test uses, by what they were made with: to start one takes longer than to empty one."""
+    return defaultdict(list)
+
+
 @pytest.fixture
-def new_page(browser, live_server) -> Iterator[Callable]:
-    """Makes a page of its own browser context: `new_page(scheme="dark", width=853, height=533)`."""
-    contexts, problems = [], []
+def new_page(browser, live_server, spare_contexts, connections) -> Iterator[Callable]:
+    """Makes a page of a browser context that no other page of the test has: `new_page(scheme="dark", width=853,
+    height=533)`. Nothing of another test is left in it."""
+    used, problems = [], []
+
+    def note_error(error) -> None:
+        problems.append(str(error.error))
+
+    def note_message(message) -> None:
+        if "Content Security Policy" in message.text:
+            problems.append(message.text)
 
     def make(*, scheme: str = "light", width: int = 1280, height: int = 800):
-        context = browser.new_context(
-            base_url=live_server.url,
-            color_scheme=scheme,
-            viewport={"width": width, "height": height},
-            reduced_motion="reduce",
-        )
-        context.set_default_timeout(1000 * PATIENCE)
-        contexts.append(context)
-        context.on("weberror", lambda error: problems.append(str(error.error)))
-        context.on("console", lambda message: _note(message, problems))
+        spare = spare_contexts[scheme, width, height]
+        context = spare.pop() if spare else _new_context(browser, live_server.url, scheme, width, height)
+        used.append((context, spare))
+        context.on("weberror", note_error)
+        context.on("console", note_message)
         made = context.new_page()
         if SLOWED > 1:
             context.new_cdp_session(made).send("Emulation.setCPUThrottlingRate", {"rate": SLOWED})
         return made
 
     yield make
-    for context in contexts:
-        context.close()
-    _wait_until_answered()
+    for context, _ in used:
+        for opened in context.pages[1:]:
+            opened.close()
+    _hang_up(connections)
+    for context, spare in used:
+        context.remove_listener("weberror", note_error)
+        context.remove_listener("console", note_message)
+        _empty(context, live_server.url)
+        spare.append(context)
     assert problems == [], "scripts failed, or the page broke its own Content-Security-Policy"
 
 
-def _wait_until_answered() -> None:
-    """Wait for the requests that closed pages left behind: one that is still being answered when the next test begins
-    would read that test's rows as if they were its own, and keep in memory what it makes of them."""
-    for thread in threading.enumerate():
-        if "process_request_thread" in thread.name:
-            thread.join(PATIENCE)
+def _new_context(browser, url: str, scheme: str, width: int, height: int):
+    """A context with a page that stays: without one, the process that draws its pages would end with each test."""
+    context = browser.new_context(
+        base_url=url, color_scheme=scheme, viewport={"width": width, "height": height}, reduced_motion="reduce"
+    )
+    context.set_default_timeout(1000 * PATIENCE)
+    context.new_page()
+    return context
 
 
-def _note(message, problems: list[str]) -> None:
-    if "Content Security Policy" in message.text:
-        problems.append(message.text)
+def _empty(context, url: str) -> None:
+    """Leave nothing in a context of what a test did with it."""
+    context.unroute_all(behavior="ignoreErrors")
+    context.set_offline(False)
+    context.set_extra_http_headers({})
+    context.clear_cookies()
+    session = context.new_cdp_session(context.pages[0])
+    session.send("Storage.clearDataForOrigin", {"origin": url, "storageTypes": "all"})
+    session.detach()
+
+
+@pytest.fixture(scope="package")
+def connections() -> Iterator[dict[threading.Thread, socket.socket]]:
+    """The connections of the live server, by the threads that answer what comes over them."""
+    found: dict[threading.Thread, socket.socket] = {}
+    answer = ThreadedWSGIServer.process_request_thread
+
+    def noting(self, request, client_address) -> None:
+        found[threading.current_thread()] = request
+        try:
+            answer(self, request, client_address)
+        finally:
+            del found[threading.current_thread()]
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(ThreadedWSGIServer, "process_request_thread", noting)
+        yield found
+
+
+def _hang_up(connections: dict[threading.Thread, socket.socket]) -> None:
+    """End what closed pages left behind, once their requests are answered: one that is still being answered when the
+    next test begins would read that test's rows as if they were its own, and keep in memory what it makes of them."""
+    for thread, connection in list(connections.items()):
+        with contextlib.suppress(OSError):  # has ended meanwhile
+            connection.shutdown(socket.SHUT_RD)
+        thread.join(PATIENCE)
 
 
 @pytest.fixture
@@ -123,7 +182,7 @@ def away(monkeypatch) -> Callable:
     once more what waits, and no route of the browser catches that."""
     answered = WSGIHandler.get_response
 
-    @contextmanager
+    @contextlib.contextmanager
     def answer_503(part: str) -> Iterator[None]:
         def get_response(self, request):
             return HttpResponse("busy", status=503) if part in request.path else answered(self, request)
