@@ -13,6 +13,10 @@ WHERE_THERE_IS_ONE = {"plain": "where there is one"}
 """The metadata of a field that JSON has only where it is not None."""
 
 
+_AS_THEY_ARE = frozenset({type(None), str, int, float, bool})
+"""Types of most values of a report."""
+
+
 @runtime_checkable
 class HasJson(Protocol):
     """What says itself how JSON has it."""
@@ -23,18 +27,18 @@ class HasJson(Protocol):
 def plain(value: Any) -> Any:
     """Return a value as JSON has it: a dataclass as an object of its fields, or as its `as_json` says, also within
     mappings and sequences; a tuple as a list."""
-    if value is None or isinstance(value, (str, int, float)):
-        return value
     kind: type = type(value)
+    if kind in _AS_THEY_ARE or isinstance(value, (str, int, float)):
+        return value
     if _says_itself(kind):
         return value.as_json()
     if (shown := _shown(kind)) is not None:
-        held = [(name, getattr(value, name), always) for name, always in shown]
+        held = ((name, getattr(value, name), always) for name, always in shown)
         return {name: plain(of) for name, of, always in held if always or of is not None}
     if isinstance(value, (list, tuple)):
-        return [plain(of) for of in value]
+        return [of if of.__class__ in _AS_THEY_ARE else plain(of) for of in value]
     if isinstance(value, Mapping):
-        return {name: plain(of) for name, of in value.items()}
+        return {name: of if of.__class__ in _AS_THEY_ARE else plain(of) for name, of in value.items()}
     return value
 
 

@@ -21,6 +21,7 @@ from core.statistics import (
     numbered,
     replicated_means,
     spanning,
+    too_few,
 )
 from core.statistics import mean_of as mean_of_rows
 
@@ -51,12 +52,17 @@ class StoryScore:
 
     def of(self, case: Assumption, name: str) -> float | None:
         """Return a figure of one case; None of an estimate that the story lacks."""
-        values_by_case = {"worst": self.worst, "best": self.best, "estimate": self.estimate}[case]
-        return None if values_by_case is None else values_by_case[name]
+        values = self.worst if case == "worst" else self.best if case == "best" else self.estimate
+        return None if values is None else values[name]
 
     @property
     def defined(self) -> bool:
         return any(value is not None for value in self.worst.values())
+
+    @property
+    def exact(self) -> bool:
+        """True where nothing of the story is missing."""
+        return self.worst == self.best == self.estimate
 
     @property
     def in_interval(self) -> bool:
@@ -208,10 +214,10 @@ def overall_row(
     """Return one row of `report`, over all of `scores`."""
     usable = [score for score in scores if score.estimate is not None]
     values = {name: _mean([score.of("estimate", name) for score in usable]) for name in shares}
-    bounds = {name: _bounds(scores, name) for name in shares}
     if mean_of:
         values[f"{mean_of}_category_mean"] = _category_mean(usable, mean_of, "estimate")
-        bounds[f"{mean_of}_category_mean"] = _category_bounds(scores, mean_of)
+    exact = all(score.exact for score in scores)
+    bounds = {name: _both(of, of) for name, of in values.items()} if exact else _bounds(scores, shares, mean_of)
     resampled = [score for score in scores if score.in_interval] if usable else []
     return MetricRow(
         stories=len(usable),
@@ -251,10 +257,13 @@ def _case_intervals(
     """Return the interval of each metric with what the judge left out at its `worst`, or at its `best`."""
     columns = _matrix([[score.of(case, name) for score in scores] for name in shares])
     clusters = numbered([score.cluster or at for at, score in enumerate(scores)])
-    counts = list(clusters_known(columns, clusters))
+    counts = clusters_known(columns, clusters)
+    if mean_of:
+        counts = np.append(counts, counts[shares.index(mean_of)])
+    if none := too_few(counts, unit=unit, empty=NONE_USABLE):
+        return none
     if mean_of:
         columns = np.hstack([columns, _by_category(scores, mean_of, case)])
-        counts.append(counts[shares.index(mean_of)])
     observed = mean_of_rows(columns.T)[None]
     replicates = replicated_means(columns, seed=seed, resamples=resamples, clusters=clusters)
     if mean_of:
@@ -265,7 +274,7 @@ def _case_intervals(
     return intervals(
         observed[0],
         replicates,
-        np.array(counts),
+        counts,
         clusters=len(replicates) - resamples,
         scale=SHARE,
         unit=unit,
@@ -289,12 +298,16 @@ def _by_category(scores: Sequence[StoryScore], name: str, case: Assumption) -> F
 
 def _mean(values: Iterable[float | None]) -> float | None:
     defined = [value for value in values if value is not None]
-    return float(np.mean(defined)) if defined else None
+    return float(np.add.reduce(np.array(defined, dtype=float)) / len(defined)) if defined else None
 
 
-def _bounds(scores: Sequence[StoryScore], name: str) -> list[float] | None:
-    """The mean with all that is missing at its worst, and at its best; None without a defined story."""
-    return _both(*(_mean([score.of(case, name) for score in scores]) for case in BOUNDS))
+def _bounds(scores: Sequence[StoryScore], shares: Sequence[str], mean_of: str) -> dict[str, list[float] | None]:
+    """The means with all that is missing at its worst, and at its best; None without a defined story."""
+    bounds = {name: _both(*(_mean([score.of(case, name) for score in scores]) for case in BOUNDS)) for name in shares}
+    if mean_of:
+        ends = (_category_mean(scores, mean_of, case) for case in BOUNDS)
+        bounds[f"{mean_of}_category_mean"] = _both(*ends)
+    return bounds
 
 
 def _both(worst: float | None, best: float | None) -> list[float] | None:
@@ -306,7 +319,3 @@ def _category_mean(scores: Sequence[StoryScore], name: str, case: Assumption) ->
     for score in scores:
         groups[score.category].append(score.of(case, name))
     return _mean([_mean(groups[category]) for category in sorted(groups)])
-
-
-def _category_bounds(scores: Sequence[StoryScore], name: str) -> list[float] | None:
-    return _both(*(_category_mean(scores, name, case) for case in BOUNDS))

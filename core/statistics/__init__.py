@@ -39,6 +39,7 @@ from core.statistics.intervals import (
     sparse,
     t_quantile,
     tails,
+    too_few,
     unseen_share,
 )
 from core.statistics.linear import linear_error, linear_freedom, linear_interval, linear_p
@@ -91,6 +92,7 @@ __all__ = [
     "sparse",
     "t_quantile",
     "tails",
+    "too_few",
     "unseen_share",
     "weights",
 ]

@@ -82,15 +82,18 @@ def resampled_sums(columns: Floats, *, seed: int, resamples: int = RESAMPLES) ->
 
     Columns of single precision are summed in it: exact for counts up to 16 millions, in half the time.
     """
-    parts = [drawn @ columns for drawn in weights(len(columns), seed=seed, resamples=resamples)]
-    return (parts[0] if len(parts) == 1 else np.concatenate(parts)).astype(float)
+    return np.concatenate([*_drawn_sums(columns, seed, resamples)], dtype=float)
+
+
+def _drawn_sums(columns: Floats, seed: int, resamples: int) -> Iterator[Floats]:
+    return (drawn @ columns for drawn in weights(len(columns), seed=seed, resamples=resamples))
 
 
 def replicated_sums(columns: Floats, *, seed: int, resamples: int = RESAMPLES) -> Floats:
     """Sums over all clusters but each in turn, then over the clusters of each resample: shape (n, k) → (n + resamples,
     k)."""
-    left_out = (columns.sum(axis=0) - columns).astype(float)
-    return np.concatenate([left_out, resampled_sums(columns, seed=seed, resamples=resamples)])
+    left_out = columns.sum(axis=0) - columns
+    return np.concatenate([left_out, *_drawn_sums(columns, seed, resamples)], dtype=float)
 
 
 def moved_sums(

@@ -103,11 +103,11 @@ def mean_estimates(
     reason of a row without any figure.
     """
     means, counts = mean_of(rows), np.isfinite(rows).sum(axis=1)
-    replicates = replicated_means(rows.T, seed=seed, resamples=resamples, clusters=clusters)
-    units = clusters_known(rows.T, clusters)
-    ends = intervals(
-        means, replicates, units, clusters=len(replicates) - resamples, scale=scale, unit=unit, empty=empty
-    )
+    units, rules = clusters_known(rows.T, clusters), {"unit": unit, "empty": empty}
+    ends = too_few(units, **rules)
+    if ends is None:
+        replicates = replicated_means(rows.T, seed=seed, resamples=resamples, clusters=clusters)
+        ends = intervals(means, replicates, units, clusters=len(replicates) - resamples, scale=scale, **rules)
     return [
         _estimate(float(mean), int(n), None if clusters is None else int(of), interval)
         for mean, n, of, interval in zip(means, counts, units, ends, strict=True)
@@ -138,6 +138,8 @@ def intervals(
     each of the `clusters` in turn and then in each resample, shape (clusters + resamples, k), nan where undefined. All
     are on one `scale`.
     """
+    if none := too_few(counts, unit=unit, empty=empty):
+        return none
     n = np.maximum(counts, 2)
     left_out, drawn = replicates[:clusters], replicates[clusters:]
     known, spread = _spread(drawn)
@@ -147,16 +149,27 @@ def intervals(
     enough = known / len(drawn) >= KNOWN
     alike = error <= _NO_SPREAD * size
     bounds: list[Interval] = []
-    for at, count in enumerate(counts):
+    columns = (column.tolist() for column in (values, counts, enough, alike, low, high))
+    for value, count, known_enough, same, *ends in zip(*columns, strict=True):
         if count < FEWEST:
-            bounds.append((None, few(unit) if count else empty))
-        elif not enough[at]:
+            bounds.append((None, _few(count, unit, empty)))
+        elif not known_enough:
             bounds.append((None, sparse(unit)))
-        elif alike[at]:
-            bounds.append(unmoved(float(values[at]), int(count), scale, unit))
+        elif same:
+            bounds.append(unmoved(value, count, scale, unit))
         else:
-            bounds.append(([float(low[at]), float(high[at])], ""))
+            bounds.append((ends, ""))
     return bounds
+
+
+def too_few(counts: NDArray[np.int64], *, unit: str, empty: str) -> list[Interval] | None:
+    """Return why none of k figures has an interval, where each rests on too few of the `counts` clusters, shape (k,);
+    None where one has enough. What is not needed then need not be resampled."""
+    return None if (counts >= FEWEST).any() else [(None, _few(count, unit, empty)) for count in counts.tolist()]
+
+
+def _few(count: int, unit: str, empty: str) -> str:
+    return few(unit) if count else empty
 
 
 def freedom(influences: Floats, n: NDArray[np.int64]) -> Floats:

@@ -68,6 +68,17 @@ def test_an_interval_by_hand():
         assert found == pytest.approx(list(expected))
 
 
+def test_nothing_is_resampled_for_figures_of_too_few_clusters(monkeypatch):
+    monkeypatch.setitem(mean_estimates.func.__globals__, "replicated_means", None)
+    found = mean_estimates(np.array([[1, 0, 0.5, 1], [np.nan] * 4]), seed=1)
+    assert found == [
+        {"value": 0.625, "n": 4, "interval": None, "reason": few("stories")},
+        {"value": None, "n": 0, "interval": None, "reason": NONE},
+    ]
+    with pytest.raises(TypeError):
+        mean_estimates(np.array([[1, 0, 0.5, 1, 0]]), seed=1)
+
+
 def test_degrees_of_freedom_fall_with_what_few_clusters_make_of_the_spread():
     # kurtosis 1: all clusters move the figure alike far, and 9 remain; nine at −.1 and one at .9: Σu² = .9, Σu⁴ = .657,
     # kurtosis 10 · .657/.81 = 8.1111, 2/(.51111 + 2/9) = 2.73, and four at least

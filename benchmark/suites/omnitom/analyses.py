@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.suites.omnitom.cells import ALL_KINDS, Cells, Ints, by_story, is_of, kind_codes, said_labels
+from benchmark.suites.omnitom.cells import ALL_KINDS, Cells, Ints, by_story, gold_counts, is_of, kind_codes, said_labels
 from benchmark.suites.omnitom.kinds import KINDS
-from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
+from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Labels, Scheme
 from benchmark.suites.omnitom.pooled import Columns, Parts
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.reasons import NO_GOLD
@@ -260,12 +261,9 @@ def stage2_analyses(results: Sequence[Stage2Result], *, seed: int = 1, resamples
     """
     rules = {"seed": seed, "resamples": resamples}
     usable = _usable(results)
-    with_gold = [result for result in results if result.unusable != NO_GOLD]
     scheme = results[0].scheme if results else OMNITOM_SCHEME
-    cells = Cells(usable, scheme)
-    every = cells if len(with_gold) == len(usable) else Cells(with_gold, scheme)
-    kinds, confusion, predicted = _of_usable(cells, rules)
-    gold = _gold_labels(every, rules)
+    kinds, confusion, predicted = _of_usable(Cells(usable, scheme), rules)
+    gold = _gold_labels(tuple(result.gold for result in results if result.unusable != NO_GOLD), scheme, **rules)
     labels = {name: CountedLabels(list(said_labels(name, scheme)), gold[name], predicted[name]) for name in scheme.keys}
     return Stage2Analyses(kinds, confusion, labels)
 
@@ -312,15 +310,16 @@ def _accuracies(estimates: Sequence[BoundedEstimate], scheme: Scheme) -> dict[st
     }
 
 
-def _gold_labels(cells: Cells, rules: Mapping[str, int]) -> dict[str, GoldLabels]:
-    """The gold half of `labels`; no gold label is missing or illegal."""
-    columns = Columns(cells.stories)
-    tables = {name: cells.confusion(at).sum(axis=2) for at, name in enumerate(cells.scheme.keys)}
+@lru_cache(2)
+def _gold_labels(gold: tuple[tuple[Labels, ...], ...], scheme: Scheme, **rules: int) -> Mapping[str, GoldLabels]:
+    """The gold half of `labels`, the same for every model of a run; no gold label is missing or illegal."""
+    columns = Columns(len(gold))
+    tables = gold_counts(gold, scheme)
     places = {name: (columns.add(table), columns.add(table.sum(axis=1))) for name, table in tables.items()}
     pooled = columns.pooled(**rules)
     shares: dict[str, GoldLabels] = {}
     for name, place in places.items():
-        none = len(said_labels(name, cells.scheme)) - tables[name].shape[1]
+        none = len(said_labels(name, scheme)) - tables[name].shape[1]
         counts, (ends, reasons) = tables[name].sum(axis=0).tolist(), pooled.ratios(*place).ends()
         shares[name] = GoldLabels(counts + [0] * none, ends + [None] * none, reasons + [""] * none)
     return shares

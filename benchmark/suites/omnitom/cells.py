@@ -64,6 +64,23 @@ def _gold_codes(gold: tuple[Labels, ...], scheme: Scheme) -> Ints:
     return np.array(rows, dtype=np.int64).reshape(len(gold), len(scheme.keys))
 
 
+def gold_counts(gold: Sequence[tuple[Labels, ...]], scheme: Scheme) -> dict[str, Ints]:
+    """Return the rows of stories by story and gold label, shape (stories, labels), of each dimension."""
+    story = np.repeat(np.arange(len(gold)), [len(rows) for rows in gold])
+    codes = _codes_of(gold, scheme)
+    counts: dict[str, Ints] = {}
+    for at, name in enumerate(scheme.keys):
+        legal, labels = codes[:, at] >= 0, len(scheme.schema[name].values)
+        places = story[legal] * labels + codes[legal, at]
+        counts[name] = np.bincount(places, minlength=len(gold) * labels).reshape(len(gold), labels)
+    return counts
+
+
+def _codes_of(gold: Sequence[tuple[Labels, ...]], scheme: Scheme) -> Ints:
+    none = np.empty((0, len(scheme.keys)), np.int64)
+    return np.concatenate([none, *(_gold_codes(rows, scheme) for rows in gold)])
+
+
 @lru_cache(4096)
 def kind_codes(orders: tuple[str, ...], roles: tuple[str, ...]) -> Ints:
     """Places in `ALL_KINDS` of each row's order and role, −1 for none."""
@@ -91,9 +108,7 @@ class Cells:
             for codes, label in zip(codes_by_column, row or scheme.nothing, strict=True)
         ]
         self.said = np.array(predicted, dtype=np.int64).reshape(shape)
-        self.gold = np.concatenate(
-            [np.empty((0, shape[1]), np.int64), *(_gold_codes(result.gold, scheme) for result in results)]
-        )
+        self.gold = _codes_of([result.gold for result in results], scheme)
         kinds = (kind_codes(tuple(map(scheme.order_of, result.gold)), result.roles) for result in results)
         self.kinds = np.concatenate([np.empty((0, len(KINDS)), np.int64), *kinds])
 

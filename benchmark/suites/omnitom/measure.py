@@ -136,18 +136,20 @@ def _seen(
     without: Sequence[Counter[str]],
     seed: int,
 ) -> Analyses:
-    """The analyses by parse; official ones only where every story has an answer, as its figures."""
+    """The analyses by parse; official ones only where every story has an answer, as its figures. What reads alike in
+    both is analysed once."""
     names = ("calls", "judgements", "rows")[: len(without)]
     others = {name: dict(sorted(reasons.items())) for name, reasons in zip(names, without, strict=True)}
+    mended = plain(analyse(repaired))
     analysed: dict[str, Analysis | None] = {
-        "repaired": {**plain(analyse(repaired)), "outputs": outputs_analysis(outputs, others, seed=seed)},
+        "repaired": {**mended, "outputs": outputs_analysis(outputs, others, seed=seed)},
         "official": None,
     }
     if official and len(official) == len(repaired):  # as the figures, only where no story lacks one
-        nothing = [
-            unread(result) for result, mended in zip(official, repaired, strict=True) if mended.unusable != NO_GOLD
-        ]
-        analysed["official"] = {**plain(analyse(official)), "outputs": outputs_analysis(nothing, others, seed=seed)}
+        pairs = zip(official, repaired, strict=True)
+        nothing = [unread(result) for result, other in pairs if other.unusable != NO_GOLD]
+        read = mended if official == repaired else plain(analyse(official))
+        analysed["official"] = {**read, "outputs": outputs_analysis(nothing, others, seed=seed)}
     return analysed
 
 

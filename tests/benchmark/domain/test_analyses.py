@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from benchmark.domain.averaging import averages
 from benchmark.suites.omnitom.analyses import outputs_analysis, stage1_analyses, stage2_analyses
 from benchmark.suites.omnitom.cells import said_labels
+from benchmark.suites.omnitom.collecting import Results
 from benchmark.suites.omnitom.counted_rows import stage1_rows, stage2_rows
-from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.labels import DIMENSIONS, OMNITOM_SCHEME
+from benchmark.suites.omnitom.measure import measured
 from benchmark.suites.omnitom.repaired import stage2_report
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.reasons import NO_GOLD
@@ -168,6 +172,16 @@ def test_rows_meant_are_the_rows_counted():
         held = stage2["kinds"]["1"][name]
         assert sum(of for _, of in right) == held["n"]
         assert sum(meant for meant, _ in right) / held["n"] == held["value"]
+
+
+def test_each_parse_has_the_analyses_of_its_own_results():
+    read = [replace(result, unusable="") for result in STAGE2]
+    for official, repaired in ((read, STAGE2), (STAGE2[:3], STAGE2[:3])):
+        results = Results("m", "model", OMNITOM_SCHEME, official2=official, repaired2=repaired)
+        analyses = measured(results, seed=1)["stage2"].metrics.analyses
+        for parse, of in (("official", official), ("repaired", repaired)):
+            assert {**plain(stage2_analyses(of)), "outputs": analyses[parse]["outputs"]} == analyses[parse]
+    assert plain(stage2_analyses(read))["kinds"] != plain(stage2_analyses(STAGE2))["kinds"]
 
 
 @pytest.fixture(scope="session")
