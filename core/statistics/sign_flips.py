@@ -8,6 +8,7 @@ it does no harm.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,9 +103,15 @@ def _exact_p(values: Floats) -> float:
     n = len(values)
     if n == 0:
         return 1.0
-    signs = 1.0 - 2 * ((np.arange(2 ** (n - 1))[:, None] >> np.arange(n - 1)) & 1)
-    sums = values[0] + signs @ values[1:]
+    sums = values[0] + _patterns(n - 1) @ values[1:]
     return float(_reached(sums, values.sum(), np.abs(values).sum()).mean())
+
+
+@lru_cache(EXACT)
+def _patterns(n: int) -> Floats:
+    """Every pattern of n signs, shape (2^n, n): each pair of models has as many differences as the others."""
+    patterns: Floats = 1.0 - 2 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
+    return patterns
 
 
 def _drawn_p(blocks: Sequence[Floats], *, seed: int, flips: int) -> Floats:
