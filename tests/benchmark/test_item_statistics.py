@@ -16,6 +16,7 @@ from benchmark.models import Audience, Form, StoryScores
 from benchmark.services.finer_items import finer_scores
 from benchmark.services.item_statistics import items_of
 from benchmark.services.leaderboard_scope import leaderboard_of
+from benchmark.services.reports import report_of
 from benchmark.suites.story_scores import columns_of, scores_by_story
 from tests.benchmark.evaluation import endpoint
 from tests.benchmark.results_world import STORIES, results_world
@@ -49,6 +50,7 @@ def _made(folder):
         world.models[name] = endpoint(name, options={"function": name})
     try:
         world.skilled = world.another(*SKILLS, steps=("label",), judge=None)
+        report_of(world.skilled)
     finally:
         for name in SKILLS:
             del FUNCTIONS[name]

@@ -18,7 +18,7 @@ from benchmark.services.differences import pairs_of
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.plot_data import plots_of
-from benchmark.services.reports import forget_report
+from benchmark.services.reports import forget_report, report_of
 from benchmark.services.result_tables import group_table
 from benchmark.services.results import WITHOUT_CALL
 from benchmark.suites.omnitom.labels import DIMENSIONS
@@ -26,6 +26,7 @@ from benchmark.suites.reasons import NO_JUDGEMENT, OPEN, REFUSED, lost_outside
 from benchmark.suites.showing.missing import leads
 from tests.benchmark.results_world import STORIES, ResultsWorld, results_world
 from tests.benchmark.settled import written
+from tests.copies import copied
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 KEPT = 2
@@ -35,7 +36,11 @@ KEPT = 2
 def world(tmp_path) -> ResultsWorld:
     """`random` refuses all stories but two. Of these it has six labels of seven right, which is more than `majority`
     has on average, and less than `majority` has there: all."""
-    held = results_world(tmp_path)
+    return copied("missing answers", lambda: _refused(tmp_path))
+
+
+def _refused(folder) -> ResultsWorld:
+    held = results_world(folder)
     places = RunItem.objects.filter(entrant__run=held.run, step="label").select_related("sample")
     for item in places.filter(entrant__name__in=("majority", "random")):
         if item.sample.number <= KEPT:
@@ -46,6 +51,7 @@ def world(tmp_path) -> ResultsWorld:
         elif item.entrant.name == "random":
             RunItem.objects.filter(pk=item.pk).update(unusable=REFUSED)
     forget_report(held.run)
+    report_of(held.run)
     return held
 
 

@@ -8,9 +8,10 @@ import re
 import pytest
 
 from benchmark.models import Audience
-from benchmark.services.reports import forget_report
+from benchmark.services.reports import forget_report, report_of
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from tests.benchmark.results_world import ResultsWorld, results_world
+from tests.copies import copied
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -19,7 +20,11 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def world(tmp_path) -> ResultsWorld:
     """Bob labelled stories 1 to 3 as gold has them, but for the order of the first proposition of story 2; Esi decided
     one cell of story 3."""
-    held = results_world(tmp_path)
+    return copied("people of a run", lambda: _labelled(tmp_path))
+
+
+def _labelled(folder) -> ResultsWorld:
+    held = results_world(folder)
     for story in held.dataset.samples.order_by("position")[:3]:
         labels = [[belief["labels"][one] for one in DIMENSIONS] for belief in story.beliefs]
         if story.number == 2:
@@ -31,6 +36,7 @@ def world(tmp_path) -> ResultsWorld:
             story.adjudications = {"esi": empty}
         story.save(update_fields=["votes", "adjudications"])
     forget_report(held.run)
+    report_of(held.run)
     return held
 
 

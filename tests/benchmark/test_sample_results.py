@@ -185,7 +185,7 @@ def test_every_reader_answers_as_a_judge_by_its_skill():
     assert matched["sample-careful"] > matched["sample-literal"] > 5
 
 
-def test_the_sample_is_loaded_at_most_once(db):
-    load_sample()
+def test_the_sample_is_loaded_at_most_once():
+    sample()
     with pytest.raises(ValueError, match="already"):
         load_sample()

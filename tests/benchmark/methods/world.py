@@ -10,6 +10,7 @@ from django.utils import timezone
 from benchmark.models import Dataset, Run
 from benchmark.services.method_plans import plans_by_method
 from benchmark.services.plans import Plan
+from benchmark.services.reports import reports_of
 from benchmark.services.runs import start_runs
 from tests.benchmark.controls import world as controls
 from tests.benchmark.controls.world import GOLD
@@ -58,7 +59,7 @@ def plan(dataset: Dataset, models: list[Endpoint], **fields) -> Plan:
 
 
 def methods_world(folder: Path, *methods: str) -> tuple[Cast, list[Run]]:
-    """Finished runs of both models by each method, made once."""
+    """Finished runs of both models by each method, with their reports, made once."""
     return copied(f"methods {methods}", lambda: _made(folder, methods))
 
 
@@ -66,4 +67,6 @@ def _made(folder: Path, methods: tuple[str, ...]) -> tuple[Cast, list[Run]]:
     cast = new_cast()
     plans = plans_by_method(plan(*opentom(cast, folder)), methods)
     runs = start_runs(by=cast.alice, plans=plans, now=timezone.now())
-    return cast, [Run.objects.select_related("job", "dataset", "project").get(pk=work_off(run).pk) for run in runs]
+    done = [Run.objects.select_related("job", "dataset", "project").get(pk=work_off(run).pk) for run in runs]
+    reports_of(done)
+    return cast, done
