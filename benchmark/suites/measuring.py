@@ -10,8 +10,9 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from statistics import fmean, mean, stdev
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from benchmark.domain.averaging import StoryAverages, StoryMetrics, averages
 from benchmark.domain.estimating import ReportedStory, StoryReport, StoryScore, overall_row, report
@@ -44,6 +45,9 @@ from benchmark.suites.unit_estimates import BoundedEstimate, estimate_of_row
 from core.plain import Json
 from core.statistics import RESAMPLES
 from core.statistics.variance import variance_split
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,6 +379,20 @@ def with_analyses(measured: Measured | None, key: str, of: Callable[[Parse], obj
     return replace(measured, metrics=replace(measured.metrics, analyses=analyses))
 
 
+def once(analyse: Callable[[T], R]) -> Callable[[T], R]:
+    """Return a function that analyses once what was read alike in both parses."""
+    known: list[tuple[T, R]] = []
+
+    def analysed(read: T) -> R:
+        for other, made in known:
+            if other == read:
+                return made
+        known.append((read, analyse(read)))
+        return known[-1][1]
+
+    return analysed
+
+
 def _analyses(
     group: MetricGroup, entered: Entered, measured: SampleResults, has_official: bool, score: Scoring, said: Said
 ) -> Analyses:
@@ -382,9 +400,9 @@ def _analyses(
     analyses: dict[str, Analysis | None] = {"official": None}
     seed = int(entered.settings.get("seed", 1))
     parses: tuple[Parse, ...] = ("repaired", "official") if has_official else ("repaired",)
+    facets_of = once(partial(_facets, group=group, seed=seed))
     for parse in parses:
-        scores = [(sample, _scored(sample, result, parse)) for sample, result in measured]
-        facets = {name: _facet(scores, name, group, seed) for name in group.facets}
+        facets = facets_of([(sample, _scored(sample, result, parse)) for sample, result in measured])
         spread = _repeated(group, entered, measured, score, parse)
         if spread and parse == "repaired":
             spread = {**spread, **agreement_over(said, [sample.cluster for sample, _ in measured])}
@@ -400,6 +418,10 @@ def _scored(sample: Sample, result: SampleResult, parse: Parse) -> StoryScore:
     worst, best = shares | dict.fromkeys(out, 0.0), shares | dict.fromkeys(out, 1.0)
     values, why = (None, LEFT_OUT) if len(out) == len(shares) else (shares, "")
     return StoryScore(sample.category, worst, best, values, why, cluster=sample.cluster)
+
+
+def _facets(scores: Sequence[tuple[Sample, StoryScore]], group: MetricGroup, seed: int) -> dict[str, Facet]:
+    return {name: _facet(scores, name, group, seed) for name in group.facets}
 
 
 def _facet(scores: Sequence[tuple[Sample, StoryScore]], name: str, group: MetricGroup, seed: int) -> Facet:

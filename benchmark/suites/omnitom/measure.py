@@ -13,7 +13,7 @@ from benchmark.domain.averaging import StoryAverages
 from benchmark.domain.estimating import StoryReport
 from benchmark.suites.asked import Analyses, Analysis, BySample, Parses
 from benchmark.suites.contract import Entered, Measured
-from benchmark.suites.measuring import Levels, over_repetitions, with_answers, with_columns, with_levels
+from benchmark.suites.measuring import Levels, once, over_repetitions, with_answers, with_columns, with_levels
 from benchmark.suites.omnitom.analyses import (
     Stage1Analyses,
     Stage2Analyses,
@@ -32,7 +32,7 @@ from benchmark.suites.omnitom.said import said_of
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL
 from benchmark.suites.reasons import NO_GOLD
 from core.language import gettext_noop
-from core.plain import plain
+from core.plain import Json, plain
 
 R = TypeVar("R", Stage1Result, Stage2Result)
 
@@ -140,17 +140,21 @@ def _seen(
     both is analysed once."""
     names = ("calls", "judgements", "rows")[: len(without)]
     others = {name: dict(sorted(reasons.items())) for name, reasons in zip(names, without, strict=True)}
-    mended = plain(analyse(repaired))
+    told = once(partial(_plainly, analyse))
     analysed: dict[str, Analysis | None] = {
-        "repaired": {**mended, "outputs": outputs_analysis(outputs, others, seed=seed)},
+        "repaired": {**told(repaired), "outputs": outputs_analysis(outputs, others, seed=seed)},
         "official": None,
     }
     if official and len(official) == len(repaired):  # as the figures, only where no story lacks one
         pairs = zip(official, repaired, strict=True)
         nothing = [unread(result) for result, other in pairs if other.unusable != NO_GOLD]
-        read = mended if official == repaired else plain(analyse(official))
-        analysed["official"] = {**read, "outputs": outputs_analysis(nothing, others, seed=seed)}
+        analysed["official"] = {**told(official), "outputs": outputs_analysis(nothing, others, seed=seed)}
     return analysed
+
+
+def _plainly(analyse: Callable[[Sequence[R]], Stage1Analyses | Stage2Analyses], results: Sequence[R]) -> Json:
+    found: Json = plain(analyse(results))
+    return found
 
 
 def _both(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean
 from typing import NamedTuple
 
 from benchmark.suites.asked import Parse
 from benchmark.suites.by_part import PartEstimate, PartFigure, Parts
 from benchmark.suites.contract import LEFT_OUT, Entered, Measured, Outcome, Resources, Sample
-from benchmark.suites.measuring import counted_outcomes, measured_samples, with_analyses
+from benchmark.suites.measuring import counted_outcomes, measured_samples, once, with_analyses
 from benchmark.suites.opentom.faithfulness import Answer, Unfaithful, unfaithful_rates
 from benchmark.suites.opentom.genres import GENRES
 from benchmark.suites.opentom.kinds import ACCESSIBILITY, FINE, FULLNESS, LABELS, PARTS, UNREAD
@@ -152,7 +153,8 @@ def measure(entered: Entered) -> dict[str, Measured | None]:
     """Return accuracy with the metrics of the paper's tables among the analyses, under `opentom`."""
     seed = int(entered.settings.get("seed", 1))
     measured = measured_samples(entered, GROUP, scored_by(_right))
-    return {GROUP.key: with_analyses(measured, "opentom", lambda parse: _analyses(_labelled(entered, parse), seed))}
+    analyse = once(partial(_analyses, seed=seed))
+    return {GROUP.key: with_analyses(measured, "opentom", lambda parse: analyse(_labelled(entered, parse)))}
 
 
 def _right(sample: Sample, outcome: Outcome, parse: Parse) -> bool | None:
