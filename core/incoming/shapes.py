@@ -126,6 +126,11 @@ def _told(schema: core_schema.CoreSchema, expected: str) -> core_schema.CoreSche
     )
 
 
+SPACE = r"\s\u0085\ufeff"
+"""White space in a set of a regular expression. `\\s` holds one of the two in some languages, the other in others: here
+and where a description is read they would be different texts."""
+
+
 @dataclass(frozen=True, slots=True)
 class Like:
     """Marks a text that a regular expression describes as a whole, `expected` in words."""

@@ -10,9 +10,10 @@ from rest_framework import serializers
 
 from annotation.api.shapes.values import ROLES
 from annotation.models import Invitation, Role
-from core.incoming.shapes import Among, Like, Shape
+from core.incoming.shapes import SPACE, Among, Like, Shape
 
-_EMAIL = r"^$|^[^\s\u0000@,;]+@[^\s\u0000@,;]+\.[^\s\u0000@,;.]+$"
+_PART = rf"[^{SPACE}\u0000@,;]+"
+_EMAIL = rf"^$|^{_PART}@{_PART}\.[^{SPACE}\u0000@,;.]+$"
 
 
 class InvitationIn(Shape):

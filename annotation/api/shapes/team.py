@@ -10,13 +10,13 @@ from rest_framework import serializers
 from annotation.api.shapes.values import ROLES
 from annotation.forms.votes import Dimension
 from annotation.models import Guideline, Membership, Role
-from core.incoming.shapes import Among, Given, Like, Shape, may_lack
+from core.incoming.shapes import SPACE, Among, Given, Like, Shape, may_lack
 
 _ADDITION = Like(r"^[^\u0000]*$", "a text of at most 20000 characters, without NUL", max_length=20_000)
 
 
 def _person() -> Like:
-    return Like(r"^[^\s\u0000]{1,150}$", "a user name")
+    return Like(rf"^[^{SPACE}\u0000]{{1,150}}$", "a user name")
 
 
 class MemberIn(Shape):

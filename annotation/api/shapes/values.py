@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from annotation.domain.drafts import LONGEST
 from annotation.models import ErrorTag, Role
-from core.incoming.shapes import Among, Like
+from core.incoming.shapes import SPACE, Among, Like
 
 MAX_REASON = 2000
 Label = Annotated[str, Like(r"^[^\u0000]{1,40}$", "a label")]
@@ -25,7 +25,7 @@ def words_of_row(name: str, least: str = "+") -> Like:
 
 def words(most: int) -> Like:
     expected = f"a text of at most {most} characters that says something, without NUL"
-    return Like(r"^[^\u0000]*[^\s\u0000][^\u0000]*$", expected, max_length=most)
+    return Like(rf"^[^\u0000]*[^{SPACE}\u0000][^\u0000]*$", expected, max_length=most)
 
 
 def whole(described: dict[str, Any]) -> dict[str, Any]:

@@ -4,10 +4,11 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 import pytest
+from jsonschema_rs import validator_for
 from pydantic import Field, field_validator
 
 from core.incoming.misfit import Misfit, refusal
-from core.incoming.shapes import Among, Counted, Like, Moment, Shape, Within
+from core.incoming.shapes import SPACE, Among, Counted, Like, Moment, Shape, Within
 
 Name = Annotated[str, Like(r"^[a-z]{1,3}$", "1 to 3 small letters")]
 Tag = Annotated[str, Among(["", "a", "b"])]
@@ -125,3 +126,21 @@ def test_one_field_is_looked_at_alone():
     assert Row.wrong_with("count", 10) == "It is 10; expected a whole number from 0 to 9."
     assert Row.wrong_with("count", 9) == "" == Row.wrong_with("name", "ab")
     assert Row.bounds("count") == (0, 9)
+
+
+class Word(Shape):
+    word: Annotated[str, Like(rf"^[^{SPACE}]+$", "a word")]
+
+
+@pytest.mark.parametrize("separating", [True, False])
+def test_white_space_is_the_same_to_who_reads_the_description(separating):
+    """In JSON Schema, `\\s` holds U+FEFF and not U+0085; here it is the other way round."""
+    described = validator_for(Word.model_json_schema())
+    for mark in " \t\n\u0085\u00a0\u3000\ufeff" if separating else "a\u001c\u200b\u180e":
+        sent = {"word": f"a{mark}b"}
+        assert described.is_valid(sent) is not separating, repr(mark)
+        if separating:
+            with pytest.raises(Misfit):
+                Word.of(sent)
+        else:
+            assert Word.of(sent).word == sent["word"]
