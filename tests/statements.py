@@ -97,7 +97,7 @@ class Statements:
             if not sql.startswith("SELECT"):
                 self._note_writer(threading.current_thread())
             if at := _function_of_ours():
-                self.current.add(_statement(at, _form(sql), outcome))
+                self.noted.add((*at, sql, outcome))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
@@ -114,7 +114,12 @@ class Statements:
 
     def _begin(self) -> None:
         self.number, self.writers, self.writing = 0, 0, set[threading.Thread]()
-        self.current: set[str] = set()
+        self.noted: set[tuple[str, str, str, str]] = set()
+
+    @property
+    def current(self) -> set[str]:
+        """What is sent since a test began: made of what was `noted` at its end, as every statement passes there."""
+        return {_statement(file, at, _form(sql), outcome) for file, at, sql, outcome in self.noted}
 
     def _note_writer(self, thread: threading.Thread) -> None:
         """Count a thread that writes beside those that wrote before and are there still: workers of which each came to
@@ -239,15 +244,21 @@ def _processor() -> float:
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
-def _function_of_ours() -> str:
-    """Return the name of the innermost function of the product on the stack, empty if a test sends the statement
-    itself."""
+def _function_of_ours() -> tuple[str, str] | None:
+    """Return the file and the name of the innermost function of the product on the stack, None if a test sends the
+    statement itself."""
     frame = sys._getframe(2)
     while frame is not None:
-        if frame.f_code.co_filename.startswith(OURS):
-            return f"{frame.f_code.co_filename}:{frame.f_code.co_qualname}"
+        code = frame.f_code
+        if _is_ours(code.co_filename):
+            return code.co_filename, code.co_qualname
         frame = frame.f_back
-    return ""
+    return None
+
+
+@cache
+def _is_ours(file: str) -> bool:
+    return file.startswith(OURS)
 
 
 @cache
@@ -257,5 +268,5 @@ def _form(sql: str) -> str:
 
 
 @cache
-def _statement(at: str, form: str, outcome: str) -> str:
-    return blake2b(f"{at}\0{form}\0{outcome}".encode(), digest_size=8).hexdigest()
+def _statement(file: str, at: str, form: str, outcome: str) -> str:
+    return blake2b(f"{file}:{at}\0{form}\0{outcome}".encode(), digest_size=8).hexdigest()
