@@ -38,6 +38,7 @@ from benchmark.suites.registry import group_suite, suite_named
 from benchmark.suites.shown import EntrantsByGroup, NamedEntrant
 from core.language import gettext_noop
 from core.reads import Read
+from core.stored_json import parsed_once, text_of
 from judge.access import has_unfinished, unfinished_in
 from judge.models import AlignmentStudy
 from workers.providers.registry import without_prompts
@@ -207,7 +208,8 @@ def run_document(access: RunAccess) -> Document:
 def shared_document(access: ProjectAccess, report: SharedReport) -> Document:
     """A frozen report as this person may see it, whoever froze it; one across suites with `SuiteRanking`s. Raises
     PermissionDenied."""
-    return _opened(access, document_from(report.metrics), report.run.dataset if report.run else None)
+    text = SharedReport.objects.values_list(text_of("metrics"), flat=True).get(pk=report.pk)
+    return _opened(access, document_from(parsed_once(text)), report.run.dataset if report.run else None)
 
 
 def _opened(access: ProjectAccess, document: Document, dataset: Dataset | None) -> Document:

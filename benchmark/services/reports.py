@@ -27,6 +27,7 @@ from core.language import gettext_noop
 from core.made_by import made_by
 from core.plain import Json
 from core.reads import Read
+from core.stored_json import parsed_once, text_of
 from workers.services.notify import Notifier
 
 log = logging.getLogger(__name__)
@@ -43,7 +44,7 @@ def reports_of(runs: Sequence[Run]) -> dict[int, RunFigures]:
     """Return the figures of each run, by run id. Two queries where all are up to date. Raises BeingComputed for a page
     that answers at once, where those that are not are of many answers."""
     scored = places_of(runs)
-    stored = {row.run_id: row for row in RunReport.objects.filter(run__in=runs)}
+    stored = _stored(runs)
     kept = {run.pk: _current(stored.get(run.pk), scored[run.pk]) for run in runs}
     check_at_once(sum(scored[run][1] for run, report in kept.items() if report is None))
     return {run.pk: kept[run.pk] or _computed_once(run, scored[run.pk]) for run in runs}
@@ -52,16 +53,24 @@ def reports_of(runs: Sequence[Run]) -> dict[int, RunFigures]:
 def _computed_once(run: Run, places: list[int]) -> RunFigures:
     """Return the figures of a run that somebody else computes meanwhile, else compute them."""
     with computing("report", str(run.pk)) as waited:
-        kept = _current(RunReport.objects.filter(run=run).first(), places) if waited else None
+        kept = _current(_stored([run]).get(run.pk), places) if waited else None
         return kept or _computed(run, places)
 
 
-def _current(row: RunReport | None, places: list[int]) -> RunFigures | None:
+def _stored(runs: Sequence[Run]) -> dict[int, str]:
+    """Return the text of what is kept of each run, by run id."""
+    return dict(_TEXTS(runs=sorted({run.pk for run in runs}))) if runs else {}
+
+
+_TEXTS = Read[tuple[int, str]](
+    lambda given: RunReport.objects.filter(run__in=given.runs).order_by().values_list("run_id", text_of("metrics"))
+)
+
+
+def _current(text: str | None, places: list[int]) -> RunFigures | None:
     """Return the figures that are kept, None where they are out of date."""
-    valid = {"places": places, "version": made_by()}
-    if row is None or {name: row.metrics.get(name) for name in valid} != valid:
-        return None
-    return RunFigures.from_json(row.metrics)
+    kept, valid = parsed_once(text) if text else {}, {"places": places, "version": made_by()}
+    return RunFigures.from_json(kept) if {name: kept.get(name) for name in valid} == valid else None
 
 
 class _Scored(NamedTuple):
@@ -95,7 +104,7 @@ def _keep(run: Run, figures: RunFigures, rows: Sequence[_Scored]) -> RunFigures:
     with transaction.atomic():
         if Run.objects.select_for_update().filter(pk=run.pk).first() is None:
             return figures
-        if kept := _current(RunReport.objects.filter(run=run).first(), list(figures.places)):
+        if kept := _current(_stored([run]).get(run.pk), list(figures.places)):
             return kept
         run.story_scores.replace(now)
         kept = replace(figures, entrants=_with_scores(run, rows))

@@ -102,7 +102,7 @@ EntrantsByGroup = Mapping[str, Sequence[EntrantResults]]
 class ParseResults:
     """The material of tables and pictures of one parse, for each metric group of the suite: all `entrants`, those
     that are `read`, with figures of the parse, and those that are `analysed`, with analyses of it too, which no
-    leaderboard has."""
+    leaderboard has. Nobody changes any of it: other pages are shown the same."""
 
     parse: str
     entrants: EntrantsByGroup

@@ -46,7 +46,15 @@ from annotation.forms.corpus import StoryFilter
 from annotation.forms.tables import TablesFilter
 from annotation.models import Assignment, GoldLabel, Membership, Method, Proposition, PropositionFlag, Role, User
 from benchmark.forms.items import ItemFilter
-from benchmark.models import Audience, DatasetSample, ResultsVisibility, RunItem, SharedItem
+from benchmark.models import (
+    Audience,
+    DatasetSample,
+    ResultsVisibility,
+    RunItem,
+    RunReport,
+    SharedItem,
+    SharedReport,
+)
 from benchmark.services.alignment_tables import load_tables, units_of
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.datasets import freeze
@@ -60,6 +68,7 @@ from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.steps import LABEL
 from benchmark.suites.registry import suite_named
 from benchmark.suites.story_scores import PARSES
+from core.stored_json import parsed_once, text_of
 from judge.models import Alignment
 from judge.services.studies import Plan, make_study
 from tests.benchmark.evaluation import endpoint
@@ -522,6 +531,19 @@ def test_no_address_tells_gold_that_is_open(site, audience, once_frozen, monkeyp
         sees = Role(audience.value).rank <= {"bob": Role.ANNOTATOR, "esi": Role.EXPERT}[name].rank
         lists = [text for address, text in told.items() if "/items/?" in address]
         assert any(one.startswith("200") for one in lists) == sees  # the walk is not refused everywhere
+    if (audience, once_frozen) == SETTINGS[0]:  # others ask for few, or see none
+        assert_nobody_changed_a_report()
+
+
+def assert_nobody_changed_a_report() -> None:
+    """What was parsed for one page is shown to the next: here to hundreds, of all figures and files."""
+    read = parsed_once.cache_info().currsize
+    texts = [
+        text for model in (RunReport, SharedReport) for text in model.objects.values_list(text_of("metrics"), flat=True)
+    ]
+    asked = parsed_once.cache_info().hits
+    assert [parsed_once(text) for text in texts] == [json.loads(text) for text in texts]
+    assert parsed_once.cache_info().hits - asked == len(texts) <= read
 
 
 @pytest.mark.dear
