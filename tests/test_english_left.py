@@ -64,29 +64,23 @@ def left_of(answer, own: OwnData) -> list[str]:
     return english_left(answer.content.decode(), own) if media.startswith("text/html") else []
 
 
-def test_every_page_of_the_urlconf_is_chinese(addresses, cast):  # noqa: F811
-    own, left = OwnData(LABELS | NAMES | KEPT), {}
-    for client, pages in own_pages(addresses, cast):
-        for name, address in pages.items():
-            left[name] = left_of(client.get(address, **CHINESE), own)
-    assert len(left) > 150
-    assert {name: new for name, texts in left.items() if (new := set(texts))} == {}
-
-
-def test_every_form_of_a_page_is_answered_in_chinese(addresses, cast):  # noqa: F811
-    """As it stands, emptied, with nonsense, and with files of every kind; what it changes is taken back."""
-    own, left, pressed = OwnData(LABELS | NAMES | KEPT), {}, set()
+def test_every_page_of_the_urlconf_is_chinese_and_every_form_of_one_is_answered_in_chinese(
+    addresses,  # noqa: F811
+    cast,  # noqa: F811
+):
+    """A form as it stands, emptied, with nonsense, and with files of every kind; what it changes is taken back."""
+    own, left, pressed = OwnData(LABELS | NAMES | KEPT), {}, {}
     for client, pages in own_pages(addresses, cast):
         for name, address in pages.items():
             page = client.get(address, **CHINESE)
+            left[name] = left_of(page, own)
             html = "" if page.streaming or page.status_code != 200 else page.content.decode("utf-8", "ignore")
             for form in forms_of(html, address):
                 if (key := (name, form.key)) in pressed or form.action.startswith(NOT_PRESSED):
                     continue
-                pressed.add(key)
-                left.setdefault(name, set()).update(text for text in _answers(client, form, own))
-    assert len(pressed) > 40
-    assert {name: new for name, texts in left.items() if (new := texts)} == {}
+                pressed[key] = [*_answers(client, form, own)]
+    assert len(left) > 150 and len(pressed) > 40
+    assert {name: new for name, texts in (left | pressed).items() if (new := set(texts))} == {}
 
 
 def _answers(client: Client, form: Form, own: OwnData) -> Iterator[str]:
