@@ -22,18 +22,31 @@ from benchmark.services.shared_reports import freeze_run
 from benchmark.services.visibility import set_audience
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from tests.benchmark.results_world import ResultsWorld, results_world
+from tests.copies import copied
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
-def world(tmp_path, monkeypatch) -> ResultsWorld:
+def world(request, tmp_path, monkeypatch) -> ResultsWorld:
     cache.clear()
     monkeypatch.setattr("benchmark.views.plots.caches", {"figures": DummyCache("", {})})
     monkeypatch.setattr(Picture, "draw", lambda *_, **how: b"drawn")  # who sees a picture does not depend on its lines
-    held = results_world(tmp_path)
+    if "pages" in request.fixturenames:
+        return copied("pages of results", lambda: _with_pages(tmp_path))
+    return _shown(tmp_path)
+
+
+def _shown(folder) -> ResultsWorld:
+    held = results_world(folder)
     project = held.dataset.project
     set_audience(by=held.alice, project=project, audience=Audience.EVERYONE, once_frozen=True)
+    return held
+
+
+def _with_pages(folder) -> ResultsWorld:
+    held = _shown(folder)
+    held.pages = _pages(held)
     return held
 
 
@@ -43,13 +56,17 @@ def pages(world) -> list[str]:
 
     That all of them wait for the same, one test shows; of others, which show when they do, a third is enough.
     """
+    return world.pages
+
+
+def _pages(world: ResultsWorld) -> list[str]:
     story = world.dataset.samples.first()
     story.votes = {"zoe": [[belief["labels"][one] for one in DIMENSIONS] for belief in story.beliefs]}
     story.save(update_fields=["votes"])
     forget_report(world.run)
     report = freeze_run(by=world.alice, run=world.run, title="For the paper")
     item = RunItem.objects.filter(entrant__run=world.run, call__isnull=False).first()
-    copied = report.items.filter(call__isnull=False).first()
+    frozen = report.items.filter(call__isnull=False).first()
     first, second = (world.entrant(name) for name in ("majority", "random"))
     values = {
         "slug": world.dataset.project.slug, "uid": world.run.uid, "report": report.uid, "pk": item.pk,
@@ -63,7 +80,7 @@ def pages(world) -> list[str]:
     for one in patterns:
         route = str(one.pattern)
         if route.startswith(("runs/", "results/")) and one.name not in NO_PARSE:
-            own = {"pk": copied.pk} if one.name in ("shared_item", "shared_answer") else SPECIAL.get(one.name, {})
+            own = {"pk": frozen.pk} if one.name in ("shared_item", "shared_answer") else SPECIAL.get(one.name, {})
             known = values | own
             address = reverse(
                 f"benchmark:{one.name}", kwargs={"slug": values["slug"]} | {k: known[k] for k in one.pattern.converters}
