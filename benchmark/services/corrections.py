@@ -22,6 +22,7 @@ from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.shown import EntrantResults, NamedEntrant, RunEntrant
 from core.made_by import made_by
 from core.plain import Json
+from core.reads import Read
 from judge.domain.calibration.corrected import corrected
 from judge.domain.calibration.differing import differing
 from judge.domain.calibration.score import Corrected, shown
@@ -164,16 +165,26 @@ class _States:
     runs: Mapping[int, Sequence[int]]
 
 
-def _states_of(runs: Sequence[Run]) -> _States:
-    studies = AlignmentStudy.objects.filter(project__in={run.project_id for run in runs}).order_by("-id")
-    settled = "tasks__settled"
-    rows = studies.values_list("pk", "uid", "name").annotate(
-        Count("tasks"),
-        Count(settled),
-        Sum(f"{settled}__revision"),
-        Max(f"{settled}__changed_at"),
-        whole=Count(settled, filter=Q(**{f"{settled}__open_rows": 0})),
+_STUDIES = Read[tuple[Any, ...]](
+    lambda given: (
+        AlignmentStudy.objects.filter(project__in=given.projects)
+        .order_by("-id")
+        .values_list("pk", "uid", "name")
+        .annotate(
+            Count("tasks"),
+            Count("tasks__settled"),
+            Sum("tasks__settled__revision"),
+            Max("tasks__settled__changed_at"),
+            whole=Count("tasks__settled", filter=Q(tasks__settled__open_rows=0)),
+        )
     )
+)
+"""How far each study is: every page of figures asks."""
+
+
+def _states_of(runs: Sequence[Run]) -> _States:
+    projects = sorted({run.project_id for run in runs})
+    rows = _STUDIES(projects=projects) if projects else []
     settled_studies = {pk: [pk, *map(str, state)] for pk, *state, whole in rows if whole}
     scores: dict[int, list[int]] = {}
     if not settled_studies:

@@ -7,12 +7,13 @@ from typing import Any
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
-from benchmark.models import Run, RunItem, SharedItem
+from benchmark.models import DatasetSample, Run, RunItem, SharedItem
 from benchmark.services.selections import OF_RUN, selection_named
 from benchmark.suites.contract import Step, Suite
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_GOLD, NOT_STRUCTURED
 from benchmark.suites.registry import suite_named
 from core.language import gettext_noop
+from core.reads import Read
 from workers.models import ItemState
 
 LOST = Q(item=None, call=None) & ~Q(unusable="")
@@ -117,7 +118,12 @@ def items_of(
 
 def numbers_of(run: Run) -> set[int]:
     """Return the numbers of the stories that the run has items of."""
-    return set(RunItem.objects.filter(entrant__run=run).order_by().values_list("sample__number", flat=True).distinct())
+    return {number for (number,) in _NUMBERS(run=run.pk)}
+
+
+_NUMBERS = Read[tuple[int]](
+    lambda given: RunItem.objects.filter(entrant__run=given.run).order_by().values_list("sample__number").distinct()
+)
 
 
 def _at_step(step: Step, problem: str) -> Q:
@@ -174,17 +180,33 @@ def state_of(item: RunItem | SharedItem) -> str:
 
 
 def categories_of(run: Run) -> list[str]:
-    names = run.dataset.samples.order_by("category").values_list("category", flat=True)
-    return list(names.distinct())
+    return [category for (category,) in _CATEGORIES(dataset=run.dataset_id)]
+
+
+_CATEGORIES = Read[tuple[str]](
+    lambda given: (
+        DatasetSample.objects.filter(dataset_id=given.dataset).order_by("category").values_list("category").distinct()
+    )
+)
 
 
 def parts_of(run: Run, key: str) -> list[tuple[str, str]]:
     """Return (key, name) of the selections to choose from: the splits of the dataset, and the one of `key` where it is
     a run's."""
-    splits = run.dataset.samples.exclude(split="").order_by("split").values_list("split", flat=True).distinct()
-    splits_named = [(split, gettext_noop(f"Split {split}")) for split in splits]
+    splits_named = [(split, gettext_noop(f"Split {split}")) for (split,) in _SPLITS(dataset=run.dataset_id)]
     part = selection_named(run.dataset, key, run.suite) if key.startswith(OF_RUN) else None
     return [*splits_named, (part.key, part.label)] if part else splits_named
+
+
+_SPLITS = Read[tuple[str]](
+    lambda given: (
+        DatasetSample.objects.filter(dataset_id=given.dataset)
+        .exclude(split="")
+        .order_by("split")
+        .values_list("split")
+        .distinct()
+    )
+)
 
 
 def neighbours(item: RunItem, closed: Set[int] = frozenset()) -> dict[str, RunItem | None]:
