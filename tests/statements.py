@@ -39,7 +39,12 @@ A_TEST = 0.01
 """Seconds that any test costs."""
 CHEAP = 0.1
 """Seconds of a test that is not given up again where others came to send the same: it may show more than it sends."""
-MANY = re.compile(r"(?:%s|\(%s(?:, %s)*\))(?:, (?:%s|\(%s(?:, %s)*\)))+")
+_VALUE = r"(?:%s|\?\d+)"
+_ROW = rf"\({_VALUE}(?:, {_VALUE})*\)"
+VALUES = re.compile(rf"(?:{_VALUE}|{_ROW})(?:, (?:{_VALUE}|{_ROW}))*")
+CASES = re.compile(r"(WHEN \([^()]*\) THEN …)(?: \1)+")
+NUMBERS = re.compile(r'(?<=LIMIT )-?\d+|(?<=OFFSET )\d+|(?<=_)\d+(?=")')
+"""What Django writes into the text: how many rows are asked for, and keys in names that the product gives."""
 SAVEPOINT = re.compile(r"SAVEPOINT .*")
 
 
@@ -263,8 +268,9 @@ def _is_ours(file: str) -> bool:
 
 @cache
 def _form(sql: str) -> str:
-    """Return the statement without the number of its values."""
-    return SAVEPOINT.sub("SAVEPOINT", MANY.sub("…", sql))
+    """Return the statement without its values, be they one or many: parameters, rows, cases, and numbers in the
+    text."""
+    return SAVEPOINT.sub("SAVEPOINT", CASES.sub(r"\1", NUMBERS.sub("…", VALUES.sub("…", sql))))
 
 
 @cache

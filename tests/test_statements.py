@@ -17,6 +17,7 @@ from tests.statements import (
     Collected,
     Sent,
     Statements,
+    _form,
     collected_in,
     covering,
     left_out,
@@ -140,12 +141,50 @@ def test_statements_of_the_product_are_noted_by_function_form_and_outcome(tmp_pa
     assert len(notes.current) == 2
     first(sending("SELECT 1 WHERE x IN (%s, %s, %s, %s)"))
     assert len(notes.current) == 2, "the same with more values"
+    for values in ("IN (%s)", "IN (%s, %s)"):
+        first(sending(f"SELECT 1 WHERE x {values}"))
+    assert len(notes.current) == 2, "one value is not another form"
     first(sending('SAVEPOINT "s140_x1"'))
     first(sending('SAVEPOINT "s141_x2"'))
     assert len(notes.current) == 3
     with pytest.raises(ValueError, match="no such"):
         first(sending("SELECT 1 WHERE x IN (%s, %s)", ValueError("no such")))
-    assert (notes.number, len(notes.current)) == (7, 4)
+    assert (notes.number, len(notes.current)) == (9, 4)
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        ("SELECT 1 LIMIT 5", "SELECT 1 LIMIT 21"),
+        ("SELECT 1 LIMIT 5 OFFSET 5", "SELECT 1 LIMIT 5 OFFSET 10"),
+        ("INSERT INTO a (b, c) VALUES (?1, %s)", "INSERT INTO a (b, c) VALUES (?1, %s), (?1, %s), (?1, %s)"),
+        ("INSERT INTO a (b) VALUES (%s)", "INSERT INTO a (b) VALUES (%s), (%s)"),
+        (
+            "UPDATE a SET b = CASE WHEN (id = %s) THEN %s ELSE NULL END",
+            "UPDATE a SET b = CASE WHEN (id = %s) THEN %s WHEN (id = %s) THEN %s ELSE NULL END",
+        ),
+        ('SELECT EXISTS(SELECT 1) AS "of_7"', 'SELECT EXISTS(SELECT 1) AS "of_12"'),
+    ],
+)
+def test_values_make_no_form(same):
+    one, other = same
+    assert _form(one) == _form(other)
+
+
+@pytest.mark.parametrize(
+    "forms",
+    [
+        ("SELECT 1 LIMIT 5", "SELECT 1", "SELECT 1 LIMIT 5 OFFSET 5"),
+        ('SELECT 1 AS "a1"', 'SELECT 1 AS "a2"'),
+        (
+            "UPDATE a SET b = CASE WHEN (id = %s) THEN %s END",
+            "UPDATE a SET b = CASE WHEN (id = %s) THEN %s WHEN (id = %s) THEN c END",
+        ),
+        ("SELECT 1 WHERE x = %s", "SELECT 1 WHERE x = %s OR x = %s", "SELECT 1 WHERE x IN (%s)"),
+    ],
+)
+def test_what_asks_otherwise_is_a_form(forms):
+    assert len({_form(sql) for sql in forms}) == len(forms)
 
 
 def test_threads_count_that_write_at_once(tmp_path):
