@@ -35,6 +35,8 @@ UNKNOWN = -1_000_000_000
 FEW = 20  # statements of a test that PostgreSQL answers in less than a twentieth of a second
 A_SECOND = 400
 """Statements of a test whose seconds were not noted, in one of them."""
+SERVED = 5_000
+"""Statements that PostgreSQL answers in a second of a processor of its own."""
 A_TEST = 0.01
 """Seconds that any test costs."""
 CHEAP = 0.1
@@ -60,8 +62,8 @@ class Sent:
 
     @property
     def cost(self) -> float:
-        """Seconds of a processor, about."""
-        return A_TEST + (self.number / A_SECOND if self.seconds is None else self.seconds)
+        """Seconds of a processor, about, the server's among them."""
+        return A_TEST + (self.number / A_SECOND if self.seconds is None else self.seconds + self.number / SERVED)
 
 
 @dataclass(frozen=True)

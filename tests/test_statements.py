@@ -14,6 +14,7 @@ from tests.statements import (
     CHEAP,
     FEW,
     ROOT,
+    SERVED,
     Collected,
     Sent,
     Statements,
@@ -42,6 +43,11 @@ def test_what_costs_least_is_taken_for_a_statement():
     assert covering({"quick": quick, "slow": slow}) == {"quick"}
     assert covering({"quick": sent(3 * A_SECOND, "ab"), "slow": slow}) == {"slow"}, "not noted: by its statements"
     assert covering({"quick": sent(A_SECOND, "ab"), "slow": slow}) == {"quick"}
+
+
+def test_what_the_server_takes_is_a_cost():
+    tests = {"few": Sent(SERVED // 10, 1, frozenset("ab"), 0.9), "many": Sent(SERVED, 1, frozenset("ab"), 0.8)}
+    assert covering(tests) == {"few"}
 
 
 def test_what_is_dear_is_given_up_where_others_came_to_send_the_same():
