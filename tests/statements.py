@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
+from types import CodeType, FunctionType
 from typing import Any
 
 import pytest
@@ -238,7 +239,28 @@ def _is_of_database(item: pytest.Item) -> bool:
 
 
 def _looking(items: Iterable[pytest.Item]) -> set[str]:
-    return {item.nodeid for item in items if "vendor" in item.function.__code__.co_names}
+    return {item.nodeid for item in items if _looks(item.function)}
+
+
+def _looks(function: FunctionType) -> bool:
+    """Whether a test, or a function of its file that it calls, asks which database there is."""
+    waiting, met = [function], set()
+    while waiting:
+        one = waiting.pop()
+        met.add(one)
+        names = _names(one.__code__)
+        if "vendor" in names:
+            return True
+        found = [one.__globals__.get(name) for name in names]
+        called = {other for other in found if isinstance(other, FunctionType) and other.__module__ == one.__module__}
+        waiting += called - met
+    return False
+
+
+def _names(code: CodeType) -> set[str]:
+    """The names that a function asks for, those within its comprehensions among them."""
+    inner = [_names(one) for one in code.co_consts if isinstance(one, CodeType)]
+    return {*code.co_names}.union(*inner)
 
 
 def _file_of(test: str) -> str:

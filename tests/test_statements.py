@@ -75,6 +75,10 @@ def looking(connection):
     return connection.vendor
 
 
+def calling(connection):
+    return [looking(one) for one in [connection]]
+
+
 def plain():
     pass
 
@@ -82,11 +86,11 @@ def plain():
 def test_what_is_long_and_sends_nothing_of_its_own_is_left_out(noted):
     folder = noted(
         {"short": (FEW - 1, 1, "ab"), "long": (FEW, 2, "ab")},
-        {"own": (FEW, 1, "abc"), "looks": (FEW, 1, "ab"), "at once": (FEW, 3, "ab")},
+        {"own": (FEW, 1, "abc"), "looks": (FEW, 1, "ab"), "calls": (FEW, 1, "ab"), "at once": (FEW, 3, "ab")},
     )
     items = [
-        SimpleNamespace(nodeid=name, function=looking if name == "looks" else plain)
-        for name in ("short", "long", "own", "looks", "at once", "skipped on SQLite")
+        SimpleNamespace(nodeid=name, function={"looks": looking, "calls": calling}.get(name, plain))
+        for name in ("short", "long", "own", "looks", "calls", "at once", "skipped on SQLite")
     ]
     assert left_out(items, folder) == {"long"}
     assert left_out(items[1:2], folder) == set(), "where nothing else runs it is the one that sends its statements"
