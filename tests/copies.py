@@ -32,16 +32,24 @@ SMALL = 64 * 1024
 
 
 RAISED = """
-SELECT setval(sequence, GREATEST(nextval(sequence), %s))
-FROM (SELECT pg_get_serial_sequence(%s, 'id') AS sequence) AS named
+SELECT setval(sequence, GREATEST(nextval(sequence), (SELECT max(id) FROM {table})))
+FROM (SELECT pg_get_serial_sequence('{table}', 'id') AS sequence) AS named
 """
 """A sequence is never lowered: rows that this process made, and may copy again, have higher ids."""
 
 
 @dataclass(frozen=True)
+class _Rows:
+    """Of one table; on PostgreSQL as `COPY` tells them and takes them again."""
+
+    columns: list[str]
+    held: list[tuple] | bytes
+
+
+@dataclass(frozen=True)
 class _Copy:
     made: bytes  # pickled, so that no test changes another's
-    rows: dict[str, tuple[list[str], list[tuple]]]
+    rows: dict[str, _Rows]
 
 
 _copies: dict[str, _Copy] = {}
@@ -63,13 +71,14 @@ def copied(name: str, make: Callable[[], Made]) -> Made:
     """
     if _filled():
         return make()
-    if name not in _copies:
+    if of_another := name not in _copies:
         with _by_one_process(name) as file:
             if not (file and file.exists()):
                 return _keep(name, make(), file)
             _copies[name] = pickle.loads(file.read_bytes())
-            _raise_sequences(_copies[name].rows)
     _write(_copies[name].rows)
+    if of_another:
+        _raise_sequences(_copies[name].rows)
     return pickle.loads(_copies[name].made)
 
 
@@ -110,7 +119,8 @@ def empty_what_is_filled(test: TransactionTestCase) -> None:
 
 
 def _empty_postgresql() -> None:
-    """To truncate a table makes its files anew: for a few rows it takes thirty times as long as to delete them."""
+    """To truncate a table makes its files anew, and those of every table that refers to it: for a few rows it takes
+    thirty times as long as to delete them."""
     sizes = _sizes()
     with transaction.atomic(), connection.cursor() as cursor:
         if large := [_quoted(table) for table in sizes if sizes[table] > SMALL]:
@@ -147,52 +157,79 @@ def _tables() -> list[str]:
 
 
 def _filled() -> bool:
-    # to plan a look at every table takes PostgreSQL longer than most tests
-    return bool(_filled_of(_tables() if connection.vendor == "sqlite" else [*_sizes()]))
+    return bool(_filled_of(_with_files()))
 
 
-def _rows() -> dict[str, tuple[list[str], list[tuple]]]:
-    found = {}
+def _with_files() -> list[str]:
+    """Return the tables that may have rows: to plan a look at each takes PostgreSQL longer than most tests."""
+    return _tables() if connection.vendor == "sqlite" else [*_sizes()]
+
+
+def _rows() -> dict[str, _Rows]:
+    read = _copied_out if connection.vendor == "postgresql" else _selected
     with connection.cursor() as cursor:
-        for table in _tables():
-            cursor.execute(f"SELECT * FROM {_quoted(table)}")
-            rows = [tuple(map(_as_sent, row)) for row in cursor.fetchall()]
-            if rows:
-                found[table] = ([column[0] for column in cursor.description], rows)
-    return found
+        return {table: read(cursor, table) for table in _filled_of(_with_files())}
+
+
+def _selected(cursor: Any, table: str) -> _Rows:
+    cursor.execute(f"SELECT * FROM {_quoted(table)}")
+    return _Rows([column[0] for column in cursor.description], [tuple(map(_as_sent, row)) for row in cursor.fetchall()])
 
 
 def _as_sent(value: Any) -> Any:
     """To SQLite a moment is sent as a text: made of it once, not for each copy."""
-    return value.isoformat(" ") if isinstance(value, datetime) and connection.vendor == "sqlite" else value
+    return value.isoformat(" ") if isinstance(value, datetime) else value
 
 
-def _write(rows: dict[str, tuple[list[str], list[tuple]]]) -> None:
+def _copied_out(cursor: Any, table: str) -> _Rows:
+    cursor.execute(f"SELECT * FROM {_quoted(table)} LIMIT 0")
+    columns = [column[0] for column in cursor.description]
+    ordered = f"SELECT {_listed(columns)} FROM {_quoted(table)} ORDER BY 1"  # else as they came to lie
+    with cursor.copy(f"COPY ({ordered}) TO STDOUT (FORMAT BINARY)") as copy:
+        return _Rows(columns, b"".join(copy))
+
+
+def _write(rows: dict[str, _Rows]) -> None:
     """Foreign keys are checked at the commit, so the order of tables does not matter, but for the marks of what is
     written."""
     with transaction.atomic(), connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            _copy_in(cursor, rows)
+            return
         for table in sorted(rows.keys() - MARKS):
-            _insert(cursor, table, *rows[table])
+            _insert(cursor, table, rows[table])
         for table in MARKS:
             cursor.execute(f"DELETE FROM {_quoted(table)}")
             if table in rows:
-                _insert(cursor, table, *rows[table])
+                _insert(cursor, table, rows[table])
 
 
-def _raise_sequences(rows: dict[str, tuple[list[str], list[tuple]]]) -> None:
+def _copy_in(cursor: Any, rows: dict[str, _Rows]) -> None:
+    """Without foreign keys and triggers: all is there that they ask for and would write."""
+    cursor.execute("SET LOCAL session_replication_role = replica")
+    for table, kept in rows.items():
+        with cursor.copy(f"COPY {_quoted(table)} ({_listed(kept.columns)}) FROM STDIN (FORMAT BINARY)") as copy:
+            copy.write(kept.held)
+    cursor.execute("SET LOCAL session_replication_role = origin")  # the transaction may be the test's
+
+
+def _insert(cursor: Any, table: str, kept: _Rows) -> None:
+    places = ", ".join(["%s"] * len(kept.columns))
+    cursor.executemany(f"INSERT INTO {_quoted(table)} ({_listed(kept.columns)}) VALUES ({places})", kept.held)
+
+
+def _raise_sequences(rows: dict[str, _Rows]) -> None:
     """PostgreSQL's do not notice the ids of rows that are copied; SQLite's do."""
     if connection.vendor == "sqlite":
         return
     with connection.cursor() as cursor:
-        for table, (columns, held) in rows.items():
-            if "id" in columns:
-                at = columns.index("id")
-                cursor.execute(RAISED, [max(row[at] for row in held), _quoted(table)])
+        for table in rows:
+            if "id" in rows[table].columns:
+                cursor.execute(RAISED.format(table=_quoted(table)))
 
 
-def _insert(cursor: Any, table: str, columns: list[str], rows: list[tuple]) -> None:
-    names, places = ", ".join(map(_quoted, columns)), ", ".join(["%s"] * len(columns))
-    cursor.executemany(f"INSERT INTO {_quoted(table)} ({names}) VALUES ({places})", rows)
+def _listed(columns: Sequence[str]) -> str:
+    return ", ".join(map(_quoted, columns))
 
 
 def _quoted(name: str) -> str:
