@@ -27,7 +27,7 @@ Made = TypeVar("Made")
 KEPT_BY_MIGRATIONS = {ContentType._meta.db_table, Permission._meta.db_table}
 MARKS = [ChangedProposition._meta.db_table, ChangedTable._meta.db_table]
 """Tables that the database's triggers write, on SQLite also where rows are deleted."""
-SMALL = 64 * 1024
+SMALL = 1024 * 1024
 """Bytes of a table on PostgreSQL up to which its rows are deleted, not truncated."""
 
 
