@@ -44,20 +44,29 @@ def drawn_anew_p(sums: Floats, chance: Floats, is_blind: Bools, *, seed: int, dr
     its sum, its chance of being drawn blind, and whether it was: shape (units,) each."""
     observed = float((sums * (is_blind - chance)).sum())
     # Units of equal sum and chance are counted, not drawn one by one: half a million votes fall into a few hundred
-    # kinds.
-    kinds, counts = np.unique(np.round(np.column_stack([sums, chance]), 12), axis=0, return_counts=True)
-    drawn = np.random.default_rng(seed).binomial(counts, kinds[:, 1], size=(draws, len(kinds)))
-    statistics = (drawn - counts * kinds[:, 1]) @ kinds[:, 0]
+    # kinds. As complex numbers they are sorted at once, by sum and then by chance.
+    kinds, counts = np.unique(np.round(sums, 12) + 1j * np.round(chance, 12), return_counts=True)
+    drawn = _drawn(counts, kinds.imag, draws, np.random.default_rng(seed))
+    statistics = (drawn - counts * kinds.imag) @ kinds.real
     scale = float(np.abs(sums).sum())
     return float((np.sum(np.abs(statistics) >= abs(observed) - 1e-9 * scale) + 1) / (draws + 1))
+
+
+def _drawn(counts: Ints, chance: Floats, draws: int, rng: np.random.Generator) -> Ints:
+    """Return how many of the `counts` units of each kind each draw makes blind: shape (draws, kinds)."""
+    shape = (draws, len(counts))
+    if counts.max(initial=0) > 1:
+        return rng.binomial(counts, chance, size=shape)
+    # The same draws for a tenth of the time: of a single unit it is one random number that decides.
+    at = rng.random(shape)
+    return np.where(chance <= 0.5, at > 1 - chance, at <= chance).astype(np.int64)
 
 
 def _units(votes: Votes, blind: Bools) -> tuple[Floats, Floats, Bools]:
     """Return for each unit of the draw: how far its votes are above the mean of their annotator and dimension, summed;
     its chance of being drawn blind; and whether it was. Shape (units,) each."""
     takes = (votes.label == votes.suggested).astype(float)
-    _, unit = np.unique(np.column_stack([votes.unit, blind]), axis=0, return_inverse=True)
-    unit = unit.reshape(-1)
+    _, unit = np.unique(2 * votes.unit + blind, return_inverse=True)
     sums = np.bincount(unit, weights=takes - _means(takes, votes)).astype(float)
     first = np.unique(unit, return_index=True)[1]
     return sums, votes.blind_chance[first], blind[first]

@@ -20,7 +20,7 @@ from annotation.domain.anchoring import (
 )
 from annotation.domain.anchoring.alternative_annotator import FEW_ANNOTATORS, FEW_ITEMS, signed_rank_p
 from annotation.domain.anchoring.estimates import BINS, Median
-from annotation.domain.anchoring.randomisation import randomisation_p
+from annotation.domain.anchoring.randomisation import _drawn, randomisation_p
 from annotation.domain.anchoring.report import NO_CHANCE
 from bench.anchoring import simulated
 from core.statistics import few
@@ -176,6 +176,12 @@ def test_the_draw_anew_by_hand():
     assert randomisation_p(_votes(rows, chance=0), seed=1) is randomisation_p(_votes(rows[:2]), seed=1) is None
     report = _report(rows, chance=0)["overall"]
     assert (report["effect"], report["effect_reason"]) == (None, NO_CHANCE)
+
+
+def test_single_units_are_drawn_as_units_of_a_kind_are():
+    chance = np.array([0.01, 0.2, 0.5, 0.6, 0.99])
+    drawn = _drawn(np.ones(5, dtype=np.int64), chance, 400, np.random.default_rng(3))
+    assert (drawn == np.random.default_rng(3).binomial(1, chance, size=(400, 5))).all()
 
 
 def test_votes_cast_without_the_suggestion_in_sight_keep_their_arm():
