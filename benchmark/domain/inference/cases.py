@@ -103,10 +103,8 @@ class Cases:
 
     def best_first(self) -> Cases:
         """Models by their falling worst case and then by name."""
-        means = mean_of(self.worst)
-        return self[
-            sorted(range(len(self.models)), key=lambda row: (-np.nan_to_num(means[row], nan=-1), self.models[row]))
-        ]
+        falling: Floats = -np.nan_to_num(mean_of(self.worst), nan=-1)
+        return self[sorted(range(len(self.models)), key=lambda row: (falling[row], self.models[row]))]
 
     @property
     def lost(self) -> NDArray[np.int64]:

@@ -209,7 +209,8 @@ class _Sums:
     def _macro(self, cells: Floats) -> Figure:
         shares = _agreeing(cells)
         has = np.isfinite(shares)
-        columns = np.column_stack([np.where(has, shares, 0), has]) * self._weights[:, None]
+        columns: Floats = np.column_stack([np.where(has, shares, 0), has])
+        columns = columns * self._weights[:, None]
         return self._estimate(columns, _mean, int(has.sum()), SHARE, NOTHING)
 
     def _estimate(self, columns: Floats, measure: Ratio, n: int, scale: Scale, empty: str) -> Figure:
