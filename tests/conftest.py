@@ -13,7 +13,9 @@ from functools import cache, partial
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.core.cache import caches
+from django.test import override_settings
 from django.utils import translation
 from hypothesis import settings as hypothesis_settings
 
@@ -79,6 +81,11 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.freeze()
     gc.set_threshold(50_000)
     gc.enable()
+
+
+def pytest_sessionfinish() -> None:
+    """Have pytest go through nothing of what the tests left, which it does twice."""
+    gc.freeze()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -205,40 +212,40 @@ def copies_are_shared(django_test_environment, folder_of_all) -> None:
 NUMBERS = itertools.count()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def quick_and_local(django_test_environment, tmp_path_factory) -> Generator[None, None, None]:
+    """Fast password hashing, plain static files, caches in memory, no limit of requests a minute, and no files outside
+    the folder of the tests."""
+    memory = "django.core.cache.backends.locmem.LocMemCache"
+    static = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    throttle = "rest_framework.throttling.SimpleRateThrottle.THROTTLE_RATES"
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        override_settings(
+            PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"],
+            STORAGES={**settings.STORAGES, "staticfiles": static},
+            CACHES={name: {"BACKEND": memory, "LOCATION": name} for name in settings.CACHES},
+            SECURE_SSL_REDIRECT=False,
+            COMPUTING_DIR=tmp_path_factory.getbasetemp() / "computing",  # other processes' runs have the same ids
+        ),
+    ):
+        patch.setattr(throttle, {"user": None, "anon": None})  # thousands a minute, of few people
+        yield
+
+
 @pytest.fixture(autouse=True)
-def nothing_derived_from_another_test(monkeypatch) -> None:
+def nothing_of_another_test(settings, tmp_path_factory) -> Generator[None, None, None]:
     """What a process keeps is known by ids and digests: another test's prompt set has the same id, and a test may
-    change a dataset under its digest."""
+    change a dataset under its digest. No language that a request of a test chose outlives it, and no file."""
     from benchmark.services import asking
 
-    monkeypatch.setattr(asking, "_kept", OrderedDict())
+    asking._kept = OrderedDict()
     asking._loaded.cache_clear()
-
-
-@pytest.fixture(autouse=True)
-def english() -> Generator[None, None, None]:
-    """No language that a request of a test chose outlives it."""
+    for name in settings.CACHES:
+        caches[name].clear()
+    settings.MEDIA_ROOT = tmp_path_factory.getbasetemp() / f"media-{next(NUMBERS)}"  # few tests make it
     yield
     translation.deactivate()
-
-
-@pytest.fixture(autouse=True)
-def quick_and_local(settings, tmp_path_factory, monkeypatch) -> None:
-    """Fast password hashing, plain static files, a cache of its own and no files outside the test."""
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    settings.STORAGES = {
-        **settings.STORAGES,
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    }
-    memory = "django.core.cache.backends.locmem.LocMemCache"
-    settings.CACHES = {name: {"BACKEND": memory, "LOCATION": name} for name in settings.CACHES}
-    for name in settings.CACHES:
-        caches[name].clear()  # the memory of a location outlives the settings
-    settings.SECURE_SSL_REDIRECT = False
-    # Thousands of requests a minute, of few people.
-    monkeypatch.setattr("rest_framework.throttling.SimpleRateThrottle.THROTTLE_RATES", {"user": None, "anon": None})
-    settings.COMPUTING_DIR = tmp_path_factory.getbasetemp() / "computing"  # other processes' runs have the same ids
-    settings.MEDIA_ROOT = tmp_path_factory.getbasetemp() / f"media-{next(NUMBERS)}"  # few tests make it
 
 
 @pytest.fixture
@@ -309,15 +316,10 @@ def own_registry(monkeypatch) -> None:
     monkeypatch.setattr(registered, "_BASELINES", dict(registered._BASELINES))
 
 
-PACED = Path(__file__).parent / "workers"
-
-
 @pytest.fixture(autouse=True)
-def calls_start_at_once(request, monkeypatch) -> None:
+def calls_start_at_once(monkeypatch) -> None:
     """No call waits for its start where no limit is stated and nothing is refused: pacing is what tests of workers are
     about. Paced, the calls of a run come two or three a turn of a worker, and its turns take the time of its test."""
-    if PACED in request.path.parents:
-        return
     paced = RateLimit._rate
     monkeypatch.setattr(
         RateLimit,

@@ -60,7 +60,7 @@ def browser() -> Iterator:
 
 
 @pytest.fixture(autouse=True)
-def figures_are_drawn_once(quick_and_local, settings) -> None:
+def figures_are_drawn_once(nothing_of_another_test, settings) -> None:
     """What a picture shows and what drew it is all of its key, whichever test asks for it: half of what the server of
     these tests does is drawing."""
     kept = settings.CACHES["figures"] | {"LOCATION": "figures of all pages", "OPTIONS": {"MAX_ENTRIES": 2_000}}

@@ -51,6 +51,11 @@ class Trial(JobHandler):
 
 
 @pytest.fixture(autouse=True)
+def calls_start_at_once() -> None:
+    """Here they wait, as they do in production."""
+
+
+@pytest.fixture(autouse=True)
 def scripts_of_the_test(monkeypatch, tmp_path) -> None:
     """Scripts and logs of scripted answers lie beside the test."""
     monkeypatch.setenv("SCRIPTED_DIR", str(tmp_path))
