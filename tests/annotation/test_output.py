@@ -7,6 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.management.commands import export_gold
+from annotation.services import croissant
 
 FILE_COMMANDS = {
     "omnitom": ("export_gold", "--format=omnitom"),
@@ -86,7 +87,7 @@ def test_a_croissant_folder_is_written_when_new_empty_or_of_an_earlier_export(ca
     for folder in (empty, tmp_path / "new" / "below"):
         for _ in range(2):
             call_command(*CROISSANT, "--project=minds", f"--output={folder}")
-        assert sorted(one.name for one in folder.iterdir()) == sorted(export_gold.FILES)
+        assert sorted(one.name for one in folder.iterdir()) == sorted(croissant.FILES)
     (empty / "notes.txt").write_text("mine", encoding="utf-8")
     assert "holds notes.txt" in refused(CROISSANT, empty)
 
@@ -98,10 +99,10 @@ def test_a_croissant_export_that_fails_leaves_no_half_folder(cast, tmp_path, mon
 
     call_command(*CROISSANT, "--project=minds", f"--output={tmp_path / 'old'}")
     before = (tmp_path / "old" / "gold.jsonl").read_bytes()
-    monkeypatch.setattr(export_gold, "write_croissant", broken)
+    monkeypatch.setattr(croissant, "write_croissant", broken)
     for name in ("old", "new"):
         with pytest.raises(CommandError, match="broken"):
             call_command(*CROISSANT, "--project=minds", f"--output={tmp_path / name}")
     assert [one.name for one in tmp_path.iterdir()] == ["old"]
-    assert sorted(one.name for one in (tmp_path / "old").iterdir()) == sorted(export_gold.FILES)
+    assert sorted(one.name for one in (tmp_path / "old").iterdir()) == sorted(croissant.FILES)
     assert (tmp_path / "old" / "gold.jsonl").read_bytes() == before
