@@ -201,6 +201,17 @@ def only_filled_tables_are_emptied(django_test_environment) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def connections_are_kept(django_test_environment) -> None:
+    from django.db import connection
+    from django.test import TransactionTestCase
+
+    if connection.vendor == "postgresql":
+        from tests.kept_connections import should_reload_connections
+
+        TransactionTestCase._should_reload_connections = should_reload_connections
+
+
+@pytest.fixture(scope="session", autouse=True)
 def copies_are_shared(django_test_environment, folder_of_all) -> None:
     from tests.copies import share_copies_in
 

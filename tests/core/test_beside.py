@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, connection, connections
 
 from annotation.models import User
 from core.beside import EndedEarly, made_beside
@@ -91,6 +91,7 @@ def test_the_other_process_ends_where_nobody_takes_its_items_any_more():
 
 def test_the_other_process_ends_where_this_one_is_killed():
     told, telling = os.pipe()
+    connections.close_all()  # a connection is one process's
     parent = os.fork()
     if not parent:
         for _ in made_beside(endless):
