@@ -63,6 +63,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def _close(self) -> None:
         try:
+            if self.connection.in_transaction:  # SQLite keeps its lock as long as any cursor of it lives
+                self.connection.rollback()
             super()._close()
         finally:
             self._leave_queue()

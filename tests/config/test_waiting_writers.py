@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 from django.db import OperationalError, connection, transaction
@@ -85,3 +86,14 @@ def test_a_transaction_has_its_turn_until_it_ends_however_it_ends():
         connection.close()
     turns.append(queue.taken)
     assert turns == [True, True, False, True, False]
+
+
+def test_who_is_closed_in_a_transaction_gives_up_the_lock_though_a_cursor_of_it_lives():
+    alive = connection.cursor()
+    alive.execute("SELECT 1")
+    with transaction.atomic():
+        Project.objects.create(slug="hearts")
+        connection.close()
+    with closing(sqlite3.connect(connection.settings_dict["NAME"], timeout=0, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+    assert not Project.objects.exists() and alive
