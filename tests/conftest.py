@@ -202,13 +202,13 @@ def only_filled_tables_are_emptied(django_test_environment) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def connections_are_kept(django_test_environment) -> None:
-    from django.db import connection
+    from django.db.backends.signals import connection_created
     from django.test import TransactionTestCase
 
-    if connection.vendor == "postgresql":
-        from tests.kept_connections import should_reload_connections
+    from tests.kept_connections import note_opened, should_reload_connections
 
-        TransactionTestCase._should_reload_connections = should_reload_connections
+    connection_created.connect(note_opened)
+    TransactionTestCase._should_reload_connections = should_reload_connections
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,4 +1,4 @@
-"""A connection to PostgreSQL goes from one test to the next only as it was opened."""
+"""A connection goes from one test to the next only as it was opened."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ from django.db import connection, transaction
 from core.cursors import same_text_cursor
 from tests.kept_connections import should_reload_connections as should_reload
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif("connection.vendor != 'postgresql'", reason="those to SQLite are not kept"),
-]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def told(sql: str) -> str | int:
@@ -26,7 +23,11 @@ def test_one_in_a_transaction_is_closed_and_any_other_kept():
     assert not should_reload(None)
 
 
-def test_what_was_set_is_set_back():
+def test_one_that_is_set_otherwise_is_closed_on_sqlite_and_set_back_on_postgresql():
+    if connection.vendor == "sqlite":
+        told("PRAGMA busy_timeout = 7")
+        assert should_reload(None)
+        return
     for _ in range(4):
         with same_text_cursor() as cursor:
             cursor.execute("SELECT set_config('statement_timeout', %s, false)", ["7777"])
