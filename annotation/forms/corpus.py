@@ -5,6 +5,7 @@ from django.conf import settings
 from django.db.models import Count, Q
 from django.utils.translation import gettext_lazy
 
+from annotation.domain.drafts import LONGEST
 from annotation.domain.formats import IMPORTED, WHAT_IT_SEEMS
 from annotation.domain.story_rows import MAX_STORY_LENGTH
 from annotation.domain.tables import BadTable, read_rows
@@ -220,8 +221,10 @@ class TypedStoryForm(forms.Form):
 
 
 class RowForm(forms.Form):
-    actor = forms.CharField(max_length=200, widget=forms.TextInput({"list": "actors", "autocomplete": "off"}))
-    belief = forms.CharField(max_length=2000, widget=forms.TextInput({"autocomplete": "off"}))
+    actor = forms.CharField(
+        max_length=LONGEST["actor"], widget=forms.TextInput({"list": "actors", "autocomplete": "off"})
+    )
+    belief = forms.CharField(max_length=LONGEST["belief"], widget=forms.TextInput({"autocomplete": "off"}))
     order = forms.CharField(required=False, max_length=40, widget=forms.TextInput({"autocomplete": "off"}))
 
     def __init__(self, *args, **kwargs) -> None:
@@ -254,8 +257,8 @@ class RowsForm(forms.Form):
 
 
 class RewordForm(forms.Form):
-    actor = forms.CharField(max_length=2000)
-    belief = forms.CharField(max_length=2000, widget=forms.Textarea({"rows": 3}))
+    actor = forms.CharField(max_length=LONGEST["actor"])
+    belief = forms.CharField(max_length=LONGEST["belief"], widget=forms.Textarea({"rows": 3}))
     confirmed = forms.BooleanField(
         label=gettext_lazy("Put a new row in its place"),
         error_messages={"required": gettext_lazy("Tick this to reword a row that has votes.")},

@@ -266,7 +266,9 @@ def test_rows_are_added_moved_reworded_and_taken_out(admin, cast, make_story):
     admin.post(address, {"down": held.get(belief="One").uid})
     admin.post(address, {"up": held.get(belief="Two").uid})  # it is the first already
     assert [row.belief for row in held.all()] == ["Two", "One", "Three", "Five", "Four"]
-    admin.post(url("proposition_edit", held.get(belief="Two").uid), {"actor": "Ines", "belief": "Deux"})
+    two = url("proposition_edit", held.get(belief="Two").uid)
+    assert "at most 200" in admin.post(two, {"actor": "Ines" * 51, "belief": "Deux"}).content.decode()
+    admin.post(two, {"actor": "Ines", "belief": "Deux"})
     admin.post(url("proposition_edit", held.get(belief="One").uid), {"remove": "1"})
     assert [row.belief for row in held.all()] == ["Deux", "Three", "Five", "Four"]
     actions = set(AuditEvent.objects.values_list("action", flat=True))
