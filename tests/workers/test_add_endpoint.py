@@ -272,6 +272,14 @@ def test_a_key_as_name_or_model():
     assert not Endpoint.objects.exists()
 
 
+@pytest.mark.parametrize("field", ["model", "revision", "family"])
+def test_what_is_one_line_to_the_api_is_one_to_all(field):
+    given = {"model": "m"} | {field: "a\tb"}
+    with pytest.raises(ValidationError) as caught:
+        save_endpoint(by="", values={"name": "small", "provider": "openai", **given})
+    assert caught.value.message_dict == {field: ["One line is expected, without tabs and other control characters."]}
+
+
 def test_an_update_of_a_name_that_there_is_not():
     assert refused("--update") == "There is no endpoint 'small' to change; leave --update out to register it."
 

@@ -40,6 +40,9 @@ BOUNDS: dict[str, tuple[int, int]] = {
 }
 """The least and the most of every number: dollars per million tokens, a factor, counts, seconds."""
 _TEXTS = ("name", "model", "revision", "family", "options")
+_LINES = ("model", "revision", "family")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_ONE_LINE = gettext_noop("One line is expected, without tabs and other control characters.")
 _HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
 NAME_SENTENCES = {
     "invalid": gettext_noop("A name of letters, digits, hyphens and underscores is expected, such as small-2."),
@@ -61,7 +64,7 @@ def check_endpoint(endpoint: Endpoint) -> None:
         except ValidationError as error:
             _add(problems, error)
     problems |= keys  # alone, because other sentences may repeat what was typed
-    for name, sentence in [*_bound_problems(endpoint), *_variable_problems(endpoint)]:
+    for name, sentence in [*_bound_problems(endpoint), *_variable_problems(endpoint), *_line_problems(endpoint)]:
         problems.setdefault(name, [sentence])
     if not {"provider", "model", "options"} & set(problems):
         try:
@@ -120,6 +123,10 @@ def bound_sentence(name: str) -> str:
 def _variable_problems(endpoint: Endpoint) -> list[tuple[str, str]]:
     problem = variable_problem(endpoint.api_key_env)
     return [("api_key_env", problem)] if problem else []
+
+
+def _line_problems(endpoint: Endpoint) -> list[tuple[str, str]]:
+    return [(name, _ONE_LINE) for name in _LINES if _CONTROL.search(getattr(endpoint, name))]
 
 
 def check_address(endpoint: Endpoint) -> None:
