@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 from core.language import gettext, gettext_noop
@@ -139,8 +138,3 @@ def mark_of(words: tuple[str, str, str], suggested: tuple[str, str, str] | None)
         return Mark.ADDED
     same = [word.strip() for word in words] == [word.strip() for word in suggested]
     return Mark.KEPT if same else Mark.EDITED
-
-
-def are_crowded(places: Sequence[float]) -> bool:
-    """Return whether neighbours among sorted places are so near that nothing fits between them."""
-    return any(second - first < 1e-9 for first, second in pairwise(places))

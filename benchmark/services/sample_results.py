@@ -106,10 +106,7 @@ def _further_runs(project: Project, run: Run) -> list[Run]:
     dataset, names = run.dataset, [reader.name for reader in FURTHER_READERS]
     launches = [
         (FURTHER_TITLE, lambda: [_plan(dataset, names, FURTHER_TITLE)]),
-        (
-            SWEEP_TITLE,
-            lambda: plans_of_sweep([_plan(dataset, SWEPT, SWEEP_TITLE, split=SWEPT_SPLIT)], {"levels": LEVELS}),
-        ),
+        (SWEEP_TITLE, lambda: _swept(dataset)),
         (ANEW_TITLE, lambda: _judged_anew(run)),
     ]
     runs = [each for title, plans in launches for each in _launched(project, title, plans)]
