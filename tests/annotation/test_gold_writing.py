@@ -180,17 +180,42 @@ BULK = {"insert_rows", "insert_missing", "write_few", "update_rows", "ReadyRows"
 WRITES = {"create", "bulk_create", "get_or_create", "update_or_create", "update", "bulk_update", "delete", "save"}
 
 
+def holding_gold(nodes: list[ast.AST]) -> set[str]:
+    """Return the models of gold, and the names that are given what was asked of them."""
+    gold, before = {"GoldLabel", "GoldEvent"}, set()
+    given = [(node.targets, node.value) for node in nodes if isinstance(node, ast.Assign)]
+    given += [([node.target], node.iter) for node in nodes if isinstance(node, ast.For | ast.comprehension)]
+    given += [([node.target], node.value) for node in nodes if isinstance(node, ast.NamedExpr | ast.AnnAssign)]
+    while gold != before:
+        before = set(gold)
+        for targets, value in given:
+            if _chain(value) & gold:
+                gold |= {part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)}
+    return gold
+
+
+def _chain(node: ast.AST | None) -> set[str]:
+    """Return the names that an expression goes through: a, b and c of `a.b.c(d)[0]`."""
+    names = set()
+    while node is not None:
+        names |= {getattr(node, "id", ""), getattr(node, "attr", "")}
+        node = getattr(node, "func", None) or getattr(node, "value", None)
+    return names - {""}
+
+
 def other_writers(path: str, source: str) -> list[str]:
     """Return the places outside of the writer that make, change or delete gold labels or their events."""
     found = []
-    for node in ast.walk(ast.parse(source)) if "gold" in source.lower() else ():
+    nodes = [*ast.walk(ast.parse(source))] if "gold" in source.lower() else []
+    gold = holding_gold(nodes)
+    for node in nodes:
         if not isinstance(node, ast.Call):
             continue
-        called, gold = ast.unparse(node.func), {"GoldLabel", "GoldEvent"}
+        called = ast.unparse(node.func)
         method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         names = {one.id for one in ast.walk(node.func) if isinstance(one, ast.Name)}
-        passed = {one.id for one in node.args if isinstance(one, ast.Name)}
-        makes = called in gold or (called in BULK and passed & gold)
+        models = {"GoldLabel", "GoldEvent"}
+        makes = called in models or (called in BULK and any(_chain(one) & models for one in node.args))
         sets = method in WRITES | TOLD and (names & gold or {"gold", "gold_events"} & set(called.split(".")[:-1]))
         if makes or sets:
             found.append(f"{path}:{node.lineno} {called}")
@@ -218,6 +243,10 @@ def test_nobody_else_writes_gold():
         "gold.save()",
         "row.gold.create(label='x')",
         "GoldLabel.objects.all().delete()",
+        "label = GoldLabel.objects.get(); label.label = 'x'; label.save()",
+        "rows = models.GoldLabel.objects.filter(pk=1); rows.update(label='x')",
+        "for label in GoldLabel.objects.all(): label.delete()",
+        "insert_rows(models.GoldEvent, FIELDS, rows)",
     ],
 )
 def test_another_writer_is_found(line):
