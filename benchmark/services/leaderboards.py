@@ -17,7 +17,6 @@ from typing import Any
 from django.core.cache import cache
 
 from benchmark.domain.inference import Case, Cases, Pair, Ranking, differs, leaderboard
-from benchmark.methods.program import METHOD
 from benchmark.models import Run, StoryScores
 from benchmark.services.at_once import check_at_once, computing
 from benchmark.services.conditions import FIELDS, asking_told, conditions_of, imported_told, named, settings_told
@@ -80,7 +79,7 @@ def settings_of(run: Run, group: str, *, reads: bool) -> dict[str, str]:
 def _without_method(run: Run) -> dict[str, str]:
     """`settings_told` without how models were prompted: a baseline answers by a rule of its own, and would stand in a
     ranking once for each method that it was launched by."""
-    methods = {setting.label.lower() for setting in suite_named(run.suite).settings if setting.name == METHOD}
+    methods = {setting.label.lower() for setting in suite_named(run.suite).settings if setting.method}
     return {name: value for name, value in settings_told(run).items() if name not in methods}
 
 
