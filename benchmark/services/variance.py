@@ -14,13 +14,14 @@ from benchmark.models import Entrant, Run, RunItem, StoryScores
 from benchmark.services.conditions import asking_told, conditions_of
 from benchmark.services.leaderboards import KEPT_SECONDS
 from benchmark.services.reports import reports_of
-from benchmark.suites.registry import group_named, keys_of
+from benchmark.suites.registry import group_named, group_suite, keys_of, suite_named
 from benchmark.suites.shown import EntrantResults
 from core.language import gettext_noop
 from core.made_by import made_by
 from core.statistics.variance import variance_split
 from workers.models import JobState
 
+SHARED = gettext_noop("its answers count for other scores too, and what each repetition has of this one is not kept")
 IDENTITY = ("provider", "model", "revision", "options")
 """Fields of an endpoint's spec that, beside its name, make it another model; its address does not."""
 
@@ -43,8 +44,8 @@ class Split(TypedDict):
     words, and between repetitions; None with a `reason` where they cannot be told."""
 
     prompts: list[str]
-    samples: int
-    n: int
+    samples: int | None
+    n: int | None
     of_samples: float | None
     of_prompts: float | None
     of_repetitions: float | None
@@ -75,6 +76,8 @@ def split_of(runs: Sequence[Run], model: str, group: str = "") -> GroupSplit:
     if group and group not in keys:
         raise NotSplit(gettext_noop(f"There are no scores of {group!r}; there are: {', '.join(keys)}."))
     group = group or keys[0]
+    if _is_shared(group):
+        raise NotSplit(gettext_noop(f"Where the variance of {group} comes from cannot be told: {SHARED}."))
     prompts_by_run = {run.pk: _prompts_told(run, group) for run in runs}
     scores = _scores(Entrant.objects.filter(run__in=runs, name=model), group, prompts_by_run)
     if not scores:
@@ -140,6 +143,9 @@ def _twin(entrant: Entrant, run: Run) -> Entrant | None:
 
 def _kept(group: str, entrants: Sequence[Entrant], prompts_by_run: Mapping[int, str]) -> Split:
     """Return the split over samples with all scores, computed once for the same figures."""
+    if _is_shared(group):
+        none = dict.fromkeys(("samples", "n", "of_samples", "of_prompts", "of_repetitions"))
+        return Split(prompts=sorted({*prompts_by_run.values()}), **none, reason=SHARED)
     metrics = StoryScores.objects.current().filter(entrant__in=entrants).order_by("pk").values_list("pk", flat=True)
     facts = [
         made_by(),
@@ -153,6 +159,12 @@ def _kept(group: str, entrants: Sequence[Entrant], prompts_by_run: Mapping[int, 
         split = _split(_complete(_scores(entrants, group, prompts_by_run)))
         cache.set(key, split, KEPT_SECONDS)
     return split
+
+
+def _is_shared(group: str) -> bool:
+    """Whether other metric groups score the same answers, whose items then have the score of none of them alone."""
+    groups = suite_named(group_suite(group)).groups
+    return sum(other.scored == group_named(group).scored for other in groups) > 1
 
 
 def _complete(scores: Sequence[Score]) -> list[Score]:
