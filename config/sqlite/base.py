@@ -11,7 +11,7 @@ import random
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from django.db import OperationalError
 from django.db.backends.sqlite3 import base
@@ -63,7 +63,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def _close(self) -> None:
         try:
-            if self.connection.in_transaction:  # SQLite keeps its lock as long as any cursor of it lives
+            with suppress(sqlite3.Error):  # SQLite keeps its lock as long as any cursor of it lives
                 self.connection.rollback()
             super()._close()
         finally:

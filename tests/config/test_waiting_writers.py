@@ -96,4 +96,7 @@ def test_who_is_closed_in_a_transaction_gives_up_the_lock_though_a_cursor_of_it_
         connection.close()
     with closing(sqlite3.connect(connection.settings_dict["NAME"], timeout=0, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
+    connection.ensure_connection()
+    connection.connection.close()
+    connection.close()  # nothing is left to be rolled back
     assert not Project.objects.exists() and alive
