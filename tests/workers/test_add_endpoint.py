@@ -278,6 +278,8 @@ def test_what_is_one_line_to_the_api_is_one_to_all(field):
     with pytest.raises(ValidationError) as caught:
         save_endpoint(by="", values={"name": "small", "provider": "openai", **given})
     assert caught.value.message_dict == {field: ["One line is expected, without tabs and other control characters."]}
+    before = Endpoint.objects.create(name="old", provider="openai", **given)
+    save_endpoint(by="", endpoint=before, values={"active": False})
 
 
 def test_an_update_of_a_name_that_there_is_not():

@@ -126,6 +126,9 @@ def _variable_problems(endpoint: Endpoint) -> list[tuple[str, str]]:
 
 
 def _line_problems(endpoint: Endpoint) -> list[tuple[str, str]]:
+    """A model that was registered before can still be switched off."""
+    if endpoint.pk and not endpoint.active:
+        return []
     return [(name, _ONE_LINE) for name in _LINES if _CONTROL.search(getattr(endpoint, name))]
 
 
