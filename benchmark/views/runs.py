@@ -230,8 +230,13 @@ def _live(access: RunAccess) -> Context:
         "every": pause if moves else 0,
         "along": along,
         "of_launch": _of_launch(access.run, together),
-        "seen": f"{job.state}-{len(''.join(along.values()))}-{total.failed}-{gaps['judgements']}-{total.held}-{'moves' if moves else 'stands'}"  # noqa: E501
-        + "".join(f"-{other.job.state}" for other in together),
+        "seen": "-".join(
+            [
+                f"{job.state}-{len(''.join(along.values()))}-{total.failed}-{gaps['judgements']}-{total.held}",
+                "moves" if moves else "stands",
+                *(other.job.state for other in together),
+            ]
+        ),
         **(budget_field(job) if job.state == JobState.PAUSED else {}),
         "shows_results": not moves and bool(total.done + total.unusable),
     }

@@ -44,7 +44,8 @@ class Command(JsonCommand):
     def _table(self, title: str, rows: list[dict]) -> None:
         wide = max(22, *(len(row[title.lower()]) + 1 for row in rows))
         self.stdout.write(
-            f"\n{title:{wide}}{'shown':>8}{'blind':>8}{'accepted':>10}{'agrees':>9}{'shift':>9}{'95 % interval':>22}{'as seen':>9}{'p adj.':>8}"  # noqa: E501
+            f"\n{title:{wide}}{'shown':>8}{'blind':>8}{'accepted':>10}{'agrees':>9}{'shift':>9}{'95 % interval':>22}"
+            f"{'as seen':>9}{'p adj.':>8}"
         )
         for row in rows:
             shares = [row[key]["value"] for key in ("acceptance", "blind_agreement", "difference")]

@@ -16,7 +16,10 @@ from benchmark.domain.tables.table import Column, Row, Table
 
 Marks = Mapping[tuple[int, str], str]
 _GLYPH = r"\providecommand{\credenceglyph}[2]{\ifdefined\Umathcode#1\else\texttt{U+#2}\fi}"
-_FIT = r"\providecommand{\credencefit}[1]{\sbox0{#1}\ifdim\wd0>\linewidth\resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi}"  # noqa: E501
+_FIT = (
+    r"\providecommand{\credencefit}[1]{\sbox0{#1}"
+    r"\ifdim\wd0>\linewidth\resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi}"
+)
 """The shrinking of what is wider than the line."""
 _SPECIAL = {
     **{character: "\\" + character for character in "&%$#_{}"},

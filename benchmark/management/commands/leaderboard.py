@@ -118,10 +118,8 @@ class Command(JsonCommand):
             if rows:
                 wide = max(len(group_named(group).score_title) + 4, *(len(row["model"]) for row in rows))
                 heads = "".join(f"{parse:>22}" for parse in PARSES)
-                self.stdout.write(
-                    f"\n{f'{group_named(group).score_title} (%)':{wide}}{'rank':>6}{heads}{'left out':>10}{'worst to best':>16} "  # noqa: E501
-                    f" group"
-                )
+                title = f"{group_named(group).score_title} (%)"
+                self.stdout.write(f"\n{title:{wide}}{'rank':>6}{heads}{'left out':>10}{'worst to best':>16}  group")
             for row in rows:
                 metrics = "".join(f"{_metric_text(row[parse]):>22}" for parse in PARSES)
                 missing = f"{_percent(row['left_out']):>10}{_ends(row):>16}"

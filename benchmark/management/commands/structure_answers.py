@@ -69,7 +69,8 @@ class Command(JsonCommand):
         self.stdout.write(result["how"])
         self.stdout.write(f"Right structure: {result['right']}.")
         self.stdout.write(
-            f"{'':36}{'both':>7}{'struct.':>9}{'answer':>8}{'neither':>9}{'missing':>9}{'points':>9}{'95 % interval':>18}"  # noqa: E501
+            f"{'':36}{'both':>7}{'struct.':>9}{'answer':>8}{'neither':>9}{'missing':>9}"
+            f"{'points':>9}{'95 % interval':>18}"
         )
         for row in result["rows"]:
             cells = "".join(

@@ -173,13 +173,9 @@ def _incomplete_sets(models: Sequence[EntrantResults]) -> list[str]:
         if sets := analyses.get("incomplete"):
             alike.setdefault(sets, []).append(entrant.model)
     return [
-        (
-            gettext_noop(
-                f"{sets:,} "
-                f"{'sets, of which not all questions were asked, have' if sets > 1 else 'set, of which not all questions were asked, has'} "  # noqa: E501
-                f"no figure, of {', '.join(names)}."
-            )
-        )
+        gettext_noop(f"{sets:,} sets, of which not all questions were asked, have no figure, of {', '.join(names)}.")
+        if sets > 1
+        else gettext_noop(f"1 set, of which not all questions were asked, has no figure, of {', '.join(names)}.")
         for sets, names in alike.items()
     ]
 

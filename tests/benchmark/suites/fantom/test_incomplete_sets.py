@@ -6,6 +6,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
+from django.utils import translation
 
 from benchmark.suites.contract import Entered, Outcome
 from benchmark.suites.conversations.asking import right_answer
@@ -16,6 +17,8 @@ from benchmark.suites.fantom.measure import measure
 from benchmark.suites.fantom.parses import parses_of
 from benchmark.suites.fantom.samples import load
 from benchmark.suites.registry import nouns_of_group
+from benchmark.suites.showing import missing
+from core.templatetags.translated import translated as shown
 
 MISSING = "failed"
 
@@ -88,6 +91,23 @@ def test_a_table_says_how_many_sets_are_incomplete_once_for_models_that_lack_the
     entrants = [SimpleNamespace(model=name) for name in ("a", "b", "c")]
     told = incomplete_told(entrants, [of, of, {"all": {"value": 1.0}}], {"all": "ALL", "all_star": "ALL*"})
     assert told == ["Sets of which not all questions were asked are in no figure of sets (ALL, ALL*: 642), of a, b."]
+
+
+def test_what_no_figure_counts_is_said_in_the_language_of_the_page():
+    models = [
+        SimpleNamespace(model=name, metrics={"analyses": {"repaired": {"incomplete": sets}}})
+        for name, sets in (("a", 1), ("b", 1200), ("c", 1200), ("d", 0))
+    ]
+    english = missing._incomplete_sets(models)
+    assert english == [
+        "1 set, of which not all questions were asked, has no figure, of a.",
+        "1,200 sets, of which not all questions were asked, have no figure, of b, c.",
+    ]
+    with translation.override("zh-hans"):
+        assert [shown(sentence) for sentence in english] == [
+            "有 1 组未问全部问题，没有数值，涉及 a。",
+            "有 1,200 组未问全部问题，没有数值，涉及 b，c。",
+        ]
 
 
 def test_figures_of_sets_are_by_no_category_and_count_sets_in_both_readings(metrics):
