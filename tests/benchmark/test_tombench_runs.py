@@ -94,7 +94,7 @@ def test_every_figure_follows_from_the_raw_answers(cast, copy):
 
 
 @pytest.mark.once
-def test_its_pages_are_read_in_the_browser(cast, copy, client):
+def test_its_pages_say_what_was_asked_and_how_often(cast, copy, client):
     run = asked(cast, copy, "random", "majority")
     client.force_login(cast.alice)
     slug, place = cast.project.slug, RunItem.objects.filter(entrant__run=run, repetition=1).first()
