@@ -7,6 +7,7 @@ import pytest
 
 from annotation.models import Assignment, Membership, User, Vote
 from annotation.services.sample import PASSWORD
+from tests.browser.waiting import wait_until
 from tests.sample import sample
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -141,3 +142,36 @@ def test_right_to_left_text_begins_at_the_right(page, login, cast, make_story):
             "e => [getComputedStyle(e).direction, getComputedStyle(e).textAlign]"
         )
         assert style == ["rtl", "start"]
+
+
+def test_a_refusal_that_says_why_is_shown_and_any_other_answer_changes_nothing(page, login, cast, tmp_path):
+    """What htmx does with the statuses of an answer is said in `htmx-config` of every page."""
+    (tmp_path / "copy.zip").write_bytes(b"")
+    login(page, cast.alice)
+    page.goto("/p/minds/datasets/import/tombench/")
+    page.set_input_files("input[type=file]", tmp_path / "copy.zip")
+    answers: list[int] = []
+
+    def answer(route) -> None:
+        if not answers:
+            return route.abort("connectionrefused")
+        return route.fulfill(status=answers[0], body=f"<div id='check'>Answer {answers[0]}</div>")
+
+    page.route("**/datasets/import/tombench/", answer)
+    swapped, toasts = page.locator("#check"), page.locator("#toasts > p")
+    for status in (200, 422, 409):
+        answers[:] = [status]
+        page.get_by_role("button", name="Check").click()
+        page.locator("#check", has_text=f"Answer {status}").wait_for()
+    assert toasts.count() == 0
+    for status in (403, 404, 500, 503, 0):
+        answers[:] = [status] if status else []
+        page.get_by_role("button", name="Check").click()
+        trouble = f"The server refused this ({status})" if status else "The server cannot be reached"
+        page.get_by_text(f"{trouble}; nothing was changed.").wait_for()
+    assert toasts.count() == 5 and swapped.inner_text() == "Answer 409"
+    answers[:] = [204]
+    with page.expect_response("**/datasets/import/tombench/"):
+        page.get_by_role("button", name="Check").click()
+    wait_until(page, "!document.querySelector('[data-busy], .htmx-request')")
+    assert toasts.count() == 5 and swapped.inner_text() == "Answer 409"
