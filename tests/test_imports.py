@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import grimp
 import pytest
 from django.apps import apps
 
-from benchmark.suites.registry import FOLDERS
+from benchmark.suites.registry import FOLDERS, suites
 
 ROOT = Path(__file__).resolve().parent.parent
 LINT = Path(sys.executable).parent / "lint-imports"
@@ -109,9 +110,6 @@ def test_what_providers_share_knows_none_of_them():
 
 NAMED = {
     "README.md": "the commands that show the product, which take the suite by its name",
-    "annotation/api/results.py": "the name of a format of files",
-    "annotation/models/belief_table.py": "where the paper says how remarks count",
-    "annotation/services/table_figures.py": "the source of the figures of agreement on tables",
     "annotation/views/grid.py": "the grid has a layout made for seven dimensions of these widths",
     "bench/benchmarking.py": "measures runs of this suite, the largest",
     "bench/growing.py": "imports and exports a corpus of its format",
@@ -127,19 +125,34 @@ NAMES_IT = ("benchmark/suites/omnitom/", "annotation/domain/", "annotation/sampl
 """The suite, the schema that it measures, and the stories that come with the program."""
 
 
+def texts_of(folders: Sequence[str]) -> dict[str, str]:
+    """What is written in these folders, by path, without migrations and catalogues, which tell of what was."""
+    endings = {".py", ".html", ".js", ".css", ".md", ".toml", ".txt", ".yml", ".json"}
+    paths = [path for name in folders for path in (ROOT / name).rglob("*.*") if path.suffix in endings]
+    return {
+        path.relative_to(ROOT).as_posix(): path.read_text("utf-8")
+        for path in [*ROOT.glob("*.*"), *paths]
+        if path.is_file() and path.suffix in endings and "migrations" not in path.parts
+    }
+
+
 def test_omnitom_is_one_suite_among_others():
     """What must know it is its own folder, the schema and the sample; documents, tests and migrations tell of it."""
-    folders = [*APPS, "templates", "static", "bench"]
-    files = [*ROOT.glob("*.*"), *(path for name in folders for path in (ROOT / name).rglob("*.*") if path.is_file())]
-    texts = {
-        path.relative_to(ROOT).as_posix(): path
-        for path in files
-        if path.suffix in {".py", ".html", ".js", ".css", ".md", ".toml", ".txt", ".yml", ".json"}
-        and "migrations" not in path.parts
-    }
+    texts = texts_of([*APPS, "templates", "static", "bench"])
     assert len(texts) > 900
-    naming = {name for name, path in texts.items() if "omnitom" in path.read_text("utf-8").lower()}
+    naming = {name for name, text in texts.items() if "omnitom" in text.lower()}
     assert {name for name in naming if not name.startswith(NAMES_IT)} == NAMED.keys()
+
+
+def test_code_of_all_suites_names_no_metric_group():
+    """Their keys are words of the suites; who needs one asks the registry. Some are the name of their suite."""
+    keys = {group.key for suite in suites().values() for group in suite.groups} - suites().keys()
+    assert {"stage1", "stage2", "fantom-control"} <= keys
+    named = re.compile(rf"(?<![\w-])({'|'.join(sorted(keys))})(?![\w-])")
+    texts = texts_of([*APPS, "templates", "static"])
+    shared = {name: text for name, text in texts.items() if not name.startswith("benchmark/suites/")}
+    assert len(shared) > 700
+    assert [f"{name}: {key[0]}" for name, text in shared.items() for key in [named.search(text)] if key] == []
 
 
 def suite_folders(graph: grimp.ImportGraph) -> set[str]:

@@ -105,7 +105,7 @@ class Export(GenericAPIView):
         },
     )
     def get(self, request: Request, slug: str, kind: str) -> StreamingHttpResponse:
-        """Gold in the record format (omnitom), or every vote with its lineage (long-csv), as a stream. Admins.
+        """Gold as one record a story, or every vote with its lineage (long-csv), as a stream. Admins.
 
         Cells that start like a spreadsheet formula are defused in CSV.
         """

@@ -58,8 +58,7 @@ class BeliefTable(OpaqueModel):
 
 
 class Remark(models.TextChoices):
-    """The change that reconciliation made to a row of the consensus (OmniToM, appendix B.4: overlap counts rows with
-    none)."""
+    """The change that reconciliation made to a row of the consensus; its overlap counts rows with none."""
 
     NONE = "", gettext_lazy("Unchanged")
     ADDED = "added", gettext_lazy("Added")

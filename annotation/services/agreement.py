@@ -81,7 +81,7 @@ def second_opinions(*, project: Project, split: str | None = None, category: str
 
 
 def extraction_report(*, project: Project) -> dict:
-    """Stage 1: reviewed propositions and how many needed no reconciliation remark."""
+    """Return how many propositions were reviewed, and how many of these needed no remark of reconciliation."""
     rows = Proposition.objects.filter(table__story__project=project, table__kind=TableKind.GOLD, reviewed=True)
     rows = rows.filter(table__story__set_aside_at__isnull=True)
     counts = rows.aggregate(reviewed=Count("id"), unremarked=Count("id", filter=Q(remark="")))

@@ -1,4 +1,4 @@
-"""Agreement of experts on the belief tables that they wrote apart and reconciled (OmniToM, appendix B.4)."""
+"""Agreement of experts on the belief tables that they wrote apart and reconciled."""
 
 from __future__ import annotations
 

@@ -63,7 +63,8 @@ class StructureFilter(ParseFilter):
     """Query of structure against answers."""
 
     measure = _text(
-        "The figure of the structure, such as stage1.f1; two with a comma between them are right where both are.",
+        "The figure of the structure, a metric group and a metric of it with a dot between them; two figures with a "
+        "comma between them are right where both are.",
         required=False,
     )
     cut = _text("From how many per cent on a structure is right; the median without it.", required=False)

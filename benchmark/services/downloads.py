@@ -31,8 +31,7 @@ NOT_WHOLE = "not-whole.txt"
 
 
 def table_file(table: Table, suffix: str, name: str = "") -> bytes:
-    """Return the table in the format `suffix`, a key of WRITERS; in LaTeX its `name` makes its label, as
-    `tab:stage2`."""
+    """Return the table in the format `suffix`, a key of WRITERS; in LaTeX its `name` makes its label."""
     if suffix == "tex" and name:
         return to_latex(table, label=f"tab:{name.replace('_', '-')}")
     return WRITERS[suffix](table)

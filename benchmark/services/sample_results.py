@@ -39,7 +39,7 @@ BASELINES = ("omniscient", "majority", "random")
 JUDGE, OTHER_JUDGES = "lexical-judge", ("sample-steady", "sample-hasty")
 """Who judges the run, and who judges its answers anew; the last of them is watched."""
 SWEPT, SWEPT_SPLIT, LEVELS = ("sample-careful", "sample-literal"), "calibration", (1, 3)
-COMPARED, COMPARED_AT = ("sample-hasty", "sample-literal"), "stage2"
+COMPARED = ("sample-hasty", "sample-literal")
 
 
 def add_results(project: Project) -> None:
@@ -71,10 +71,11 @@ def _is_finished(run: Run) -> bool:
 
 
 def _keep_comparison(project: Project, run: Run) -> None:
-    """Keep how two scripted models that are near each other compare at labelling."""
+    """Keep how two scripted models that are near each other compare where people are compared, too."""
     keys = [f"{run.uid}.{run.entrants.get(name=name).pk}" for name in COMPARED]
     runs, pair_by_group = pair_of(project, *keys)
-    comparison = compare(pair_by_group[COMPARED_AT], COMPARED_AT, "repaired")
+    group = suite_named(run.suite).people
+    comparison = compare(pair_by_group[group], group, "repaired")
     freeze_comparison(by=None, project=project, runs=runs, keys=keys, comparison=comparison)
 
 

@@ -23,7 +23,7 @@ class Command(JsonCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("run", metavar="RUN", help="its id, as in the address of its page")
-        parser.add_argument("--group", default="", metavar="KEY", help="the metric group, such as stage1")
+        parser.add_argument("--group", default="", metavar="KEY", help="the metric group, as printed without it")
         parser.add_argument("--model", default="", metavar="NAME")
         parser.add_argument("--level", type=int, metavar="N")
         parser.add_argument("--reason", default="", metavar="TEXT")

@@ -26,7 +26,7 @@ from benchmark.services.leaderboard_scope import (
 from benchmark.services.plot_data import Score, plots_of, score_of
 from benchmark.services.selections import selection_named
 from benchmark.services.shared_reports import freeze_leaderboard
-from benchmark.suites.registry import group_named, suite_for, suite_named, suites
+from benchmark.suites.registry import group_named, suite_for, suite_named, suite_of_gold, suites
 from benchmark.suites.showing.missing import leads, left_out, missing_of
 from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import PARSES
@@ -42,6 +42,7 @@ class Command(JsonCommand):
     )
 
     def add_arguments(self, parser) -> None:
+        example = suite_of_gold().groups[-1].key
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--suite", choices=list(suites()), help="that of the dataset's newest run if not given")
         parser.add_argument("--dataset", type=int, metavar="VERSION", help="the newest one with runs if not given")
@@ -55,7 +56,7 @@ class Command(JsonCommand):
         )
         parser.add_argument("--all-runs", action="store_true", help="not only the newest of each setting")
         parser.add_argument("--kind", choices=KINDS, help="only these rows; differences have all pairs")
-        parser.add_argument("--name", metavar="NAME", help="the table or figure to write, such as stage2")
+        parser.add_argument("--name", metavar="NAME", help=f"the table or figure to write, such as {example}")
         parser.add_argument("--output", metavar="PATH", help="its ending says the format")
         add_width(parser)
         parser.add_argument(

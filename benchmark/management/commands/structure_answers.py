@@ -7,6 +7,7 @@ from benchmark.services.structure import QUESTIONS, STORIES, Association, associ
 from benchmark.services.structure_choice import choice_of, lacking
 from benchmark.services.structure_sides import Sides, sides_of
 from benchmark.services.structure_tables import PICTURE, TABLES, cut_told, picture_of, tables_of, verdict_of
+from benchmark.suites.registry import suite_of_gold
 from benchmark.suites.story_scores import PARSES
 from core.plain import Json, plain
 
@@ -18,12 +19,13 @@ class Command(JsonCommand):
     )
 
     def add_arguments(self, parser) -> None:
+        measures = [f"{group.key}.{group.score}" for group in suite_of_gold().groups]
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument(
             "--measure",
             metavar="NAME",
-            help="the figure of the structure, such as stage1.f1; two with a comma between them, such as "
-            "stage1.f1,stage2.overall_accuracy, are right where both are",
+            help=f"the figure of the structure, such as {measures[0]}; two with a comma between them, such as "
+            f"{','.join(measures[:2])}, are right where both are",
         )
         parser.add_argument(
             "--cut", metavar="PERCENT", help="from which score on a structure is right; the median if not given"
