@@ -6,12 +6,10 @@ What a judge errs in is drawn from its name and the rows alone, so that it alway
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from judge.domain.lexical import align
-from judge.domain.lexical_judge import written
 
 Rows = Sequence[Sequence[str]]
 
@@ -26,10 +24,6 @@ class SampleJudge:
     confuses: float
     wavers: float = 0.0
     turn: int = 0
-
-    def answer(self, task: Mapping[str, Any]) -> str:
-        """Return the answer to a request to judge, in the form that it asks for."""
-        return written(task, self.pairs(task["predictions"], task["gold"]))
 
     def pairs(self, predictions: Rows, gold: Rows) -> list[tuple[int, int]]:
         """Return (prediction, gold) of the rows that it takes to say the same, one to one."""

@@ -15,6 +15,7 @@ from benchmark.models import AnchorWatch, Run
 from benchmark.services.anchor_charts import read_watch
 from benchmark.services.anchor_plans import WatchPlan, watchable_of
 from benchmark.services.anchors import ask_again, start_watch
+from benchmark.suites.registry import suite_of_gold
 from workers.providers.contract import Body
 from workers.providers.scripted.functions import FUNCTIONS
 from workers.services.run_to_end import run_to_end
@@ -38,8 +39,8 @@ def _answering(reader: Reader) -> Callable[[Body], str]:
         if body["task"].get("kind") != "judge":
             return reader.answer(body)
         turn, wavers = _turns.get(reader.name, (0, 0.0))
-        judge = replace(SAMPLE_JUDGES[reader.name], turn=turn, wavers=wavers)
-        return judge.answer(body["task"])
+        judge, task = replace(SAMPLE_JUDGES[reader.name], turn=turn, wavers=wavers), body["task"]
+        return suite_of_gold().judge.written(task, judge.pairs(task["predictions"], task["gold"]))
 
     return answer
 

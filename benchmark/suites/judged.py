@@ -116,7 +116,8 @@ class Judge:
     its majority. `tables(question)` are the rows of both sides in the order of these judgements, for people to align;
     None where it compares no tables. `text(question)` is what people read beside them, the sample's `Suite.story`
     without it. `orders(question)` is the order of each of these rows, empty of one without; None where rows have no
-    order. `test` and `follow_up` are None where there are none.
+    order. `written(task, pairs)` is the answer of a judge that was asked by this `Request.task` and to whom these pairs
+    of rows say the same; None where it compares no tables. `test` and `follow_up` are None where there are none.
     """
 
     instrument: Callable[[Settings], Mapping[str, Any]]
@@ -128,3 +129,4 @@ class Judge:
     tables: Callable[[Question], Tables] | None = None
     orders: Callable[[Question], Orders] | None = None
     text: Callable[[Question], str] | None = None
+    written: Callable[[Mapping[str, Any], Sequence[tuple[int, int]]], str] | None = None

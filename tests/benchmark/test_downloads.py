@@ -16,7 +16,7 @@ from benchmark.services.documents import document_of, tables_of
 from benchmark.services.downloads import output_files, table_file
 from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import scores_of
-from benchmark.suites.omnitom.layout import JUDGE_COLUMNS
+from benchmark.suites.omnitom.judge_tables import JUDGED_COLUMNS
 from tests.benchmark.evaluation import endpoint, started, worked_off
 from tests.benchmark.results_world import HOSTILE, MUTE, STORIES, ResultsWorld, results_world
 from workers.models import Endpoint
@@ -224,7 +224,7 @@ def test_the_official_folder(world, client, base):
     overall = next(csv.DictReader(io.StringIO(archive.read("metrics/stage1_overall.csv").decode(), newline="")))
     assert overall == {name: value for name, value in expected["overall"].items() if name != "f1_category_mean"}
     judged = archive.read("judge/csv/story_001_predictions.csv").decode()
-    assert judged.startswith(",".join(JUDGE_COLUMNS) + "\r\n")
+    assert judged.startswith(",".join(JUDGED_COLUMNS) + "\r\n")
     assert judged.count("\r\n") == int(stories[0]["pred_total"]) + 1
 
 

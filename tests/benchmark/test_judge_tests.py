@@ -22,8 +22,8 @@ from benchmark.services.judge_versions import version_of
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import RunRefused
 from benchmark.services.runs import start_run
+from benchmark.suites.omnitom.lexical_answers import LEXICAL
 from judge.domain.contrast import ALIKE, BY_RULE, Kind
-from judge.domain.lexical_judge import LEXICAL_JUDGE
 from tests.benchmark.evaluation import endpoint, frozen, generated, write_records
 from tests.benchmark.planning import planned
 from workers.models import Call, Endpoint, Item, Job
@@ -75,7 +75,7 @@ def judging(says) -> None:
         head = "Actor,Belief,MatchCount"
         return "\n".join(["Prediction Table:", head, *lines, "", "Ground Truth Table:", head, *gold])
 
-    register_baseline(replace(LEXICAL_JUDGE, answer=answer))
+    register_baseline(replace(LEXICAL, answer=answer))
 
 
 def test_the_lexical_judge_is_tested_at_the_launch_of_its_first_run(dataset, omniscient):

@@ -32,7 +32,7 @@ from core.plain import Json
 from judge.domain.contrast import Row
 from judge.domain.judgements import Reading, RowJudgement, row_judgement
 from judge.domain.lexical import align
-from judge.domain.lexical_judge import LEXICAL_JUDGE
+from judge.domain.lexical_judge import lexical_judge
 from workers.providers.contract import Body, Request
 
 JUDGE, SECOND = "judge", "judge2"
@@ -287,10 +287,7 @@ def _lexical(body: Body) -> str:
     return _written((A, B)[pairs[0][1]] if pairs else NEITHER, task["structured"])
 
 
-LEXICAL = replace(
-    LEXICAL_JUDGE,
-    task=COMPARE,
-    answer=_lexical,
-    sample={"said": "three", "options": ["three", "four"], "structured": False},
+LEXICAL = lexical_judge(
+    task=COMPARE, answer=_lexical, sample={"said": "three", "options": ["three", "four"], "structured": False}
 )
 """The lexical judge of these beliefs."""

@@ -16,6 +16,10 @@ from typing import NamedTuple
 
 from judge.domain.text import key, normalise_space
 
+HEADINGS = ("Prediction Table:", "Ground Truth Table:")
+ACTOR, BELIEF, COUNT = "Actor", "Belief", "MatchCount"
+PROPOSITION_COLUMNS = (ACTOR, BELIEF)
+JUDGED_COLUMNS = (*PROPOSITION_COLUMNS, COUNT)
 MAX_FIELD = 131_072
 """Characters that Python's csv module takes in one field; beyond that the released code ends with a traceback."""
 
@@ -57,12 +61,19 @@ def _written(header: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
 
 def belief_csv(rows: Iterable[tuple[str, str]]) -> str:
     """A table of (actor, belief) as the judge is shown it: header `Actor,Belief`, LF, texts as given."""
-    return _written(("Actor", "Belief"), rows)
+    return _written(PROPOSITION_COLUMNS, rows)
 
 
 def judged_csv(rows: Iterable[tuple[str, str, int]]) -> str:
     """A table as the judge is asked to answer it: header `Actor,Belief,MatchCount`, LF."""
-    return _written(("Actor", "Belief", "MatchCount"), rows)
+    return _written(JUDGED_COLUMNS, rows)
+
+
+def judgement(predictions: Iterable[tuple[str, str, int]], gold: Iterable[tuple[str, str, int]]) -> str:
+    """A judge's answer in the form that official scoring reads: two headed tables of actor, belief and count."""
+    return "\n".join(
+        f"{heading}\n{judged_csv(rows)}" for heading, rows in zip(HEADINGS, (predictions, gold), strict=True)
+    )
 
 
 def predictions_csv(rows: Iterable[tuple[str, str]]) -> str:
@@ -133,14 +144,14 @@ def _rows(section: Sequence[str]) -> Iterator[JudgedRow]:
     for cells in rows:
         row = dict(zip(header, chain(cells, repeat("")), strict=False))
         yield JudgedRow(
-            normalise_space(_column(row, "Actor", "actor")),
-            normalise_space(_column(row, "Belief", "belief")),
-            match_count(_column(row, "MatchCount", "matchcount")),
+            normalise_space(_column(row, ACTOR)),
+            normalise_space(_column(row, BELIEF)),
+            match_count(_column(row, COUNT)),
         )
 
 
-def _column(row: dict[str, str], name: str, otherwise: str) -> str:
-    return row[name] if name in row else row.get(otherwise, "")
+def _column(row: dict[str, str], name: str) -> str:
+    return row[name] if name in row else row.get(name.lower(), "")
 
 
 def _csv_rows(text: str) -> Iterator[list[str]]:

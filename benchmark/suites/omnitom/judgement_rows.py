@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from benchmark.suites.omnitom.judge_alignment import align
-from benchmark.suites.omnitom.judge_tables import JudgedRow, OversizedField, judged_csv, parse_judgement
+from benchmark.suites.omnitom.judge_tables import JudgedRow, OversizedField, judgement, parse_judgement
 from benchmark.suites.omnitom.judgements import FIRST, Judging, Sides, Texts, readings, settled
 from benchmark.suites.omnitom.parsing.extraction import parse_extraction
 from benchmark.suites.omnitom.pipe_tables import extraction_rows
@@ -68,10 +68,8 @@ def released_text(record: Record, texts: Texts, how: Judging) -> str:
     for rows, judged_rows, settled_rows, rule in zip((predicted, gold), given, by_rule, rules, strict=True):
         ruled = {row: len(links) for row, links in zip(settled_rows, rule, strict=True) if links is not None}
         counts = align(rows, judged_rows)
-        tables.append(
-            judged_csv([(*_told(row), ruled.get(row, count)) for row, count in zip(rows, counts, strict=True)])
-        )
-    return f"Prediction Table:\n{tables[0]}\nGround Truth Table:\n{tables[1]}"
+        tables.append([(*_told(row), ruled.get(row, count)) for row, count in zip(rows, counts, strict=True)])
+    return judgement(*tables)
 
 
 def _told(row: tuple[str, str]) -> tuple[str, str]:

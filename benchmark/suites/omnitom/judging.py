@@ -9,6 +9,7 @@ from benchmark.suites.judged import FollowUp, Judge, JudgeTest, Orders, Pairs, S
 from benchmark.suites.omnitom.judgement_rows import rows_kept
 from benchmark.suites.omnitom.judgements import LINKS, NOTHING, Judging, readings
 from benchmark.suites.omnitom.labels import ORDER
+from benchmark.suites.omnitom.lexical_answers import written
 from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction
 from benchmark.suites.omnitom.prompting.choosing import CALIBRATION_SPLIT, wanted_by
 from benchmark.suites.omnitom.prompting.follow_up import DIGEST
@@ -109,6 +110,7 @@ JUDGED = Judge(
     kept=rows_kept,
     tables=tables,
     orders=orders,
+    written=written,
     test=JudgeTest(
         rows=_rows,
         request=_request,

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from benchmark.domain.averaging import StoryAverages
+from benchmark.suites.omnitom.judge_tables import JUDGED_COLUMNS
 from benchmark.suites.omnitom.labels import COLUMNS
 from benchmark.suites.omnitom.metrics import STAGE1_COLUMNS, STAGE1_SHARES, STAGE2_COLUMNS, STAGE2_SHARES
 from benchmark.suites.omnitom.official import StoredTables, stored_tables
@@ -23,7 +24,6 @@ from judge.domain.text import normalise_space
 
 EXTRACT_COLUMNS = ("actor", "belief", "order")
 LABEL_COLUMNS = ("actor", "belief", *COLUMNS.values())
-JUDGE_COLUMNS = ("Actor", "Belief", "MatchCount")
 FOLDERS = {"extract": "extraction", "label": "labeling", "judge": "judge"}
 
 
@@ -85,7 +85,7 @@ def _story_files(story: int, calls: Mapping[str, Exchange], tables: StoredTables
         yield f"labeling/csv/{name}_label.csv", _csv(LABEL_COLUMNS, (row.cells() for row in tables.labels))
     if tables.judged is not None:
         for side, rows in zip(("predictions", "groundtruth"), tables.judged, strict=True):
-            yield f"judge/csv/{name}_{side}.csv", _csv(JUDGE_COLUMNS, rows)
+            yield f"judge/csv/{name}_{side}.csv", _csv(JUDGED_COLUMNS, rows)
 
 
 _METRIC_FILES = {

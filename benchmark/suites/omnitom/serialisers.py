@@ -6,20 +6,19 @@ from collections.abc import Iterable, Sequence
 
 from benchmark.suites.omnitom import judge_tables
 from benchmark.suites.omnitom.judge_alignment import exact_match_counts
+from benchmark.suites.omnitom.judge_tables import PROPOSITION_COLUMNS
 from benchmark.suites.omnitom.labels import ORDER, Scheme
 from benchmark.suites.omnitom.records import Record
-
-_PROPOSITION = ("Actor", "Belief")
 
 
 def extraction_header(scheme: Scheme) -> tuple[str, ...]:
     """Return the heads of a table of propositions."""
-    return (*_PROPOSITION, scheme.names[ORDER]) if scheme.ordered else _PROPOSITION
+    return (*PROPOSITION_COLUMNS, scheme.names[ORDER]) if scheme.ordered else PROPOSITION_COLUMNS
 
 
 def label_header(scheme: Scheme) -> tuple[str, ...]:
     """Return the heads of a table of labelled propositions."""
-    return (*_PROPOSITION, *scheme.names.values())
+    return (*PROPOSITION_COLUMNS, *scheme.names.values())
 
 
 def _piped(rows: Iterable[Iterable[str]]) -> str:
@@ -29,7 +28,7 @@ def _piped(rows: Iterable[Iterable[str]]) -> str:
 
 def belief_table(record: Record) -> str:
     """The gold propositions that a model is to label: actor and belief, without rows that lack either."""
-    return _piped([("Actor", "Belief"), *(row.as_told for row in record.shown)])
+    return _piped([PROPOSITION_COLUMNS, *(row.as_told for row in record.shown)])
 
 
 def gold_csv(record: Record) -> str:
@@ -53,12 +52,4 @@ def mock_judgement(predictions: Sequence[tuple[str, str]], record: Record) -> st
     gold = [(row.actor, row.belief) for row in record.rows]
     sides = ((predictions, gold), (gold, predictions))
     counted = ([(*row, count) for row, count in zip(a, exact_match_counts(a, b), strict=True)] for a, b in sides)
-    return judgement(*counted)
-
-
-def judgement(predictions: Iterable[tuple[str, str, int]], gold: Iterable[tuple[str, str, int]]) -> str:
-    """A judge's answer in the form that official scoring reads: two headed tables of actor, belief and count."""
-    parts = []
-    for heading, rows in (("Prediction Table:", predictions), ("Ground Truth Table:", gold)):
-        parts.append(f"{heading}\n{judge_tables.judged_csv(rows)}")
-    return "\n".join(parts)
+    return judge_tables.judgement(*counted)

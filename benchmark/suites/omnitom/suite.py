@@ -20,6 +20,7 @@ from benchmark.suites.omnitom.judging import JUDGED
 from benchmark.suites.omnitom.keys import Keys
 from benchmark.suites.omnitom.labels import ALL_DIMENSIONS, OMNITOM_SCHEME, SCHEMA, Scheme, scheme_of
 from benchmark.suites.omnitom.levels import by_chance, by_majority
+from benchmark.suites.omnitom.lexical_answers import LEXICAL
 from benchmark.suites.omnitom.measure import measure
 from benchmark.suites.omnitom.methods import judge_sees, methods
 from benchmark.suites.omnitom.metrics import STAGE1_SHARES
@@ -189,6 +190,7 @@ SUITE = Suite(
     sections=SECTIONS,
     explorer=explorer_of(OMNITOM_SCHEME),
     categories=CATEGORIES,
+    baselines=(LEXICAL,),
     category_noun=gettext_noop("story category"),
     item=item,
     item_template="omnitom/item.html",

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.domain import baselines
-from benchmark.suites.omnitom import serialisers
+from benchmark.suites.omnitom import lexical_answers, serialisers
 from benchmark.suites.omnitom.judge_tables import gold_csv, predictions_csv
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, SCHEMA
 from benchmark.suites.omnitom.official import STEPS
@@ -31,7 +31,6 @@ from benchmark.suites.omnitom.prompting.requests import REQUESTS
 from benchmark.suites.omnitom.prompting.templates import fill, placeholders
 from benchmark.suites.omnitom.records import read_records
 from benchmark.suites.prompt_sets import BadPromptSet
-from judge.domain import lexical_judge
 from workers.providers.scripted.backend import instance
 
 SAMPLE = Path(__file__).resolve().parents[3] / "annotation" / "sample" / "stories.jsonl"
@@ -200,7 +199,7 @@ def test_baselines_find_in_the_task_what_they_compute_from(sample, form):
     found = parse_extraction(baselines.omniscient_answer({"task": asked("extract", record, form=form).task}))
     # four sentences as facts of the world, and as beliefs of Mateo and of Freya: 4 × 3
     assert {row.actor for row in found} == {"world", "Mateo", "Freya"} and len(found) == 12
-    judged = lexical_judge.answer({"task": asked("judge", record, form=form).task, "threshold": 0.5})
+    judged = lexical_answers.answer({"task": asked("judge", record, form=form).task, "threshold": 0.5})
     ones = [1] * len(record.shown)
     assert parse_counts(judged, predicted(record), record.shown) == (ones, ones)
     counts = {"context": {"Temporal": 3, "Neutral": 1}}

@@ -11,14 +11,14 @@ from rapidfuzz import fuzz
 
 from annotation.domain.schema import WORLD
 from benchmark.suites.omnitom.judge_alignment import align
-from benchmark.suites.omnitom.judge_tables import OversizedField, parse_judgement
+from benchmark.suites.omnitom.judge_tables import OversizedField, judgement, parse_judgement
 from benchmark.suites.omnitom.labels import ORDER, Scheme
 from benchmark.suites.omnitom.parsing.extraction import parse_extraction
 from benchmark.suites.omnitom.parsing.labels import parse_labels
 from benchmark.suites.omnitom.pipe_tables import extraction_rows, label_rows
 from benchmark.suites.omnitom.prompting.imperfect import Prediction, imperfect
 from benchmark.suites.omnitom.records import GoldRow, Record
-from benchmark.suites.omnitom.serialisers import gold_extraction_table, gold_label_table, judgement
+from benchmark.suites.omnitom.serialisers import gold_extraction_table, gold_label_table
 from judge.domain.text import key
 
 MAX_EXAMPLES = 3

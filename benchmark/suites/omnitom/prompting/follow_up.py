@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from benchmark.suites.omnitom.judge_tables import belief_csv
+from benchmark.suites.omnitom.judge_tables import HEADINGS, belief_csv
 from benchmark.suites.omnitom.parsing.structured import answer_of
 from benchmark.suites.omnitom.prompting.answer_schemas import JsonSchema, follow_up_schema
 from benchmark.suites.omnitom.prompting.rendering import fence, numbered
@@ -17,7 +17,6 @@ from workers.providers.contract import Message, Request
 
 Rows = Sequence[Sequence[str]]
 
-HEADINGS = ("Prediction Table:", "Ground Truth Table:")
 LISTS = ('"predictions"', '"gold"')
 OPENING = (
     "Some rows have no judgement yet. Judge these rows now, by the same rules, each against the whole of the other "

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from annotation.domain.schema import Dimension, Schema
-from benchmark.suites.omnitom.judge_tables import gold_csv, predictions_csv
+from benchmark.suites.omnitom.judge_tables import JUDGED_COLUMNS, gold_csv, predictions_csv
 from benchmark.suites.omnitom.labels import ORDER, scheme_of
 from benchmark.suites.omnitom.prompting.examples import Example, ideal_answer
 from benchmark.suites.omnitom.prompting.templates import fill
@@ -34,7 +34,7 @@ def columns(step: str, answer_format: str, schema: Schema) -> str:
     scheme = scheme_of(schema)
     if answer_format == "text":
         headers = {"extract": extraction_header(scheme), "label": label_header(scheme)}
-        return " | ".join(headers[step]) if step in headers else "Actor,Belief,MatchCount"
+        return " | ".join(headers[step]) if step in headers else ",".join(JUDGED_COLUMNS)
     extracted = ("actor", "belief", *([ORDER] if scheme.ordered else []))
     names = {"extract": extracted, "label": schema.keys, "judge": ("id", "matches")}
     return ", ".join(names[step])
