@@ -20,7 +20,7 @@ from scipy.stats import norm, t
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from annotation.domain.agreement.intervals import COEFFICIENTS, per_story, story_interval
+from annotation.domain.agreement.intervals import COEFFICIENTS, Counts, Resampled, mean_interval
 from core.statistics import DIFFERENCE, SHARE, Floats, mean_estimates, resampled_sums
 
 STORIES = (5, 10, 21, 100)
@@ -86,10 +86,18 @@ def _holds(seed: int, *, world: str, stories: int, truth: dict[str, float]) -> l
     rows = []
     for name, coefficient in COEFFICIENTS.items():
         sums = per_story(story, coefficient.sums(counts))
-        ends, _ = story_interval(sums, coefficient, seed=seed, resamples=RESAMPLES)
+        ends, _ = mean_interval([Resampled.of(sums, seed=seed, resamples=RESAMPLES)], coefficient)
         low, high = expanded(sums, coefficient.of, seed) if ends else (0, 0)
         rows.append((ends[0] <= truth[name] <= ends[1], low <= truth[name] <= high) if ends else None)
     return rows
+
+
+def per_story(story: Counts, values: Floats) -> Floats:
+    """Sum `values` of shape (cells, m) within each story: shape (stories, m)."""
+    _, at = np.unique(story, return_inverse=True)
+    out = np.zeros((int(at.max(initial=-1)) + 1, values.shape[1]))
+    np.add.at(out, at, values)
+    return out
 
 
 def _truth(world: Agreement, name: str) -> float:

@@ -35,12 +35,13 @@ from annotation.models import (
     VoteEvent,
 )
 from annotation.services.archive_export import export_archive
-from annotation.services.drafts import hand_in, write_draft
+from annotation.services.drafts import hand_in
 from annotation.services.people import invite
 from annotation.services.reconciliation import open_lanes
 from benchmark.models import JudgeTest, Run, RunItem
 from benchmark.suites.omnitom.steps import FOLLOW_UP
 from judge.models import AlignmentStudy
+from tests.annotation.drafting import write_draft
 from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off
 from tests.benchmark.test_follow_ups import forgetful
 from tests.posted import patterns, takes_posts

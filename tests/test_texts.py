@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import polib
@@ -18,9 +18,7 @@ from core.catalogues.files import (
     LOCALES,
     compile_all,
     entries,
-    faults,
     path_of,
-    placeholders,
     sources,
     texts_by_catalogue,
     translated,
@@ -412,6 +410,29 @@ def test_a_number_with_its_noun_has_both_forms():
     found = counted_in_one_form()
     assert [text for text in found if not text.startswith(WITHOUT_ONE)] == []
     assert [start for start in WITHOUT_ONE if not any(text.startswith(start) for text in found)] == [], "no longer"
+
+
+PLACEHOLDER = re.compile(r"%\((\w+)\)[sd]|\{(\w*)[^{}]*\}")
+
+
+def placeholders(text: str) -> set[str]:
+    """Return the names that a text has values put in for."""
+    return {f"%{percent}" if percent else f"{{{brace}}}" for percent, brace in PLACEHOLDER.findall(text)}
+
+
+def faults(path: Path, texts: Iterable[Text]) -> Iterator[str]:
+    """Say what a catalogue lacks, has too much, or has wrong."""
+    known, wanted = entries(path), set(texts)
+    yield from (f"no entry: {text.one!r}" for text in sorted(wanted - known.keys()))
+    yield from (f"unused: {text.one!r}" for text in sorted(known.keys() - wanted))
+    for text, entry in known.items():
+        words = translated(entry)
+        if entry.fuzzy or entry.obsolete:
+            yield f"fuzzy: {text.one!r}"
+        if not words or not all(words):
+            yield f"not translated: {text.one!r}"
+        elif any(placeholders(word) != placeholders(text.several or text.one) for word in words):
+            yield f"other placeholders: {text.one!r} and {words[0]!r}"
 
 
 def test_every_catalogue_is_whole_and_has_nothing_else():

@@ -126,11 +126,6 @@ def register(actions: Mapping[str, Promise], details: Mapping[str, Promise]) -> 
     _DETAILS.update({name: word for name, word in details.items() if name not in _DETAILS})
 
 
-def known_actions() -> set[str]:
-    """Return the actions that have words."""
-    return set(_ACTIONS)
-
-
 def action_told(action: str) -> str:
     """Return an action in words, in the language of the reader."""
     return str(_ACTIONS[action]) if action in _ACTIONS else action

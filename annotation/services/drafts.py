@@ -25,7 +25,7 @@ from annotation.domain.drafts import (
 )
 from annotation.domain.reconciliation import DraftRow as Words
 from annotation.domain.table_checks import Warned, checks
-from annotation.domain.tables import MAX_ROWS, TableRow
+from annotation.domain.tables import MAX_ROWS
 from annotation.models import BeliefTable, DraftEvent, DraftRow, Origin, Proposition, Story, TableKind, User
 from annotation.services import audit
 from annotation.services.gold_tables import GoldRow, kept_by, make_gold, unmake_gold
@@ -304,26 +304,6 @@ def rows_at(table: BeliefTable, event: int) -> dict[str, RowState]:
     """Return the rows as they stood after the event of that number."""
     states = table.draft_events.filter(id__lte=event).order_by("id").values_list("row__uid", "after")
     return {uid: RowState(**after) for uid, after in states}
-
-
-@transaction.atomic
-def write_draft(*, by: User, story: Story, rows: Sequence[TableRow], now: datetime, origin: str) -> BeliefTable:
-    """Replace what stands in the expert's draft by these rows, as one action that undo takes back. Raises Refused."""
-    table = take_slot(by=by, story=story, expert=by)
-    action = f"write-{new_uid()}"
-    gone = [
-        RowChange(uid, state, replace(state, removed=True), f"{action}-{uid}", action, "paste", now)
-        for uid, state in ((row.uid, state_of_row(row)) for row in live_rows(table))
-    ]
-    places = places_of(None, None, len(rows))
-    states = [RowState(row.actor, row.belief, row.order, place=at) for row, at in zip(rows, places, strict=True)]
-    new = [
-        RowChange(uid, None, state, f"{action}-{uid}", action, "paste", now, origin=origin)
-        for uid, state in ((new_uid(), state) for state in states)
-    ]
-    if gone or new:
-        save_rows(by=by, story=story, changes=[*gone, *new], now=now)
-    return table
 
 
 @transaction.atomic

@@ -67,13 +67,6 @@ def freeze(*, by: User | None, project: Project, note: str = "") -> tuple[Datase
     return dataset, True
 
 
-def present_version(project: Project) -> Dataset | None:
-    """Return the version that the present gold is, whichever number it has; None where it is not frozen."""
-    if not Dataset.objects.filter(project=project, suite="").exists():
-        return None
-    return version_of(project, present_digest(project))
-
-
 def version_of(project: Project, digest: str | None) -> Dataset | None:
     """Return the version that has this digest."""
     return Dataset.objects.filter(project=project, suite="", digest=digest).first() if digest else None

@@ -37,16 +37,6 @@ _DATA = frozenset({".csv", ".json", ".jsonl", ".gz", ".txt"})
 _ZIP = "the zip"
 
 
-def import_benchmark(
-    *, by: User | None, project: Project, suite: Suite, folder: Path, options: Mapping[str, Any], note: str = ""
-) -> tuple[Dataset, bool]:
-    """Return (the dataset of these samples, whether it is a new one): the same samples are one dataset.
-
-    `options` are those of the suite's `load_options`. Raises BadImport with one sentence; then nothing was kept.
-    """
-    return keep_copy(by=by, project=project, copy=copy_of(suite, folder, options), note=note)
-
-
 @dataclass(frozen=True, slots=True)
 class Copy:
     """A copy as it was read with `options`, the digest of each of its samples, and that of all."""
@@ -136,8 +126,11 @@ def _loaded(suite: Suite, folder: Path, options: Mapping[str, Any]) -> Imported:
 def import_archive(
     *, by: User | None, project: Project, suite: Suite, file: BinaryIO, options: Mapping[str, Any], note: str = ""
 ) -> tuple[Dataset, bool]:
-    """`import_benchmark` from a zip of the folder, which may hold it as its only folder, or from the archive that the
-    suite takes as it is. Raises BadImport."""
+    """Return (the dataset of what a zip of the folder has, which may hold it as its only folder, or the archive that
+    the suite takes as it is; whether it is a new one): the same samples are one dataset.
+
+    `options` are those of the suite's `load_options`. Raises BadImport with one sentence; then nothing was kept.
+    """
     return keep_copy(by=by, project=project, copy=copy_in_archive(suite, file, options), note=note)
 
 

@@ -19,12 +19,6 @@ if TYPE_CHECKING:
     from benchmark.services.plans import Plan
 
 
-def wanted_by(run: Run, step: str) -> int:
-    """Return how many examples the prompts of a run's step are to show; none for a judge that reads no prompt."""
-    sets = suite_named(run.suite).prompting
-    return sets.wanted(settings_of(run), step) if sets else 0
-
-
 def calibration_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[int]:
     """Numbers of the dataset's calibration samples that may serve where `stories` are asked; none where nothing needs
     them."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -20,7 +19,6 @@ from core.catalogues.extraction import Text, python_texts, script_texts, templat
 LOCALES = {"zh_Hans": "nplurals=1; plural=0;"}
 """The folder of each language that is translated into, with its rule for plurals."""
 DOMAINS = {"django": "pages", "djangojs": "scripts"}
-_PLACEHOLDER = re.compile(r"%\((\w+)\)[sd]|\{(\w*)[^{}]*\}")
 _NOT_OURS = {"api", "locale", "management", "migrations"}
 """Folders without texts for readers of pages: the API and commands speak English."""
 
@@ -98,26 +96,6 @@ def update(path: Path, locale: str, texts: Iterable[Text], known: Mapping[Text, 
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(str(catalogue) + "\n", encoding="utf-8")
     return sum(not all(translated(one)) for one in catalogue)
-
-
-def placeholders(text: str) -> set[str]:
-    """Return the names that a text has values put in for."""
-    return {f"%{percent}" if percent else f"{{{brace}}}" for percent, brace in _PLACEHOLDER.findall(text)}
-
-
-def faults(path: Path, texts: Iterable[Text]) -> Iterator[str]:
-    """Say what a catalogue lacks, has too much, or has wrong."""
-    known, wanted = entries(path), set(texts)
-    yield from (f"no entry: {text.one!r}" for text in sorted(wanted - known.keys()))
-    yield from (f"unused: {text.one!r}" for text in sorted(known.keys() - wanted))
-    for text, entry in known.items():
-        words = translated(entry)
-        if entry.fuzzy or entry.obsolete:
-            yield f"fuzzy: {text.one!r}"
-        if not words or not all(words):
-            yield f"not translated: {text.one!r}"
-        elif any(placeholders(word) != placeholders(text.several or text.one) for word in words):
-            yield f"other placeholders: {text.one!r} and {words[0]!r}"
 
 
 def compile_all(base: Path, apps: Iterable[str], to: Path) -> None:

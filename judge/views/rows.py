@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from annotation.domain.tables import likely_actors
 from judge.domain.proposing import actor_key, propose
 from judge.models import AlignmentTask
 
-__all__ = ["actors_of", "proposals_of", "rows_of"]
+__all__ = ["proposals_of", "rows_of"]
 
 
 def rows_of(task: AlignmentTask) -> list[dict[str, Any]]:
@@ -30,7 +29,3 @@ def proposals_of(task: AlignmentTask) -> dict[str, dict[str, Any]]:
         f"p{one.prediction + 1}": {"gold": f"g{one.gold + 1}", "exact": one.exact}
         for one in propose(task.predictions, task.gold)
     }
-
-
-def actors_of(task: AlignmentTask) -> list[str]:
-    return likely_actors(task.text)

@@ -16,8 +16,9 @@ from annotation.domain.tables import TableRow
 from annotation.models import AuditEvent, Project, Proposition, Split, Story, Vote
 from annotation.services import belief_tables
 from annotation.services.belief_tables import move
-from annotation.services.drafts import hand_in, write_draft
+from annotation.services.drafts import hand_in
 from annotation.views.corpus import cut_at_word
+from tests.annotation.drafting import write_draft
 
 RECORD = {"story_id": 5, "story_category": "C", "story": "<script>alert(1)</script> hides the key.", "beliefs": []}
 

@@ -31,6 +31,7 @@ from annotation.services.reconciliation import (
     state_of_row,
 )
 from annotation.services.table_figures import table_figures
+from tests.annotation.drafting import write_draft
 
 NOW = timezone.now()
 
@@ -42,7 +43,7 @@ def story(bare):
 
 def hand_in(story, expert, *rows, submit=True):
     rows = [TableRow(*row) for row in rows]
-    drafts.write_draft(by=expert, story=story, rows=rows, now=NOW, origin="pasted")
+    write_draft(by=expert, story=story, rows=rows, now=NOW, origin="pasted")
     if submit:
         drafts.hand_in(by=expert, story=story, now=NOW)
 

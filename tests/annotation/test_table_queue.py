@@ -13,12 +13,13 @@ from annotation.models import BeliefTable, Proposition, table_queue
 from annotation.services import drafts
 from annotation.services.drafts import Refused
 from annotation.services.table_assignment import give_tables, plan_tables
+from tests.annotation.drafting import write_draft
 
 ROWS = [TableRow("world", "It rains", "0"), TableRow("Ines", "It rains", "1")]
 
 
 def write(story, expert, *, hand_in=True):
-    drafts.write_draft(by=expert, story=story, rows=ROWS, now=timezone.now(), origin="pasted")
+    write_draft(by=expert, story=story, rows=ROWS, now=timezone.now(), origin="pasted")
     if hand_in:
         drafts.hand_in(by=expert, story=story, now=timezone.now())
 

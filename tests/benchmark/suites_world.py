@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from benchmark.models import Run
-from benchmark.services.imports import import_benchmark
 from benchmark.suites.registry import suite_named, suites
 from tests.benchmark.evaluation import started, worked_off
+from tests.benchmark.importing import import_benchmark
 from tests.benchmark.methods.test_matrix import COPIES
 from tests.benchmark.results_world import ResultsWorld
 from tests.benchmark.structure_world import structure_world

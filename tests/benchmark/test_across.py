@@ -28,7 +28,6 @@ from benchmark.services.across_tables import (
 )
 from benchmark.services.archiving import archive_run, delete_run
 from benchmark.services.conditions import settings_told
-from benchmark.services.imports import import_benchmark
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.leaderboards import _without_method
 from benchmark.services.method_runs import asked_by, asks_plainly
@@ -49,6 +48,7 @@ from benchmark.services.suite_rankings import (
 from benchmark.services.withheld import whole_ranking
 from benchmark.suites import registry
 from benchmark.suites.registry import suite_named
+from tests.benchmark.importing import import_benchmark
 from tests.benchmark.results_world import HOSTILE, results_world
 from tests.benchmark.settled import make_endpoint, work_off
 from tests.benchmark.test_run_commands import refused, told

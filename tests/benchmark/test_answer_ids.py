@@ -9,7 +9,6 @@ from functools import cache
 import pytest
 from django.utils import timezone
 
-from benchmark.services.imports import import_benchmark
 from benchmark.services.made_elsewhere.importing import Said, import_answers, preview_of
 from benchmark.services.made_elsewhere.matching import Index, Known, match
 from benchmark.services.made_elsewhere.records import BadFile, Record
@@ -27,6 +26,7 @@ from benchmark.suites.percept_fantom.samples import samples_of as percept_fantom
 from benchmark.suites.registry import suite_named
 from benchmark.suites.tombench.samples import load as load_tombench
 from benchmark.suites.tombench.steps import parse
+from tests.benchmark.importing import import_benchmark
 from tests.benchmark.settled import frozen
 from tests.benchmark.suites.tombench.conftest import record
 from tests.benchmark.suites.tombench.conftest import small as small_tombench  # noqa: F401

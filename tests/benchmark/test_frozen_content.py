@@ -16,7 +16,7 @@ from annotation.services.splits import put_in_split
 from benchmark.models import Dataset
 from benchmark.services import gold_digests
 from benchmark.services.dataset_differences import difference
-from benchmark.services.datasets import freeze, gold_is_frozen, present_version
+from benchmark.services.datasets import freeze, gold_is_frozen, version_of
 from benchmark.services.gold_digests import present_digest
 from tests.benchmark.settled import frozen, settle
 
@@ -53,9 +53,13 @@ def decide(person, proposition, key="context", label="Neutral") -> GoldLabel:
     return adjudicate(by=person, proposition=proposition, dimension=key, **told)
 
 
+def present_version(cast):
+    return version_of(cast.project, present_digest(cast.project))
+
+
 def test_equal_gold_is_one_version(cast, first):
     assert again(cast) == (first, False)
-    assert present_version(cast.project) == first and first.digest == present_digest(cast.project)
+    assert present_version(cast) == first and first.digest == present_digest(cast.project)
 
 
 def test_a_split_makes_a_version_that_a_run_can_be_made_on(cast, first, stories):
@@ -148,7 +152,7 @@ def test_an_experts_last_decision_is_kept_though_another_overruled_it(cast, firs
 def test_gold_that_returns_is_the_earlier_version(cast, first, stories):
     decision = decide(cast.esi, rows(stories[1])[0], label="Deceptive")
     second, _ = again(cast)
-    assert present_version(cast.project) == second
+    assert present_version(cast) == second
     undo_decision(
         by=cast.esi,
         proposition=decision.proposition,
@@ -156,7 +160,7 @@ def test_gold_that_returns_is_the_earlier_version(cast, first, stories):
         revision=decision.revision,
         now=timezone.now(),
     )
-    assert present_version(cast.project) == first and again(cast) == (first, False)
+    assert present_version(cast) == first and again(cast) == (first, False)
 
 
 def read_anew(monkeypatch) -> list[int]:

@@ -10,7 +10,6 @@ from django.utils import timezone
 
 from benchmark.models import Dataset, JudgeTest, JudgeTestItem, Run
 from benchmark.services.follow_ups import ask_missing, gaps_of
-from benchmark.services.imports import import_benchmark
 from benchmark.services.judge_test_calls import calls_of
 from benchmark.services.judge_test_summaries import summaries_of
 from benchmark.services.judge_tests import start_test, why_untestable
@@ -20,6 +19,7 @@ from benchmark.services.provenance import spec_of
 from benchmark.services.runs import start_run
 from benchmark.suites import registry
 from tests.benchmark.graded.suite import SUITE
+from tests.benchmark.importing import import_benchmark
 from tests.benchmark.settled import make_endpoint
 from workers.models import Endpoint
 from workers.services.run_to_end import run_to_end

@@ -24,7 +24,6 @@ from benchmark.models import Dataset, Run, RunItem, SharedReport
 from benchmark.services.asking import settings_of
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.documents import document_of, tables_of
-from benchmark.services.imports import import_benchmark
 from benchmark.services.leaderboards import differences
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, RunRefused
@@ -37,6 +36,7 @@ from benchmark.suites.copies import CopyFile, CopySource
 from benchmark.suites.item_filters import Filter, Rows
 from benchmark.suites.released import Parser
 from benchmark.suites.settings import OF_EVERY_RUN
+from tests.benchmark.importing import import_benchmark
 from tests.benchmark.settled import make_endpoint, work_off, written
 from tests.benchmark.tiny import plots
 from tests.benchmark.tiny.suite import ROWS, SUITE

@@ -11,7 +11,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from benchmark.models import Dataset, Run, RunItem
-from benchmark.services.imports import import_benchmark
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.reports import report_of
@@ -19,6 +18,7 @@ from benchmark.services.runs import start_run
 from benchmark.suites.contract import BadImport
 from benchmark.suites.registry import suite_named
 from benchmark.suites.tombench.metrics import VotedItem, official_accuracies
+from tests.benchmark.importing import import_benchmark
 from tests.benchmark.settled import make_endpoint, work_off
 from tests.cast import Cast, new_cast
 from tests.copies import copied

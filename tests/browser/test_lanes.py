@@ -9,6 +9,7 @@ from annotation.domain.tables import TableRow
 from annotation.models import BeliefTable, DraftRow, LaneRow, Membership, Proposition
 from annotation.services import drafts
 from annotation.services.reconciliation import lanes_of, link
+from tests.annotation.drafting import write_draft
 from tests.browser.waiting import wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -36,7 +37,7 @@ def story(make_story, cast):
     story.tables.all().delete()
     for expert, rows in ((cast.esi, FIRST), (cast.ben, SECOND)):
         rows = [TableRow(*row) for row in rows]
-        drafts.write_draft(by=expert, story=story, rows=rows, now=timezone.now(), origin="pasted")
+        write_draft(by=expert, story=story, rows=rows, now=timezone.now(), origin="pasted")
         drafts.hand_in(by=expert, story=story, now=timezone.now())
     return story
 

@@ -84,11 +84,6 @@ def _whole(sums: Floats) -> bool:
     return bool(np.array_equal(sums, np.rint(sums)))
 
 
-def story_interval(sums: Floats, coefficient: Coefficient, *, seed: int, resamples: int = RESAMPLES) -> Interval:
-    """Return the interval of a coefficient from story sums, shape (stories, m)."""
-    return mean_interval([Resampled.of(sums, seed=seed, resamples=resamples)], coefficient)
-
-
 def mean_interval(
     parts: list[Resampled],
     coefficient: Coefficient,
@@ -124,14 +119,6 @@ def _fewest_agreeing(parts: list[Floats], coefficient: Coefficient) -> float:
     seen = 1 - unseen_share(len(parts[0]))
     totals = [np.concatenate([[part[:, 0].sum() * seen], part[:, 1:].sum(axis=0)]) for part in parts]
     return max(coefficient.scale.low, float(np.mean([coefficient.of(total) for total in totals])))
-
-
-def per_story(story: Counts, values: Floats) -> Floats:
-    """Sum `values` of shape (cells, m) within each story: shape (stories, m)."""
-    _, at = np.unique(story, return_inverse=True)
-    out = np.zeros((int(at.max(initial=-1)) + 1, values.shape[1]))
-    np.add.at(out, at, values)
-    return out
 
 
 def _ratio(numerators: Floats, denominators: Floats) -> Floats:

@@ -4,8 +4,6 @@ from annotation.management.commands._scope import add_scope, check_scope
 from annotation.management.json_command import JsonCommand
 from core.wording import counted
 
-_WIDTHS = (8, 8, 9, 18, 8, 8, 8)
-
 
 class Command(JsonCommand):
     help = "Agreement between annotators over the cells that have all their votes."

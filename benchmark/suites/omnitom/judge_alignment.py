@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from benchmark.suites.omnitom.judge_tables import JudgedRow
@@ -25,9 +25,3 @@ def align(rows: Sequence[tuple[str, str]], judged: Iterable[JudgedRow]) -> list[
         left = waiting.get((key(actor), key(belief)))
         out.append(left.pop() if left else 0)
     return out
-
-
-def exact_match_counts(left: Iterable[tuple[str, str]], right: Iterable[tuple[str, str]]) -> list[int]:
-    """Return what the official mock judge answers: for each left row, how many right rows have its actor and belief."""
-    counts = Counter((key(actor), key(belief)) for actor, belief in right)
-    return [counts[key(actor), key(belief)] for actor, belief in left]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from benchmark.suites.omnitom import judge_tables
-from benchmark.suites.omnitom.judge_alignment import exact_match_counts
 from benchmark.suites.omnitom.judge_tables import PROPOSITION_COLUMNS
 from benchmark.suites.omnitom.labels import ORDER, Scheme
 from benchmark.suites.omnitom.records import Record
@@ -31,11 +29,6 @@ def belief_table(record: Record) -> str:
     return _piped([PROPOSITION_COLUMNS, *(row.as_told for row in record.shown)])
 
 
-def gold_csv(record: Record) -> str:
-    """Serialise the same rows for the judge."""
-    return judge_tables.gold_csv(row.as_told for row in record.rows)
-
-
 def gold_extraction_table(record: Record) -> str:
     """Return what a perfect extraction looks like: the official mock model's answer, of every gold row."""
     header = extraction_header(record.scheme)
@@ -45,11 +38,3 @@ def gold_extraction_table(record: Record) -> str:
 def gold_label_table(record: Record) -> str:
     """Return what a perfect labelling looks like: the official mock model's answer, of every gold row."""
     return _piped([label_header(record.scheme), *((row.actor, row.belief, *row.labels) for row in record.rows)])
-
-
-def mock_judgement(predictions: Sequence[tuple[str, str]], record: Record) -> str:
-    """Return what the official mock judge answers about the predicted rows (actor, belief) and all gold rows."""
-    gold = [(row.actor, row.belief) for row in record.rows]
-    sides = ((predictions, gold), (gold, predictions))
-    counted = ([(*row, count) for row, count in zip(a, exact_match_counts(a, b), strict=True)] for a, b in sides)
-    return judge_tables.judgement(*counted)

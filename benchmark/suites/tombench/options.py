@@ -19,14 +19,6 @@ def clean_option(text: str, letter: str) -> str:
     return _BREAK.sub(" ", _BREAK_IN_CHINESE.sub("", bare))
 
 
-def clean_option_officially(text: str, letter: str) -> str:
-    """Return the text as the released code cleans it: letter, dot and space are removed wherever they stand.
-
-    `A.是` keeps its letter, which then shows the place that the option had before it was shuffled.
-    """
-    return text.replace(f"{letter}. ", "")
-
-
 def clean_options(texts: tuple[str, ...]) -> tuple[str, ...]:
     """Return the texts of all options of a question, in their original order, without their letters."""
     return tuple(clean_option(text, letter) for text, letter in zip(texts, LETTERS, strict=False))

@@ -168,7 +168,8 @@ def test_resampling_stories_is_wider_than_resampling_cells_where_stories_cluster
     widths = []
     for unit in (story, np.arange(1000)):
         alpha = intervals.COEFFICIENTS["krippendorff_alpha"]
-        (low, high), _ = intervals.story_interval(intervals.per_story(unit, alpha.sums(counts)), alpha, seed=5)
+        sums = np.add.reduceat(alpha.sums(counts), np.flatnonzero(np.diff(unit, prepend=-1)))
+        (low, high), _ = intervals.mean_interval([intervals.Resampled.of(sums, seed=5)], alpha)
         widths.append(high - low)
     assert widths[0] > 1.8 * widths[1]
 
@@ -180,7 +181,8 @@ def test_the_story_interval_holds_the_truth_about_as_often_as_it_says():
         rng = np.random.default_rng(world)
         agree = rng.binomial(25, rng.beta(8, 2, size=40))
         sums = np.column_stack([agree, np.full(40, 25)]).astype(float)
-        (low, high), _ = intervals.story_interval(sums, intervals.COEFFICIENTS["strict"], seed=world, resamples=400)
+        part = intervals.Resampled.of(sums, seed=world, resamples=400)
+        (low, high), _ = intervals.mean_interval([part], intervals.COEFFICIENTS["strict"])
         held += low <= 0.8 <= high
     assert held >= 52  # 95 % of 60 is 57; below 52 has a probability of less than one in a hundred
 

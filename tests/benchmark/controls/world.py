@@ -10,12 +10,12 @@ import pytest
 from django.utils import timezone
 
 from benchmark.models import Dataset, Run
-from benchmark.services.imports import import_benchmark
 from benchmark.services.plans import Plan
 from benchmark.services.reports import report_of
 from benchmark.services.runs import start_run
 from benchmark.suites.opentom import data
 from benchmark.suites.registry import suite_named
+from tests.benchmark.importing import import_benchmark
 from tests.benchmark.settled import make_endpoint, work_off
 from tests.benchmark.suites.opentom import small
 from tests.cast import Cast, new_cast

@@ -3,8 +3,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark.suites.omnitom.judge_alignment import align, exact_match_counts
+from benchmark.suites.omnitom.judge_alignment import align
 from benchmark.suites.omnitom.judge_tables import JudgedRow, parse_judgement
+from tests.benchmark.domain.mock_judge import exact_match_counts
 
 
 def test_the_official_alignment(omnitom):

@@ -10,6 +10,7 @@ from benchmark.suites.omnitom.judge_tables import MAX_FIELD
 from benchmark.suites.omnitom.metrics import stage1_metrics, stage2_metrics
 from benchmark.suites.omnitom.official import score_official, stored_tables
 from benchmark.suites.omnitom.results import GroupScores, Stage1Result, Stage2Result
+from tests.benchmark.domain.mock_judge import mock_judgement
 
 
 def counts(total: int, matched: int) -> tuple[int, ...]:
@@ -93,7 +94,7 @@ def mock_texts(records) -> dict[int, dict[str, str]]:
     for record in records:
         extract = serialisers.gold_extraction_table(record)
         rows = stored_tables([record], {record.story_id: {"extract": extract}})[record.story_id].extraction
-        judge = serialisers.mock_judgement([(row.actor, row.belief) for row in rows], record)
+        judge = mock_judgement([(row.actor, row.belief) for row in rows], record)
         label = serialisers.gold_label_table(record)
         out[record.story_id] = {"extract": extract, "label": label, "judge": judge}
     return out

@@ -13,8 +13,9 @@ from benchmark.suites.omnitom.repaired import (
     stage2_report,
 )
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
-from benchmark.suites.omnitom.serialisers import gold_extraction_table, gold_label_table, mock_judgement
+from benchmark.suites.omnitom.serialisers import gold_extraction_table, gold_label_table
 from benchmark.suites.reasons import NO_GOLD
+from tests.benchmark.domain.mock_judge import mock_judgement
 
 GOLD = ("1", "True", "Private", "Implicit", "Epistemic", "Inference", "Neutral")
 

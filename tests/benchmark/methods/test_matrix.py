@@ -17,7 +17,6 @@ from django.utils import timezone
 from benchmark.models import Run, RunItem
 from benchmark.services.asking import question_of
 from benchmark.services.documents import document_of
-from benchmark.services.imports import import_benchmark
 from benchmark.services.method_plans import methods_of, plans_by_method
 from benchmark.services.plans import Plan
 from benchmark.services.runs import start_runs
@@ -27,6 +26,7 @@ from benchmark.suites.conversations.rows import CHOICE, DISTANCE, INACCESSIBLE
 from benchmark.suites.opentom import data as opentom
 from benchmark.suites.registry import suite_named, suites
 from benchmark.suites.tombench import data as tombench
+from tests.benchmark.importing import import_benchmark
 from tests.benchmark.rule_server import answering
 from tests.benchmark.settled import make_endpoint, work_off
 from tests.benchmark.suites.fantom import conftest as fantom_copy

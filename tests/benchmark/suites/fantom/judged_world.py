@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmark.models import Dataset, Run
-from benchmark.services.imports import import_benchmark
 from benchmark.services.reports import report_of
 from benchmark.suites.conversations import data
 from benchmark.suites.conversations.rows import DISTANCE
 from benchmark.suites.registry import suite_named
+from tests.benchmark.importing import import_benchmark
 from tests.benchmark.settled import make_endpoint
 from tests.benchmark.suites.fantom.conftest import belief, record
 from tests.cast import Cast

@@ -10,13 +10,13 @@ from benchmark.domain.beside import ControlRow
 from benchmark.models import RunItem
 from benchmark.services.control_tables import left_table
 from benchmark.services.documents import document_of, tables_of
-from benchmark.services.imports import import_benchmark
 from benchmark.services.reports import forget_report, report_of
 from benchmark.services.runs import add_controls
 from benchmark.suites.conversations.baselines import TELL
 from benchmark.suites.conversations.rows import CHOICE, LIST
 from benchmark.suites.fantom.samples import load
 from benchmark.suites.registry import suite_named
+from tests.benchmark.importing import import_benchmark
 from tests.benchmark.settled import make_endpoint, started, work_off
 from tests.benchmark.suites.fantom.test_run import _oracle
 from tests.cast import new_cast

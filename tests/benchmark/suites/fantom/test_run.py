@@ -17,7 +17,6 @@ from benchmark.models import Dataset, Run, RunItem, SharedReport
 from benchmark.services import asking
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.estimates import estimate
-from benchmark.services.imports import import_benchmark
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import RunRefused
 from benchmark.services.plot_data import plots_of
@@ -30,6 +29,7 @@ from benchmark.suites.conversations.rows import CHOICE, DISTANCE, INACCESSIBLE
 from benchmark.suites.fantom.samples import load
 from benchmark.suites.fantom.steps import ANSWER, expected
 from benchmark.suites.registry import suite_named
+from tests.benchmark.importing import import_benchmark
 from tests.benchmark.planning import planned
 from tests.benchmark.settled import make_endpoint, started, work_off, written
 from tests.cast import Cast, new_cast

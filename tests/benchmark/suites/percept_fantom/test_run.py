@@ -13,7 +13,6 @@ from benchmark.models import RunItem
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.estimates import estimate
 from benchmark.services.flips import REPETITIONS, flips_of
-from benchmark.services.imports import import_benchmark
 from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import report_of
 from benchmark.services.runs import start_run
@@ -24,6 +23,7 @@ from benchmark.suites.perceiving.baselines import array_of
 from benchmark.suites.percept_fantom.samples import load, utterances_of
 from benchmark.suites.percept_fantom.steps import annotated_put, expected
 from benchmark.suites.registry import suite_named
+from tests.benchmark.importing import import_benchmark
 from tests.benchmark.planning import planned
 from tests.benchmark.settled import make_endpoint, work_off, written
 from tests.benchmark.suites.percept_fantom import own

@@ -14,7 +14,6 @@ from benchmark.models import Run, RunItem
 from benchmark.services.documents import by_group, document_of, tables_of
 from benchmark.services.entered_rows import with_entered
 from benchmark.services.estimates import estimate
-from benchmark.services.imports import import_benchmark
 from benchmark.services.method_plans import plans_by_method
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, RunRefused
@@ -25,6 +24,7 @@ from benchmark.suites.perceiving.tables import SCENARIOS, correlations_table
 from benchmark.suites.percept_tomi.baselines import BASELINES, TELL
 from benchmark.suites.percept_tomi.tables import TASKS
 from benchmark.suites.registry import suite_named
+from tests.benchmark.importing import import_benchmark
 from tests.benchmark.settled import make_endpoint, work_off
 from tests.benchmark.suites.percept_tomi import own
 from workers.models import Item

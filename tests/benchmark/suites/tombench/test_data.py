@@ -7,9 +7,9 @@ from collections import Counter
 import pytest
 
 from benchmark.suites.tombench.data import FILES, BadToMBench, _items_of, read_tombench
-from benchmark.suites.tombench.options import clean_option_officially
 from benchmark.suites.tombench.released import DIGESTS, _released
 from tests.benchmark.suites.tombench.conftest import record
+from tests.benchmark.suites.tombench.released import clean_option_officially
 
 NAN = float("nan")
 TWO = {"选项C": NAN, "选项D": NAN, "OPTION-C": NAN, "OPTION-D": NAN}

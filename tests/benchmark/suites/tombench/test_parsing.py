@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark.suites.tombench.committed_letters import committed_letter
-from benchmark.suites.tombench.options import clean_option, clean_option_officially
+from benchmark.suites.tombench.options import clean_option
 from benchmark.suites.tombench.parsing import extract_official, parse_official, parse_repaired
 from benchmark.suites.tombench.shuffling import show
+from tests.benchmark.suites.tombench.released import clean_option_officially
 
 OPTIONS = ("Tote bag", "Handbag", "Briefcase", "Backpack")
 ANSWERS = [
