@@ -69,7 +69,7 @@ def world_findings(seed: int, *, stories: int, unit: str, shift: float, draws: i
     """Return `decided` of one data set, and whether the interval holds the shift (None without an interval)."""
     votes = simulated(np.random.default_rng((seed, stories)), stories=stories, unit=unit, shift=shift)
     overall_votes = replace(votes, dimensions=(), annotators=(), sources=())
-    ends = anchoring_report(overall_votes, seed=seed, resamples=500)["overall"]["difference"]["interval"]
+    ends = anchoring_report(overall_votes, seed=seed, resamples=500).overall.difference.interval
     return *decided(votes, seed, draws), ends and ends[0] <= shift <= ends[1]
 
 

@@ -72,13 +72,11 @@ def findings(seed: int, *, stories: int, effect: float, blind: float, true: dict
     """Return whether any measure is announced after Holm's correction, and for each measure whether it is announced by
     itself and whether its interval holds the true difference (None without one)."""
     tables = simulated(np.random.default_rng((seed, stories)), stories=stories, effect=effect, blind=blind)
-    rows = tables_report(tables, seed=seed, resamples=500)["measures"]
+    rows = tables_report(tables, seed=seed, resamples=500).measures
     p = [arm_p(tables, name, seed=seed, draws=draws) for name in MEASURES]
     some = any(value is not None and value <= ALPHA for value in holm(p))
-    ends = [row["difference"]["interval"] for row in rows]
-    held = [
-        None if end is None else end[0] <= true[row["measure"]] <= end[1] for end, row in zip(ends, rows, strict=True)
-    ]
+    ends = [row.difference.interval for row in rows]
+    held = [None if end is None else end[0] <= true[row.measure] <= end[1] for end, row in zip(ends, rows, strict=True)]
     return [some, [value is not None and value <= ALPHA for value in p], held]
 
 

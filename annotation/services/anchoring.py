@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from annotation.domain.anchoring import (
+    Accuracy,
+    AlternativeAnnotator,
     Arm,
+    BlindEvidence,
     DrawUnit,
     Votes,
     accuracy_on,
@@ -21,13 +23,14 @@ from annotation.domain.anchoring import (
     untouched,
 )
 from annotation.models import Assignment, GoldLabel, Project, Proposition, Suggestion, User, Vote, VoteEvent
+from core.plain import Json, plain
 
 SEED = 1
 _SIZE = 100
 """More than any dimension has labels: code = dimension × 100 + label."""
 
 
-def report_of(project: Project, *, seed: int = SEED) -> dict[str, Any]:
+def report_of(project: Project, *, seed: int = SEED) -> Json:
     """Return {"suggestions", "unseen", "votes": anchoring report, "models"}, ready for JSON.
 
     `models` has a row for each source of suggestions: {"source", "suggestions", "accuracy", "blind_gold" (what it rests
@@ -45,7 +48,19 @@ def report_of(project: Project, *, seed: int = SEED) -> dict[str, Any]:
     }
     if not loaded.rows:
         return report | {"votes": None, "reason": "Nobody has voted on a cell with a suggestion yet."}
-    return report | {"votes": anchoring_report(loaded.votes(), seed=seed), "models": loaded.models(seed)}
+    effect = anchoring_report(loaded.votes(), seed=seed)
+    return report | {"votes": plain(effect), "models": plain(loaded.models(seed))}
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRow:
+    """A source of suggestions: how right they are, on what evidence, and whether it may stand in for an annotator."""
+
+    source: str
+    suggestions: int
+    accuracy: Accuracy
+    blind_gold: BlindEvidence
+    alternative_annotator: AlternativeAnnotator
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +188,7 @@ class _Loaded:
             labels[at] = untouched(arm, label, first=before, nothing=-1)
         return labels
 
-    def models(self, seed: int) -> list[dict]:
+    def models(self, seed: int) -> list[SourceRow]:
         settled = GoldLabel.objects.filter(proposition__in=self.story_of).exclude(label="")
         gold = {
             (at, key): self.code.get((key, label), -1)
@@ -189,19 +204,7 @@ class _Loaded:
         for number, name in enumerate(self.sources):
             of = source == number
             blind, votes = gold_from_blind(untouched[of])
-            rows.append(
-                {
-                    "source": name,
-                    "suggestions": int(of.sum()),
-                    "accuracy": accuracy_on(story[of], suggested[of], all_gold[of], blind, seed=seed),
-                    "blind_gold": blind_evidence(blind, votes),
-                    "alternative_annotator": self._alternative(untouched[of], suggested[of]),
-                }
-            )
+            accuracy = accuracy_on(story[of], suggested[of], all_gold[of], blind, seed=seed)
+            test = alternative_annotator_test(untouched[of], suggested[of], names=self.names)
+            rows.append(SourceRow(name, int(of.sum()), accuracy, blind_evidence(blind, votes), test))
         return rows
-
-    def _alternative(self, labels: np.ndarray, model: np.ndarray) -> dict:
-        result = alternative_annotator_test(labels, model)
-        for row, name in zip(result["annotators"], self.names, strict=True):
-            row["annotator"] = name
-        return result

@@ -4,12 +4,11 @@ written with the draft in sight with those written blind."""
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from annotation.domain.anchoring.tables import Tables, left_out_by, likeness, tables_report
+from annotation.domain.anchoring.tables import Tables, WrittenTable, left_out_by, likeness, tables_report
 from annotation.domain.drafts import Mark
 from annotation.domain.effort import Act, Activity, TimeSheet
 from annotation.domain.reconciliation import DraftRow as Words
@@ -17,6 +16,7 @@ from annotation.domain.reconciliation import Status
 from annotation.models import BeliefTable, DraftEvent, DraftRow, LaneRow, Project, SuggestedRow, TableKind
 from annotation.services.draft_arms import mark_of_row
 from annotation.services.drafts import BY_MODEL
+from core.plain import plain
 
 SEED = 1
 
@@ -36,7 +36,7 @@ def effect_of(project: Project, *, seed: int = SEED) -> dict[str, Any]:
         "arms": loaded.arms(),
         "rows": loaded.fates(),
         "consensus": loaded.origins(),
-        "effect": tables_report(loaded.tables(), seed=seed) if loaded.handed_in else None,
+        "effect": plain(tables_report(loaded.tables(), seed=seed)) if loaded.handed_in else None,
     }
 
 
@@ -121,29 +121,27 @@ class _Loaded:
         return {"from_model": sum(rows), "by_people": len(rows) - sum(rows)}
 
     def tables(self) -> Tables:
-        return Tables.of(list(self._columns()))
+        return Tables.of([self._written(table) for table in self.handed_in])
 
-    def _columns(self) -> Iterator[dict[str, Any]]:
-        for table in self.handed_in:
-            suggested = [_words(row) for row in self.suggested.get(table.story_id, [])]
-            lanes = self.consensus.get(table.story_id, [])
-            wrote = [table.pk in tables for _, tables, _ in lanes]
-            missed = left_out_by(suggested, [words for words, *_ in lanes])
-            rows = self.rows[table.pk]
-            spent = self.sheet.spent[table.pk, Activity.TABLES, 0]
-            yield {
-                "story": table.story_id,
-                "expert": table.author_id or 0,
-                "blind": table.is_blind,
-                "blind_chance": (table.blind_share or 0) / 100,
-                "rows": len(rows),
-                "consensus": len(lanes),
-                "recalled": sum(wrote),
-                "missed": sum(missed),
-                "missed_recalled": int(np.sum(np.array(wrote) & np.array(missed))) if lanes else 0,
-                "likeness": sum(likeness(_words(row), suggested) for row in rows),
-                "minutes": spent.hours() * 60,
-            }
+    def _written(self, table: BeliefTable) -> WrittenTable:
+        suggested = [_words(row) for row in self.suggested.get(table.story_id, [])]
+        lanes = self.consensus.get(table.story_id, [])
+        wrote = [table.pk in tables for _, tables, _ in lanes]
+        missed = left_out_by(suggested, [words for words, *_ in lanes])
+        rows = self.rows[table.pk]
+        return WrittenTable(
+            story=table.story_id,
+            expert=table.author_id or 0,
+            blind=table.is_blind,
+            blind_chance=(table.blind_share or 0) / 100,
+            rows=len(rows),
+            consensus=len(lanes),
+            recalled=sum(wrote),
+            missed=sum(missed),
+            missed_recalled=int(np.sum(np.array(wrote) & np.array(missed))) if lanes else 0,
+            likeness=sum(likeness(_words(row), suggested) for row in rows),
+            minutes=self.sheet.spent[table.pk, Activity.TABLES, 0].hours() * 60,
+        )
 
 
 def _words(row: DraftRow | SuggestedRow) -> Words:

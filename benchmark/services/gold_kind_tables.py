@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from benchmark.domain.gold_kinds.ceiling import Beside
 from benchmark.domain.gold_kinds.cells import REFERENCE, Kind
 from benchmark.domain.gold_kinds.moves import Move
 from benchmark.domain.gold_kinds.order import Swap
@@ -271,32 +272,39 @@ def moves_table(figures: GoldFigures) -> Table:
 
 def ceiling_table(figures: GoldFigures, dimension: int) -> Table:
     """Return the score of annotators who are left out, and of models in their places, by all and by blind votes."""
-    rows: dict[str, Cells] = {}
-    for votes in VOTES:
-        found = figures.ceilings[votes][dimension]
-        people = {LEFT_OUT: found.people, **found.annotators}
-        for name, estimate in people.items():
-            rows.setdefault(name, {"who": name}).update(estimated(votes, estimate))
-        for name in in_order(figures.scores[OVERALL]):
-            beside = found.models[name]
-            cells = estimated(votes, beside.score) | estimated(f"{votes}_less", beside.difference)
-            rows.setdefault(name, {"who": name, "model": name}).update(cells)
+    ceilings = {votes: figures.ceilings[votes][dimension] for votes in VOTES}
+    rows = [_left_out_row(LEFT_OUT, {votes: of.people for votes, of in ceilings.items()})]
+    for name in next(iter(ceilings.values())).annotators:
+        rows.append(_left_out_row(name, {votes: of.annotators[name] for votes, of in ceilings.items()}))
+    for name in in_order(figures.scores[OVERALL]):
+        rows.append(_model_row(name, {votes: of.models[name] for votes, of in ceilings.items()}))
     return Table(
         title=gettext_noop("The ceiling: annotators against each other"),
         columns=[
             Column(key="who", header=gettext_noop("Who")),
             *(column for votes, name in VOTES.items() for column in _ceiling_columns(votes, name)),
         ],
-        rows=list(rows.values()),
+        rows=rows,
         notes=[
             gettext_noop(f"Of: {dimension_told(figures, dimension)}."),
             CEILING_TOLD,
-            *(
-                gettext_noop(f"{name}: {figures.ceilings[votes][dimension].cells:,} places.")
-                for votes, name in VOTES.items()
-            ),
+            *(gettext_noop(f"{name}: {ceilings[votes].cells:,} places.") for votes, name in VOTES.items()),
         ],
     )
+
+
+def _left_out_row(who: str, scores: Mapping[str, Estimate]) -> Cells:
+    cells = (estimated(votes, score) for votes, score in scores.items())
+    return {"who": who, **_merged(cells)}
+
+
+def _model_row(model: str, beside: Mapping[str, Beside]) -> Cells:
+    cells = (estimated(votes, of.score) | estimated(f"{votes}_less", of.difference) for votes, of in beside.items())
+    return {"who": model, "model": model, **_merged(cells)}
+
+
+def _merged(cells: Iterable[Cells]) -> Cells:
+    return {key: cell for of_cells in cells for key, cell in of_cells.items()}
 
 
 def _ceiling_columns(votes: str, name: str) -> list[Column]:
@@ -312,18 +320,18 @@ def standing_in_table(figures: GoldFigures) -> Table:
         {
             "model": model,
             "votes": STANDING_VOTES[votes],
-            **estimated("advantage", found.advantage),
-            "over_stories": found.over_stories,
-            "published": found.published["winning_rate"],
-            "tested": found.published["tested"],
-            "passes": PASSES[votes][found.passes],
+            **estimated("advantage", test.advantage),
+            "over_stories": test.over_stories,
+            "published": test.published.winning_rate,
+            "tested": test.published.tested,
+            "passes": PASSES[votes][test.passes],
         }
         for votes, by_model in figures.standing_in.items()
         for model in in_order(figures.scores[OVERALL])
-        if (found := by_model[model]).advantage["value"] is not None
+        if (test := by_model[model]).advantage["value"] is not None
     ]
     tests = [of for by_model in figures.standing_in.values() for of in by_model.values()]
-    reasons = {of.published.get("reason", "") for of in tests} - {""}
+    reasons = {of.published.reason for of in tests if of.published.reason}
     return Table(
         title=gettext_noop("May a model stand in for an annotator?"),
         columns=[
@@ -353,11 +361,20 @@ def annotators_table(figures: GoldFigures) -> Table:
         "human_advantage": gettext_noop("Annotator at least as near"),
     }
     rows: list[Cells] = [
-        {"model": model, "votes": STANDING_VOTES[votes], **row, "annotator": figures.annotators[row["annotator"]]}
+        {
+            "model": model,
+            "votes": STANDING_VOTES[votes],
+            "annotator": figures.annotators[row.annotator],
+            "items": row.items,
+            "advantage": row.advantage,
+            "human_advantage": row.human_advantage,
+            "p": row.p,
+            "p_corrected": row.p_corrected,
+        }
         for votes, by_model in figures.standing_in.items()
         for model in in_order(figures.scores[OVERALL])
-        for row in by_model[model].published["annotators"]
-        if row["advantage"] is not None
+        for row in by_model[model].published.annotators
+        if row.advantage is not None
     ]
     return Table(
         title=gettext_noop("Models against each annotator"),

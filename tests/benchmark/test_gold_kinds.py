@@ -77,8 +77,8 @@ def test_a_version_freezes_what_annotators_saw_and_figures_stay(cast, row, djang
     assert list(people) == ["Annotator 1", "Annotator 2", "Annotator 3"]  # Bea, Ben, Bob
     # All three voted blind on 13 cells alike: each is tested as published, on one story none over stories.
     found = before.standing_in[BLIND_VOTES]["majority"]
-    assert (found.published["tested"], found.over_stories) == (3, None)
-    assert [row["items"] for row in found.published["annotators"]] == [13, 13, 13]
+    assert (found.published.tested, found.over_stories) == (3, None)
+    assert [row.items for row in found.published.annotators] == [13, 13, 13]
     Vote.objects.filter(proposition=row).update(arm="shown", suggested="x", label="Neutral")
     Suggestion.objects.all().delete()
     cache.clear()
@@ -177,7 +177,7 @@ def test_imported_votes_are_not_counted_as_blind(cast, make_story, client):
     assert (figures.provenance.unknown, figures.provenance.imported) == (41, 1)
     assert Kind.BLIND not in figures.kinds and figures.kinds[Kind.UNKNOWN] == 14
     assert figures.standing_in[BLIND_VOTES]["majority"].advantage["value"] is None
-    assert figures.standing_in[UNKNOWN_VOTES]["majority"].published["tested"] == 3
+    assert figures.standing_in[UNKNOWN_VOTES]["majority"].published.tested == 3
     client.force_login(cast.alice)
     page = " ".join(client.get(f"/p/{cast.project.slug}/results/gold/").content.decode().split())
     assert "Votes of 1 story were imported, 41 in all" in page and "all votes are blind" not in page

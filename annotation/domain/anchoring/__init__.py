@@ -2,14 +2,23 @@
 
 from annotation.domain.anchoring.alternative_annotator import AlternativeAnnotator, alternative_annotator_test, wins
 from annotation.domain.anchoring.arms import Arm, DrawUnit, draw_arm, is_drawn_blind, untouched
-from annotation.domain.anchoring.gold import FEWEST_BLIND_VOTES, accuracy_on, blind_evidence, gold_from_blind
+from annotation.domain.anchoring.gold import (
+    FEWEST_BLIND_VOTES,
+    Accuracy,
+    BlindEvidence,
+    accuracy_on,
+    blind_evidence,
+    gold_from_blind,
+)
 from annotation.domain.anchoring.report import anchoring_report
 from annotation.domain.anchoring.votes import Votes
 
 __all__ = [
     "FEWEST_BLIND_VOTES",
+    "Accuracy",
     "AlternativeAnnotator",
     "Arm",
+    "BlindEvidence",
     "DrawUnit",
     "Votes",
     "accuracy_on",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NotRequired, TypedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.language import gettext_noop
+from core.plain import WHERE_THERE_IS_ONE, Json
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -25,77 +27,102 @@ FEW_ANNOTATORS = gettext_noop(
 FEW_ITEMS = gettext_noop(f"fewer than {FEWEST_ITEMS} items that the model and another annotator labelled too")
 
 
-class AgainstOthers(TypedDict):
-    """The model against one annotator left out, over the `items` that both and somebody else labelled; None with a
-    `reason` where these are too few."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgainstOthers:
+    """The model against one annotator left out, by the place of their column and their name where they have one, over
+    the `items` that both and somebody else labelled. Figures are None with a `reason` where these are too few;
+    `p_corrected` and `model_wins` also where too few annotators were tested."""
 
     annotator: int
+    name: str = ""
     items: int
-    advantage: float | None
-    human_advantage: float | None
-    test: str | None
-    p: float | None
-    p_corrected: NotRequired[float | None]
-    model_wins: NotRequired[bool | None]
-    reason: NotRequired[str]
+    advantage: float | None = None
+    human_advantage: float | None = None
+    test: str | None = None
+    p: float | None = None
+    p_corrected: float | None = None
+    model_wins: bool | None = None
+    reason: str | None = None
+
+    def as_json(self) -> Json:
+        """{annotator (the name, or the place), items, advantage, human_advantage, test, p[, p_corrected,
+        model_wins][, reason]}: an annotator who was tested without a correction has neither of its two."""
+        names = ("items", "advantage", "human_advantage", "test", "p")
+        corrected = {"p_corrected": self.p_corrected, "model_wins": self.model_wins}
+        return {
+            "annotator": self.name or self.annotator,
+            **{name: getattr(self, name) for name in names},
+            **(corrected if self.reason or self.p_corrected is not None else {}),
+            **({"reason": self.reason} if self.reason else {}),
+        }
 
 
-class AlternativeAnnotator(TypedDict):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlternativeAnnotator:
     """The outcome of the test; the last figures are None with a `reason` where too few annotators were `tested`."""
 
     epsilon: float
     q: float
-    annotators: list[AgainstOthers]
+    annotators: Sequence[AgainstOthers]
     tested: int
-    winning_rate: float | None
-    advantage: float | None
-    passes: bool | None
-    reason: NotRequired[str]
+    winning_rate: float | None = None
+    advantage: float | None = None
+    passes: bool | None = None
+    reason: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
 
 
 def alternative_annotator_test(
-    labels: Ints, model: Ints, *, epsilon: float = 0.15, q: float = 0.05
+    labels: Ints, model: Ints, *, epsilon: float = 0.15, q: float = 0.05, names: Sequence[str] = ()
 ) -> AlternativeAnnotator:
     """Test whether the model represents the other annotators as well as each annotator does, left out one at a time.
 
-    `labels` has shape (items, annotators), `model` (items,); -1 where missing. Pass blind votes only. On every item
-    that annotator j, the model and at least one other annotator labelled, the model's and j's label are scored by the
-    share of the other annotators who chose it; `advantage` ρ^f is the share of items where the model scores at least as
-    high, `human_advantage` ρ^h where j does (ties count for both). One-sided test of ρ^f > ρ^h − ε: t-test from 30
-    items on, Wilcoxon's signed-rank test below; false discovery rate `q` (Benjamini–Yekutieli). `winning_rate` ω is the
-    share of tested annotators whom the model beats, `advantage` the mean of their ρ^f; the model `passes` from ω = 0.5
-    on. Annotators with too few items are listed with a reason and not tested; with fewer than three tested ones ω, ρ
-    and `passes` are None with a reason.
+    `labels` has shape (items, annotators), `model` (items,); -1 where missing; `names` are those of the annotators,
+    where the outcome is to have them. Pass blind votes only. On every item that annotator j, the model and at least one
+    other annotator labelled, the model's and j's label are scored by the share of the other annotators who chose it;
+    `advantage` ρ^f is the share of items where the model scores at least as high, `human_advantage` ρ^h where j does
+    (ties count for both). One-sided test of ρ^f > ρ^h − ε: t-test from 30 items on, Wilcoxon's signed-rank test below;
+    false discovery rate `q` (Benjamini–Yekutieli). `winning_rate` ω is the share of tested annotators whom the model
+    beats, `advantage` the mean of their ρ^f; the model `passes` from ω = 0.5 on. Annotators with too few items are
+    listed with a reason and not tested; with fewer than three tested ones ω, ρ and `passes` are None with a reason.
 
     The test takes items as independent. Cells of one story are not, so its p-values are on the low side. The paper's ε:
     0.2 against experts, 0.15 skilled annotators, 0.1 crowd workers. Raises ValueError where ε is not in [0, 1) or the
     shapes do not match.
     """
-    from scipy.stats import false_discovery_control
-
     if not 0 <= epsilon < 1:
         raise ValueError(f"Epsilon is {epsilon}; expected 0 or more and below 1.")
     if labels.ndim != 2 or model.shape != labels.shape[:1]:
         raise ValueError(f"Labels of shape {labels.shape} do not match model labels of shape {model.shape}.")
-    rows = [_against(labels, model, annotator, epsilon) for annotator in range(labels.shape[1])]
-    tested = [row for row in rows if "reason" not in row]
-    out: AlternativeAnnotator = {
-        "epsilon": epsilon,
-        "q": q,
-        "annotators": rows,
-        "tested": len(tested),
-        "winning_rate": None,
-        "advantage": None,
-        "passes": None,
-    }
-    if len(tested) < FEWEST_ANNOTATORS:
-        return {**out, "reason": FEW_ANNOTATORS}
-    corrected = false_discovery_control([row["p"] for row in tested], method="by")
-    for row, p in zip(tested, corrected, strict=True):
-        row["p_corrected"], row["model_wins"] = float(p), bool(p <= q)
-    winning_rate = float(np.mean([row["model_wins"] for row in tested]))
-    advantage = float(np.mean([row["advantage"] for row in tested]))
-    return {**out, "winning_rate": winning_rate, "advantage": advantage, "passes": winning_rate >= 0.5}
+    annotators = range(labels.shape[1])
+    rows = [
+        _against(labels, model, annotator, name, epsilon)
+        for annotator, name in zip(annotators, names or [""] * len(annotators), strict=True)
+    ]
+    tested = sum(row.reason is None for row in rows)
+    if tested < FEWEST_ANNOTATORS:
+        return AlternativeAnnotator(epsilon=epsilon, q=q, annotators=rows, tested=tested, reason=FEW_ANNOTATORS)
+    rows = _corrected(rows, q)
+    winning_rate = float(np.mean([row.model_wins for row in rows if row.model_wins is not None]))
+    return AlternativeAnnotator(
+        epsilon=epsilon,
+        q=q,
+        annotators=rows,
+        tested=tested,
+        winning_rate=winning_rate,
+        advantage=float(np.mean([row.advantage for row in rows if row.advantage is not None])),
+        passes=winning_rate >= 0.5,
+    )
+
+
+def _corrected(rows: Sequence[AgainstOthers], q: float) -> list[AgainstOthers]:
+    """Return the rows, those tested with their corrected p and whether the model wins."""
+    from scipy.stats import false_discovery_control
+
+    corrected = iter(false_discovery_control([row.p for row in rows if row.p is not None], method="by"))
+    return [
+        row if row.p is None else replace(row, p_corrected=float(p := next(corrected)), model_wins=bool(p <= q))
+        for row in rows
+    ]
 
 
 def wins(labels: Ints, model: Ints, annotator: int) -> tuple[Bools, Bools, Bools]:
@@ -109,29 +136,20 @@ def wins(labels: Ints, model: Ints, annotator: int) -> tuple[Bools, Bools, Bools
     return use, of_model >= of_human, of_human >= of_model
 
 
-def _against(labels: Ints, model: Ints, annotator: int, epsilon: float) -> AgainstOthers:
+def _against(labels: Ints, model: Ints, annotator: int, name: str, epsilon: float) -> AgainstOthers:
     _, model_wins, human_wins = wins(labels, model, annotator)
     if len(model_wins) < FEWEST_ITEMS:
-        return {
-            "annotator": annotator,
-            "items": len(model_wins),
-            "advantage": None,
-            "human_advantage": None,
-            "test": None,
-            "p": None,
-            "p_corrected": None,
-            "model_wins": None,
-            "reason": FEW_ITEMS,
-        }
-    name, p = _one_sided(human_wins.astype(float) - model_wins, epsilon)
-    return {
-        "annotator": annotator,
-        "items": len(model_wins),
-        "advantage": float(model_wins.mean()),
-        "human_advantage": float(human_wins.mean()),
-        "test": name,
-        "p": p,
-    }
+        return AgainstOthers(annotator=annotator, name=name, items=len(model_wins), reason=FEW_ITEMS)
+    test, p = _one_sided(human_wins.astype(float) - model_wins, epsilon)
+    return AgainstOthers(
+        annotator=annotator,
+        name=name,
+        items=len(model_wins),
+        advantage=float(model_wins.mean()),
+        human_advantage=float(human_wins.mean()),
+        test=test,
+        p=p,
+    )
 
 
 def _one_sided(difference: Floats, epsilon: float) -> tuple[str, float]:

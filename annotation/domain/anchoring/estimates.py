@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import dataclass
-from typing import NotRequired, TypedDict
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.plain import WHERE_THERE_IS_ONE
 from core.statistics import (
     DIFFERENCE,
     FEWEST,
@@ -123,7 +123,8 @@ class Median:
 Quantity = Share | Median
 
 
-class Estimate(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Estimate:
     """A quantity or a difference over `n` rows of so many `stories`, and [low, high]; `reason` says why either is
     None."""
 
@@ -131,7 +132,7 @@ class Estimate(TypedDict):
     n: int
     stories: int
     interval: list[float] | None
-    reason: NotRequired[str]
+    reason: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
 
 
 def estimates(
@@ -149,15 +150,14 @@ def estimates(
     is [low, high] (`core.statistics`); an undefined value or interval has its `reason`.
     """
     drawn = _drawn(quantities, seed=seed, resamples=resamples) if stories >= FEWEST else None
-    out = {}
+    results = {}
     for name in [*quantities, *differences]:
         names = differences.get(name, (name,))
         parts = [quantities[part] for part in names]
         replicates = None if drawn is None else drawn[names[0]] - sum(drawn[other] for other in names[1:])
-        out[name] = _estimate(parts, replicates, stories)
-        if name in paired:
-            out[name]["n"] = parts[0].n
-    return out
+        n = parts[0].n if name in paired else sum(part.n for part in parts)
+        results[name] = _estimate(parts, replicates, stories, n)
+    return results
 
 
 def _drawn(quantities: Mapping[str, Quantity], *, seed: int, resamples: int) -> dict[str, Floats]:
@@ -169,7 +169,7 @@ def _drawn(quantities: Mapping[str, Quantity], *, seed: int, resamples: int) -> 
     }
 
 
-def _estimate(parts: list[Quantity], replicates: Floats | None, clusters: int) -> Estimate:
+def _estimate(parts: list[Quantity], replicates: Floats | None, clusters: int, n: int) -> Estimate:
     empty = next((part.empty for part in parts if not part.n), "")
     stories = min(part.stories for part in parts)
     value = None if empty else parts[0].value - sum(part.value for part in parts[1:])
@@ -178,10 +178,8 @@ def _estimate(parts: list[Quantity], replicates: Floats | None, clusters: int) -
         interval = interval_of(
             value, replicates, stories, clusters=clusters, scale=_scale(parts), unit="stories", empty=empty
         )
-    out: Estimate = {"value": value, "n": sum(part.n for part in parts), "stories": stories, "interval": interval[0]}
-    if interval[1]:
-        out["reason"] = interval[1]
-    return out
+    ends, why = interval
+    return Estimate(value, n, stories, ends, why or None)
 
 
 def _scale(parts: list[Quantity]) -> Scale:

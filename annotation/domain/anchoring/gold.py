@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NotRequired, TypedDict
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from annotation.domain.anchoring.estimates import Bools, Estimate, Ints, Share, estimates, numbered
 from core.language import gettext_noop
+from core.plain import WHERE_THERE_IS_ONE
 from core.statistics import FEWEST, RESAMPLES, method
 
 FEWEST_BLIND_VOTES = 2
@@ -34,7 +35,8 @@ def gold_from_blind(labels: Ints) -> tuple[Ints, Ints]:
     return np.where(settled, np.take_along_axis(labels, first, axis=1)[:, 0], -1), votes
 
 
-class BlindEvidence(TypedDict):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlindEvidence:
     """The cells and votes that gold from blind votes rests on. `votes_a_cell` is the mean over the `cells` that have
     such gold, None with a `reason` where there are none."""
 
@@ -45,27 +47,27 @@ class BlindEvidence(TypedDict):
     votes_a_cell: float | None
     cells_with_one_vote: int
     cells_without_majority: int
-    reason: NotRequired[str]
+    reason: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
 
 
 def blind_evidence(gold: Ints, votes: Ints) -> BlindEvidence:
-    """Return the evidence for gold from blind votes, given what `gold_from_blind` returns; ready for JSON."""
+    """Return the evidence for gold from blind votes, given what `gold_from_blind` returns."""
     has = gold >= 0
     cells, total = int(has.sum()), int(votes[has].sum())
-    out: BlindEvidence = {
-        "rule": BLIND_RULE,
-        "fewest_votes": FEWEST_BLIND_VOTES,
-        "cells": cells,
-        "votes": total,
-        "votes_a_cell": total / cells if cells else None,
-        "cells_with_one_vote": int((votes == 1).sum()),
-        "cells_without_majority": int(((votes >= FEWEST_BLIND_VOTES) & ~has).sum()),
-    }
-    return out if cells else {**out, "reason": _none_yet(out)}
+    single, split = int((votes == 1).sum()), int(((votes >= FEWEST_BLIND_VOTES) & ~has).sum())
+    return BlindEvidence(
+        rule=BLIND_RULE,
+        fewest_votes=FEWEST_BLIND_VOTES,
+        cells=cells,
+        votes=total,
+        votes_a_cell=total / cells if cells else None,
+        cells_with_one_vote=single,
+        cells_without_majority=split,
+        reason=None if cells else _none_yet(single, split),
+    )
 
 
-def _none_yet(evidence: BlindEvidence) -> str:
-    single, split = evidence["cells_with_one_vote"], evidence["cells_without_majority"]
+def _none_yet(single: int, split: int) -> str:
     fewest = f"{FEWEST} stories"
     return gettext_noop(
         f"no cell has {FEWEST_BLIND_VOTES} agreeing votes cast without its suggestion in sight ({single} have one "
@@ -74,7 +76,8 @@ def _none_yet(evidence: BlindEvidence) -> str:
     )
 
 
-class Compared(TypedDict):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
     """Accuracy on the `cells` that have both gold labels; `difference` is all minus blind."""
 
     all: Estimate
@@ -83,7 +86,8 @@ class Compared(TypedDict):
     cells: int
 
 
-class Accuracy(TypedDict):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accuracy:
     """The accuracy of one suggesting model on every cell with the one or the other gold label, and on those with
     `both`."""
 
@@ -131,16 +135,17 @@ def accuracy_on(
         seed=seed,
         resamples=resamples,
     )
-    return {
-        "all_gold": results["all_gold"],
-        "blind_gold": results["blind_gold"],
-        "both": {
-            "all": results["all"],
-            "blind": results["blind"],
-            "difference": results["difference"],
-            "cells": int(both.sum()),
-        },
-        "method": method(seed=seed, resamples=resamples, unit="stories"),
-        "seed": seed,
-        "resamples": resamples,
-    }
+    compared = Compared(
+        all=results["all"],
+        blind=results["blind"],
+        difference=results["difference"],
+        cells=int(both.sum()),
+    )
+    return Accuracy(
+        all_gold=results["all_gold"],
+        blind_gold=results["blind_gold"],
+        both=compared,
+        method=method(seed=seed, resamples=resamples, unit="stories"),
+        seed=seed,
+        resamples=resamples,
+    )

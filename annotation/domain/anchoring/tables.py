@@ -4,17 +4,17 @@ they wrote blind."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.fuzz import token_sort_ratio
 
-from annotation.domain.anchoring.estimates import Mean, Share, estimates, numbered
+from annotation.domain.anchoring.estimates import Estimate, Mean, Quantity, Share, estimates, numbered
 from annotation.domain.anchoring.randomisation import DRAWS, drawn_anew_p
 from annotation.domain.reconciliation import DraftRow, pairs
 from core.language import gettext_noop
+from core.plain import WHERE_THERE_IS_ONE, Json, plain
 from core.statistics import ALPHA, FEWEST, RESAMPLES, holm, method
 
 Ints = NDArray[np.int64]
@@ -38,15 +38,32 @@ _EMPTY = {
 ONE_ARM = gettext_noop("only one of the two kinds has tables")
 
 
-@dataclass(frozen=True)
-class Tables:
-    """Tables that were handed in and have an arm: one row a table, every column of shape (T,).
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenTable:
+    """A table that was handed in and has an arm.
 
     `consensus` rows are in the table that came of it (0 where it is not reconciled), `recalled` of them the expert
     wrote; `missed` of them the model's draft lacks, `missed_recalled` of those the expert wrote. `likeness` is summed
     over the table's `rows`; `minutes` are nan where unknown. `blind_chance` is the chance with which the arm was drawn
     blind.
     """
+
+    story: int
+    expert: int
+    blind: bool
+    blind_chance: float
+    rows: int
+    consensus: int
+    recalled: int
+    missed: int
+    missed_recalled: int
+    likeness: float
+    minutes: float
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Tables as columns, each of shape (T,), by the fields of `WrittenTable`."""
 
     story: Ints
     expert: Ints
@@ -64,51 +81,70 @@ class Tables:
         return len(self.story)
 
     @classmethod
-    def of(cls, rows: Sequence[dict[str, Any]]) -> Tables:
-        """Return the tables of one dictionary each, which names every column."""
+    def of(cls, tables: Sequence[WrittenTable]) -> Tables:
+        """Return the columns of some tables."""
         kinds = {"blind": bool, "blind_chance": float, "likeness": float, "minutes": float}
+        names = [column.name for column in fields(cls)]
         return cls(
             **{
-                field.name: np.array([row[field.name] for row in rows], dtype=kinds.get(field.name, np.int64))
-                for field in fields(cls)
+                name: np.array([getattr(table, name) for table in tables], dtype=kinds.get(name, np.int64))
+                for name in names
             }
         )
 
     def part_and_whole(self, measure: str) -> tuple[Floats, Floats]:
         """Return the numerator and the denominator of a measure for each table."""
-        one = np.ones(len(self))
-        known = np.isfinite(self.minutes)
+        is_timed = np.isfinite(self.minutes)
         part, whole = {
             "recall": (self.recalled, self.consensus),
             "missed_recall": (self.missed_recalled, self.missed),
-            "rows": (self.rows, one),
+            "rows": (self.rows, np.ones(len(self))),
             "likeness": (self.likeness, self.rows),
-            "minutes": (np.where(known, self.minutes, 0.0), known),
+            "minutes": (np.where(is_timed, self.minutes, 0.0), is_timed),
         }[measure]
         return part.astype(float), whole.astype(float)
 
 
-def tables_report(tables: Tables, *, seed: int, resamples: int = RESAMPLES) -> dict[str, Any]:
-    """Return each of `MEASURES` shown and blind, with their difference; ready for JSON.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """One of `MEASURES` shown and blind, and their difference, which is shown minus blind. `p` is that of `arm_p`,
+    `p_adjusted` Holm's over the measures, and `effect` says whether that is at most 5 % (None with `effect_reason`
+    where there is no test)."""
 
-    An estimate is {value, n, stories, interval[, reason]}; `difference` is shown minus blind. `p` is that of
-    `arm_p`, `p_adjusted` Holm's over the measures, and `effect` says whether that is at most 5 % (None with
-    `effect_reason` where there is no test).
-    """
-    rows = [
-        {"measure": name, "told": told} | _measure(tables, name, seed, resamples) for name, told in MEASURES.items()
+    measure: str
+    told: str
+    shown: Estimate
+    blind: Estimate
+    difference: Estimate
+    p: float | None
+    effect_reason: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    p_adjusted: float | None
+    effect: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class TablesReport:
+    """Each of `MEASURES`, and how its figures are made."""
+
+    measures: Sequence[Measured]
+    method: str
+    seed: int
+    resamples: int
+
+    def as_json(self) -> Json:
+        """{measures, method, fewest_stories, draws, seed, resamples}."""
+        made = {"method": self.method, "fewest_stories": FEWEST, "draws": DRAWS}
+        return {"measures": plain(self.measures), **made, "seed": self.seed, "resamples": self.resamples}
+
+
+def tables_report(tables: Tables, *, seed: int, resamples: int = RESAMPLES) -> TablesReport:
+    """Return each of `MEASURES` shown and blind, with their difference, all tested together."""
+    ps = [arm_p(tables, name, seed=seed) for name in MEASURES]
+    measures = [
+        _measured(tables, name, p, p_adjusted, seed=seed, resamples=resamples)
+        for name, p, p_adjusted in zip(MEASURES, ps, holm(ps), strict=True)
     ]
-    adjusted = holm([row["p"] for row in rows])
-    for row, p in zip(rows, adjusted, strict=True):
-        row |= {"p_adjusted": p, "effect": None if p is None else p <= ALPHA}
-    return {
-        "measures": rows,
-        "method": _method(seed, resamples),
-        "fewest_stories": FEWEST,
-        "draws": DRAWS,
-        "seed": seed,
-        "resamples": resamples,
-    }
+    return TablesReport(measures, _method(seed, resamples), seed, resamples)
 
 
 def _method(seed: int, resamples: int) -> str:
@@ -119,17 +155,34 @@ def _method(seed: int, resamples: int) -> str:
     )
 
 
-def _measure(tables: Tables, name: str, seed: int, resamples: int) -> dict[str, Any]:
+def _measured(
+    tables: Tables, name: str, p: float | None, p_adjusted: float | None, *, seed: int, resamples: int
+) -> Measured:
+    quantities, stories = _quantities(tables, name)
+    results = estimates(quantities, {"difference": ("shown", "blind")}, stories=stories, seed=seed, resamples=resamples)
+    return Measured(
+        measure=name,
+        told=MEASURES[name],
+        shown=results["shown"],
+        blind=results["blind"],
+        difference=results["difference"],
+        p=p,
+        effect_reason=ONE_ARM if p is None else None,
+        p_adjusted=p_adjusted,
+        effect=None if p_adjusted is None else p_adjusted <= ALPHA,
+    )
+
+
+def _quantities(tables: Tables, name: str) -> tuple[dict[str, Quantity], int]:
+    """Return a measure of the tables of each arm, and how many stories there are."""
     part, whole = tables.part_and_whole(name)
     story, stories = numbered(tables.story)
     kind = Mean if name in ("rows", "minutes") else Share
-    quantities = {}
+    quantities: dict[str, Quantity] = {}
     for arm, rows in (("shown", ~tables.blind), ("blind", tables.blind)):
         columns = [np.bincount(story[rows], weights=column[rows], minlength=stories) for column in (part, whole)]
         quantities[arm] = kind(np.column_stack(columns), _EMPTY[name])
-    found = estimates(quantities, {"difference": ("shown", "blind")}, stories=stories, seed=seed, resamples=resamples)
-    p = arm_p(tables, name, seed=seed)
-    return {**found, "p": p} | ({"effect_reason": ONE_ARM} if p is None else {})
+    return quantities, stories
 
 
 def arm_p(tables: Tables, measure: str, *, seed: int, draws: int = DRAWS) -> float | None:

@@ -41,7 +41,7 @@ def standing_in(cells: Cells, votes: Ints, model: Ints, *, seed: int) -> Standin
     error; Benjamini and Yekutieli's correction is that of the test as published.
     """
     published = alternative_annotator_test(votes, model, epsilon=EPSILON, q=LEVEL)
-    tested = [row["annotator"] for row in published["annotators"] if "reason" not in row]
+    tested = [row.annotator for row in published.annotators if row.reason is None]
     used = [wins(votes, model, annotator) for annotator in tested]
     counts = [_by_story(cells, use, np.ones(len(won))) for use, won, _ in used]
     won = [_by_story(cells, use, won.astype(float)) for use, won, _ in used]
@@ -50,7 +50,7 @@ def standing_in(cells: Cells, votes: Ints, model: Ints, *, seed: int) -> Standin
         sums, _mean_share, n=int(sum(len(one) for _, one, _ in used)), scale=SHARE, unit=UNIT, empty=NO_ITEMS,
         seed=seed, clusters=int(sum(counts, np.zeros(len(cells.stories))).astype(bool).sum()),
     )  # fmt: skip
-    if published["winning_rate"] is None:
+    if published.winning_rate is None:
         return StandingIn(published, advantage, None)
     ps = [_p(cells, use, lost.astype(float) - of_model) for use, of_model, lost in used]
     return StandingIn(published, advantage, _winning_rate(ps))

@@ -21,8 +21,9 @@ from annotation.domain.anchoring import (
 from annotation.domain.anchoring.alternative_annotator import FEW_ANNOTATORS, FEW_ITEMS, signed_rank_p
 from annotation.domain.anchoring.estimates import BINS, Median
 from annotation.domain.anchoring.randomisation import _drawn, randomisation_p
-from annotation.domain.anchoring.report import NO_CHANCE
+from annotation.domain.anchoring.report import NO_CHANCE, AnchoringReport, Largest
 from bench.anchoring import simulated
+from core.plain import plain
 from core.statistics import few
 
 SEVEN = ("order", "truth", "access", "representation", "content", "source", "context")
@@ -47,7 +48,7 @@ def _votes(rows, *, source=None, seen=None, unit=None, chance=0.5) -> Votes:
     )
 
 
-def _report(rows=None, **fields) -> dict:
+def _report(rows=None, **fields) -> AnchoringReport:
     return anchoring_report(_votes(rows or HAND, **fields), seed=1)
 
 
@@ -114,33 +115,33 @@ def test_the_draw_at_its_bounds():
 
 def test_the_report_by_hand():
     report = _report()
-    assert json.loads(json.dumps(report)) == report
-    row = report["overall"]
-    assert row["counts"] == {"none": 1, "shown": 4, "blind": 2, "reveal": 5}
-    assert (row["votes"], row["stories"]) == (12, 2)
+    assert json.loads(json.dumps(plain(report))) == plain(report)
+    row = report.overall
+    assert row.counts == {"none": 1, "shown": 4, "blind": 2, "reveal": 5}
+    assert (row.votes, row.stories) == (12, 2)
     # 3 of 4 shown, 1 of 2 blind
-    assert (row["acceptance"]["value"], row["acceptance"]["n"]) == (0.75, 4)
-    assert (row["blind_agreement"]["value"], row["blind_agreement"]["n"]) == (0.5, 2)
-    assert (row["difference"]["value"], row["difference"]["n"]) == (0.25, 6)
-    times, reveal = row["time"], row["reveal"]
+    assert (row.acceptance.value, row.acceptance.n) == (0.75, 4)
+    assert (row.blind_agreement.value, row.blind_agreement.n) == (0.5, 2)
+    assert (row.difference.value, row.difference.n) == (0.25, 6)
+    times, reveal = row.time, row.reveal
     # shown 1, 2, 3, 5 s → 2.5 s; blind 1, 4 s → 2.5 s
-    assert (times["shown_ms"]["value"], times["blind_ms"]["value"], times["difference"]["value"]) == (2500, 2500, 0)
-    assert {estimate["n"] for name, estimate in reveal.items() if name != "difference"} == {4}
+    assert (times.shown_ms.value, times.blind_ms.value, times.difference.value) == (2500, 2500, 0)
+    assert {estimate.n for estimate in (reveal.before, reveal.after, reveal.toward, reveal.away)} == {4}
     # before: 0→no, 1→yes, 1→yes, 0→no; after: yes, no, yes, no; toward and away are both in story 0
-    assert (reveal["before"]["value"], reveal["after"]["value"]) == (0.5, 0.5)
-    assert (reveal["toward"]["value"], reveal["away"]["value"]) == (0.25, 0.25)
-    assert (reveal["difference"]["value"], reveal["difference"]["n"]) == (0, 4)
+    assert (reveal.before.value, reveal.after.value) == (0.5, 0.5)
+    assert (reveal.toward.value, reveal.away.value) == (0.25, 0.25)
+    assert (reveal.difference.value, reveal.difference.n) == (0, 4)
 
 
 def test_below_five_stories_a_value_has_its_n_and_no_interval():
-    row = _report()["overall"]
-    found = [row["acceptance"], row["difference"], row["time"]["shown_ms"], row["reveal"]["difference"]]
+    row = _report().overall
+    found = [row.acceptance, row.difference, row.time.shown_ms, row.reveal.difference]
     # 3 of 4 shown; 3/4 − 1/2; shown 1, 2, 3, 5 s; before and after 2 of 4 each
-    assert [(one["value"], one["n"]) for one in found] == [(0.75, 4), (0.25, 6), (2500, 4), (0, 4)]
-    assert {(one["interval"], one["reason"]) for one in found} == {(None, "an interval needs at least 5 stories")}
-    assert row["largest"] == {"value": None, "reason": "an interval needs at least 5 stories"}
+    assert [(one.value, one.n) for one in found] == [(0.75, 4), (0.25, 6), (2500, 4), (0, 4)]
+    assert {(one.interval, one.reason) for one in found} == {(None, "an interval needs at least 5 stories")}
+    assert row.largest == Largest(None, "an interval needs at least 5 stories")
     # the test asks the draw of these votes, whatever the number of stories
-    assert row["effect"] is False and row["p"] > 0.05
+    assert row.effect is False and row.p > 0.05
 
 
 def test_the_intervals_are_those_of_the_product():
@@ -149,12 +150,10 @@ def test_the_intervals_are_those_of_the_product():
     rows = [
         (s, 4 * s + at, 0, 0, int(at < (3 if s % 2 else 1)), -1, 1, "shown", 1000) for s in range(10) for at in range(4)
     ]
-    found = _report(rows)["overall"]
-    assert found["acceptance"]["value"] == 0.5
-    assert found["acceptance"]["interval"] == pytest.approx([0.320, 0.680], abs=0.01)
-    assert (
-        found["time"]["shown_ms"]["interval"] is None and "all stories are alike" in found["time"]["shown_ms"]["reason"]
-    )
+    found = _report(rows).overall
+    assert found.acceptance.value == 0.5
+    assert found.acceptance.interval == pytest.approx([0.320, 0.680], abs=0.01)
+    assert found.time.shown_ms.interval is None and "all stories are alike" in found.time.shown_ms.reason
 
 
 def test_the_draw_anew_by_hand():
@@ -174,8 +173,8 @@ def test_the_draw_anew_by_hand():
     constant = [(at, at, 0, 0, 0, -1, 1, "shown" if at < 2 else "blind", 1) for at in range(4)]
     assert randomisation_p(_votes(constant), seed=1) == 1
     assert randomisation_p(_votes(rows, chance=0), seed=1) is randomisation_p(_votes(rows[:2]), seed=1) is None
-    report = _report(rows, chance=0)["overall"]
-    assert (report["effect"], report["effect_reason"]) == (None, NO_CHANCE)
+    report = _report(rows, chance=0).overall
+    assert (report.effect, report.effect_reason) == (None, NO_CHANCE)
 
 
 def test_single_units_are_drawn_as_units_of_a_kind_are():
@@ -187,63 +186,62 @@ def test_single_units_are_drawn_as_units_of_a_kind_are():
 def test_votes_cast_without_the_suggestion_in_sight_keep_their_arm():
     # shown: 1, 1, 0, 1 of which the third was cast unseen; blind: 0, 1
     seen = [True, True, False, True, *[True] * 8]
-    row = _report(seen=seen)["overall"]
-    assert (row["acceptance"]["value"], row["acceptance"]["n"], row["difference"]["value"]) == (0.75, 4, 0.25)
-    as_seen = row["as_seen"]
-    assert (as_seen["unseen"], as_seen["acceptance"]["value"], as_seen["acceptance"]["n"]) == (1, 1, 3)
-    assert as_seen["difference"]["value"] == 0.5
+    row = _report(seen=seen).overall
+    assert (row.acceptance.value, row.acceptance.n, row.difference.value) == (0.75, 4, 0.25)
+    as_seen = row.as_seen
+    assert (as_seen.unseen, as_seen.acceptance.value, as_seen.acceptance.n) == (1, 1, 3)
+    assert as_seen.difference.value == 0.5
 
 
 def test_groups_and_what_is_undefined_in_them():
     report = _report()
-    ada, bo = report["by_annotator"]
-    assert (ada["annotator"], ada["acceptance"]["value"], bo["blind_agreement"]["value"]) == ("ada", 0.75, 0.5)
-    for row, empty in ((ada, "no votes in the blind arm"), (bo, "no votes in the shown arm")):
-        assert row["difference"]["value"] is row["difference"]["interval"] is row["effect"] is None
-        assert row["difference"]["reason"] == row["effect_reason"] == empty
-    order, truth = report["by_dimension"]
+    ada, bo = report.by_annotator
+    assert (ada.name, ada.arms.acceptance.value, bo.arms.blind_agreement.value) == ("ada", 0.75, 0.5)
+    for row, empty in ((ada.arms, "no votes in the blind arm"), (bo.arms, "no votes in the shown arm")):
+        assert row.difference.value is row.difference.interval is row.effect is None
+        assert row.difference.reason == row.effect_reason == empty
+    order, truth = report.by_dimension
     # "order" is shown three times (1, 0, 1), "truth" once, in one story
-    assert (order["dimension"], order["acceptance"]["value"]) == ("order", pytest.approx(2 / 3))
-    assert (truth["acceptance"]["value"], truth["acceptance"]["interval"]) == (1, None)
-    assert truth["acceptance"]["reason"] == few("stories")
-    assert truth["time"]["blind_ms"]["reason"] == "no timed votes in the blind arm"
+    assert (order.name, order.arms.acceptance.value) == ("order", pytest.approx(2 / 3))
+    assert (truth.arms.acceptance.value, truth.arms.acceptance.interval) == (1, None)
+    assert truth.arms.acceptance.reason == few("stories")
+    assert truth.arms.time.blind_ms.reason == "no timed votes in the blind arm"
 
 
 def test_each_model_has_its_own_row():
     # shown rows of cells 0 to 2 (ada took 2 of 3) are suggestions of m, the one of cell 3 (taken) is of n
     source = [0, 0, 0, 1, 0, 1, 0, 0, 1, 1, 1, 1]
     report = _report(source=source)
-    m, n = report["by_source"]
-    assert [(row["source"], row["acceptance"]["n"]) for row in (m, n)] == [("m", 3), ("n", 1)]
-    assert (m["acceptance"]["value"], n["acceptance"]["value"]) == (pytest.approx(2 / 3), 1)
-    assert report["overall"]["acceptance"]["n"] == 4
+    m, n = report.by_source
+    assert [(row.name, row.arms.acceptance.n) for row in (m, n)] == [("m", 3), ("n", 1)]
+    assert (m.arms.acceptance.value, n.arms.acceptance.value) == (pytest.approx(2 / 3), 1)
+    assert report.overall.acceptance.n == 4
 
 
 def test_blind_votes_in_few_of_many_stories_may_leave_a_resample_without_any():
     # 40 stories, blind votes in one of them: (39/40)^40 = 36 % of resamples have none
     rows = [(story, story, 0, 0, story % 2, -1, 1, "shown", 1) for story in range(40)]
     rows += [(0, at, 0, 1, at % 2, -1, 1, "blind", 1) for at in range(9)]
-    one = _report(rows)["overall"]
-    assert one["difference"]["interval"] is None and one["difference"]["reason"] == few("stories")
+    one = _report(rows).overall
+    assert one.difference.interval is None and one.difference.reason == few("stories")
     # in six of 100 stories: (94/100)^100 = .2 % have none, which are left out; in five of 5,000 the same 0.7 %
-    assert _report(rows + [(story, story, 0, 1, 1, -1, 1, "blind", 1) for story in range(1, 6)])["overall"][
-        "difference"
-    ]["interval"]
+    rows += [(story, story, 0, 1, 1, -1, 1, "blind", 1) for story in range(1, 6)]
+    assert _report(rows).overall.difference.interval
 
 
 def test_no_votes_at_all():
-    row = anchoring_report(_votes(HAND).where(np.zeros(len(HAND), dtype=bool)), seed=1)["overall"]
-    assert (row["votes"], row["acceptance"]["value"], row["effect"]) == (0, None, None)
-    assert row["acceptance"]["reason"] == "no votes in the shown arm"
+    row = anchoring_report(_votes(HAND).where(np.zeros(len(HAND), dtype=bool)), seed=1).overall
+    assert (row.votes, row.acceptance.value, row.effect) == (0, None, None)
+    assert row.acceptance.reason == "no votes in the shown arm"
 
 
 def test_acceptance_of_right_and_of_wrong_suggestions():
     # gold by cell; cell 2 undefined. Shown: cell 0 taken and right, cell 1 taken and wrong, cell 3 taken and right
     gold = np.array([1, 0, -1, 2, 0, 0, 0, 0])
-    found = anchoring_report(_votes(HAND), seed=1, gold=gold)["overall"]["acceptance_by_correctness"]
-    assert (found["right"]["value"], found["right"]["n"]) == (1, 2)
-    assert (found["wrong"]["value"], found["wrong"]["n"]) == (1, 1)
-    assert "acceptance_by_correctness" not in anchoring_report(_votes(HAND), seed=1)["overall"]
+    found = anchoring_report(_votes(HAND), seed=1, gold=gold).overall.acceptance_by_correctness
+    assert (found.right.value, found.right.n) == (1, 2)
+    assert (found.wrong.value, found.wrong.n) == (1, 1)
+    assert "acceptance_by_correctness" not in plain(anchoring_report(_votes(HAND), seed=1).overall)
 
 
 def test_columns_must_fit():
@@ -296,16 +294,16 @@ def _simulated(seed: int, *, anchored: int | None = None, draw=False, stories=21
 
 def test_the_one_who_takes_every_suggestion_is_found():
     report = anchoring_report(_simulated(11, anchored=1, draw=True), seed=11)
-    ada, bo, cy = report["by_annotator"]
-    assert bo["acceptance"]["value"] == 1
+    ada, bo, cy = (part.arms for part in report.by_annotator)
+    assert bo.acceptance.value == 1
     # he would agree on 80 % unseen, so 20 points; a third of that overall
-    assert bo["effect"] and bo["difference"]["interval"][0] > 0.1
-    assert report["overall"]["effect"] and report["overall"]["difference"]["interval"][0] > 0
-    low, high = report["overall"]["difference"]["interval"]
+    assert bo.effect and bo.difference.interval[0] > 0.1
+    assert report.overall.effect and report.overall.difference.interval[0] > 0
+    low, high = report.overall.difference.interval
     assert low < 0.2 / 3 < high
-    assert ada["effect"] is cy["effect"] is False
+    assert ada.effect is cy.effect is False
     # times were drawn without regard to the arm
-    low, high = report["overall"]["time"]["difference"]["interval"]
+    low, high = report.overall.time.difference.interval
     assert low < 0 < high
 
 
@@ -313,7 +311,7 @@ def test_independent_voters_show_no_effect_at_the_nominal_rate(few_draws):
     none_found = 0
     for seed in range(100):
         votes = replace(_simulated(seed), dimensions=(), annotators=(), sources=())
-        none_found += anchoring_report(votes, seed=seed, resamples=40)["overall"]["effect"] is False
+        none_found += anchoring_report(votes, seed=seed, resamples=40).overall.effect is False
     # 95 expected; 88 is 3.2 binomial standard errors (√(0.95 · 0.05 · 100) = 2.18) below
     assert 88 <= none_found <= 100
 
@@ -334,21 +332,20 @@ def test_a_shift_that_is_there_is_found_and_its_size_covered(few_draws):
     found = held = 0
     for seed in range(60):
         votes = simulated(np.random.default_rng(seed), stories=21, unit="cell", shift=0.1)
-        row = anchoring_report(replace(votes, dimensions=(), annotators=(), sources=()), seed=seed, resamples=400)[
-            "overall"
-        ]
-        low, high = row["difference"]["interval"]
-        found, held = found + row["effect"], held + (low <= 0.1 <= high)
+        overall_votes = replace(votes, dimensions=(), annotators=(), sources=())
+        row = anchoring_report(overall_votes, seed=seed, resamples=400).overall
+        low, high = row.difference.interval
+        found, held = found + row.effect, held + (low <= 0.1 <= high)
     # 57 of 60 intervals, less three standard errors of 1.7; the power was measured at 1.00 (`bench/anchoring.py`)
     assert found >= 57 and held >= 52
 
 
 def test_the_seed_decides_the_interval():
     votes = replace(_simulated(2), dimensions=(), annotators=(), sources=())
-    first, again, other = (anchoring_report(votes, seed=seed, resamples=200)["overall"] for seed in (3, 3, 4))
+    first, again, other = (anchoring_report(votes, seed=seed, resamples=200).overall for seed in (3, 3, 4))
     assert first == again
-    assert first["difference"]["interval"] != other["difference"]["interval"]
-    assert first["difference"]["value"] == other["difference"]["value"]
+    assert first.difference.interval != other.difference.interval
+    assert first.difference.value == other.difference.value
 
 
 @pytest.mark.slow
@@ -363,26 +360,26 @@ def test_accuracy_on_blind_gold_by_hand():
         np.array([1, 0, -1, 2, -1, 0]),
         seed=1,
     )
-    assert (found["all_gold"]["value"], found["all_gold"]["n"]) == (0.8, 5)
-    assert (found["blind_gold"]["value"], found["blind_gold"]["n"]) == (0.5, 4)
-    both = found["both"]
-    assert (both["cells"], both["all"]["value"], both["blind"]["value"]) == (3, 1, pytest.approx(2 / 3))
-    assert both["difference"]["value"] == pytest.approx(1 / 3)
-    assert json.loads(json.dumps(found)) == found
+    assert (found.all_gold.value, found.all_gold.n) == (0.8, 5)
+    assert (found.blind_gold.value, found.blind_gold.n) == (0.5, 4)
+    both = found.both
+    assert (both.cells, both.all.value, both.blind.value) == (3, 1, pytest.approx(2 / 3))
+    assert both.difference.value == pytest.approx(1 / 3)
+    assert json.loads(json.dumps(plain(found))) == plain(found)
 
 
 def test_accuracy_without_blind_gold():
     one = np.array([1, 1])
     found = accuracy_on(np.array([0, 1]), one, one, np.array([-1, -1]), seed=1)
-    assert (found["blind_gold"]["value"], found["blind_gold"]["reason"]) == (None, "no gold labels from blind votes")
-    assert found["both"]["difference"]["reason"] == "no cells with both gold labels"
+    assert (found.blind_gold.value, found.blind_gold.reason) == (None, "no gold labels from blind votes")
+    assert found.both.difference.reason == "no cells with both gold labels"
 
 
 def test_the_accuracy_in_few_stories_has_no_interval():
     one = np.array([1, 1])
     found = accuracy_on(np.array([0, 1]), one, one, one, seed=1)
-    for estimate in (found["all_gold"], found["blind_gold"], found["both"]["difference"]):
-        assert (estimate["n"], estimate["interval"], estimate["reason"]) == (2, None, few("stories"))
+    for estimate in (found.all_gold, found.blind_gold, found.both.difference):
+        assert (estimate.n, estimate.interval, estimate.reason) == (2, None, few("stories"))
 
 
 def test_gold_from_blind_votes_needs_a_majority_of_two():
@@ -402,20 +399,20 @@ def test_gold_from_blind_votes_needs_a_majority_of_two():
     # gold on cells 1 and 3, which rest on 2 + 3 votes: 2.5 a cell; cells 2 and 4 have two votes or more without a
     # majority
     found = blind_evidence(gold, votes)
-    assert (found["cells"], found["votes"], found["votes_a_cell"]) == (2, 5, 2.5)
-    assert (found["cells_with_one_vote"], found["cells_without_majority"], found["fewest_votes"]) == (1, 2, 2)
+    assert (found.cells, found.votes, found.votes_a_cell) == (2, 5, 2.5)
+    assert (found.cells_with_one_vote, found.cells_without_majority, found.fewest_votes) == (1, 2, 2)
     # four votes, two each: not more than half
     assert gold_from_blind(np.array([[1, 1, 2, 2], [1, 1, 1, 2]]))[0].tolist() == [-1, 1]
-    assert json.loads(json.dumps(found)) == found
+    assert json.loads(json.dumps(plain(found))) == plain(found)
 
 
 @pytest.mark.parametrize("labels", [[[3, -1], [-1, 4], [3, 4]], [[], [], []]])
 def test_without_gold_from_blind_votes_it_says_what_is_missing(labels):
     found = blind_evidence(*gold_from_blind(np.array(labels, dtype=int)))
     single, split = (2, 1) if labels[0] else (0, 0)
-    assert (found["cells"], found["votes_a_cell"]) == (0, None)
-    assert "no cell has 2 agreeing votes" in found["reason"] and "from 5 stories" in found["reason"]
-    assert f"{single} have one such vote, {split} have more" in found["reason"]
+    assert (found.cells, found.votes_a_cell) == (0, None)
+    assert "no cell has 2 agreeing votes" in found.reason and "from 5 stories" in found.reason
+    assert f"{single} have one such vote, {split} have more" in found.reason
 
 
 def _repeated(pattern, times):
@@ -426,24 +423,24 @@ def test_the_alternative_annotator_by_hand():
     # 40 items: on the first 10 the third annotator stands alone with 1, otherwise all say 0; the model always says 0
     labels = np.vstack([_repeated([0, 0, 1], 10), _repeated([0, 0, 0], 30)])
     found = alternative_annotator_test(labels, np.zeros(40, dtype=int))
-    first, second, third = found["annotators"]
+    first, second, third = found.annotators
     # against 0 and 1 or 0 and 0 the model and the first annotator say the same: both always win, the difference is 0
     for row in (first, second):
-        assert (row["advantage"], row["human_advantage"], row["p"], row["test"]) == (1, 1, 0, "t")
+        assert (row.advantage, row.human_advantage, row.p, row.test) == (1, 1, 0, "t")
     # the third loses 10 of 40: ρ^h = 3/4. d is −1 ten times, 0 thirty times: mean −1/4, s² = 40·(1/4)(3/4)/39 = 7.5/39
     # t = (−0.25 − 0.15) / √(7.5 / 39 / 40) = −5.768…, 39 degrees of freedom
-    assert (third["advantage"], third["human_advantage"], third["items"]) == (1, 0.75, 40)
-    assert third["p"] == pytest.approx(t.cdf(-0.4 / np.sqrt(7.5 / 39 / 40), 39))
+    assert (third.advantage, third.human_advantage, third.items) == (1, 0.75, 40)
+    assert third.p == pytest.approx(t.cdf(-0.4 / np.sqrt(7.5 / 39 / 40), 39))
     # Benjamini–Yekutieli: the largest p keeps its rank 3 of 3 and is multiplied by 1 + 1/2 + 1/3 = 11/6
-    assert third["p_corrected"] == pytest.approx(third["p"] * 11 / 6)
-    assert (found["winning_rate"], found["advantage"], found["passes"]) == (1, 1, True)
-    assert json.loads(json.dumps(found)) == found
+    assert third.p_corrected == pytest.approx(third.p * 11 / 6)
+    assert (found.winning_rate, found.advantage, found.passes) == (1, 1, True)
+    assert json.loads(json.dumps(plain(found))) == plain(found)
 
 
 def test_a_model_that_is_always_wrong_does_not_pass():
     found = alternative_annotator_test(_repeated([0, 0, 0], 40), np.ones(40, dtype=int))
-    assert {(row["advantage"], row["human_advantage"], row["p"]) for row in found["annotators"]} == {(0, 1, 1)}
-    assert (found["winning_rate"], found["advantage"], found["passes"]) == (0, 0, False)
+    assert {(row.advantage, row.human_advantage, row.p) for row in found.annotators} == {(0, 1, 1)}
+    assert (found.winning_rate, found.advantage, found.passes) == (0, 0, False)
 
 
 def test_below_thirty_items_the_signed_rank_test():
@@ -452,17 +449,17 @@ def test_below_thirty_items_the_signed_rank_test():
     model = np.zeros(12, dtype=int)
     model[:2] = 1
     labels[2:8, 0] = 1
-    row = alternative_annotator_test(labels, model)["annotators"][0]
-    assert (row["test"], row["advantage"], row["human_advantage"]) == ("wilcoxon", 10 / 12, 0.5)
+    row = alternative_annotator_test(labels, model).annotators[0]
+    assert (row.test, row.advantage, row.human_advantage) == ("wilcoxon", 10 / 12, 0.5)
     # d − 0.15: 0.85 twice, −1.15 six times, −0.15 four times. Ranks of the sizes: 0.15 → 1..4 (2.5), 0.85 → 5, 6 (5.5),
     # 1.15 → 7..12 (9.5); W+ = 2 · 5.5 = 11 of 78
     shifted = np.array([0.85] * 2 + [-1.15] * 6 + [-0.15] * 4)
     assert rankdata(np.abs(shifted))[:2].sum() == 11
-    assert row["p"] == pytest.approx(wilcoxon(shifted, alternative="less").pvalue)
+    assert row.p == pytest.approx(wilcoxon(shifted, alternative="less").pvalue)
     # P(W+ ≤ 11) over all 2¹² signs of those ranks
     signs = (np.arange(2**12)[:, None] >> np.arange(12)) & 1
     exact = ((signs @ rankdata(np.abs(shifted))) <= 11).mean()
-    assert row["p"] == pytest.approx(exact, abs=0.005)
+    assert row.p == pytest.approx(exact, abs=0.005)
 
 
 def _wins_from_definition(labels, model, annotator):
@@ -480,23 +477,23 @@ def test_missing_labels_equal_the_definition_item_by_item():
     rng = np.random.default_rng(4)
     labels, model = rng.integers(-1, 3, (200, 5)), rng.integers(-1, 3, 200)
     found = alternative_annotator_test(labels, model)
-    for at, row in enumerate(found["annotators"]):
-        got = (row["items"], row["advantage"], row["human_advantage"])
+    for at, row in enumerate(found.annotators):
+        got = (row.items, row.advantage, row.human_advantage)
         assert got == pytest.approx(_wins_from_definition(labels, model, at))
-    assert found["advantage"] == pytest.approx(np.mean([row["advantage"] for row in found["annotators"]]))
+    assert found.advantage == pytest.approx(np.mean([row.advantage for row in found.annotators]))
 
 
 def test_too_few_annotators_or_items():
     model = np.zeros(40, dtype=int)
     two = alternative_annotator_test(_repeated([0, 0], 40), model)
-    assert (two["winning_rate"], two["passes"], two["reason"]) == (None, None, FEW_ANNOTATORS)
+    assert (two.winning_rate, two.passes, two.reason) == (None, None, FEW_ANNOTATORS)
     # the fourth has 9 comparable items: listed, not tested, and not in the winning rate
     labels = _repeated([0, 0, 0, 0], 40)
     labels[9:, 3] = -1
     four = alternative_annotator_test(labels, model)
-    assert (four["tested"], four["winning_rate"]) == (3, 1)
-    assert (four["annotators"][3]["items"], four["annotators"][3]["reason"]) == (9, FEW_ITEMS)
-    assert alternative_annotator_test(labels[:9], model[:9])["passes"] is None
+    assert (four.tested, four.winning_rate) == (3, 1)
+    assert (four.annotators[3].items, four.annotators[3].reason) == (9, FEW_ITEMS)
+    assert alternative_annotator_test(labels[:9], model[:9]).passes is None
 
 
 @pytest.mark.parametrize(("items", "epsilon"), [(10, 0.0), (11, 0.15), (12, 0.2), (13, 0.5)])

@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from annotation.domain.anchoring.tables import MEASURES, Tables, arm_p, left_out_by, likeness, tables_report
+from annotation.domain.anchoring.tables import (
+    MEASURES,
+    Tables,
+    WrittenTable,
+    arm_p,
+    left_out_by,
+    likeness,
+    tables_report,
+)
 from annotation.domain.reconciliation import DraftRow
 from bench.drafting import findings, simulated, truth
 from core.statistics import FEWEST
@@ -34,29 +42,29 @@ def test_an_effect_is_found_and_none_is_announced_at_the_nominal_rate(world):
     assert np.mean(some) < 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / DATA_SETS)
 
 
-def table(story, expert, blind, recalled, **fields) -> dict:
+def table(story, expert, blind, recalled, **fields) -> WrittenTable:
     plain = {"rows": 6, "consensus": 10, "missed": 4, "missed_recalled": 2, "likeness": 3.0, "minutes": 20.0}
     given = {"story": story, "expert": expert, "blind": blind, "blind_chance": 0.5, "recalled": recalled}
-    return given | plain | fields
+    return WrittenTable(**given | plain | fields)
 
 
 def test_a_report_by_hand():
     tables = Tables.of([table(1, 1, False, 9, rows=12), table(1, 2, True, 6), table(2, 1, True, 4, minutes=np.nan)])
-    rows = {row["measure"]: row for row in tables_report(tables, seed=1)["measures"]}
+    rows = {row.measure: row for row in tables_report(tables, seed=1).measures}
     recall = rows["recall"]
-    assert (recall["shown"]["value"], recall["blind"]["value"], recall["blind"]["n"]) == (0.9, 0.5, 20)
-    assert recall["difference"]["value"] == pytest.approx(0.4) and recall["difference"]["interval"] is None
-    assert str(FEWEST) in recall["difference"]["reason"]
-    assert (rows["rows"]["shown"]["value"], rows["rows"]["blind"]["value"]) == (12, 6)
-    assert (rows["minutes"]["blind"]["value"], rows["minutes"]["blind"]["n"]) == (20, 1)
-    assert recall["p_adjusted"] is not None and recall["effect"] is False
+    assert (recall.shown.value, recall.blind.value, recall.blind.n) == (0.9, 0.5, 20)
+    assert recall.difference.value == pytest.approx(0.4) and recall.difference.interval is None
+    assert str(FEWEST) in recall.difference.reason
+    assert (rows["rows"].shown.value, rows["rows"].blind.value) == (12, 6)
+    assert (rows["minutes"].blind.value, rows["minutes"].blind.n) == (20, 1)
+    assert recall.p_adjusted is not None and recall.effect is False
 
 
 def test_without_the_other_arm_there_is_no_test_and_a_reason():
     tables = Tables.of([table(story, 1, True, 5) for story in range(6)])
-    (recall, *_) = tables_report(tables, seed=1)["measures"]
-    assert arm_p(tables, "recall", seed=1) is None and recall["effect"] is None and recall["effect_reason"]
-    assert recall["shown"]["value"] is None and recall["shown"]["reason"] == ("no table of this kind is reconciled")
+    (recall, *_) = tables_report(tables, seed=1).measures
+    assert arm_p(tables, "recall", seed=1) is None and recall.effect is None and recall.effect_reason
+    assert recall.shown.value is None and recall.shown.reason == ("no table of this kind is reconciled")
     certain = Tables.of([table(story, 1, story > 2, 5, blind_chance=0.0) for story in range(6)])
     assert arm_p(certain, "recall", seed=1) is None  # nothing was left to chance
 

@@ -207,8 +207,8 @@ def _crowd(rng, stories: int, accuracy: float, model: float, clumped: bool = Fal
 def test_a_model_like_the_annotators_stands_in_for_them_and_a_poor_one_does_not():
     cells, like = _crowd(np.random.default_rng(1), 30, 0.8, 0.8)
     found = standing_in(cells, cells.blind_votes, like, seed=1)
-    assert found.published["winning_rate"] == found.over_stories == 1.0 and found.passes
-    rho = found.published["advantage"]
+    assert found.published.winning_rate == found.over_stories == 1.0 and found.passes
+    rho = found.published.advantage
     assert found.advantage["value"] == pytest.approx(rho)
     low, high = found.advantage["interval"]
     assert low < rho < high
@@ -234,6 +234,6 @@ def test_over_stories_the_test_keeps_its_level_where_a_model_fails_on_whole_stor
         cells, model = _crowd(rng, 20, 0.9, edge, clumped=True)
         found = standing_in(cells, cells.blind_votes, model, seed=1)
         ours += found.over_stories > 0
-        theirs += found.published["winning_rate"] > 0
+        theirs += found.published.winning_rate > 0
     assert ours <= 8  # 5 % of 60 is 3, its standard error 1.7
     assert theirs > ours
