@@ -37,6 +37,7 @@ from annotation.services.agreement_sums import ProjectSums, project_sums
 from annotation.services.counts import refresh
 from annotation.services.vote_kinds import cell_kinds
 from core.made_by import made_by
+from core.plain import plain
 
 SEED = 20260101
 CACHE_SECONDS = 7 * 24 * 3600
@@ -141,9 +142,9 @@ def _compute_report(project: Project, split: str | None, category: str | None) -
         "stories": int(voted.any(axis=0).sum()),
         "propositions": int(voted.sum(axis=1).max(initial=0)),
         "annotators": counts.aggregate(people=Count("annotator", distinct=True))["people"],
-        "incomplete": int(voted.sum()) - overall["cells"],
-        "overall": overall,
-        "dimensions": dict(zip(project.schema.keys, rows, strict=True)),
+        "incomplete": int(voted.sum()) - overall.cells,
+        "overall": plain(overall),
+        "dimensions": plain(dict(zip(project.schema.keys, rows, strict=True))),
     }
     waiting = {"propositions": int(kept.waiting.sum()), "stories": int((kept.waiting > 0).sum())}
     return {"report": report, "waiting": waiting}

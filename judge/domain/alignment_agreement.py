@@ -12,6 +12,7 @@ import numpy as np
 
 from annotation.domain.agreement.report import Agreement, measure
 from annotation.domain.agreement.votes import Tally
+from core.plain import plain
 from core.statistics import SHARE, Estimate, Floats, estimate_of, mean_estimates, ratios
 from judge.domain.alignment import MOST_LINKS, Answers, Rows, both_sides, links_by_row
 from judge.domain.cluster_names import STORIES, ClusterName
@@ -49,7 +50,7 @@ class AlignmentAgreement:
         return {
             "tables": self.tables,
             "unclear_rows": self.unclear,
-            "match_counts": dict(self.counts),
+            "match_counts": plain(self.counts),
             "by_story": dict(self.by_story),
             "link_f1": dict(self.links),
         }

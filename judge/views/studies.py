@@ -15,11 +15,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.access import open_work, project_access
+from annotation.domain.agreement.report import Measure
 from annotation.domain.spreadsheet import Echo, defused
 from annotation.models import Role, User
 from core.idempotency.forms import made_once
 from core.views.english import in_english
 from judge.access import StudyAccess, aligns_still, study_of, visible_studies
+from judge.domain.alignment_agreement import AlignmentAgreement
 from judge.domain.cluster_names import ClusterName
 from judge.models import AlignmentState, AlignmentStudy
 from judge.services.alignment_assignments import give_more, release
@@ -92,13 +94,13 @@ def study(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     return render(request, "judge/study.html", access.context | context)
 
 
-def _figures(report, over: ClusterName) -> list[dict[str, Any]]:
+def _figures(report: AlignmentAgreement, over: ClusterName) -> list[dict[str, Any]]:
     """Return the figures of agreement as rows of a table: name, estimate, how many it is of."""
     counts = report.counts
 
-    def of(key: str) -> dict[str, Any]:
-        reason = counts["reasons"].get(key, "")
-        return {"value": counts[key], "interval": counts["interval"][key], "reason": reason, "n": counts["cells"]}
+    def of(name: Measure) -> dict[str, Any]:
+        ends, reason = counts.intervals[name]
+        return {"value": counts.values[name], "interval": ends, "reason": reason, "n": counts.cells}
 
     by_story = _("The same, averaged over {units}").format(units=_(over.many))
     return [

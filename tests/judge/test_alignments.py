@@ -293,7 +293,7 @@ def test_a_table_is_taken_back_until_an_expert_decides(cast, study):
     with translation.override("zh-hans"), pytest.raises(Refused, match="此表已提交"):
         say(of(task, cast.bob), p1="none")
     report = agreement_report(study)
-    assert (report.counts["agree"], report.counts["cells"], report.links["value"]) == (5, 5, 1.0)
+    assert (report.counts.agree, report.counts.cells, report.links["value"]) == (5, 5, 1.0)
     assert agreement_with_pairs(study)[1] == [("Bea", "Bob", 5, 5)]
     assert [(one.person.username, one.tables, one.handed_in, one.rows) for one in people_of(study)] == [
         ("bea", 4, 1, 5), ("bob", 4, 1, 5),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import pairwise, starmap
 from operator import add
-from typing import Literal, NotRequired, TypedDict
+from typing import Literal
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from annotation.domain.agreement.intervals import COEFFICIENTS, Resampled, mean_
 from annotation.domain.agreement.story_sums import FAMILIES, Resamples, StorySums, Sums
 from annotation.domain.agreement.votes import Tally
 from core.language import gettext_noop
+from core.plain import Json
 from core.statistics import Clusters, Floats, Interval, method
 
 Measure = Literal["strict", "pairwise", "fleiss_kappa", "krippendorff_alpha", "gwet_ac1"]
@@ -27,31 +28,35 @@ STORIES = "story", "stories"
 """What is resampled whole is called, one and many, where nothing else is said."""
 
 
-class Values(TypedDict):
-    """Each coefficient, None where it is not defined."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """A row of the report: of how many `cells` all votes `agree`, and the coefficients over `stories`.
 
-    strict: float | None
-    pairwise: float | None
-    fleiss_kappa: float | None
-    krippendorff_alpha: float | None
-    gwet_ac1: float | None
-
-
-class Intervals(TypedDict):
-    """[low, high] of each coefficient, or None, and by name why; `reason` is the first of these."""
-
-    interval: dict[Measure, list[float] | None]
-    reasons: dict[Measure, str]
-    reason: NotRequired[str]
-
-
-class Agreement(Values, Intervals):
-    """A row of the report: of how many `cells` all votes `agree`, and the coefficients over `stories`."""
+    `values` has None for a coefficient that is not defined, `intervals` why a coefficient or its interval is not given.
+    """
 
     cells: int
     agree: int
     stories: int
+    values: Mapping[Measure, float | None]
+    intervals: Mapping[Measure, Interval]
     method: str
+
+    def as_json(self) -> Json:
+        """{cells, agree, stories, MEASURE…, interval: {MEASURE: [low, high] or None}, reasons: {MEASURE: why}[, reason:
+        the first of them], method}."""
+        values: Json = {name: self.values[name] for name in MEASURES}
+        reasons = {name: why for name, (_, why) in self.intervals.items() if why}
+        return {
+            "cells": self.cells,
+            "agree": self.agree,
+            "stories": self.stories,
+            **values,
+            "interval": {name: ends for name, (ends, _) in self.intervals.items()},
+            "reasons": reasons,
+            **({"reason": next(iter(reasons.values()))} if reasons else {}),
+            "method": self.method,
+        }
 
 
 def measure(
@@ -76,19 +81,19 @@ def measure_sums(
     stories = _all_stories(full)
     pooled = _resampled_over(stories, full, seed, resamples, "all")
     parts = [
-        of_all if len(one.story) == len(stories) else _resampled_over(one.story, [one], seed, resamples, at)[0]
-        for at, (one, of_all) in enumerate(zip(full, pooled, strict=True))
+        of_all if len(each.story) == len(stories) else _resampled_over(each.story, [each], seed, resamples, at)[0]
+        for at, (each, of_all) in enumerate(zip(full, pooled, strict=True))
     ]
-    rows = [_row(one, of_one, seed, over) for one, of_one in zip(full, parts, strict=True)]
+    rows = [_row(each, of_each, seed, over) for each, of_each in zip(full, parts, strict=True)]
     return rows, _over_all(rows, pooled, len(stories), seed, over)
 
 
 def _all_stories(full: Sequence[StorySums]) -> Clusters:
     """Return the stories that any dimension has; mostly each has all of them."""
-    most = max((one.story for one in full), key=len, default=np.array([], dtype=np.int64))
-    if all(np.array_equal(one.story, most) for one in full):
+    most = max((each.story for each in full), key=len, default=np.array([], dtype=np.int64))
+    if all(np.array_equal(each.story, most) for each in full):
         return most
-    return reduce(np.union1d, (one.story for one in full))
+    return reduce(np.union1d, (each.story for each in full))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,22 +123,22 @@ def _row(full: StorySums, parts: Parts, seed: int, over: tuple[str, str]) -> Agr
         else (None, why)
         for name in MEASURES
     }
-    return {
-        "cells": full.cells,
-        "agree": full.agreeing,
-        "stories": len(full.story),
-        **values,
-        **_interval_fields(intervals),
-        "method": _method(seed, len(full.story), over),
-    }
+    return Agreement(
+        cells=full.cells,
+        agree=full.agreeing,
+        stories=len(full.story),
+        values=values,
+        intervals=intervals,
+        method=_method(seed, len(full.story), over),
+    )
 
 
 def _resampled_over(
     stories: Clusters, dimensions: Sequence[StorySums], seed: int, resamples: Resamples, what: str | int
 ) -> list[Parts]:
     """Return the sums of each dimension over `stories`, all of them on the same resamples, drawn once."""
-    edges = np.cumsum([0, *(width for one in dimensions for width in one.widths)]).tolist()
-    resampled = resamples.of(what, stories, (one.over(stories) for one in dimensions), seed=seed)
+    edges = np.cumsum([0, *(width for sums in dimensions for width in sums.widths)]).tolist()
+    resampled = resamples.of(what, stories, (sums.over(stories) for sums in dimensions), seed=seed)
     blocks = iter(starmap(resampled.columns, pairwise(edges)))
     return [Parts({family: next(blocks) for family in FAMILIES}) for _ in dimensions]
 
@@ -145,63 +150,51 @@ def _value(name: Measure, parts: Parts, why: str) -> float | None:
     return None if np.isnan(value) else value
 
 
-def _values(of: Callable[[Measure], float | None]) -> Values:
-    return {
-        "strict": of("strict"),
-        "pairwise": of("pairwise"),
-        "fleiss_kappa": of("fleiss_kappa"),
-        "krippendorff_alpha": of("krippendorff_alpha"),
-        "gwet_ac1": of("gwet_ac1"),
-    }
+def _values(of: Callable[[Measure], float | None]) -> dict[Measure, float | None]:
+    return {name: of(name) for name in MEASURES}
 
 
 def _over_all(
     rows: Sequence[Agreement], pooled: Sequence[Parts], stories: int, seed: int, over: tuple[str, str]
 ) -> Agreement:
-    cells = sum(row["cells"] for row in rows)
+    cells = sum(row.cells for row in rows)
     values = _values(lambda name: _pooled(name, rows, cells))
-    intervals: dict[Measure, Interval] = {}
-    for name in MEASURES:
-        if values[name] is None:
-            intervals[name] = None, coefficients.ONE_LABEL if cells else coefficients.NO_CELLS
-            continue
-        having = [parts for parts, row in zip(pooled, rows, strict=True) if row[name] is not None]
-        defined = [parts.of(name) for parts in having]
-        if name in CHANCE_CORRECTED:
-            intervals[name] = mean_interval(
-                defined, COEFFICIENTS[name], [parts.replicates(name) for parts in having], unit=over[1]
-            )
-        else:  # pooled: labels do not matter, only what agrees and how much there is
-            agreement = reduce(add, (part.columns(0, 2) for part in defined))
-            intervals[name] = mean_interval([agreement], COEFFICIENTS[name], unit=over[1])
-    return {
-        "cells": cells,
-        "agree": sum(row["agree"] for row in rows),
-        "stories": stories,
-        **values,
-        **_interval_fields(intervals),
-        "method": _method(seed, stories, over) + "; " + gettext_noop("chance-corrected: mean over dimensions"),
-    }
+    return Agreement(
+        cells=cells,
+        agree=sum(row.agree for row in rows),
+        stories=stories,
+        values=values,
+        intervals={
+            name: _pooled_interval(name, rows, pooled, over[1])
+            if values[name] is not None
+            else (None, coefficients.ONE_LABEL if cells else coefficients.NO_CELLS)
+            for name in MEASURES
+        },
+        method=_method(seed, stories, over) + "; " + gettext_noop("chance-corrected: mean over dimensions"),
+    )
 
 
 def _pooled(name: Measure, rows: Sequence[Agreement], cells: int) -> float | None:
     if name in CHANCE_CORRECTED:
-        defined = [value for row in rows if (value := row[name]) is not None]
+        defined = [value for row in rows if (value := row.values[name]) is not None]
         return float(np.mean(defined)) if defined else None
     if not cells:
         return None
     if name == "strict":
-        return sum(row["agree"] for row in rows) / cells
-    paired = [(value, row["cells"]) for row in rows if (value := row["pairwise"]) is not None]
+        return sum(row.agree for row in rows) / cells
+    paired = [(value, row.cells) for row in rows if (value := row.values["pairwise"]) is not None]
     return sum(value * count for value, count in paired) / sum(count for _, count in paired) if paired else None
 
 
-def _interval_fields(intervals: dict[Measure, Interval]) -> Intervals:
-    reasons = {name: why for name, (_, why) in intervals.items() if why}
-    row: Intervals = {"interval": {name: ends for name, (ends, _) in intervals.items()}, "reasons": reasons}
-    if reasons:
-        row["reason"] = next(iter(reasons.values()))
-    return row
+def _pooled_interval(name: Measure, rows: Sequence[Agreement], pooled: Sequence[Parts], unit: str) -> Interval:
+    having = [parts for parts, row in zip(pooled, rows, strict=True) if row.values[name] is not None]
+    defined = [parts.of(name) for parts in having]
+    if name in CHANCE_CORRECTED:
+        replicates = [parts.replicates(name) for parts in having]
+        return mean_interval(defined, COEFFICIENTS[name], replicates, unit=unit)
+    # pooled: labels do not matter, only what agrees and how much there is
+    agreement = reduce(add, (part.columns(0, 2) for part in defined))
+    return mean_interval([agreement], COEFFICIENTS[name], unit=unit)
 
 
 def _method(seed: int, count: int, over: tuple[str, str]) -> str:

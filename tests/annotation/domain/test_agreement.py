@@ -17,6 +17,7 @@ from annotation.domain.agreement.report import MEASURES, measure
 from annotation.domain.agreement.votes import Votes
 from annotation.domain.leave_one_out import Cell, Rule, gold_without
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
+from core.plain import plain
 from tests.annotation.domain import cell_coefficients
 
 COUNTS = np.array([[3, 0], [2, 1], [0, 3], [1, 2]])
@@ -144,17 +145,17 @@ def test_the_published_reliability_table():
     printed = ["97.95", "86.67", "85.90", "97.44", "88.72", "94.36", "94.62"]
     dimensions = [_votes_with_agreement(number) for number in agree]
     rows, overall = measure([votes.tally for votes in dimensions], overlap=3, seed=1)
-    assert [row["agree"] for row in rows] == agree
-    assert [f"{100 * row['strict']:.2f}" for row in rows] == printed
-    assert (overall["agree"], overall["cells"], f"{100 * overall['strict']:.2f}") == (2518, 2730, "92.23")
-    low, high = overall["interval"]["strict"]
-    assert low < overall["strict"] < high
+    assert [row.agree for row in rows] == agree
+    assert [f"{100 * row.values['strict']:.2f}" for row in rows] == printed
+    assert (overall.agree, overall.cells, f"{100 * overall.values['strict']:.2f}") == (2518, 2730, "92.23")
+    (low, high), _ = overall.intervals["strict"]
+    assert low < overall.values["strict"] < high
 
 
 def test_cells_that_wait_for_votes_are_left_out():
     votes = Votes.of("order", ("0", "1"), [(1, 1, "a", "0"), (1, 1, "b", "0"), (1, 2, "a", "1"), (2, 3, "a", "0")])
     assert votes.complete(2).counts.tolist() == [[2, 0]]
-    assert measure([votes.tally], overlap=2, seed=0)[1]["cells"] == 1
+    assert measure([votes.tally], overlap=2, seed=0)[1].cells == 1
 
 
 def test_resampling_stories_is_wider_than_resampling_cells_where_stories_cluster():
@@ -189,9 +190,8 @@ def test_the_story_interval_holds_the_truth_about_as_often_as_it_says():
 
 def test_below_five_stories_there_is_no_interval():
     [row], _ = measure([_votes_with_agreement(7, cells=8, stories=4).tally], overlap=3, seed=1)
-    assert row["strict"] == 7 / 8
-    assert row["interval"] == dict.fromkeys(MEASURES)
-    assert row["reasons"] == dict.fromkeys(MEASURES, "an interval needs at least 5 stories")
+    assert row.values["strict"] == 7 / 8
+    assert row.intervals == dict.fromkeys(MEASURES, (None, "an interval needs at least 5 stories"))
 
 
 def test_perfect_agreement_is_not_certain():
@@ -202,13 +202,13 @@ def test_perfect_agreement_is_not_certain():
         (s, 2 * s + c, name, label) for s in range(10) for c, label in enumerate(("True", "False")) for name in "abc"
     ]
     [found], overall = measure([Votes.of("truth_status", ("True", "False"), rows).tally], overlap=3, seed=1)
-    least = 0.05**0.1
-    assert [found[name] for name in MEASURES] == [1.0] * 5
-    assert found["interval"]["strict"] == found["interval"]["pairwise"] == pytest.approx([least, 1])
-    assert found["interval"]["fleiss_kappa"] == found["interval"]["gwet_ac1"] == pytest.approx([2 * least - 1, 1])
+    least, ends = 0.05**0.1, plain(found)["interval"]
+    assert [found.values[name] for name in MEASURES] == [1.0] * 5
+    assert ends["strict"] == ends["pairwise"] == pytest.approx([least, 1])
+    assert ends["fleiss_kappa"] == ends["gwet_ac1"] == pytest.approx([2 * least - 1, 1])
     # alpha's expected disagreement is 60² − 2·30² over 60·59: 1 − Do/De = 1 − (1 − least) · 59/30
-    assert found["interval"]["krippendorff_alpha"] == pytest.approx([1 - (1 - least) * 59 / 30, 1])
-    assert overall["interval"] == found["interval"]
+    assert ends["krippendorff_alpha"] == pytest.approx([1 - (1 - least) * 59 / 30, 1])
+    assert overall.intervals == found.intervals
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_every_coefficient_of_a_report_is_that_of_its_cells(counts):
     [found], _ = measure([Votes.of("truth_status", label, rows).tally], overlap=1, seed=1)
     cells = np.array([cell for cell in counts if sum(cell)]).reshape(-1, 3)
     expected = [getattr(cell_coefficients, name)(cells) for name in MEASURES]
-    assert [found[name] for name in MEASURES] == pytest.approx(expected)
+    assert [found.values[name] for name in MEASURES] == pytest.approx(expected)
 
 
 def test_confusion_against_resolved_and_pairs():

@@ -98,18 +98,20 @@ def test_agreement_as_it_is_published():
     tables += [AlignedTable(f"d{at}", Rows(1, 1), apart) for at in range(248)]
     tables += [AlignedTable("last", Rows(1, 1), [said(p1="none"), said(p1="none", g1="unclear")])]
     report = agreement_of(tables)
-    assert (report.counts["agree"], report.counts["cells"]) == (3955, 4451)
-    assert round(100 * report.counts["strict"], 2) == round(100 * report.counts["pairwise"], 2) == 88.86
+    assert (report.counts.agree, report.counts.cells) == (3955, 4451)
+    assert round(100 * report.counts.values["strict"], 2) == round(100 * report.counts.values["pairwise"], 2) == 88.86
     # 1,977 links both drew, 248 one alone: 2 · 1977 / (2 · 1977 + 248)
     assert report.links["value"] == pytest.approx(3954 / 4202)
-    low, high = report.counts["interval"]["pairwise"]
+    low, high = report.counts.intervals["pairwise"][0]
     assert low < 0.8886 < high and high - low < 0.03
     assert report.unclear == 1 and report.tables == 2226  # the last gold row: one person could not tell
 
 
 def test_nothing_is_said_of_agreement_where_one_person_aligned():
     report = agreement_of([AlignedTable("s", Rows(1, 1), [said(p1="g1")])])
-    assert report.counts["pairwise"] is None and report.links["value"] is None and report.by_story["value"] is None
+    assert (
+        report.counts.values["pairwise"] is None and report.links["value"] is None and report.by_story["value"] is None
+    )
 
 
 def test_proposals_are_right_for_nine_of_ten_paraphrases_of_the_sample():
