@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
@@ -26,14 +24,9 @@ from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
 from benchmark.suites.registry import suite_named
 from benchmark.views.launch import posted
+from benchmark.views.watch_charts import charts_of
 from core.idempotency.forms import made_before, made_once
 from core.statistics import unseen_share
-from judge.domain.calibration.drift import Chart
-
-WIDE, HIGH, LEFT, RIGHT, TOP, FOOT = 720, 210, 46, 12, 14, 30
-"""The picture and its margins, in its own units."""
-MOST_DRAWN = 40
-"""Repeats in a picture: the newest."""
 
 
 @require_GET
@@ -44,7 +37,7 @@ def watches(request: HttpRequest, slug: str) -> HttpResponse:
     now = timezone.now()
     late = set(AnchorWatch.objects.filter(project=access.project).overdue(now).values_list("pk", flat=True))
     context = {
-        "rows": [(one, _step(one), one.pk in late) for one in rows],
+        "rows": [(row, _step(row), row.pk in late) for row in rows],
         "navigation": "benchmark:runs",
     }
     return render(request, "benchmark/watches/watches.html", access.context | context)
@@ -98,47 +91,48 @@ def watch(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     """One watch: its chart, every repeat, and what was noticed. A POST asks now, stops or resumes it, or notes."""
     access = project_access(request.user, slug, role=Role.ADMIN)
     rows = AnchorWatch.objects.select_related("run__dataset", "run__judge", "asked", "project", "created_by")
-    one = get_object_or_404(rows, project=access.project, uid=uid)
+    row = get_object_or_404(rows, project=access.project, uid=uid)
     if request.method == "POST":
-        return _done(request, one)
-    report = read_watch(one, now=timezone.now())
+        return _done(request, row)
+    report = read_watch(row, now=timezone.now())
+    first = [each for each in report.repeats if each.row.number <= row.rounds]
     context = {
-        "watch": one,
-        "step": _step(one),
+        "watch": row,
+        "step": _step(row),
         "report": report,
-        "first_repeats": [each for each in report.repeats if each.row.number <= one.rounds],
-        "asking": [each for each in report.repeats if each.row.number <= one.rounds and not each.over],
+        "first_repeats": first,
+        "asking": [each for each in first if not each.over],
         "rows": [_row(report, each) for each in reversed(report.charted)],
         "answered_by": _answered_by(report),
         "charts": charts_of(report),
         "unseen": unseen_share(report.answers) if report.chart and not report.chart.spread else None,
-        "noted": {(found["kind"], found["number"]) for found in one.concerns},
+        "noted": {(concern["kind"], concern["number"]) for concern in row.concerns},
         "navigation": "benchmark:runs",
     }
     return render(request, "benchmark/watches/watch.html", access.context | context)
 
 
-def _step(one: AnchorWatch) -> str:
-    return str(suite_named(one.run.suite).step(one.step).label)
+def _step(row: AnchorWatch) -> str:
+    return str(suite_named(row.run.suite).step(row.step).label)
 
 
-def _done(request: HttpRequest, one: AnchorWatch) -> HttpResponse:
+def _done(request: HttpRequest, row: AnchorWatch) -> HttpResponse:
     action, now = request.POST.get("action"), timezone.now()
     if action == "ask":
-        number = made_once(request, lambda: str(ask_again(by=request.user, watch=one, now=now).number))
-        _tell_asked(request, one.repeats.get(number=number))
+        number = made_once(request, lambda: str(ask_again(by=request.user, watch=row, now=now).number))
+        _tell_asked(request, row.repeats.get(number=number))
     elif action == "stop":
-        stop_watch(by=request.user, watch=one)
+        stop_watch(by=request.user, watch=row)
         messages.success(request, _("The anchors are asked no more."))
     elif action == "resume":
-        resume_watch(by=request.user, watch=one, now=now)
+        resume_watch(by=request.user, watch=row, now=now)
         messages.success(request, _("The anchors are asked on schedule again."))
     elif action == "note":
-        note_concerns(by=request.user, watch=one, now=now)
+        note_concerns(by=request.user, watch=row, now=now)
         messages.success(request, _("Noted; the overview says no more of it."))
     else:
         messages.error(request, _("There is no such action."))
-    return redirect("benchmark:watch", one.project.slug, one.uid)
+    return redirect("benchmark:watch", row.project.slug, row.uid)
 
 
 def _tell_asked(request: HttpRequest, repeat: AnchorRepeat) -> None:
@@ -148,7 +142,7 @@ def _tell_asked(request: HttpRequest, repeat: AnchorRepeat) -> None:
         messages.error(request, _("Repeat {number} could not begin: see why below.").format(number=repeat.number))
 
 
-def _row(report: WatchReport, each: Any) -> dict[str, Any]:
+def _row(report: WatchReport, each: Repeated) -> dict[str, Any]:
     return {
         "one": each,
         "batch": report.batches.get(each.row.number),
@@ -158,112 +152,5 @@ def _row(report: WatchReport, each: Any) -> dict[str, Any]:
 
 def _answered_by(report: WatchReport) -> list[str]:
     """Who answered at the start."""
-    names = [told(each) for one in report.repeats for each in one.identities if not one.watched]
+    names = [told(identity) for each in report.repeats for identity in each.identities if not each.watched]
     return list(dict.fromkeys(names))
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """A repeat as it is drawn, by places: its value, and the limits of it where it has any; `out` is beyond them."""
-
-    x: float
-    y: float
-    label: str
-    alarm: bool
-    out: bool
-    limits: tuple[float, float] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ControlChart:
-    """A chart over repeats: a line through their points, `ticks` as (place, label), and the `line` that they are held
-    against as (place, label); the label names a limit, and is empty where the line is none."""
-
-    key: str
-    title: str
-    caption: str
-    points: list[Point]
-    ticks: list[tuple[float, str]]
-    line: tuple[float, str]
-    wide: int = WIDE
-    high: int = HIGH
-    left: int = LEFT
-    right: int = WIDE - RIGHT
-    foot: int = HIGH - FOOT
-
-    @property
-    def path(self) -> str:
-        return " ".join(f"{one.x},{one.y}" for one in self.points)
-
-
-def charts_of(report: WatchReport) -> list[ControlChart]:
-    """Return the charts of a watch over the same repeats: means with their limits, and the cumulative sum with its
-    limit. None of them where no repeat can be drawn yet."""
-    shown = [one for one in report.charted if one.row.number in report.batches][-MOST_DRAWN:]
-    if not shown or report.chart is None:
-        return []
-    step = (WIDE - LEFT - RIGHT) / len(shown)
-    places = [round(LEFT + step * (at + 0.5), 1) for at in range(len(shown))]
-    return [_means(report, report.chart, shown, places), _sums(report.chart, shown, places)]
-
-
-def _means(report: WatchReport, made: Chart, shown: Sequence[Repeated], places: Sequence[float]) -> ControlChart:
-    batches = [report.batches[one.row.number] for one in shown]
-    lowest = min([made.mean, *(min(batch.low, batch.mean) for batch in batches)])
-    floor = max(0.0, int(lowest * 10 - 0.2) / 10)
-    points = [
-        Point(
-            x,
-            _place(batch.mean, floor, 1.0),
-            str(one.row.number),
-            one.alarms,
-            one.alarms or batch.outside,
-            (_place(batch.low, floor, 1.0), _place(batch.high, floor, 1.0)),
-        )
-        for x, one, batch in zip(places, shown, batches, strict=True)
-    ]
-    told = "; ".join(_told(one, batch) for one, batch in zip(shown, batches, strict=True))
-    return ControlChart(
-        "means",
-        f"{_('Agreement with the first answers, by repeat:')} {told}",
-        _(
-            "Mean agreement of each repeat (dot). The bar holds an unchanged one in all but one of some hundred "
-            "repeats (three standard errors); the dashed line is the mean at the start."
-        ),
-        points,
-        [(_place(value, floor, 1.0), f"{100 * value:.0f} %") for value in (floor, (floor + 1) / 2, 1.0)],
-        (_place(made.mean, floor, 1.0), ""),
-    )
-
-
-def _sums(made: Chart, shown: Sequence[Repeated], places: Sequence[float]) -> ControlChart:
-    top = 1.15 * max([made.limit, *(one.highest or 0.0 for one in shown)])
-    points = [
-        Point(x, _place(one.highest or 0.0, 0.0, top), str(one.row.number), one.alarms, one.alarms)
-        for x, one in zip(places, shown, strict=True)
-    ]
-    return ControlChart(
-        "sums",
-        _("Cumulative sum of what agreement falls short of, by repeat, with the limit beyond which it alarms"),
-        _(
-            "What the anchors fall short of the mean, less an allowance, added up from one to the next; the point is "
-            "the highest sum of a repeat. Beyond the limit the chart alarms, and the sum begins anew."
-        ),
-        points,
-        [(_place(0.0, 0.0, top), "")],
-        (_place(made.limit, 0.0, top), _("limit")),
-    )
-
-
-def _place(value: float, low: float, high: float) -> float:
-    """How far down the picture a value is drawn."""
-    share = (value - low) / (high - low) if high > low else 0.0
-    return round(HIGH - FOOT - share * (HIGH - FOOT - TOP), 1)
-
-
-def _told(one: Any, batch: Any) -> str:
-    mean, low, high = (f"{100 * value:.1f}" for value in (batch.mean, batch.low, batch.high))
-    told = _("repeat {number}: {mean} %, limits {low} to {high} %").format(
-        number=one.row.number, mean=mean, low=low, high=high
-    )
-    return told + (_("; the chart alarms") if one.alarms else "")

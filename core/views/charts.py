@@ -66,6 +66,10 @@ class Axis:
         """The place of a value, in per cent of the width."""
         return round(100 * (float(value) - self.low) / (self.high - self.low), 2)
 
+    def place_down(self, value: float) -> float:
+        """The place of a value from the top, in per cent of the height, where the axis stands."""
+        return round(100 - self.place(value), 2)
+
     def ticks(self, most: int = MOST_TICKS) -> list[float]:
         """Round values from end to end, `most` and two at most."""
         width = self.high - self.low

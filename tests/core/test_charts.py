@@ -8,6 +8,7 @@ from django.utils import translation
 
 from core.templatetags.translated import in_words
 from core.views.charts import PERCENT, PLAIN, SIGNED_POINTS, Axis, Band, Dot, Row, dot_chart, no_intervals
+from core.views.control_charts import Level, Repeat, control_chart
 
 
 def metric(value: float | None, *ends: float, reason: str = "") -> dict:
@@ -88,3 +89,21 @@ def test_a_page_scales_places_and_no_text():
     places = re.findall(r'\b(?:x1|x2|cx|x|width)="([^"]+)"', page)
     assert places and all(place.endswith("%") for place in places)
     assert 'aria-label="&lt;b&gt;: 50.0 (40.0 to 60.0), 9 cells"' in page
+
+
+def test_a_control_chart_stands_its_repeats_across_and_their_values_up():
+    repeats = [Repeat(label="18", value=0.95, limits=(0.9, 1.0)), Repeat(label="19", value=0.8, alarms=True, out=True)]
+    axis = Axis.of([0.8, 1.0])
+    chart = control_chart("means", repeats, axis, title="t", caption="c", ticks=[(0.9, "90%")], line=(0.95, ""))
+    # two repeats share the width; of 0.8 to 1.0 a value of 0.95 is a quarter from the top
+    assert [(point.x, point.y, point.limits) for point in chart.points] == [(25, 25, (50, 0)), (75, 100, None)]
+    assert (chart.path, chart.ticks, chart.line) == ("25.0,25.0 75.0,100.0", [Level(50, "90%")], Level(25, ""))
+    page = render_to_string("components/control_chart.html", {"chart": chart})
+    assert page.count("control-out") == 1 and 'r="7"' in page and "control-limit" not in page
+
+
+def test_a_control_chart_of_many_repeats_labels_some_of_them_the_newest_among_these():
+    repeats = [Repeat(label=str(at), value=0.5) for at in range(40)]
+    chart = control_chart("sums", repeats, Axis(0, 1), title="t", caption="c", line=(0.9, "limit"))
+    labels = [point.label for point in chart.points if point.label]
+    assert labels == [str(at) for at in range(0, 40, 3)] and labels[-1] == "39"
