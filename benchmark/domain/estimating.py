@@ -102,17 +102,22 @@ class MetricRow:
         """{stories (those with an estimate), METRIC…, interval: {METRIC: [low, high] or None}, bounds, unusable (how
         many stories)[, unusable_reasons][, undefined][, unjudged: {stories, predicted, gold}][, reasons: {METRIC: why
         it has no interval}, reason: the first of them]}."""
-        out: Json = {"stories": self.stories, **self.values, "interval": self.ends}
-        out |= {"bounds": dict(self.bounds), "unusable": sum(self.unusable.values())}
-        if self.unusable:
-            out["unusable_reasons"] = dict(sorted(self.unusable.items()))
-        if self.undefined:
-            out["undefined"] = self.undefined
-        if self.unjudged[0]:
-            out["unjudged"] = dict(zip(("stories", "predicted", "gold"), self.unjudged, strict=True))
-        if reasons := self.reasons:
-            out |= {"reasons": reasons, "reason": next(iter(reasons.values()))}
-        return out
+        stories, predicted, gold = self.unjudged
+        where_any: Json = {
+            "unusable_reasons": dict(sorted(self.unusable.items())),
+            "undefined": self.undefined,
+            "unjudged": stories and {"stories": stories, "predicted": predicted, "gold": gold},
+            "reasons": self.reasons,
+            "reason": next(iter(self.reasons.values()), ""),
+        }
+        return {
+            "stories": self.stories,
+            **self.values,
+            "interval": self.ends,
+            "bounds": dict(self.bounds),
+            "unusable": sum(self.unusable.values()),
+            **{name: value for name, value in where_any.items() if value},
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +136,19 @@ class Report:
         """How the intervals are made, in words."""
         return method(seed=self.seed, resamples=self.resamples, unit=self.unit)
 
-    def as_json(self) -> Json:
+    @property
+    def figures(self) -> Json:
+        """{overall, by_category: [{story_category, …}]}."""
         rows = [{"story_category": name, **row.as_json()} for name, row in self.by_category.items()]
-        made = {"method": self.method, "seed": self.seed, "resamples": self.resamples}
-        return {"overall": self.overall.as_json(), "by_category": rows, **made}
+        return {"overall": self.overall.as_json(), "by_category": rows}
+
+    @property
+    def made(self) -> Json:
+        """{method, seed, resamples}: how its intervals are made."""
+        return {"method": self.method, "seed": self.seed, "resamples": self.resamples}
+
+    def as_json(self) -> Json:
+        return {**self.figures, **self.made}
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,15 +163,20 @@ class ReportedStory:
         """{story_id, story_category, COUNT…[, unjudged: {predicted, gold}], METRIC… (None without an estimate),
         unusable[, reason][, bounds]}; bounds where anything is missing."""
         score = self.score
-        row: Json = {"story_id": self.number, "story_category": score.category, **self.counts}
-        if any(score.unjudged):
-            row["unjudged"] = dict(zip(("predicted", "gold"), score.unjudged, strict=True))
-        if score.estimate is not None:
-            row |= {**score.estimate, "unusable": False}
-        else:
-            row |= {**dict.fromkeys(score.worst), "unusable": score.defined, "reason": score.unusable}
+        unjudged = dict(zip(("predicted", "gold"), score.unjudged, strict=True))
         bounds = {name: [low, score.best[name]] for name, low in score.worst.items() if low is not None}
-        return {**row, "bounds": bounds} if bounds and score.worst != score.best else row
+        if score.estimate is not None:
+            outcome: Json = {**score.estimate, "unusable": False}
+        else:
+            outcome = {**dict.fromkeys(score.worst), "unusable": score.defined, "reason": score.unusable}
+        return {
+            "story_id": self.number,
+            "story_category": score.category,
+            **self.counts,
+            **({"unjudged": unjudged} if any(score.unjudged) else {}),
+            **outcome,
+            **({"bounds": bounds} if bounds and score.worst != score.best else {}),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,9 +187,8 @@ class StoryReport:
     stories: Sequence[ReportedStory]
 
     def as_json(self) -> Json:
-        rows = self.report.as_json()
         stories = [story.as_json() for story in self.stories]
-        return {"overall": rows.pop("overall"), "by_category": rows.pop("by_category"), "stories": stories, **rows}
+        return {**self.report.figures, "stories": stories, **self.report.made}
 
 
 def report(
