@@ -126,8 +126,8 @@ class ShownTable:
 
 
 Plot = Callable[..., bytes]
-"""Takes what `ShownPicture.arguments` makes, its `positional` first, then `note`, and `format`, `theme` and `width`:
-`benchmark.domain.plots.drawing.plot` makes one."""
+"""Takes what `ShownPicture.arguments` makes, its `positional` first, then `over` and `note`, and `format`, `theme` and
+`width`: `benchmark.domain.plots.drawing.plot` makes one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,42 +5,47 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchmark.domain.drawn import MetricOfSuite, SuiteMetrics
-from benchmark.domain.plots.dots import Aside, Panel, Series, dot_plot
+from benchmark.domain.plots.dots import FIGURE, Aside, Panel, Series, dot_plot
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.names import printable
 from benchmark.domain.plots.ranked import NO_MODEL
 from benchmark.domain.plots.values import bounds_of, percent, told
 from core.language import gettext_noop
 
+UNIT = "Main figure of each suite (%), repaired parse"
 LEVEL = "dashed: chance level"
 _HEAD = 20
 """Characters that the head of a panel has room for where several stand in a column of a paper."""
 
 
 @plot
-def models_across(
-    models: Sequence[str], suites: Sequence[SuiteMetrics], *, over: str = "stories", note: str = "", look: Look
-) -> Drawing:
-    """Draw each model's main figure in one panel a suite, with a line at chance. `over` names what intervals are
-    over."""
+def models_across(models: Sequence[str], suites: Sequence[SuiteMetrics], *, look: Look) -> Drawing:
+    """Draw each model's main figure in one panel a suite, with a line at chance."""
     title = gettext_noop("Models across suites")
     if not models or not suites:
         return Drawing(title, NO_MODEL)
-    panels, lines = [], []
-    for suite in suites:
-        metrics, chance = [percent(metric) for metric in suite.metrics], percent(suite.chance)
-        bounds = [bounds_of(metric) for metric in suite.metrics]
-        at = chance.value if chance else None
-        panels.append(Panel(printable(suite.title), [{"metric": metric} for metric in metrics], bounds, at))
-        at_chance = f", chance level {at:.1f}" if at is not None else ", no chance level"
-        lines.append(told(suite.title, models, metrics, bounds) + at_chance)
+    panels = [_panel(suite) for suite in suites]
     level = LEVEL if any(panel.level is not None for panel in panels) else ""
-    note = "; ".join(filter(None, [level, _in_full(suites), note]))
-    unit = "Main figure of each suite (%), repaired parse"
-    canvas = dot_plot(
-        models, panels, [Series(key="metric", label="Figure")], unit=unit, over=over, note=note, look=look
+    note = "; ".join(filter(None, [level, _in_full(suites)]))
+    canvas = dot_plot(models, panels, [Series(key=FIGURE, label="Figure")], unit=UNIT, note=note, look=look)
+    return Drawing(
+        title,
+        canvas,
+        [
+            f"{panel.told(suite.title, models)}, {_at_chance(panel)}"
+            for suite, panel in zip(suites, panels, strict=True)
+        ],
     )
-    return Drawing(title, canvas, lines)
+
+
+def _panel(suite: SuiteMetrics) -> Panel:
+    metrics, bounds = [percent(metric) for metric in suite.metrics], [bounds_of(metric) for metric in suite.metrics]
+    chance = percent(suite.chance)
+    return Panel.of(printable(suite.title), metrics, bounds, chance.value if chance else None)
+
+
+def _at_chance(panel: Panel) -> str:
+    return "no chance level" if panel.level is None else f"chance level {panel.level:.1f}"
 
 
 def _in_full(suites: Sequence[SuiteMetrics]) -> str:
@@ -50,41 +55,27 @@ def _in_full(suites: Sequence[SuiteMetrics]) -> str:
 
 
 @plot
-def model_across(
-    title: str, suites: Sequence[MetricOfSuite], *, over: str = "stories", note: str = "", look: Look
-) -> Drawing:
-    """Draw one model's main figure in each suite beside the figure at chance. `over` names what intervals are over."""
+def model_across(title: str, suites: Sequence[MetricOfSuite], *, look: Look) -> Drawing:
+    """Draw one model's main figure in each suite beside the figure at chance."""
     if not suites:
         return Drawing(title, NO_MODEL)
-    metrics, chances = [percent(suite.metric) for suite in suites], [percent(suite.chance) for suite in suites]
+    rows = [{"metric": percent(suite.metric), "chance": percent(suite.chance)} for suite in suites]
     bounds = [bounds_of(suite.metric) for suite in suites]
-    rows = [{"metric": metric, "chance": chance} for metric, chance in zip(metrics, chances, strict=True)]
-    series = [
-        Series(key="metric", label="Figure"),
-        Series(key="chance", label="Chance level", marker="D", colour="second", filled=False),
-    ]
     asides = [
-        Aside(head, [f"{metric.value:.1f}" if metric else "–" for metric in column])
-        for head, column in (("Figure", metrics), ("Chance", chances))
+        Aside.of("Figure", [row["metric"] for row in rows]),
+        Aside.of("Chance", [row["chance"] for row in rows]),
+        Aside("Rank", [suite.rank for suite in suites]),
     ]
     canvas = dot_plot(
         [suite.title for suite in suites],
         [Panel("", rows, bounds)],
-        series,
-        unit="Main figure of each suite (%), repaired parse",
-        over=over,
-        note=note,
+        [Series(key="metric", label="Figure"), Series.hollow("chance", "Chance level")],
+        unit=UNIT,
         look=look,
-        asides=[
-            *asides[: 1 if look.narrow else 2],
-            *([] if look.narrow else [Aside("Rank", [suite.rank for suite in suites])]),
-        ],
+        asides=asides[:1] if look.narrow else asides,
     )
-    return Drawing(
-        title,
-        canvas,
-        [
-            told(suite.title, ["figure", "chance level"], [metric, chance], [ends, None]) + f", rank {suite.rank}"
-            for suite, metric, chance, ends in zip(suites, metrics, chances, bounds, strict=True)
-        ],
-    )
+    lines = [
+        told(suite.title, ["figure", "chance level"], row.values(), [ends, None]) + f", rank {suite.rank}"
+        for suite, row, ends in zip(suites, rows, bounds, strict=True)
+    ]
+    return Drawing(title, canvas, lines)

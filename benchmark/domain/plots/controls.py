@@ -5,27 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchmark.domain.beside import AskedAgain, ControlRow
-from benchmark.domain.plots.dots import NARROWEST, Panel, Series, dot_plot
+from benchmark.domain.plots.dots import FIGURE, NARROWEST, Panel, Series, dot_plot
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.ranked import NO_MODEL
 from benchmark.domain.plots.values import percent, percents, told
 
 
 @plot
-def control_differences(
-    rows: Sequence[ControlRow], *, score: str, parse: str, over: str = "stories", note: str = "", look: Look
-) -> Drawing:
-    """Plot the score as published less that under each control, with its interval `over` what is resampled, in a panel
-    a control."""
+def control_differences(rows: Sequence[ControlRow], *, score: str, parse: str, look: Look) -> Drawing:
+    """Plot the score as published less that under each control, with its interval, in a panel a control."""
     return difference_panels(
         rows, title=f"{score}: published less controlled, {parse} parse",
-        unit=f"{score}, {parse} parse: points by which it is higher as published",
-        over=over, note=note, look=look,
+        unit=f"{score}, {parse} parse: points by which it is higher as published", look=look,
     )  # fmt: skip
 
 
 def difference_panels(
-    rows: Sequence[AskedAgain], *, title: str, unit: str, over: str, note: str, look: Look, least: float = NARROWEST
+    rows: Sequence[AskedAgain], *, title: str, unit: str, look: Look, least: float = NARROWEST
 ) -> Drawing:
     """Draw differences in a panel for each `title` of the rows, models below each other."""
     if not rows:
@@ -36,15 +32,13 @@ def difference_panels(
         by_model = {row.model: row for row in rows if row.title == name}
         metrics = [percent(by_model[model].estimate) if model in by_model else None for model in models]
         bounds = [percents(by_model[model].bounds) if model in by_model else None for model in models]
-        panels.append(Panel(name, [{"difference": metric} for metric in metrics], bounds))
-        lines.append(told(name, models, metrics, bounds))
+        panels.append(Panel.of(name, metrics, bounds))
+        lines.append(panels[-1].told(name, models))
     canvas = dot_plot(
         models,
         panels,
-        (Series(key="difference", label="Difference"),),
+        (Series(key=FIGURE, label="Difference"),),
         unit=unit,
-        over=over,
-        note=note,
         look=look,
         rule=0.0,
         least=least,
@@ -53,13 +47,13 @@ def difference_panels(
 
 
 @plot
-def without_story(rows: Sequence[ControlRow], *, score: str, parse: str, note: str = "", look: Look) -> Drawing:
+def without_story(rows: Sequence[ControlRow], *, score: str, parse: str, look: Look) -> Drawing:
     """Plot each model's and baseline's score with its story and without."""
     title = f"{score} without the story, {parse} parse"
     if not rows:
         return Drawing(title, NO_MODEL)
     series = (
-        Series(key="published", label="As published", marker="D", colour="second", filled=False),
+        Series.hollow("published", "As published"),
         Series(key="controlled", label="Without the story"),
     )
     metrics = [{"published": percent(row.published), "controlled": percent(row.controlled)} for row in rows]
@@ -71,7 +65,6 @@ def without_story(rows: Sequence[ControlRow], *, score: str, parse: str, note: s
             f"{score}, {parse} parse (%), missing answers at their worst; what is left without the story is "
             f"what cues give, or memory"
         ),
-        note=note,
         look=look,
     )
     lines = [

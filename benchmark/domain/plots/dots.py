@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -15,7 +16,7 @@ from benchmark.domain.plots.drawing import Look
 from benchmark.domain.plots.names import fitted
 from benchmark.domain.plots.text_size import text_width
 from benchmark.domain.plots.theme import SMALL, Theme
-from benchmark.domain.plots.values import BANDS, BEYOND, Percent, barred, ended, limits, percent
+from benchmark.domain.plots.values import BANDS, BEYOND, Percent, barred, limits, percent, told
 
 LEGEND, HEADING, TICKS = 15.0, 13.0, 17.0
 SMALL_MARKS = 80.0
@@ -34,6 +35,11 @@ class Series:
     colour: str = "chart"
     filled: bool = True
 
+    @classmethod
+    def hollow(cls, key: str, label: str) -> Series:
+        """The mark of what another is compared with."""
+        return cls(key=key, label=label, marker="D", colour="second", filled=False)
+
     def style(self, theme: Theme, share: float = 1.0) -> Style:
         colour = getattr(theme, self.colour)
         size = {"o": 4.6, "s": 4.2, "D": 4.0, "^": 5.0}[self.marker]
@@ -46,15 +52,30 @@ class Series:
         }
 
 
+FIGURE = "figure"
+"""The series of a panel that has one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Panel:
     """`rows` has the figures of each row by series, `bounds` where each row's figure can be, in per cent, None where
-    that is known. At `level` stands a dashed line."""
+    that is known. At `level` stands a dashed line; `entered` is the key of the figure that entered rows have there."""
 
     title: str
     rows: Sequence[Mapping[str, Percent | None]]
     bounds: Sequence[tuple[float, float] | None] = ()
     level: float | None = None
+    entered: str = ""
+
+    @classmethod
+    def of(cls, title: str, metrics: Sequence[Percent | None], *more: Any, **named: Any) -> Panel:
+        """A panel of one series, `FIGURE`."""
+        return cls(title, [{FIGURE: metric} for metric in metrics], *more, **named)
+
+    def told(self, name: str, models: Sequence[str], references: Sequence[Reference] = ()) -> str:
+        """A line of a description, for a panel of one series that is called `name`."""
+        metrics = [row[FIGURE] for row in self.rows] + [percent(row.values.get(self.entered)) for row in references]
+        return told(name, [*models, *(row.model for row in references)], metrics, self.bounds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +85,11 @@ class Aside:
     title: str
     texts: Sequence[str]
     align: str = "right"
+
+    @classmethod
+    def of(cls, title: str, metrics: Iterable[Percent | None]) -> Aside:
+        """A column of figures."""
+        return cls(title, [f"{metric.value:.1f}" if metric else "–" for metric in metrics])
 
     @property
     def width(self) -> float:
@@ -77,17 +103,18 @@ def dot_plot(
     *,
     unit: str,
     look: Look,
-    over: str = "stories",
     note: str = "",
     asides: Sequence[Aside] = (),
+    references: Sequence[Reference] = (),
     rule: float | None = None,
     least: float = NARROWEST,
     within: Sequence[str] = (),
 ) -> Canvas:
     """The drawn canvas; panels share one axis in per cent, so that they can be compared, and are at least so wide.
     Where each model has rows `within`, in bold above them stands its name, for which panels have an empty row.
-    `rule` is where a line stands in each. The caption is `unit`, what lines (intervals `over` what) and bands are, and
-    `note`."""
+    `rule` is where a line stands in each. `references` stand below the models, with a mark of their own. The caption is
+    `unit`, what lines and bands are, where `references` come from, `note` and that of the look."""
+    models, panels, series = _with_references(models, panels, series, references)
     parts, width = look.labels(within), look.points
     labels = [label for model in look.labels(models) for label in (model, *parts)]
     ends = [Percent(end) for panel in panels for bounds in panel.bounds if bounds for end in bounds]
@@ -103,8 +130,9 @@ def dot_plot(
     start = left if left + legend_width(series) < width - beside else EDGE
     together = legend and start + legend_width(series) < width - beside
     heading = HEADING if any(panel.title for panel in panels) or (asides and not together) else 0.0
-    caption = f"{unit}{barred(metrics, over=over)}{BANDS if ends else ''}{ended(note)}"
+    caption = f"{unit}{barred(metrics, over=look.over)}{BANDS if ends else ''}"
     block = heading + row * len(labels) + TICKS
+    caption = look.noted(caption, sources_told(references), note)
     canvas = look.captioned(EDGE + legend + block * len(lines), caption, middle=left + room / 2)
     if legend:
         draw_legend(canvas, series, start, EDGE + legend / 2 - 2)
@@ -125,18 +153,19 @@ def dot_plot(
 REFERENCE = "reference"
 
 
-def with_references(
-    rows: Sequence[Mapping[str, Percent | None]], references: Sequence[Reference], key: str
-) -> list[Mapping[str, Percent | None]]:
-    """Return the rows of a panel with one below for each entered row, a mark of its own where it has a figure `key`."""
-    entered = [{REFERENCE: percent(one.values.get(key))} for one in references]
-    return [*rows, *entered]
-
-
-def reference_series(references: Sequence[Reference]) -> list[Series]:
-    """Return the mark of entered rows, where there are any."""
+def _with_references(
+    models: Sequence[str], panels: Sequence[Panel], series: Sequence[Series], references: Sequence[Reference]
+) -> tuple[Sequence[str], Sequence[Panel], Sequence[Series]]:
+    """Return models, panels and series with a row for each entered one below, and a mark for these, where there are
+    any."""
+    if not references:
+        return models, panels, series
+    below = [
+        replace(panel, rows=[*panel.rows, *({REFERENCE: percent(row.values.get(panel.entered))} for row in references)])
+        for panel in panels
+    ]
     mark = Series(key=REFERENCE, label="Entered", marker="^", colour="ink", filled=False)
-    return [mark] if references else []
+    return [*models, *(row.model for row in references)], below, [*series, mark]
 
 
 def _computed(series: Sequence[Series]) -> list[Series]:
@@ -144,10 +173,10 @@ def _computed(series: Sequence[Series]) -> list[Series]:
     return [entry for entry in series if entry.key != REFERENCE]
 
 
-def sources_told(references: Sequence[Reference], note: str = "") -> str:
-    """Return the end of a caption that says where entered rows come from, before its `note`."""
-    sources = "; ".join(f"{one.model}: {one.source}" for one in references)
-    return "; ".join(filter(None, [f"entered, not computed here: {sources}" if sources else "", note]))
+def sources_told(references: Sequence[Reference]) -> str:
+    """Return the part of a caption that says where entered rows come from."""
+    sources = "; ".join(f"{row.model}: {row.source}" for row in references)
+    return f"entered, not computed here: {sources}" if sources else ""
 
 
 def legend_width(series: Sequence[Series]) -> float:
@@ -215,7 +244,7 @@ def _draw(axes: Axes, panel: Panel, series: Sequence[Series], theme: Theme, row:
     if bands:
         axes.hlines(*np.transpose(bands), color=theme.line, linewidth=0.55 * row, zorder=1.5)
     beside = _computed(series)
-    for at, entry in enumerate([*beside, *(one for one in series if one not in beside)]):
+    for at, entry in enumerate([*beside, *(mark for mark in series if mark not in beside)]):
         middle = (len(beside) - 1) / 2
         shift = (at - middle) * (4.6 if len(beside) > 2 else 4.0) / row if entry in beside else 0.0
         rows = zip(middles, panel.rows, strict=True)

@@ -11,15 +11,18 @@ from typing import Any, NamedTuple
 from benchmark.domain.plots.canvas import EDGE, LINE, WIDTHS, Canvas, Format, Width
 from benchmark.domain.plots.names import ROOM, labels
 from benchmark.domain.plots.text_size import wrapped
-from benchmark.domain.plots.values import sentences
+from benchmark.domain.plots.values import ended, sentences
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The theme and the width that a plot is asked for; a KeyError where one is drawn in others."""
+    """The theme and the width that a plot is asked for; a KeyError where one is drawn in others. `over` is what its
+    intervals are over, `note` the end of its caption: whom it lacks, what has no bounds."""
 
     theme: str
     width: Width
+    over: str = "stories"
+    note: str = ""
 
     @property
     def points(self) -> float:
@@ -32,6 +35,10 @@ class Look:
     def labels(self, models: Iterable[str]) -> list[str]:
         """Names of models in the room that they have."""
         return labels(models, ROOM[self.width])
+
+    def noted(self, caption: str, *before: str) -> str:
+        """A caption with what stands `before` the note, and the note."""
+        return f"{caption}{ended('; '.join(filter(None, [*before, self.note])))}"
 
     def canvas(self, height: float) -> Canvas:
         return Canvas(self.points, height, self.theme)
@@ -60,8 +67,16 @@ def plot(draw: Callable[..., Drawing]) -> Callable[..., bytes]:
     is given."""
 
     @wraps(draw)
-    def drawn(*data: Any, format: Format = "svg", theme: str = "light", width: Width = "page", **named: Any) -> bytes:
-        look = Look(theme, width)
+    def drawn(
+        *data: Any,
+        format: Format = "svg",
+        theme: str = "light",
+        width: Width = "page",
+        over: str = "stories",
+        note: str = "",
+        **named: Any,
+    ) -> bytes:
+        look = Look(theme, width, over, note)
         title, canvas, text = draw(*data, look=look, **named)
         if isinstance(canvas, str):
             return _saying(canvas, theme).bytes(format, title, canvas)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from benchmark.domain.beside import MethodRow
 from benchmark.domain.plots.controls import difference_panels
-from benchmark.domain.plots.dots import Panel, Series, dot_plot
+from benchmark.domain.plots.dots import FIGURE, Panel, Series, dot_plot
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.ranked import NO_MODEL
 from benchmark.domain.plots.text_size import text_width
@@ -14,10 +14,8 @@ from benchmark.domain.plots.values import percent, told
 
 
 @plot
-def method_scores(
-    rows: Sequence[MethodRow], *, score: str, parse: str, over: str = "stories", note: str = "", look: Look
-) -> Drawing:
-    """Plot each model's score by each method, with its interval `over` what is resampled, in a panel a method."""
+def method_scores(rows: Sequence[MethodRow], *, score: str, parse: str, look: Look) -> Drawing:
+    """Plot each model's score by each method, with its interval, in a panel a method."""
     title = f"{score} by method, {parse} parse"
     if not rows:
         return Drawing(title, NO_MODEL)
@@ -25,13 +23,11 @@ def method_scores(
     panels, lines = [], []
     for name in dict.fromkeys(row.title for row in rows):
         by_model = {row.model: row for row in rows if row.title == name}
-        metrics = [percent(by_model[model].score) for model in models]
-        panels.append(Panel(name, [{"score": metric} for metric in metrics]))
-        lines.append(told(name, models, metrics))
+        panels.append(Panel.of(name, [percent(by_model[model].score) for model in models]))
+        lines.append(panels[-1].told(name, models))
     canvas = dot_plot(
-        models, panels, (Series(key="score", label="Score"),),
-        unit=f"{score}, {parse} parse (%), missing answers at their worst",
-        over=over, note=note, look=look, least=_least(rows),
+        models, panels, (Series(key=FIGURE, label="Score"),),
+        unit=f"{score}, {parse} parse (%), missing answers at their worst", look=look, least=_least(rows),
     )  # fmt: skip
     return Drawing(title, canvas, lines)
 
@@ -47,15 +43,7 @@ def _least(rows: Sequence[MethodRow]) -> float:
 
 @plot
 def method_parts(
-    rows: Sequence[MethodRow],
-    *,
-    score: str,
-    parse: str,
-    part: str,
-    short: Mapping[str, str],
-    over: str = "stories",
-    note: str = "",
-    look: Look,
+    rows: Sequence[MethodRow], *, score: str, parse: str, part: str, short: Mapping[str, str], look: Look
 ) -> Drawing:
     """Plot what each model comes to in a panel a `part`, its methods below each other; `short` are names for narrow
     panels."""
@@ -74,18 +62,16 @@ def method_parts(
         lines += [told(f"{model}, {name}", methods, of) for model, of in zip(models.values(), below, strict=True)]
     canvas = dot_plot(
         list(models.values()), panels, (Series(key="score", label="Score"),), unit=f"{score}, {parse} parse (%)",
-        over=over, note=note, look=look, within=methods,
+        look=look, within=methods,
     )  # fmt: skip
     return Drawing(title, canvas, lines)
 
 
 @plot
-def method_differences(
-    rows: Sequence[MethodRow], *, score: str, parse: str, plain: str, over: str = "stories", note: str = "", look: Look
-) -> Drawing:
+def method_differences(rows: Sequence[MethodRow], *, score: str, parse: str, plain: str, look: Look) -> Drawing:
     """Plot the score by each method less that by the `plain` one, as `control_differences` has differences."""
     return difference_panels(
         rows, title=f"{score}: methods less {plain}, {parse} parse",
         unit=f"{score}, {parse} parse: points by which it is higher than {plain}",
-        over=over, note=note, look=look, least=_least(rows),
+        look=look, least=_least(rows),
     )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -46,20 +47,42 @@ def two_models(
     if not len(both):
         return Drawing(title, f"No {noun[0]} has a score of both models.")
     names = labels([first, second], 60.0 if look.narrow else 78.0)
-    estimate = percent(difference)
     gaps = np.sort(both[:, 0] - both[:, 1])[::-1]
-    better, worse = int((gaps > 0).sum()), int((gaps < 0).sum())
-    counts = f"{names[0]} higher: {better}", f"equal: {len(gaps) - better - worse}", f"{names[1]} higher: {worse}"
-    mean, apart = _mean_drawn(gaps, estimate, len(scores) - len(gaps), noun[1])
-    caption = f"{noun[1].capitalize()} by difference (points). {'; '.join((*counts, *apart))}"
-    canvas = _two(both, gaps, names, caption, score, mean, look)
-    average = f"Mean difference {mean.text()} points. " if mean else ""
-    text = (
-        f"{len(gaps)} {noun[len(gaps) != 1]}. {average}{first} is higher on {better}, {second} on {worse}, they are "
-        "equal on the rest."
-        f"{ended(*apart) if apart else ''}"
-    )
-    return Drawing(title, canvas, text)
+    counted = _Counted(gaps, noun, *_mean_drawn(gaps, percent(difference), len(scores) - len(gaps), noun[1]))
+    canvas = _two(both, gaps, names, counted.caption(*names), score, counted.mean, look)
+    return Drawing(title, canvas, counted.told(first, second))
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """The stories by which of two models is higher, from the `gaps` between them, and the `mean` of what is drawn;
+    `apart` says what the whole difference is where it counts more than that."""
+
+    gaps: Floats
+    noun: Sequence[str]
+    mean: Percent | None
+    apart: Sequence[str]
+
+    @property
+    def better(self) -> int:
+        return int((self.gaps > 0).sum())
+
+    @property
+    def worse(self) -> int:
+        return int((self.gaps < 0).sum())
+
+    def caption(self, first: str, second: str) -> str:
+        equal = len(self.gaps) - self.better - self.worse
+        counts = f"{first} higher: {self.better}", f"equal: {equal}", f"{second} higher: {self.worse}"
+        return f"{self.noun[1].capitalize()} by difference (points). {'; '.join((*counts, *self.apart))}"
+
+    def told(self, first: str, second: str) -> str:
+        """The data in words."""
+        average = f"Mean difference {self.mean.text()} points. " if self.mean else ""
+        return (
+            f"{len(self.gaps)} {self.noun[len(self.gaps) != 1]}. {average}{first} is higher on {self.better}, {second} "
+            f"on {self.worse}, they are equal on the rest.{ended(*self.apart) if self.apart else ''}"
+        )
 
 
 def _mean_drawn(gaps: Floats, estimate: Percent | None, lacking: int, nouns: str) -> tuple[Percent | None, list[str]]:

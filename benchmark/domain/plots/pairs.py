@@ -27,7 +27,6 @@ def pair_matrix(
     *,
     score: str,
     parse: str,
-    note: str = "",
     look: Look,
 ) -> Drawing:
     """Plot how far each model is ahead of each below it, in points; coloured and bold where that is shown.
@@ -48,17 +47,17 @@ def pair_matrix(
         if cell
     ]
     return Drawing(
-        title, _drawn(models, cells, gettext_noop(f"{score}, {parse} parse"), note, look), sentences(lines, most=400)
+        title, _drawn(models, cells, gettext_noop(f"{score}, {parse} parse"), look), sentences(lines, most=400)
     )
 
 
-def _drawn(models: Sequence[str], cells: Sequence[Sequence[Cell]], of: str, note: str, look: Look) -> Canvas:
+def _drawn(models: Sequence[str], cells: Sequence[Sequence[Cell]], of: str, look: Look) -> Canvas:
     names, numbers = look.labels(models), [str(at) for at in range(1, len(models) + 1)]
     beside = text_width(numbers, SMALL) + GAP
     left = EDGE + text_width(names) + beside + GAP
     each = min(_WIDEST, (look.points - left - EDGE) / len(models))
     text = f"{of}: row minus column in points; coloured and bold: shown to differ. Columns have the rows' numbers."
-    caption = f"{text} {note[:1].upper()}{note[1:]}." if note else text
+    caption = f"{text} {look.note[:1].upper()}{look.note[1:]}." if look.note else text
     canvas = look.captioned(EDGE + _HEAD + _ROW * len(models) + 8, caption, drop=2)
     labelled = _texts(cells, each)
     most = max((cell.value for row in cells for cell in row if cell), default=0.0) or 1.0

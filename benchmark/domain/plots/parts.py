@@ -6,18 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from benchmark.domain.drawn import ModelRow
 from benchmark.domain.entered import Reference
-from benchmark.domain.plots.dots import (
-    Panel,
-    Series,
-    dot_plot,
-    reference_series,
-    sources_told,
-    with_references,
-)
+from benchmark.domain.plots.dots import FIGURE, Panel, Series, dot_plot
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.names import printable
 from benchmark.domain.plots.ranked import NO_MODEL
-from benchmark.domain.plots.values import bounds_of, percent, told
+from benchmark.domain.plots.values import bounds_of, percent
 from core.language import gettext_noop
 
 
@@ -29,37 +22,26 @@ def scores_by_part(
     score: str,
     part: str,
     short: Mapping[str, str] | None = None,
-    key: str = "score",
-    over: str = "stories",
-    note: str = "",
     references: Sequence[Reference] = (),
     look: Look,
 ) -> Drawing:
     """Draw `score` in one panel a `part`, both in words.
 
-    Parts are in the order of the first row that has them; `short` are names for narrow panels, and intervals are `over`
-    what is resampled. A figure's "bounds" are drawn as a band where they differ. `references` have figures by the same
-    names, and stand below with a mark of their own and their source.
+    Parts are in the order of the first row that has them; `short` are names for narrow panels. A figure's "bounds" are
+    drawn as a band where they differ. `references` have figures by the same names, and stand below with a mark of their
+    own and their source.
     """
-    title = gettext_noop(f"{score} by {part}, {parse} parse")
+    title, unit = gettext_noop(f"{score} by {part}, {parse} parse"), f"{score} (%), {parse} parse"
     parts = list(dict.fromkeys(name for row in rows for name in row.values))
     if not parts:
         return Drawing(title, NO_MODEL)
-    models = [row.model for row in rows]
-    scores = {name: [percent(row.values.get(name)) for row in rows] for name in parts}
-    bounds = {name: [bounds_of(row.values.get(name)) for row in rows] for name in parts}
-    references = [one for one in references if one.values.keys() & set(parts)]
-    panels = [
-        Panel(
-            printable((short or {}).get(name, name)),
-            with_references([{key: score} for score in scores[name]], references, name),
-            bounds[name],
-        )
-        for name in parts
-    ]
-    names = [*models, *(one.model for one in references)]
-    series = [Series(key=key, label=score), *reference_series(references)]
-    unit, note = f"{score} (%), {parse} parse", sources_told(references, note)
-    canvas = dot_plot(names, panels, series, unit=unit, over=over, note=note, look=look)
-    entered = {name: [percent(one.values.get(name)) for one in references] for name in parts}
-    return Drawing(title, canvas, [told(name, names, [*scores[name], *entered[name]], bounds[name]) for name in parts])
+    models, references = [row.model for row in rows], [row for row in references if row.values.keys() & set(parts)]
+    panels, series = {name: _panel(rows, name, short or {}) for name in parts}, [Series(key=FIGURE, label=score)]
+    canvas = dot_plot(models, list(panels.values()), series, unit=unit, references=references, look=look)
+    return Drawing(title, canvas, [panel.told(name, models, references) for name, panel in panels.items()])
+
+
+def _panel(rows: Sequence[ModelRow], name: str, short: Mapping[str, str]) -> Panel:
+    metrics = [row.values.get(name) for row in rows]
+    bounds = [bounds_of(metric) for metric in metrics]
+    return Panel.of(printable(short.get(name, name)), [percent(metric) for metric in metrics], bounds, entered=name)

@@ -6,65 +6,45 @@ from collections.abc import Mapping, Sequence
 
 from benchmark.domain.drawn import RankedRow
 from benchmark.domain.entered import Reference
-from benchmark.domain.plots.dots import (
-    Aside,
-    Panel,
-    Series,
-    dot_plot,
-    reference_series,
-    sources_told,
-    with_references,
-)
+from benchmark.domain.plots.dots import Aside, Panel, Series, dot_plot
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.values import Percent, percent, percents
 
 NO_MODEL = "No model has a score."
 
 
+PARSES = (
+    Series(key="repaired", label="Repaired parse"),
+    Series.hollow("official", "Official parse"),
+    Series(key="corrected", label="Corrected", marker="s", colour="ink"),
+)
+
+
 @plot
 def leaderboard(
-    rows: Sequence[RankedRow],
-    *,
-    score: str,
-    over: str = "stories",
-    note: str = "",
-    references: Sequence[Reference] = (),
-    key: str = "",
-    look: Look,
+    rows: Sequence[RankedRow], *, score: str, references: Sequence[Reference] = (), key: str = "", look: Look
 ) -> Drawing:
     """Both parses of `score` with intervals, in the order of the ranking, and what is missing.
 
-    `note` is the end of the caption, as in all figures: whom it lacks, what has no bounds. `references` have a figure
-    `key`, and stand below with a mark of their own and their source: they have no rank.
+    `references` have a figure `key`, and stand below with a mark of their own and their source: they have no rank.
     """
     title = f"{score}: official and repaired parse"
     if not rows:
         return Drawing(title, NO_MODEL)
-    corrected = any(row.corrected for row in rows)
-    scores = [
-        {"repaired": percent(row.repaired), "official": percent(row.official)}
-        | ({"corrected": percent(row.corrected)} if corrected else {})
-        for row in rows
-    ]
-    series = (
-        Series(key="repaired", label="Repaired parse"),
-        Series(key="official", label="Official parse", marker="D", colour="second", filled=False),
-        *([Series(key="corrected", label="Corrected", marker="s", colour="ink")] if corrected else []),
-        *reference_series(references),
-    )
+    series = PARSES if any(row.corrected for row in rows) else PARSES[:2]
+    scores = [{mark.key: percent(getattr(row, mark.key)) for mark in series} for row in rows]
     bounds = [percents(row.bounds) for row in rows]
     canvas = dot_plot(
-        [*(row.model for row in rows), *(one.model for one in references)],
-        [Panel("", with_references(scores, references, key), bounds)],
+        [row.model for row in rows],
+        [Panel("", scores, bounds, entered=key)],
         series,
         unit=f"{score} (%)",
-        over=over,
-        note=sources_told(references, note),
+        references=references,
         look=look,
         asides=_ranking_asides(rows, scores, narrow=look.narrow),
     )
     lines = [_ranked_line(*arguments) for arguments in zip(rows, scores, bounds, strict=True)]
-    lines += [f"{one.model}, entered from {one.source}: {100 * one.values[key]:.1f}" for one in references]
+    lines += [f"{row.model}, entered from {row.source}: {100 * row.values[key]:.1f}" for row in references]
     return Drawing(title, canvas, lines)
 
 
@@ -72,7 +52,7 @@ def _ranking_asides(
     rows: Sequence[RankedRow], scores: Sequence[Mapping[str, Percent | None]], *, narrow: bool
 ) -> list[Aside]:
     asides = [
-        Aside(head, [f"{metric.value:.1f}" if (metric := row_scores[name]) else "–" for row_scores in scores])
+        Aside.of(head, [row_scores[name] for row_scores in scores])
         for head, name in (("Rep.", "repaired"), ("Off.", "official"), ("Corr.", "corrected"))
         if any(name in row_scores for row_scores in scores)
     ]

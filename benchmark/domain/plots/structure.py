@@ -11,7 +11,7 @@ from benchmark.domain.plots.values import percent, told
 
 
 @plot
-def structure_and_answers(rows: Sequence[AnswersRow], *, cut: str, note: str = "", look: Look) -> Drawing:
+def structure_and_answers(rows: Sequence[AnswersRow], *, cut: str, look: Look) -> Drawing:
     """Both shares of each model with intervals, and the difference between them; `cut` says from which score on a
     structure is right."""
     title = "Right answers given right and wrong structure"
@@ -20,7 +20,7 @@ def structure_and_answers(rows: Sequence[AnswersRow], *, cut: str, note: str = "
     metrics = [{"right": percent(row.right), "wrong": percent(row.wrong)} for row in rows]
     series = (
         Series(key="right", label="Structure right"),
-        Series(key="wrong", label="Structure wrong", marker="D", colour="second", filled=False),
+        Series.hollow("wrong", "Structure wrong"),
     )
     canvas = dot_plot(
         [row.model for row in rows],
@@ -28,7 +28,7 @@ def structure_and_answers(rows: Sequence[AnswersRow], *, cut: str, note: str = "
         series,
         unit="Right answers (%)",
         look=look,
-        note="; ".join(filter(None, [f"right: {cut}", note])),
+        note=f"right: {cut}",
         asides=[Aside("Difference", [row.difference for row in rows])],
     )
     lines = [

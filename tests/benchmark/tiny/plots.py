@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmark.domain.plots.dots import Panel, Series, dot_plot
+from benchmark.domain.plots.dots import FIGURE, Panel, Series, dot_plot
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.values import percent, told
 
 
 @plot
-def right(rows: Sequence[tuple[str, Mapping[str, Any]]], *, parse: str, look: Look, note: str = "") -> Drawing:
+def right(rows: Sequence[tuple[str, Mapping[str, Any]]], *, parse: str, look: Look) -> Drawing:
     """Right sums of each model; `rows` are (model, figure)."""
     title = f"Right at a glance, {parse} parse"
     if not rows:
@@ -19,10 +19,9 @@ def right(rows: Sequence[tuple[str, Mapping[str, Any]]], *, parse: str, look: Lo
     models, metrics = [model for model, _ in rows], [percent(metric) for _, metric in rows]
     canvas = dot_plot(
         models,
-        [Panel("", [{"right": metric} for metric in metrics])],
-        [Series(key="right", label="Right sums")],
+        [Panel.of("", metrics)],
+        [Series(key=FIGURE, label="Right sums")],
         unit="Right sums (%)",
-        note=note,
         look=look,
     )
     return Drawing(title, canvas, [told("Right", models, metrics)])

@@ -10,7 +10,7 @@ from benchmark.domain.plots.dots import Series
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.heat import heat_table
 from benchmark.domain.plots.names import labels, printable, shortened
-from benchmark.domain.plots.values import Percent, barred, ended
+from benchmark.domain.plots.values import Percent, barred
 from benchmark.suites.omnitom.cells import ILLEGAL, MISSING
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME
 from core.language import gettext_noop
@@ -33,14 +33,13 @@ class LabelCounts(TypedDict):
 
 
 Labels = Mapping[str, LabelCounts]
-
-
-TITLES = OMNITOM_SCHEME.titles
+Titles = Mapping[str, str]
+TITLES: Titles = OMNITOM_SCHEME.titles
 
 
 @plot
 def label_distribution(
-    dimensions: Mapping[str, Labels], *, model: str, parse: str, titles: Mapping[str, str] = TITLES, look: Look
+    dimensions: Mapping[str, Labels], *, model: str, parse: str, titles: Titles = TITLES, look: Look
 ) -> Drawing:
     """Plot how often each label stands in the gold rows, and beside it how often `model` predicted it: the paper's
     figure 4.
@@ -64,14 +63,12 @@ def label_distribution(
         unit=unit,
         look=look,
     )
-    lines = [
-        f"{titles[name]} ({totals[name]['gold']} gold rows, {totals[name]['predicted']} in usable stories): "
-        + ", ".join(
-            f"{label} gold {counts['gold']}, predicted {counts['predicted']}" for label, counts in table.items()
-        )
-        for name, table in used.items()
-    ]
-    return Drawing(title, canvas, lines)
+    return Drawing(title, canvas, [_in_words(titles[name], table, totals[name]) for name, table in used.items()])
+
+
+def _in_words(title: str, table: Labels, total: Mapping[Side, int]) -> str:
+    counted = [f"{label} gold {counts['gold']}, predicted {counts['predicted']}" for label, counts in table.items()]
+    return f"{title} ({total['gold']} gold rows, {total['predicted']} in usable stories): {', '.join(counted)}"
 
 
 def _totals(table: Labels) -> dict[Side, int]:
@@ -103,7 +100,7 @@ def _bars(table: Labels, total: Mapping[Side, int]) -> dict[str, tuple[Bar, Bar]
 
 
 @plot
-def match_counts(rows: Mapping[str, Counts], *, parse: str, note: str = "", look: Look) -> Drawing:
+def match_counts(rows: Mapping[str, Counts], *, parse: str, look: Look) -> Drawing:
     """Predicted rows by how many gold rows they match, as shares; `rows` is {model: `match_counts`}."""
     title = gettext_noop(f"MatchCount distribution, {parse} parse")
     counts_by_model = {
@@ -120,7 +117,7 @@ def match_counts(rows: Mapping[str, Counts], *, parse: str, note: str = "", look
             for name in counts
         }
     )
-    unit = f"Predicted rows (%), {parse} parse{ended(note)}"
+    unit = look.noted(f"Predicted rows (%), {parse} parse")
     canvas = stacked_bars(counts_by_model, unit=unit, look=look, named=lambda name: named.get(name, name))
     lines = [
         f"{model}: " + ", ".join(f"{name} match {n}" for name, n in counts.items())
@@ -131,21 +128,14 @@ def match_counts(rows: Mapping[str, Counts], *, parse: str, note: str = "", look
 
 @plot
 def confusion(
-    table: Mapping[str, Counts],
-    *,
-    dimension: str,
-    model: str,
-    parse: str,
-    titles: Mapping[str, str] = TITLES,
-    look: Look,
+    table: Mapping[str, Counts], *, dimension: str, model: str, parse: str, titles: Titles = TITLES, look: Look
 ) -> Drawing:
     """Gold labels × predicted labels with counts, coloured by the share of the gold label's rows.
 
     `table` is {gold label: {predicted label: rows}}; what is not a label has a column only where it was predicted.
     """
     title = gettext_noop(f"{titles[dimension]}: gold labels and those of {model}, {parse} parse")
-    has_counts = {name: any(row[name] for row in table.values()) for name in next(iter(table.values()), {})}
-    columns = [name for name, any_row in has_counts.items() if any_row or name not in {MISSING, ILLEGAL}]
+    columns = [name for name in next(iter(table.values()), {}) if _has_column(name, table)]
     if not any(sum(row.values()) for row in table.values()):
         return Drawing(title, NO_LABEL)
     totals = {gold: sum(row.values()) for gold, row in table.items()}
@@ -167,3 +157,7 @@ def confusion(
         for gold, row in table.items()
     ]
     return Drawing(title, canvas, lines)
+
+
+def _has_column(name: str, table: Mapping[str, Counts]) -> bool:
+    return name not in {MISSING, ILLEGAL} or any(row[name] for row in table.values())

@@ -12,7 +12,7 @@ from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.heat import heat_table
 from benchmark.domain.plots.parts import scores_by_part
 from benchmark.domain.plots.ranked import NO_MODEL
-from benchmark.domain.plots.values import ended, percent, told
+from benchmark.domain.plots.values import percent, told
 from benchmark.domain.tables.categories import in_order
 from benchmark.suites.omnitom.categories import CATEGORIES
 from benchmark.suites.omnitom.kinds import KINDS
@@ -31,7 +31,6 @@ def f1_by_category(rows: Sequence[ModelRow], *, parse: str, **how: Any) -> bytes
         score="Extraction F1",
         part="story category",
         short=CATEGORIES,
-        key="f1",
         **how,
     )
 
@@ -41,9 +40,7 @@ MARKS = (("o", "chart", True), ("s", "second", True), ("^", "ink", False))
 
 
 @plot
-def by_kind(
-    panels: Mapping[str, Sequence[ModelRow]], *, by: str, of: str, parse: str, note: str = "", look: Look
-) -> Drawing:
+def by_kind(panels: Mapping[str, Sequence[ModelRow]], *, by: str, of: str, parse: str, look: Look) -> Drawing:
     """Plot what becomes of beliefs of each order or actor role (`by`, a key of KINDS), in one panel a figure: the
     paper's figure 5.
 
@@ -65,7 +62,7 @@ def by_kind(
         for (kind, head), (marker, colour, filled) in zip(heads.items(), MARKS, strict=False)
     ]
     unit, drawn = f"{of} (%), rows pooled over stories, {parse} parse", [Panel(*panel) for panel in metrics.items()]
-    canvas = dot_plot(models, drawn, series, unit=unit, note=note, look=look)
+    canvas = dot_plot(models, drawn, series, unit=unit, look=look)
     lines = [
         told(f"{name}, {model}", (heads[kind].lower() for kind in row), row.values())
         for name, rows in metrics.items()
@@ -79,13 +76,7 @@ HEADS = OMNITOM_SCHEME.shorts
 
 @plot
 def accuracy_by_dimension(
-    rows: Sequence[ModelRow],
-    *,
-    parse: str,
-    heads: Mapping[str, str] = HEADS,
-    bold_best: bool = True,
-    note: str = "",
-    look: Look,
+    rows: Sequence[ModelRow], *, parse: str, heads: Mapping[str, str] = HEADS, bold_best: bool = True, look: Look
 ) -> Drawing:
     """Labelling accuracy of models × dimensions, in the order of their `heads`, as a table of coloured cells; with
     `bold_best` the best of a column is bold.
@@ -106,7 +97,7 @@ def accuracy_by_dimension(
         columns,
         values,
         [["–" if value is None else f"{value:.1f}" for value in line] for line in values],
-        legend=f"Accuracy (%), {parse} parse{ended(note)}",
+        legend=look.noted(f"Accuracy (%), {parse} parse"),
         look=look,
         bold_best=bold_best and len(rows) > 1,
     )

@@ -8,7 +8,7 @@ from typing import Any
 from benchmark.domain.drawn import Metric
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.scatter import Point, numbered_scatter
-from benchmark.domain.plots.values import BANDS, Percent, barred, bounds_of, ended, percent, worst_to_best
+from benchmark.domain.plots.values import BANDS, Percent, barred, bounds_of, percent, worst_to_best
 from core.language import gettext_noop
 
 NO_VOLUME = "No model has predicted a row."
@@ -17,7 +17,7 @@ PANELS = {"precision": (gettext_noop("Precision"), "^"), "recall": (gettext_noop
 
 
 @plot
-def volume(rows: Sequence[Mapping[str, Any]], *, parse: str, note: str = "", look: Look) -> Drawing:
+def volume(rows: Sequence[Mapping[str, Any]], *, parse: str, look: Look) -> Drawing:
     """Predicted rows a story (logarithmic) against precision, recall and F1: the paper's figure 8.
 
     A row is {"model", "predicted_per_story", "precision", "recall", "f1"}, figures; models are numbered, with a key
@@ -35,8 +35,8 @@ def volume(rows: Sequence[Mapping[str, Any]], *, parse: str, note: str = "", loo
         f"Predicted rows a story (logarithmic axis), {parse} "
         f"reading{barred(metrics)}{(BANDS + UNBOUNDED) if banded else ''}"
     )
-    unit += ended(f"without a predicted row: {', '.join(none)}" if none else "") + ended(note)
-    canvas = numbered_scatter(drawn, PANELS, unit=unit, look=look)
+    without = f"without a predicted row: {', '.join(none)}" if none else ""
+    canvas = numbered_scatter(drawn, PANELS, unit=look.noted(unit, without), look=look)
     lines = [
         f"{at}. {row.model}: {row.across.text()} rows a story"
         + "".join(
