@@ -4,12 +4,13 @@ choose their prompts lay them out."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from annotation.models import User
 from benchmark.domain.inference import Pair, differs
-from benchmark.domain.tables import Column, Table
+from benchmark.domain.tables import Cells, Column, Table
 from benchmark.models import Run
 from benchmark.services.calibrating import reports_of as reports_of_study
 from benchmark.services.calibration_links import calibrated_studies, still_aligns
@@ -26,15 +27,15 @@ from benchmark.services.sweep_cells import (
     swept_by,
 )
 from benchmark.services.sweep_choices import Choosing, choosings_of
+from benchmark.services.sweep_rows import SweptFigure, SweptRow
 from benchmark.services.sweeps import NO_LEVEL, judges_of_launch, level_name, level_of
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.settings import Setting
 from benchmark.suites.shown import EntrantResults
 from core.language import gettext_noop
-from judge.domain.calibration.agreement import Agreement
+from judge.domain.calibration.agreement import Agreement, Figure
 
 LEVELS, MODELS, PAIRED = "levels", "models", "paired"
-Cell = dict[str, Any]
 
 
 def sweep_tables(runs: Sequence[Run], reader: User, looked: Sequence[str] = ()) -> dict[str, Any]:
@@ -53,9 +54,8 @@ def levels_table(runs: Sequence[Run], reader: User) -> Table:
     suite, setting = swept_by(runs)
     judges = _rows_of_judges(runs, reader)
     rows = [row for group in suite.groups for row in (*_block(runs, group, setting), *(judges if group.judged else ()))]
-    asked = {level_of(run, setting.name) for run in runs}
-    there = [value for value, _ in setting.choices if value in asked or any(f"l{value}" in row for row in rows)]
-    levels = [*there, *([NO_LEVEL] if any(f"l{NO_LEVEL}" in row for row in rows) else [])]
+    asked = {level_of(run, setting.name) for run in runs}.union(*((*row.figures, *row.waits) for row in rows))
+    levels = [value for value in (*(value for value, _ in setting.choices), NO_LEVEL) if value in asked]
     columns = [
         Column(
             key=f"l{value}", header=level_name(value), kind="share", unit="%", interval=f"l{value}-interval",
@@ -70,7 +70,7 @@ def levels_table(runs: Sequence[Run], reader: User) -> Table:
     return Table(
         title=gettext_noop(f"{setting.label} by model"),
         columns=[Column(key="model", header=gettext_noop("Model")), *columns, *best],
-        rows=rows,
+        rows=[row.cells() for row in rows],
         section="block",
         mark_across=True,
         notes=[NOTE, *_notes_of_judges(runs, judges)],
@@ -94,87 +94,71 @@ JUDGED_NOTE = gettext_noop(
 
 
 OPEN_NOTE = gettext_noop("Judges have figures here once people aligned tables of these models and gold.")
-WAITS = "waits"
-"""The key of a row of a judge that has no figure at some level yet."""
 
 
-def _notes_of_judges(runs: Sequence[Run], judges: Sequence[Cell]) -> list[str]:
-    calibrated = any(_is_level(key) and row[key] is not None for row in judges for key in row)
-    waits = any(row.get(WAITS) for row in judges) or not judges
+def _notes_of_judges(runs: Sequence[Run], judges: Sequence[SweptRow]) -> list[str]:
+    calibrated = any(row.known for row in judges)
+    waits = any(row.waits for row in judges) or not judges
     return [*([JUDGED_NOTE] if calibrated else []), *([OPEN_NOTE] if waits and runs[0].judge else [])]
 
 
-def _rows_of_judges(runs: Sequence[Run], reader: User) -> list[Cell]:
+def _rows_of_judges(runs: Sequence[Run], reader: User) -> list[SweptRow]:
     """Return the rows of the judges that were calibrated, and of those of the launch, which say where they were not:
     not of a single judge that reads no prompt, as nothing of judges was swept."""
-    rows = {str(row["model"]): row for row in _judges(runs, reader)}
-    waiting = still_aligns(runs[0], reader) if runs[0].judge else False
+    rows = {row.name: row for row in _judges(runs, reader)}
+    aligns = still_aligns(runs[0], reader) if runs[0].judge else False
     launched = judges_of_launch(runs[0])
     for name, levels in launched.items() if [*launched.values()] != [[NO_LEVEL]] else ():
-        row = rows.setdefault(name, {"block": JUDGES, "model": name, "group": "judges", "best": None, "alike": None})
-        if left := [level for level in levels if f"l{level}" not in row]:
-            at = ", ".join(map(level_name, left))
-            why = gettext_noop(f"you still align: {at}") if waiting else gettext_noop(f"not aligned yet: {at}")
-            row |= {f"l{level}": None for level in left}
-            row |= {"alike": "; ".join(filter(None, [row["alike"], why])), WAITS: True}
+        rows[name] = _waiting(rows.get(name) or SweptRow(JUDGES, name, "judges", {}), levels, aligns)
     return list(rows.values())
 
 
-def _judges(runs: Sequence[Run], reader: User) -> list[Cell]:
+def _waiting(row: SweptRow, levels: Sequence[int], aligns: bool) -> SweptRow:
+    """Return the row of a judge that was launched at some levels with those at which it was not calibrated; `aligns`
+    says that this waits for the reader."""
+    waits = [level for level in levels if level not in row.figures]
+    if not waits:
+        return row
+    at = ", ".join(map(level_name, waits))
+    why = gettext_noop(f"you still align: {at}") if aligns else gettext_noop(f"not aligned yet: {at}")
+    return replace(row, waits=waits, why_waits=why)
+
+
+def _judges(runs: Sequence[Run], reader: User) -> list[SweptRow]:
     """Return the rows of the judges that were calibrated by the newest study of tables of the same gold."""
     for study in calibrated_studies(runs[0], reader):
-        if found := rows_by_level(reports_of_study(study)):
-            return [_told(_judge(name, levels)) for name, levels in found.items()]
+        if by_judge := rows_by_level(reports_of_study(study)):
+            return [_judge(name, levels) for name, levels in by_judge.items()]
     return []
 
 
-def _judge(name: str, levels: Mapping[int, tuple[Agreement, bool | None]]) -> Cell:
-    row: Cell = {"block": JUDGES, "model": name, "group": "judges"}
-    for level, (agreement, alike) in levels.items():
-        figure = agreement.by_story
-        row[f"l{level}"] = figure.value
-        row[f"l{level}-interval"] = list(figure.interval) if figure.interval else None
-        row[f"l{level}-interval_reason"] = figure.reason or None
-        row[f"l{level}-bounds"] = list(figure.bounds) if figure.bounds else None
-        _set_apart(row, level, alike)
-    return row
+def _judge(name: str, levels: Mapping[int, tuple[Agreement, bool | None]]) -> SweptRow:
+    figures = {level: _agreement(agreement.by_story, alike) for level, (agreement, alike) in levels.items()}
+    return SweptRow(JUDGES, name, "judges", figures)
 
 
-def _set_apart(row: Cell, level: int, alike: bool | None) -> None:
-    if alike is not False:
-        row.setdefault("uncompared" if alike is None else "together", []).append(level)
+def _agreement(figure: Figure, alike: bool | None) -> SweptFigure:
+    interval, bounds = (list(ends) if ends else None for ends in (figure.interval, figure.bounds))
+    return SweptFigure(figure.value, interval, figure.reason or None, bounds, alike)
 
 
-def _block(runs: Sequence[Run], group: MetricGroup, setting: Setting) -> list[Cell]:
+def _block(runs: Sequence[Run], group: MetricGroup, setting: Setting) -> list[SweptRow]:
     """Return the rows of one metric group, models as the launch has them; none of one that nothing was asked for."""
     levels = {run.uid: level_of(run, setting.name) for run in runs}
     cells = cells_of(runs, group)
     pairs = pairs_of(runs, group, cells)
     best, title = best_of(cells), f"{group.title} ({group.headers[group.score]})"
-    rows: dict[str, Cell] = {}
+    by_model: dict[str, dict[int, SweptFigure]] = {}
     for cell in cells:
-        level, figures = levels[cell.run], figures_of(cell)
-        row = rows.setdefault(cell_name(cell), {"block": title, "model": cell_name(cell)})
-        row["group"] = group.key
-        row[f"l{level}"] = figures.get(group.score)
-        row[f"l{level}-interval"] = figure_part(figures, "interval", group.score)
-        row[f"l{level}-interval_reason"] = figure_part(figures, "reasons", group.score)
-        row[f"l{level}-bounds"] = figure_part(figures, "bounds", group.score)
-        if best:
-            _set_apart(row, level, _alike(cell, best, pairs))
-    return [_told(row) for row in rows.values()]
+        alike = _alike(cell, best, pairs) if best else False
+        by_model.setdefault(cell_name(cell), {})[levels[cell.run]] = replace(_score(cell, group), alike=alike)
+    return [SweptRow(title, name, group.key, figures) for name, figures in by_model.items()]
 
 
-def _told(row: Cell) -> Cell:
-    values = {key: value for key, value in row.items() if _is_level(key) and value is not None}
-    together, apart = (", ".join(map(level_name, sorted(row.pop(key, [])))) for key in ("together", "uncompared"))
-    told = [together, gettext_noop(f"not compared: {apart}") if apart else ""]
-    best = [level_name(int(key[1:])) for key in sorted(values) if values[key] == max(values.values())]
-    return {**row, "best": ", ".join(best) or None, "alike": "; ".join(filter(None, told)) or None}
-
-
-def _is_level(key: str) -> bool:
-    return key.startswith("l") and key[1:].isdecimal()
+def _score(cell: EntrantResults, group: MetricGroup) -> SweptFigure:
+    figures = figures_of(cell)
+    interval, reason, bounds = (figure_part(figures, name, group.score) for name in ("interval", "reasons", "bounds"))
+    return SweptFigure(figures.get(group.score), interval, reason, bounds)
 
 
 def _alike(cell: EntrantResults, best: EntrantResults, pairs: Sequence[Pair]) -> bool | None:
@@ -190,7 +174,7 @@ def models_table(runs: Sequence[Run]) -> Table:
     suite, setting = swept_by(runs)
     highest = max(level_of(run, setting.name) for run in runs)
     there = [run for run in runs if level_of(run, setting.name) == highest]
-    rows: dict[str, Cell] = {}
+    rows: dict[str, Cells] = {}
     columns = [Column(key="model", header=gettext_noop("Model"))]
     for group in suite.groups:
         cells = cells_of(there, group)
@@ -200,12 +184,8 @@ def models_table(runs: Sequence[Run]) -> Table:
                               kind="share", unit="%", best="high",
                               interval=f"{group.key}-interval", bounds=f"{group.key}-bounds"))  # fmt: skip
         for cell in cells:
-            figures = figures_of(cell)
-            row = rows.setdefault(cell_name(cell), {"model": cell_name(cell)})
-            row[group.key] = figures.get(group.score)
-            row[f"{group.key}-interval"] = figure_part(figures, "interval", group.score)
-            row[f"{group.key}-interval_reason"] = figure_part(figures, "reasons", group.score)
-            row[f"{group.key}-bounds"] = figure_part(figures, "bounds", group.score)
+            row = rows.get(cell_name(cell), {"model": cell_name(cell)})
+            rows[cell_name(cell)] = row | _score(cell, group).cells(group.key)
     return Table(
         title=gettext_noop(f"Models at {setting.label.lower()} {highest}"),
         columns=columns,
@@ -222,14 +202,14 @@ def paired_table(choosings: Sequence[Choosing]) -> Table:
     """Return a block for each metric group: its candidate that is looked at beside every other model and level."""
     rows = [
         {
-            "block": f"{choosing.title}: {choosing.looked.name}", "model": one.candidate.name,
-            "score": one.candidate.score, "difference": one.value,
-            "difference-interval": one.interval, "difference-interval_reason": one.pair and one.pair.reason,
-            "n": one.pair and one.pair.n, "p": one.pair and one.pair.p_adjusted,
-            "shown": gettext_noop("yes") if one.shown else gettext_noop("no"),
+            "block": f"{choosing.title}: {choosing.looked.name}", "model": other.candidate.name,
+            "score": other.candidate.score, "difference": other.value,
+            "difference-interval": other.interval, "difference-interval_reason": other.pair and other.pair.reason,
+            "n": other.pair and other.pair.n, "p": other.pair and other.pair.p_adjusted,
+            "shown": gettext_noop("yes") if other.shown else gettext_noop("no"),
         }
         for choosing in choosings
-        for one in choosing.against
+        for other in choosing.against
     ]  # fmt: skip
     columns = [
         Column(key="model", header=gettext_noop("Model")),
@@ -245,7 +225,7 @@ def paired_table(choosings: Sequence[Choosing]) -> Table:
         columns=columns,
         rows=rows,
         section="block",
-        notes=[PAIRED_NOTE, *([BEYOND_NOTE] if any(one.beyond for one in choosings) else [])],
+        notes=[PAIRED_NOTE, *([BEYOND_NOTE] if any(choosing.beyond for choosing in choosings) else [])],
     )
 
 
@@ -259,7 +239,10 @@ BEYOND_NOTE = gettext_noop(
 )
 
 
-def _best_first(rows: list[Cell], columns: Sequence[Column]) -> list[Cell]:
+def _best_first(rows: list[Cells], columns: Sequence[Column]) -> list[Cells]:
     """Order models by the first score, as papers do, then by the next; those without one last."""
-    return sorted(rows, key=lambda row: [-1.0 if (value := row.get(one.key)) is None else value for one in columns],
-                  reverse=True)  # fmt: skip
+
+    def scores(row: Cells) -> list[float]:
+        return [-1.0 if (value := row.get(column.key)) is None else value for column in columns]
+
+    return sorted(rows, key=scores, reverse=True)

@@ -25,7 +25,8 @@ from benchmark.services.sweep_choices import (
     choose_model,
     choosings_of,
 )
-from benchmark.services.sweep_tables import WAITS, sweep_tables
+from benchmark.services.sweep_rows import WAITS
+from benchmark.services.sweep_tables import sweep_tables
 from benchmark.services.sweeps import sweep_of
 from benchmark.views.downloads import table_response
 from benchmark.views.files import files_of

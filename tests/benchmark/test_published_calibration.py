@@ -104,7 +104,7 @@ def test_a_sweep_has_the_judges_of_its_gold_between_its_stages(kept, monkeypatch
     assert set(rows_by_level(kept)) == {"GPT-5", "Gemini-2.5 Flash", "DeepSeek", "lexical-judge"}
     monkeypatch.setattr(sweep_tables, "calibrated_studies", lambda run, reader: [None])
     monkeypatch.setattr(sweep_tables, "reports_of_study", lambda study: kept)
-    rows = {one["model"]: one for one in sweep_tables._judges([None], None)}
+    rows = {row.name: row.cells() for row in sweep_tables._judges([None], None)}
     assert 100 * rows["DeepSeek"]["l4"] == pytest.approx(63.65, abs=3) and rows["DeepSeek"]["best"] == "L4"
     assert 100 * rows["DeepSeek"]["l3"] == pytest.approx(58.55, abs=3) and "l3" not in rows["GPT-5"]
     assert rows["GPT-5"]["alike"] == "L4" and rows["DeepSeek"]["alike"] is None, "eight points are told from the best"

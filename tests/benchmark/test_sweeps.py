@@ -20,7 +20,7 @@ from benchmark.services.calibration_tables import rows_by_level
 from benchmark.services.judge_panels import judged_beside
 from benchmark.services.run_actions import launched_with
 from benchmark.services.sweep_choices import choose_model, choosings_of
-from benchmark.services.sweep_tables import BEYOND_NOTE, OPEN_NOTE, _judge, _told, levels_table, models_table
+from benchmark.services.sweep_tables import BEYOND_NOTE, OPEN_NOTE, _judge, levels_table, models_table
 from benchmark.services.sweeps import sweep_of
 from judge.domain.calibration.agreement import Figure
 from judge.domain.calibration.selection import Rival
@@ -95,7 +95,7 @@ def test_a_judge_that_cannot_be_compared_with_the_best_is_neither_alike_nor_wors
     assert {level: alike for level, (_, alike) in found.items()} == {1: False, 2: True, 3: None, 4: True}
     silent = rows_by_level(SimpleNamespace(reports=[judged_at_level(1, None), judged_at_level(2, None)]))["judge"]
     assert [alike for _, alike in silent.values()] == [None, None]
-    assert _told(_judge("judge", {1: (others[2][0].calibration.overall, None)}))["alike"] == "not compared: L1"
+    assert _judge("judge", {1: (others[2][0].calibration.overall, None)}).alike == "not compared: L1"
 
 
 def test_one_launch_asks_at_each_level_and_one_table_has_what_it_found(cast, dataset, client):
