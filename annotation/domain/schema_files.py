@@ -71,10 +71,14 @@ def document_of(schema: Schema) -> dict[str, Any]:
 
 
 def _check_document(check: Check) -> dict[str, Any]:
-    document: dict[str, Any] = {"check": check.kind, "dimension": check.dimension, "labels": list(check.labels)}
-    if check.beside is not None:
-        document["with"] = {"dimension": check.beside[0], "labels": list(check.beside[1])}
-    return document | {"message": check.message}
+    beside = check.beside and {"dimension": check.beside[0], "labels": list(check.beside[1])}
+    return {
+        "check": check.kind,
+        "dimension": check.dimension,
+        "labels": list(check.labels),
+        **({"with": beside} if beside else {}),
+        "message": check.message,
+    }
 
 
 Name = Annotated[str, Like(r"^[a-z][a-z0-9-]{0,39}$", "1 to 40 small letters, digits and hyphens, a letter first")]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import mean
 
 from core.plain import Json
 from judge.domain.text import normalise_space
 
-Row = dict[str, str | None]
+Row = Mapping[str, str | None]
 """Printed figures; None where a figure is of nothing."""
 
 
@@ -77,7 +77,8 @@ def averages(
     overall = _means([row for _, row in rows], shares)
     by_category = [_means(groups[category], shares, normalise_space(category)) for category in sorted(groups)]
     if mean_of:
-        overall.means[f"{mean_of}_category_mean"] = _mean([row.means[mean_of] for row in by_category])
+        mean_of_categories = _mean([row.means[mean_of] for row in by_category])
+        overall = replace(overall, means={**overall.means, f"{mean_of}_category_mean": mean_of_categories})
     return Averages(overall, [row for row in by_category if row.category])
 
 

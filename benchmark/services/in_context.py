@@ -3,6 +3,7 @@ prompts showed."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -40,16 +41,17 @@ def examples_used(run: Run, steps: Iterable[str], stories: Sequence[DatasetSampl
     sets = suite_named(run.suite).prompting
     if sets is None:
         return []
-    counts: dict[tuple[str, str, str], Json] = {}
+    counts: defaultdict[tuple[str, str, str], list[int]] = defaultdict(list)
     settings, resources = settings_of(run), DatasetResources(run.dataset)
     for step in steps:
-        count = sets.wanted(settings, step)
-        for story in stories if count else ():
-            source, example_count = sets.shown(Question(sample_of(story), step, settings, resources), count)
-            empty = {"stage": str(step), "category": story.category, "from": source, "least": count, "most": 0}
-            row = counts.setdefault((empty["stage"], story.category, source), empty)
-            row["least"], row["most"] = min(row["least"], example_count), max(row["most"], example_count)
-    return [counts[key] for key in sorted(counts)]
+        most = sets.wanted(settings, step)
+        for story in stories if most else ():
+            source, count = sets.shown(Question(sample_of(story), step, settings, resources), most)
+            counts[str(step), story.category, source].append(count)
+    return [
+        {"stage": step, "category": category, "from": source, "least": min(numbers), "most": max(numbers)}
+        for (step, category, source), numbers in sorted(counts.items())
+    ]
 
 
 def examples_told(run: Run, step: str) -> str:

@@ -98,9 +98,8 @@ def _tau(sides: list[Floats], means: list[Floats], seed: int, resamples: int) ->
     value = float(tau_b(*means)[0])
     if np.isnan(value):
         return _without(models, ALL_TIED)
-    estimate: Estimate = {"value": value, "n": models, "interval": None}
     stories = int(np.isfinite(sides[1]).any(axis=0).sum())
-    estimate["clusters"] = stories
+    estimate: Estimate = {"value": value, "n": models, "interval": None, "clusters": stories}
     if stories < FEWEST:
         return {**estimate, "reason": few(UNIT)}
     drawn = resampled_means(np.vstack(sides).T, seed=seed, resamples=resamples)
