@@ -48,14 +48,15 @@ class SweptRow:
     why_waits: str = ""
 
     @property
-    def known(self) -> dict[int, float]:
+    def values(self) -> dict[int, float]:
         """The figures that there are, by level."""
         return {level: figure.value for level, figure in sorted(self.figures.items()) if figure.value is not None}
 
     @property
     def best(self) -> str:
         """The levels whose figure no other exceeds."""
-        return ", ".join(level_name(level) for level, value in self.known.items() if value == max(self.known.values()))
+        values = self.values
+        return ", ".join(level_name(level) for level in values if values[level] == max(values.values()))
 
     @property
     def alike(self) -> str:

@@ -97,7 +97,7 @@ OPEN_NOTE = gettext_noop("Judges have figures here once people aligned tables of
 
 
 def _notes_of_judges(runs: Sequence[Run], judges: Sequence[SweptRow]) -> list[str]:
-    calibrated = any(row.known for row in judges)
+    calibrated = any(row.values for row in judges)
     waits = any(row.waits for row in judges) or not judges
     return [*([JUDGED_NOTE] if calibrated else []), *([OPEN_NOTE] if waits and runs[0].judge else [])]
 

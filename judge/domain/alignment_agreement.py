@@ -60,11 +60,11 @@ def agreement_of(tables: Sequence[AlignedTable], *, seed: int = 1, over: Cluster
     """Return the agreement of people with its intervals over clusters."""
     paired = [table for table in tables if len(table.people) >= 2]
     cells = [(table.story, counts) for table in paired for counts in _counts(table)]
-    told = [(story, [count for count in counts if count is not None]) for story, counts in cells]
-    [_], agreement = measure([_tally(told)], overlap=2, seed=seed, over=(over.one, over.many))
+    given = [(story, [count for count in counts if count is not None]) for story, counts in cells]
+    [_], agreement = measure([_tally(given)], overlap=2, seed=seed, over=(over.one, over.many))
     return AlignmentAgreement(
         counts=agreement,
-        by_story=_by_story(told, seed, over),
+        by_story=_by_story(given, seed, over),
         links=_link_f1(paired, seed, over),
         unclear=sum(None in counts for _, counts in cells),
         tables=len(paired),

@@ -47,7 +47,7 @@ def standing_in(cells: Cells, votes: Ints, model: Ints, *, seed: int) -> Standin
     won = [_by_story(cells, use, won.astype(float)) for use, won, _ in used]
     sums = np.stack([*won, *counts], axis=1) if used else np.zeros((len(cells.stories), 0))
     advantage = estimate_of(
-        sums, _mean_share, n=int(sum(len(one) for _, one, _ in used)), scale=SHARE, unit=UNIT, empty=NO_ITEMS,
+        sums, _mean_share, n=int(sum(len(of_model) for _, of_model, _ in used)), scale=SHARE, unit=UNIT, empty=NO_ITEMS,
         seed=seed, clusters=int(sum(counts, np.zeros(len(cells.stories))).astype(bool).sum()),
     )  # fmt: skip
     if published.winning_rate is None:
@@ -87,7 +87,7 @@ def _p(cells: Cells, use: np.ndarray, differences: Floats) -> float | None:
 def _winning_rate(ps: list[float | None]) -> float | None:
     from scipy.stats import false_discovery_control
 
-    known = [p for p in ps if p is not None]
-    if len(known) < len(ps):
+    defined = [p for p in ps if p is not None]
+    if len(defined) < len(ps):
         return None
-    return float(np.mean(false_discovery_control(known, method="by") <= LEVEL))
+    return float(np.mean(false_discovery_control(defined, method="by") <= LEVEL))

@@ -135,11 +135,12 @@ def test_the_report_by_hand():
 
 def test_below_five_stories_a_value_has_its_n_and_no_interval():
     row = _report().overall
-    found = [row.acceptance, row.difference, row.time.shown_ms, row.reveal.difference]
+    estimates = [row.acceptance, row.difference, row.time.shown_ms, row.reveal.difference]
     # 3 of 4 shown; 3/4 − 1/2; shown 1, 2, 3, 5 s; before and after 2 of 4 each
-    assert [(one.value, one.n) for one in found] == [(0.75, 4), (0.25, 6), (2500, 4), (0, 4)]
-    assert {(one.interval, one.reason) for one in found} == {(None, "an interval needs at least 5 stories")}
-    assert row.largest == Largest(None, "an interval needs at least 5 stories")
+    assert [(estimate.value, estimate.n) for estimate in estimates] == [(0.75, 4), (0.25, 6), (2500, 4), (0, 4)]
+    few_stories = "an interval needs at least 5 stories"
+    assert {(estimate.interval, estimate.reason) for estimate in estimates} == {(None, few_stories)}
+    assert row.largest == Largest(None, few_stories)
     # the test asks the draw of these votes, whatever the number of stories
     assert row.effect is False and row.p > 0.05
 
@@ -150,10 +151,10 @@ def test_the_intervals_are_those_of_the_product():
     rows = [
         (s, 4 * s + at, 0, 0, int(at < (3 if s % 2 else 1)), -1, 1, "shown", 1000) for s in range(10) for at in range(4)
     ]
-    found = _report(rows).overall
-    assert found.acceptance.value == 0.5
-    assert found.acceptance.interval == pytest.approx([0.320, 0.680], abs=0.01)
-    assert found.time.shown_ms.interval is None and "all stories are alike" in found.time.shown_ms.reason
+    result = _report(rows).overall
+    assert result.acceptance.value == 0.5
+    assert result.acceptance.interval == pytest.approx([0.320, 0.680], abs=0.01)
+    assert result.time.shown_ms.interval is None and "all stories are alike" in result.time.shown_ms.reason
 
 
 def test_the_draw_anew_by_hand():
@@ -238,9 +239,9 @@ def test_no_votes_at_all():
 def test_acceptance_of_right_and_of_wrong_suggestions():
     # gold by cell; cell 2 undefined. Shown: cell 0 taken and right, cell 1 taken and wrong, cell 3 taken and right
     gold = np.array([1, 0, -1, 2, 0, 0, 0, 0])
-    found = anchoring_report(_votes(HAND), seed=1, gold=gold).overall.acceptance_by_correctness
-    assert (found.right.value, found.right.n) == (1, 2)
-    assert (found.wrong.value, found.wrong.n) == (1, 1)
+    result = anchoring_report(_votes(HAND), seed=1, gold=gold).overall.acceptance_by_correctness
+    assert (result.right.value, result.right.n) == (1, 2)
+    assert (result.wrong.value, result.wrong.n) == (1, 1)
     assert "acceptance_by_correctness" not in plain(anchoring_report(_votes(HAND), seed=1).overall)
 
 
@@ -329,15 +330,15 @@ def test_a_shift_that_is_not_there_is_announced_in_one_data_set_of_twenty(storie
 
 
 def test_a_shift_that_is_there_is_found_and_its_size_covered(few_draws):
-    found = held = 0
+    announced = covered = 0
     for seed in range(60):
         votes = simulated(np.random.default_rng(seed), stories=21, unit="cell", shift=0.1)
         overall_votes = replace(votes, dimensions=(), annotators=(), sources=())
         row = anchoring_report(overall_votes, seed=seed, resamples=400).overall
         low, high = row.difference.interval
-        found, held = found + row.effect, held + (low <= 0.1 <= high)
+        announced, covered = announced + row.effect, covered + (low <= 0.1 <= high)
     # 57 of 60 intervals, less three standard errors of 1.7; the power was measured at 1.00 (`bench/anchoring.py`)
-    assert found >= 57 and held >= 52
+    assert announced >= 57 and covered >= 52
 
 
 def test_the_seed_decides_the_interval():
@@ -353,32 +354,32 @@ def test_accuracy_on_blind_gold_by_hand():
     # stories 0 0 0 1 1 1. All gold: 5 defined, the model right on cells 0, 1, 3, 4 → 4/5.
     # Blind gold: 4 defined (0, 1, 3, 5), right on 0 and 3 → 2/4.
     # Both (0, 1, 3): all 3/3, blind 2/3, difference 1/3
-    found = accuracy_on(
+    result = accuracy_on(
         np.array([0, 0, 0, 1, 1, 1]),
         np.array([1, 1, 1, 2, 2, 2]),
         np.array([1, 1, 0, 2, 2, -1]),
         np.array([1, 0, -1, 2, -1, 0]),
         seed=1,
     )
-    assert (found.all_gold.value, found.all_gold.n) == (0.8, 5)
-    assert (found.blind_gold.value, found.blind_gold.n) == (0.5, 4)
-    both = found.both
+    assert (result.all_gold.value, result.all_gold.n) == (0.8, 5)
+    assert (result.blind_gold.value, result.blind_gold.n) == (0.5, 4)
+    both = result.both
     assert (both.cells, both.all.value, both.blind.value) == (3, 1, pytest.approx(2 / 3))
     assert both.difference.value == pytest.approx(1 / 3)
-    assert json.loads(json.dumps(plain(found))) == plain(found)
+    assert json.loads(json.dumps(plain(result))) == plain(result)
 
 
 def test_accuracy_without_blind_gold():
     one = np.array([1, 1])
-    found = accuracy_on(np.array([0, 1]), one, one, np.array([-1, -1]), seed=1)
-    assert (found.blind_gold.value, found.blind_gold.reason) == (None, "no gold labels from blind votes")
-    assert found.both.difference.reason == "no cells with both gold labels"
+    result = accuracy_on(np.array([0, 1]), one, one, np.array([-1, -1]), seed=1)
+    assert (result.blind_gold.value, result.blind_gold.reason) == (None, "no gold labels from blind votes")
+    assert result.both.difference.reason == "no cells with both gold labels"
 
 
 def test_the_accuracy_in_few_stories_has_no_interval():
     one = np.array([1, 1])
-    found = accuracy_on(np.array([0, 1]), one, one, one, seed=1)
-    for estimate in (found.all_gold, found.blind_gold, found.both.difference):
+    result = accuracy_on(np.array([0, 1]), one, one, one, seed=1)
+    for estimate in (result.all_gold, result.blind_gold, result.both.difference):
         assert (estimate.n, estimate.interval, estimate.reason) == (2, None, few("stories"))
 
 
@@ -398,21 +399,21 @@ def test_gold_from_blind_votes_needs_a_majority_of_two():
     assert votes.tolist() == [1, 2, 2, 3, 3, 0]
     # gold on cells 1 and 3, which rest on 2 + 3 votes: 2.5 a cell; cells 2 and 4 have two votes or more without a
     # majority
-    found = blind_evidence(gold, votes)
-    assert (found.cells, found.votes, found.votes_a_cell) == (2, 5, 2.5)
-    assert (found.cells_with_one_vote, found.cells_without_majority, found.fewest_votes) == (1, 2, 2)
+    result = blind_evidence(gold, votes)
+    assert (result.cells, result.votes, result.votes_a_cell) == (2, 5, 2.5)
+    assert (result.cells_with_one_vote, result.cells_without_majority, result.fewest_votes) == (1, 2, 2)
     # four votes, two each: not more than half
     assert gold_from_blind(np.array([[1, 1, 2, 2], [1, 1, 1, 2]]))[0].tolist() == [-1, 1]
-    assert json.loads(json.dumps(plain(found))) == plain(found)
+    assert json.loads(json.dumps(plain(result))) == plain(result)
 
 
 @pytest.mark.parametrize("labels", [[[3, -1], [-1, 4], [3, 4]], [[], [], []]])
 def test_without_gold_from_blind_votes_it_says_what_is_missing(labels):
-    found = blind_evidence(*gold_from_blind(np.array(labels, dtype=int)))
+    result = blind_evidence(*gold_from_blind(np.array(labels, dtype=int)))
     single, split = (2, 1) if labels[0] else (0, 0)
-    assert (found.cells, found.votes_a_cell) == (0, None)
-    assert "no cell has 2 agreeing votes" in found.reason and "from 5 stories" in found.reason
-    assert f"{single} have one such vote, {split} have more" in found.reason
+    assert (result.cells, result.votes_a_cell) == (0, None)
+    assert "no cell has 2 agreeing votes" in result.reason and "from 5 stories" in result.reason
+    assert f"{single} have one such vote, {split} have more" in result.reason
 
 
 def _repeated(pattern, times):
@@ -422,8 +423,8 @@ def _repeated(pattern, times):
 def test_the_alternative_annotator_by_hand():
     # 40 items: on the first 10 the third annotator stands alone with 1, otherwise all say 0; the model always says 0
     labels = np.vstack([_repeated([0, 0, 1], 10), _repeated([0, 0, 0], 30)])
-    found = alternative_annotator_test(labels, np.zeros(40, dtype=int))
-    first, second, third = found.annotators
+    result = alternative_annotator_test(labels, np.zeros(40, dtype=int))
+    first, second, third = result.annotators
     # against 0 and 1 or 0 and 0 the model and the first annotator say the same: both always win, the difference is 0
     for row in (first, second):
         assert (row.advantage, row.human_advantage, row.p, row.test) == (1, 1, 0, "t")
@@ -433,14 +434,14 @@ def test_the_alternative_annotator_by_hand():
     assert third.p == pytest.approx(t.cdf(-0.4 / np.sqrt(7.5 / 39 / 40), 39))
     # Benjamini–Yekutieli: the largest p keeps its rank 3 of 3 and is multiplied by 1 + 1/2 + 1/3 = 11/6
     assert third.p_corrected == pytest.approx(third.p * 11 / 6)
-    assert (found.winning_rate, found.advantage, found.passes) == (1, 1, True)
-    assert json.loads(json.dumps(plain(found))) == plain(found)
+    assert (result.winning_rate, result.advantage, result.passes) == (1, 1, True)
+    assert json.loads(json.dumps(plain(result))) == plain(result)
 
 
 def test_a_model_that_is_always_wrong_does_not_pass():
-    found = alternative_annotator_test(_repeated([0, 0, 0], 40), np.ones(40, dtype=int))
-    assert {(row.advantage, row.human_advantage, row.p) for row in found.annotators} == {(0, 1, 1)}
-    assert (found.winning_rate, found.advantage, found.passes) == (0, 0, False)
+    result = alternative_annotator_test(_repeated([0, 0, 0], 40), np.ones(40, dtype=int))
+    assert {(row.advantage, row.human_advantage, row.p) for row in result.annotators} == {(0, 1, 1)}
+    assert (result.winning_rate, result.advantage, result.passes) == (0, 0, False)
 
 
 def test_below_thirty_items_the_signed_rank_test():
@@ -476,11 +477,11 @@ def _wins_from_definition(labels, model, annotator):
 def test_missing_labels_equal_the_definition_item_by_item():
     rng = np.random.default_rng(4)
     labels, model = rng.integers(-1, 3, (200, 5)), rng.integers(-1, 3, 200)
-    found = alternative_annotator_test(labels, model)
-    for at, row in enumerate(found.annotators):
+    result = alternative_annotator_test(labels, model)
+    for at, row in enumerate(result.annotators):
         got = (row.items, row.advantage, row.human_advantage)
         assert got == pytest.approx(_wins_from_definition(labels, model, at))
-    assert found.advantage == pytest.approx(np.mean([row.advantage for row in found.annotators]))
+    assert result.advantage == pytest.approx(np.mean([row.advantage for row in result.annotators]))
 
 
 def test_too_few_annotators_or_items():
