@@ -8,11 +8,12 @@ from typing import Annotated
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from annotation.services.votes import MAX_CHANGES, Change
+from core import ids
 from core.incoming.misfit import refusal
 from core.incoming.shapes import Counted, Like, Moment, Shape, Within
 from core.language import gettext_noop
 
-UID = r"^[a-z0-9]{12}$"
+UID = f"^{ids.UID}$"
 DIMENSION_KEY = r"^[a-z][a-z0-9_]{0,19}$"
 DIMENSION_HELP = "Key of one of the project's dimensions, which the project's own address lists."
 MAX_DURATION_MS = 2**31 - 1

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from django.urls import register_converter
 
+from core.ids import UID
+
 
 class Uid:
     """An opaque id, as `core.ids` makes it."""
 
-    regex = "[a-z0-9]{12}"
+    regex = UID
 
     def to_python(self, value: str) -> str:
         return value
