@@ -24,7 +24,7 @@ from core.api.description import BODY
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
 from core.idempotency.requests import HEADER, PARAMETER, made_once
-from workers.api.requests import NothingIn
+from core.incoming.shapes import NothingIn
 
 _INVITATION = {"role": "annotator", "email": "ada@example.org"}
 

@@ -21,8 +21,9 @@ from core.api.bodies import read_body
 from core.api.description import BODY
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
+from core.incoming.shapes import NothingIn
 from workers.api.job_actions import EXAMPLE, do_action, why_refused
-from workers.api.requests import ActionIn, NothingIn
+from workers.api.requests import ActionIn
 from workers.services.jobs import require_action
 
 

@@ -21,7 +21,7 @@ from core.api.bodies import read_body
 from core.api.description import BODY, place
 from core.api.fields import Strict, read_query
 from core.api.refusals import CannotBeDone
-from core.incoming.shapes import Shape
+from core.incoming.shapes import NothingIn
 
 _ROW = {"actor": "Ines", "belief": "The key is in the bag", "order": "1", "place": 2.0}
 _CHANGE = {"row": "k7m2p9x4c3ta", "changed_at": "2026-10-05T09:30:00Z", "idempotency_key": "6b0c9d0e-0d5f"}
@@ -92,10 +92,6 @@ _LANE_ACTIONS: Mapping[str, Act] = {
 }
 
 
-class Nothing(Shape):
-    """An empty object."""
-
-
 def _action(what: str, actions: Mapping[str, Act]) -> Any:
     return place("action", f"What is done to the {what}.", {"type": "string", "enum": list(actions)})
 
@@ -104,7 +100,7 @@ def _act(request: Request, story: Story, actions: Mapping[str, Act], action: str
     """Raises Http404 where there is no such action, CannotBeDone where the story is in another state."""
     if action not in actions:
         raise Http404(f"There is no action {action}; expected {', '.join(actions)}.")
-    read_body(request, Nothing)
+    read_body(request, NothingIn)
     _done(lambda: actions[action](request.user, story))
 
 
@@ -113,7 +109,7 @@ class DraftAction(_Of):
         operation_id="draft_action",
         tags=["corpus"],
         parameters=[SLUG, STORY, _action("draft", _DRAFT_ACTIONS)],
-        request={"application/json": Nothing},
+        request={"application/json": NothingIn},
         responses=answers(DraftOut, 403, *BODY),
     )
     def post(self, request: Request, slug: str, story: str, action: str) -> Response:
@@ -183,7 +179,7 @@ class LaneAction(_Of):
         operation_id="lanes_action",
         tags=["corpus"],
         parameters=[SLUG, STORY, _action("lanes", _LANE_ACTIONS)],
-        request={"application/json": Nothing},
+        request={"application/json": NothingIn},
         responses=answers(LanesOut, 403, *BODY),
     )
     def post(self, request: Request, slug: str, story: str, action: str) -> Response:

@@ -40,9 +40,9 @@ from core.api.bodies import read_body
 from core.api.description import BODY
 from core.api.refusals import CannotBeDone
 from core.idempotency.requests import PARAMETER, made_once
+from core.incoming.shapes import NothingIn
 from core.plain import Json
 from workers.api.job_actions import EXAMPLE, do_action, why_refused
-from workers.api.requests import NothingIn
 
 _NAMES = {"stages": "steps", "__all__": "body"}
 """Fields of forms that bodies call otherwise."""

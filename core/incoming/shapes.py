@@ -73,6 +73,10 @@ def _marks(annotation: Any) -> Iterator[Any]:
         yield from _marks(part)
 
 
+class NothingIn(Shape):
+    """An empty object."""
+
+
 class Given(Shape):
     """An object that may leave fields out, which `may_lack` declares."""
 

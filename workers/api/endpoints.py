@@ -15,8 +15,9 @@ from core.api.description import BODY, answers
 from core.api.fields import Strict, read_query
 from core.api.refusals import CannotBeDone
 from core.idempotency.requests import PARAMETER, made_once
+from core.incoming.shapes import NothingIn
 from workers.access import ONLY_SITE_ADMIN
-from workers.api.requests import NAME, EndpointIn, NothingIn
+from workers.api.requests import NAME, EndpointIn
 from workers.api.shapes import EndpointOut
 from workers.models import Endpoint
 from workers.providers import registry

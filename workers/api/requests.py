@@ -52,10 +52,6 @@ def _with_providers(described: dict[str, Any]) -> None:
     described["enum"] = registry.names()
 
 
-class NothingIn(Shape):
-    """An empty object."""
-
-
 class ActionIn(Shape):
     """Body of an action on a job."""
 
