@@ -16,6 +16,11 @@ WORLD = "world"
 """The reserved actor that holds what the narrator states as fact."""
 
 
+def is_world(actor: str) -> bool:
+    """Return whether this is the name of the reserved actor, however it is written."""
+    return actor.strip().casefold() == WORLD
+
+
 @dataclass(frozen=True, slots=True)
 class Label:
     """One label of a dimension. `digit`, from 0 to 9, is the key that chooses it."""
@@ -110,7 +115,7 @@ def cross_check(schema: Schema, actor: str, labels: Mapping[str, str]) -> list[S
     return [
         SchemaWarning(check.dimension, gettext(check.message).replace("{actor}", actor))
         for check in schema.checks
-        if labels.get(check.dimension) and CHECKS[check.kind](check, actor.strip().lower() == WORLD, labels)
+        if labels.get(check.dimension) and CHECKS[check.kind](check, is_world(actor), labels)
     ]
 
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from rapidfuzz import fuzz, process
 
 from annotation.domain.reconciliation import DraftRow
+from annotation.domain.schema import WORLD, is_world
 from annotation.domain.tables import likely_actors
 from core.language import gettext
 
-WORLD = "world"
 NEAR = 90.0
 """The score out of 100 from which two propositions of one actor are said to be nearly the same."""
 _CLOSE_NAME = 70.0
@@ -135,7 +135,7 @@ def _is_compound(belief: str) -> bool:
 
 def depth_of(actor: str, belief: str) -> int:
     """Return the least order that the wording asks for: each mind that is named adds one to the actor's own."""
-    if actor.strip().casefold() == WORLD:
+    if is_world(actor):
         return 0
     subjects = [(match["subject"] or match["subject_zh"]).casefold() for match in _MENTAL.finditer(belief)]
     own = {actor.strip().casefold(), "he", "she", "they"}
@@ -156,10 +156,10 @@ def _of_order(row: DraftRow) -> str:
         return ""
     if order not in _ORDERS:
         return gettext("The order is {order}; expected 0 to 3.").format(order=order)
-    is_world = row.actor.strip().casefold() == WORLD
-    if is_world and order != "0":
+    is_fact = is_world(row.actor)
+    if is_fact and order != "0":
         return gettext("Narrated facts (world) have order 0, not {order}.").format(order=order)
-    if not is_world and row.actor.strip() and order == "0":
+    if not is_fact and row.actor.strip() and order == "0":
         return gettext("Order 0 is for narrated facts (world); an actor's own belief has 1.")
     depth = depth_of(row.actor, row.belief)
     if int(order) < depth <= 3:

@@ -62,13 +62,13 @@ class JudgeTest:
     gold row?
 
     `rows(sample)` are the gold rows that pairs are made of; of a row that nobody holds the actor is
-    `judge.domain.contrast.WORLD`. `request(question, pairs)` asks about the pairs of one sample as the judge is asked
-    of a model's answer, `counts(question, pairs, answer)` are how many gold rows it matched with each made row, None
-    where the answer gives none. Samples of the split `spared`, and those whose numbers `examples(settings)` names, make
-    no pairs: prompts show them. `unlike(sample)` are, beside the pairs that rules make, a row that the benchmark itself
-    has as another belief, with the gold row that it must not match. A test makes at most `most_calls`, each about one
-    sample of which `least_pairs` can be made. `settings` are the names of the parameters of a run that a test keeps, as
-    its questions go by them.
+    `annotation.domain.schema.WORLD`. `request(question, pairs)` asks about the pairs of one sample as the judge is
+    asked of a model's answer, `counts(question, pairs, answer)` are how many gold rows it matched with each made row,
+    None where the answer gives none. Samples of the split `spared`, and those whose numbers `examples(settings)` names,
+    make no pairs: prompts show them. `unlike(sample)` are, beside the pairs that rules make, a row that the benchmark
+    itself has as another belief, with the gold row that it must not match. A test makes at most `most_calls`, each
+    about one sample of which `least_pairs` can be made. `settings` are the names of the parameters of a run that a test
+    keeps, as its questions go by them.
     """
 
     rows: Callable[[Sample], Sequence[Row]]

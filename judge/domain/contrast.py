@@ -10,10 +10,10 @@ from enum import StrEnum
 from random import Random
 from types import MappingProxyType
 
+from annotation.domain.schema import WORLD
 from judge.domain.rewording import HAN, moved, negated, paraphrased
 from judge.domain.text import key
 
-WORLD = "world"
 PAIRS_OF_A_KIND = 3
 """Of one call; there is at most this number of each kind in it."""
 Row = tuple[str, str]

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from annotation.domain.schema import WORLD, is_world
 from core.language import gettext_noop
 from judge.domain.alignment import place_of
 from judge.domain.calibration.bridges import JudgedTwice, Pair
 from judge.domain.calibration.rows import MatchCount, Row, Side, Table, Unknown, count_of, count_read, matched
 from judge.domain.calibration.stories import JudgedStory, Matches
-from judge.domain.contrast import WORLD
 from judge.domain.judgements import RowJudgement, StoryJudgement
 from judge.domain.sampling import Unit
 from judge.domain.settling import Method
@@ -83,7 +83,7 @@ def _table(settled: SettledTable, judgement: StoryJudgement, orders: Orders | No
                     side,
                     actor,
                     orders[at][place] if orders else "",
-                    WORLD if actor.strip().lower() == WORLD else ACTORS,
+                    WORLD if is_world(actor) else ACTORS,
                     people[at][place],
                     count_of(row),
                     tuple(map(count_read, row.passes)) if len(row.passes) > 1 else (),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from annotation.domain.schema import WORLD
 from benchmark.domain.estimating import StoryScore
 from benchmark.suites.contract import (
     Entered,
@@ -22,7 +23,7 @@ from benchmark.suites.contract import (
 )  # fmt: skip
 from benchmark.suites.judged import Judge, JudgeTest, Pairs, Settings
 from benchmark.suites.measuring import SampleResult, measured_samples
-from judge.domain.contrast import WORLD, Row
+from judge.domain.contrast import Row
 from workers.providers.baseline.baseline import Baseline
 from workers.providers.contract import Body, Message, Request
 
