@@ -301,9 +301,9 @@ SPECTACULAR_SETTINGS = {
         {"name": "models", "description": "Models that can be asked. The site admin."},
     ],
     "ENUM_NAME_OVERRIDES": {
-        "ErrorTagInEnum": "annotation.api.shapes.values.TAGS",
+        "ErrorTagInEnum": "annotation.forms.values.TAGS",
         "InvitationStateEnum": "annotation.api.shapes.invitations.INVITATION_STATES",
-        "RoleInEnum": "annotation.api.shapes.values.ROLES",
+        "RoleInEnum": "annotation.forms.values.ROLES",
         "RoleEnum": "annotation.models.Role",
     },
     "SERVE_INCLUDE_SCHEMA": False,

@@ -5,9 +5,11 @@ from urllib.parse import urlencode
 from django import forms
 from django.utils.translation import gettext, gettext_lazy
 
+from annotation.forms.values import LABEL, MESSAGE, NO_LABEL, OUTCOMES, REASON, REMARK
 from annotation.models import ErrorTag, Project
 from annotation.models.similar_cells import Kind
 from core.language import gettext_noop
+from core.page_fields import LikeField
 
 STATUSES = [
     ("todo", gettext_lazy("To decide")),
@@ -65,12 +67,12 @@ class QueueFilter(forms.Form):
 
 
 class DecisionForm(forms.Form):
-    label = forms.CharField(max_length=40)
+    label = LikeField(LABEL)
     revision = forms.IntegerField(min_value=0, max_value=2**31 - 1)
     row = forms.IntegerField(min_value=0, max_value=2**63 - 1)
-    reason = forms.CharField(required=False, max_length=2000)
+    reason = LikeField(REASON, required=False)
     error_tag = forms.ChoiceField(required=False, choices=[("", "none"), *ErrorTag.choices])
-    replaces = forms.CharField(required=False, max_length=80)
+    replaces = LikeField(NO_LABEL, required=False)
 
     @property
     def problem(self) -> str:
@@ -94,15 +96,17 @@ class BulkForm(forms.Form):
 
 class OutcomeForm(forms.Form):
     flag = forms.CharField(max_length=12)
-    outcome = forms.ChoiceField(choices=[("accepted", gettext_lazy("Accept")), ("declined", gettext_lazy("Decline"))])
-    text = forms.CharField(required=False, max_length=2000, label=gettext_lazy("Answer"))
+    outcome = forms.ChoiceField(
+        choices=[*zip(OUTCOMES, (gettext_lazy("Accept"), gettext_lazy("Decline")), strict=True)]
+    )
+    text = LikeField(REASON, required=False, label=gettext_lazy("Answer"))
 
 
 class ReplyForm(forms.Form):
     """A message into one thread, named by any comment of it, so that the form does not tell whose thread it is."""
 
     thread = forms.CharField(max_length=12, widget=forms.HiddenInput)
-    text = forms.CharField(max_length=4000, widget=forms.Textarea({"rows": 2}), label=gettext_lazy("Reply"))
+    text = LikeField(MESSAGE, widget=forms.Textarea({"rows": 2}), label=gettext_lazy("Reply"))
 
 
 class KindForm(forms.Form):
@@ -113,7 +117,7 @@ class KindForm(forms.Form):
 
     def __init__(self, *args, project: Project, **kwargs) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["dimension"].choices = [(one.key, one.name) for one in project.schema.dimensions]
+        self.fields["dimension"].choices = [(dimension.key, dimension.name) for dimension in project.schema.dimensions]
 
     @property
     def kind(self) -> Kind:
@@ -124,9 +128,7 @@ class AlikeForm(KindForm):
     """One decision for many cells; `cells` of the cleaned data has the revision of each by its proposition's uid."""
 
     label = forms.ChoiceField(widget=forms.RadioSelect)
-    reason = forms.CharField(
-        max_length=2000, widget=forms.Textarea({"rows": 2}), help_text=gettext_lazy("It is kept with each.")
-    )
+    reason = LikeField(REMARK, widget=forms.Textarea({"rows": 2}), help_text=gettext_lazy("It is kept with each."))
     error_tag = forms.ChoiceField(
         required=False,
         choices=[("", gettext_lazy("None")), *ErrorTag.choices],
@@ -142,7 +144,7 @@ class AlikeForm(KindForm):
 
     def clean(self) -> dict:
         cleaned = super().clean()
-        given = [one.partition(":") for one in self.data.getlist("cell")]
+        given = [text.partition(":") for text in self.data.getlist("cell")]
         if not given or not all(uid and revision.isdecimal() for uid, _, revision in given):
             raise forms.ValidationError(gettext_lazy("Tick the cells that are to be decided."))
         cleaned["cells"] = {uid: int(revision) for uid, _, revision in given}

@@ -9,8 +9,10 @@ from annotation.domain.drafts import LONGEST
 from annotation.domain.formats import IMPORTED, WHAT_IT_SEEMS
 from annotation.domain.story_rows import MAX_STORY_LENGTH
 from annotation.domain.tables import BadTable, read_rows
+from annotation.forms.values import text_of, words
 from annotation.models import Category, Project, Story
 from core.incoming.encodings import ENCODINGS
+from core.page_fields import LikeField
 
 TABLES = {
     "none": gettext_lazy("Not written yet"),
@@ -176,7 +178,7 @@ class ImportForm(forms.Form):
     format = forms.ChoiceField(
         choices=[
             (WHAT_IT_SEEMS, gettext_lazy("What the files seem to be")),
-            *((one.key, f"{one.title}: {one.becomes}") for one in IMPORTED.values()),
+            *((form.key, f"{form.title}: {form.becomes}") for form in IMPORTED.values()),
         ],
         initial=WHAT_IT_SEEMS,
     )
@@ -221,11 +223,9 @@ class TypedStoryForm(forms.Form):
 
 
 class RowForm(forms.Form):
-    actor = forms.CharField(
-        max_length=LONGEST["actor"], widget=forms.TextInput({"list": "actors", "autocomplete": "off"})
-    )
-    belief = forms.CharField(max_length=LONGEST["belief"], widget=forms.TextInput({"autocomplete": "off"}))
-    order = forms.CharField(required=False, max_length=40, widget=forms.TextInput({"autocomplete": "off"}))
+    actor = LikeField(words(LONGEST["actor"]), widget=forms.TextInput({"list": "actors", "autocomplete": "off"}))
+    belief = LikeField(words(LONGEST["belief"]), widget=forms.TextInput({"autocomplete": "off"}))
+    order = LikeField(text_of(LONGEST["order"]), required=False, widget=forms.TextInput({"autocomplete": "off"}))
 
     def __init__(self, *args, **kwargs) -> None:
         super().__init__(*args, **kwargs)
@@ -257,8 +257,8 @@ class RowsForm(forms.Form):
 
 
 class RewordForm(forms.Form):
-    actor = forms.CharField(max_length=LONGEST["actor"])
-    belief = forms.CharField(max_length=LONGEST["belief"], widget=forms.Textarea({"rows": 3}))
+    actor = LikeField(words(LONGEST["actor"]))
+    belief = LikeField(words(LONGEST["belief"]), widget=forms.Textarea({"rows": 3}))
     confirmed = forms.BooleanField(
         label=gettext_lazy("Put a new row in its place"),
         error_messages={"required": gettext_lazy("Tick this to reword a row that has votes.")},

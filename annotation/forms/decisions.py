@@ -6,18 +6,24 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict
 
-from annotation.forms.votes import Dimension, Key, Label, Uid
-from annotation.models import ErrorTag
-from core.incoming.shapes import Among, Counted, Like, Moment, Shape, Within
+from annotation.forms.values import Label, NoLabel, Reason, Tag
+from annotation.forms.votes import Dimension, Key, Uid
+from annotation.services.adjudication_bulk import MOST_ALIKE
+from core.incoming.shapes import Counted, Moment, Shape, Within
 from core.language import gettext_noop
 
 MOST = 500
-MAX_REASON = 2000
 
-Reason = Annotated[str, Like(r"^[^\u0000]{0,2000}$", gettext_noop(f"a reason of at most {MAX_REASON} characters"))]
-Revision = Annotated[int, Within(0, 2**31 - 1, gettext_noop("the revision of a gold label"))]
+Revision = Annotated[int, Within(0, 2**31 - 1, gettext_noop("the revision of a gold label"), pointed=True)]
 Row = Annotated[int, Within(0, 2**63 - 1, gettext_noop("the id of a gold label"))]
-Tag = Annotated[str, Among(["", *ErrorTag.values])]
+
+
+class DecidedIn(Shape):
+    """What an expert says of a cell, on a page and by the API."""
+
+    label: Label
+    reason: Reason = ""
+    error_tag: Tag = ""
 
 
 class CellIn(Shape):
@@ -29,13 +35,12 @@ class CellIn(Shape):
     dimension: Dimension
 
 
-class DecisionIn(CellIn):
-    label: Label
+class DecisionIn(CellIn, DecidedIn):
+    model_config = CellIn.model_config
+
     revision: Revision
     row: Row
-    reason: Reason = ""
-    error_tag: Tag = ""
-    replaces: Label = ""
+    replaces: NoLabel = ""
     idempotency_key: Key
     changed_at: Moment
 
@@ -57,7 +62,7 @@ class TakenBackIn(CellIn):
 
 
 class TakenBack(Shape):
-    cells: Annotated[list[TakenBackIn], Counted(1, MOST)]
+    cells: Annotated[list[TakenBackIn], Counted(1, MOST_ALIKE)]
 
 
 class StoriesIn(Shape):

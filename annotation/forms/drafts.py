@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from annotation.domain.drafts import RowState
+from annotation.domain.drafts import LONGEST, RowState
+from annotation.forms.values import text_of
 from annotation.forms.votes import Key, NoKey, Uid
 from annotation.models import Origin
 from annotation.services.drafts import MAX_CHANGES, RowChange
@@ -21,13 +22,22 @@ KINDS = (
 Place = Annotated[float, Field(ge=-1e9, le=1e9), Expected(gettext_noop("a number, which rows are ordered by"))]
 
 
-class StateIn(Shape):
-    actor: str = ""
-    belief: str = ""
-    order: str = ""
-    remark: str = ""
+class RowIn(Shape):
+    """A row as it shall be; rows stand in the order of `place`."""
+
+    actor: Annotated[str, text_of(LONGEST["actor"])] = ""
+    belief: Annotated[str, text_of(LONGEST["belief"])] = ""
+    order: Annotated[str, text_of(LONGEST["order"])] = ""
+    remark: Annotated[str, text_of(LONGEST["remark"])] = ""
     place: Place
-    removed: bool = False
+
+
+class DraftRowIn(RowIn):
+    removed: bool = Field(False, description="Takes the row away; its words are kept.")
+
+    @property
+    def state(self) -> RowState:
+        return RowState(**self.__dict__)
 
 
 class RowChangeIn(Shape):
@@ -37,8 +47,8 @@ class RowChangeIn(Shape):
     model_config = ConfigDict(extra="ignore")
 
     row: Uid
-    base: StateIn | None = None
-    state: StateIn
+    base: DraftRowIn | None = None
+    state: DraftRowIn
     idempotency_key: Key
     action: Key
     kind: Annotated[str, Among(KINDS)]
@@ -50,8 +60,7 @@ class RowChangeIn(Shape):
     @property
     def change(self) -> RowChange:
         plain = {name: getattr(self, name) for name in RowChange.__slots__ if name not in ("state", "base")}
-        base = RowState(**self.base.__dict__) if self.base is not None else None
-        return RowChange(**plain, base=base, state=RowState(**self.state.__dict__))
+        return RowChange(**plain, base=self.base and self.base.state, state=self.state.state)
 
 
 Changes = Annotated[list[RowChangeIn], Counted(1, MAX_CHANGES)]

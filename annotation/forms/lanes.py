@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 
 from annotation.domain.reconciliation import LaneState, Status
-from annotation.forms.drafts import Place
+from annotation.forms.drafts import RowIn
 from annotation.forms.votes import Key, NoKey, Uid
 from annotation.services.reconciliation import Decision
 from core.ids import new_uid
@@ -16,13 +16,12 @@ from core.incoming.shapes import Among, Counted, Moment, Shape
 MAX_DECISIONS = 1000
 
 
-class LaneStateIn(Shape):
+class LaneRowIn(RowIn):
     status: Annotated[str, Among([status.value for status in Status])] = ""
-    actor: str = ""
-    belief: str = ""
-    order: str = ""
-    remark: str = ""
-    place: Place
+
+    @property
+    def state(self) -> LaneState:
+        return LaneState(**self.__dict__)
 
 
 class DecisionIn(Shape):
@@ -31,8 +30,8 @@ class DecisionIn(Shape):
     model_config = ConfigDict(extra="ignore")
 
     row: Uid
-    base: LaneStateIn | None = None
-    state: LaneStateIn
+    base: LaneRowIn | None = None
+    state: LaneRowIn
     idempotency_key: Key
     action: Key
     undoes: NoKey = ""
@@ -41,8 +40,7 @@ class DecisionIn(Shape):
     @property
     def decision(self) -> Decision:
         plain = {name: getattr(self, name) for name in Decision.__slots__ if name not in ("state", "base")}
-        base = LaneState(**self.base.__dict__) if self.base is not None else None
-        return Decision(**plain, base=base, state=LaneState(**self.state.__dict__))
+        return Decision(**plain, base=self.base and self.base.state, state=self.state.state)
 
 
 Decisions = Annotated[list[DecisionIn], Counted(1, MAX_DECISIONS)]

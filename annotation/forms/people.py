@@ -4,9 +4,9 @@ import re
 
 from django import forms
 from django.contrib.auth.forms import BaseUserCreationForm
-from django.core.validators import validate_email
 from django.utils.translation import gettext_lazy
 
+from annotation.forms.values import EMAIL
 from annotation.models import Role, Scope, User
 from core.language import gettext_noop
 
@@ -67,9 +67,7 @@ class InviteForm(forms.Form):
         cleaned["accounts"] = [accounts[name] for name in names if name in accounts]
         cleaned["emails"] = [name for name in names if name not in accounts]
         for name in cleaned["emails"]:
-            try:
-                validate_email(name)
-            except forms.ValidationError:
+            if EMAIL.sentence_on(name):
                 refusal = gettext_lazy("{name} is neither an e-mail address nor the user name of an account here.")
                 self.add_error("people", refusal.format(name=name[:60]))
         if not names:

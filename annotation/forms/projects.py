@@ -7,9 +7,11 @@ from django.utils.translation import gettext, gettext_lazy
 from annotation.domain.schema import Schema
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.forms.people import refuse_bidi_controls
+from annotation.forms.values import ADDITION
 from annotation.models import Project
 from annotation.services.projects import SLUG_TAKEN
 from annotation.services.schemas import known_schemas
+from core.page_fields import LikeField
 
 CARD_FIELDS = {
     "licence": (gettext_lazy("Licence of the data set"), gettext_lazy("For example CC BY 4.0, or its address.")),
@@ -186,16 +188,16 @@ class CardForm(forms.Form):
 
 
 class GuidelineForm(forms.Form):
-    text = forms.CharField(
+    text = LikeField(
+        ADDITION,
         required=False,
-        max_length=20000,
         widget=forms.Textarea({"rows": 6, "lang": "en"}),
         label=gettext_lazy("Addition"),
         help_text=gettext_lazy("In English. Where one language has no text, its readers are shown the other."),
     )
-    text_zh = forms.CharField(
+    text_zh = LikeField(
+        ADDITION,
         required=False,
-        max_length=20000,
         widget=forms.Textarea({"rows": 6, "lang": "zh-Hans"}),
         label=gettext_lazy("Addition in Chinese"),
     )

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
+from annotation.forms.values import MAX_LABEL
 from annotation.services.votes import MAX_CHANGES, Change
 from core import ids
 from core.incoming.misfit import refusal
@@ -22,7 +23,10 @@ Uid = Annotated[str, Like(UID, gettext_noop("a uid of 12 small letters and digit
 Dimension = Annotated[str, Like(DIMENSION_KEY, gettext_noop("the key of a dimension"))]
 Label = Annotated[
     str,
-    Like(r"^[^\u0000]{0,40}$", gettext_noop("a label as a text of at most 40 characters, empty to withdraw the vote")),
+    Like(
+        rf"^[^\u0000]{{0,{MAX_LABEL}}}$",
+        gettext_noop(f"a label as a text of at most {MAX_LABEL} characters, empty to withdraw the vote"),
+    ),
 ]
 Key = Annotated[
     str,

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from typing import Annotated, Any, Self, get_args
 
 from pydantic import (
@@ -16,12 +17,13 @@ from pydantic import (
     ConfigDict,
     Field,
     GetCoreSchemaHandler,
+    TypeAdapter,
     ValidationError,
 )
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema
 
-from core.incoming.misfit import Misfit, Path, misfit_of, refusal
+from core.incoming.misfit import Misfit, Path, Wrong, kind_of, misfit_of, refusal
 from core.language import gettext_noop
 
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
@@ -146,6 +148,20 @@ class Like:
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         text = core_schema.str_schema(strict=True, pattern=self.pattern, max_length=self.max_length)
         return _told(text, self.expected)
+
+    def sentence_on(self, text: str) -> str:
+        """Return what is wrong with a text of its own, empty where it fits."""
+        try:
+            _adapter(self).validate_python(text)
+        except ValidationError:
+            sort = kind_of(text)
+            return Wrong("", "", gettext_noop(f"it is {sort}"), self.expected).sentence
+        return ""
+
+
+@cache
+def _adapter(like: Like) -> TypeAdapter[str]:
+    return TypeAdapter(Annotated[str, like])
 
 
 @dataclass(frozen=True, slots=True)

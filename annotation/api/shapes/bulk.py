@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from annotation.api.dimensions import DimensionKey
 from annotation.api.shapes.corpus import StoryFilter
-from annotation.api.shapes.values import MAX_REASON, Label, Tag, whole, words
+from annotation.forms.values import REMARK, Label, Tag, whole
 from annotation.forms.votes import DIMENSION_KEY, Dimension, Uid
 from annotation.services.adjudication_bulk import MOST_ALIKE
 from core.incoming.shapes import Counted, Like, Moment, Shape
@@ -40,7 +40,7 @@ class AlikeIn(Shape):
 
     dimension: Dimension
     label: Label
-    reason: Annotated[str, words(MAX_REASON)]
+    reason: Annotated[str, REMARK]
     error_tag: Tag = ""
     cells: Annotated[list[SeenCellIn], Counted(1, MOST_ALIKE)]
 

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 from pydantic import Field
 from rest_framework import serializers
 
-from annotation.api.shapes.values import whole, words_of_row
+from annotation.domain.drafts import LONGEST
 from annotation.domain.tables import MAX_ROWS
+from annotation.forms.values import text_of, whole, words
 from annotation.models import Project, Proposition, Role, Story
 from core.api.fields import Pattern, Strict
 from core.incoming.shapes import Counted, Shape
@@ -28,9 +29,9 @@ class StoryFilter(Strict):
 class TableRowIn(Shape):
     """A proposition of a belief table."""
 
-    actor: Annotated[str, words_of_row("actor")]
-    belief: Annotated[str, words_of_row("belief")]
-    order: Annotated[str, words_of_row("order", least="*")] = ""
+    actor: Annotated[str, words(LONGEST["actor"])]
+    belief: Annotated[str, words(LONGEST["belief"])]
+    order: Annotated[str, text_of(LONGEST["order"])] = ""
 
 
 TableRows = Annotated[list[TableRowIn], Counted(1, MAX_ROWS)]

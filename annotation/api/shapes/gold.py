@@ -10,14 +10,15 @@ from rest_framework import serializers
 
 from annotation.api.dimensions import DimensionKey, labels_of
 from annotation.api.shapes.corpus import StoryFilter
-from annotation.api.shapes.values import Label, Reason, Tag, whole
 from annotation.domain.ordering import shuffled
+from annotation.forms.decisions import DecidedIn, Revision
+from annotation.forms.values import Label, whole
 from annotation.forms.votes import UID, Dimension, Uid
 from annotation.models import ErrorTag, GoldLabel, Method
 from annotation.services.adjudication_bulk import MOST_ALIKE
 from core.api.fields import Pattern
 from core.incoming.misfit import refusal
-from core.incoming.shapes import Counted, Like, Shape, Within
+from core.incoming.shapes import Counted, Like, Shape
 
 Version = Annotated[str, Like(r"^([0-9a-f]{20})?$", "20 hexadecimal digits, or nothing")]
 
@@ -30,13 +31,11 @@ class GoldFilter(StoryFilter):
     )
 
 
-class DecisionIn(Shape):
+class DecisionIn(DecidedIn):
     """An expert's decision on one cell."""
 
     label: Label = Field(description="One of the labels of the dimension.")
     version: Version = Field(description="version of the gold label that you saw; empty where there was none.")
-    reason: Reason = ""
-    error_tag: Tag = ""
     guideline_flag: bool = Field(False, description="Puts the case on the guideline's list.")
 
     @field_validator("label")
@@ -59,9 +58,7 @@ class DecidedCellIn(Shape):
 
     proposition: Uid
     dimension: Dimension
-    revision: Annotated[int, Within(0, 2**31 - 1, "the revision of a gold label", pointed=True)] = Field(
-        description="revision of its gold label."
-    )
+    revision: Revision = Field(description="revision of its gold label.")
 
 
 class TakenBackIn(Shape):

@@ -8,21 +8,16 @@ from drf_spectacular.utils import extend_schema_field
 from pydantic import Field
 from rest_framework import serializers
 
-from annotation.api.shapes.values import ROLES
+from annotation.forms.values import EMAIL, ROLES
 from annotation.models import Invitation, Role
-from core.incoming.shapes import SPACE, Among, Like, Shape
-
-_PART = rf"[^{SPACE}\u0000@,;]+"
-_EMAIL = rf"^$|^{_PART}@{_PART}\.[^{SPACE}\u0000@,;.]+$"
+from core.incoming.shapes import Among, Shape
 
 
 class InvitationIn(Shape):
     """What the link is for."""
 
     role: Annotated[str, Among(ROLES)]
-    email: Annotated[str, Like(_EMAIL, "an e-mail address, or nothing", max_length=254)] = Field(
-        "", description="To know the link by; nothing is sent to it."
-    )
+    email: Annotated[str, EMAIL] = Field("", description="To know the link by; nothing is sent to it.")
 
 
 INVITATION_STATES = ("open", "accepted", "withdrawn", "expired")

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 from rest_framework import serializers
 
-from annotation.api.shapes.values import MAX_REASON, Reason, words
+from annotation.forms.values import MESSAGE, OUTCOMES, REMARK, Reason
 from annotation.forms.votes import Dimension, Uid
 from annotation.models import CellComment, FlagKind, PropositionFlag
 from core.api.fields import Strict
@@ -19,7 +19,7 @@ class CommentIn(Shape):
 
     proposition: Uid
     dimension: Dimension
-    text: Annotated[str, words(4000)]
+    text: Annotated[str, MESSAGE]
 
 
 class FlagIn(Shape):
@@ -27,19 +27,17 @@ class FlagIn(Shape):
 
     proposition: Uid
     kind: Annotated[str, Among(FlagKind.values)] = Field(description="What should be done with it.")
-    remark: Annotated[str, words(MAX_REASON)]
+    remark: Annotated[str, REMARK]
 
 
 class FlagFilter(Strict):
-    outcome = serializers.ChoiceField(
-        ["open", "accepted", "declined"], required=False, help_text="Only flags that stand so."
-    )
+    outcome = serializers.ChoiceField(["open", *OUTCOMES], required=False, help_text="Only flags that stand so.")
 
 
 class OutcomeIn(Shape):
     """An answer to a flag; the table itself is changed on its own address."""
 
-    outcome: Annotated[str, Among(["accepted", "declined"])]
+    outcome: Annotated[str, Among(OUTCOMES)]
     text: Reason = ""
 
 
@@ -60,7 +58,7 @@ class FlagOut(serializers.ModelSerializer):
     story = serializers.CharField(source="proposition.table.story.uid")
     number = serializers.IntegerField(source="proposition.table.story.number", help_text="The story's number.")
     by = serializers.CharField(source="author.username")
-    outcome = serializers.ChoiceField(["accepted", "declined"], allow_blank=True, help_text="Empty while it waits.")
+    outcome = serializers.ChoiceField(OUTCOMES, allow_blank=True, help_text="Empty while it waits.")
     outcome_by = serializers.CharField(source="outcome_by.username", default=None, allow_null=True)
     outcome_text = serializers.CharField(allow_blank=True)
 

@@ -7,42 +7,16 @@ from typing import Annotated, Any
 from pydantic import Field
 from rest_framework import serializers
 
-from annotation.api.shapes.values import whole, words_of_row
-from annotation.domain.drafts import RowState
-from annotation.domain.reconciliation import Lane, LaneState, Status
-from annotation.forms.drafts import Place
-from annotation.forms.lanes import MAX_DECISIONS
+from annotation.domain.reconciliation import Lane, Status
+from annotation.forms import lanes
+from annotation.forms.drafts import DraftRowIn
+from annotation.forms.lanes import MAX_DECISIONS, LaneRowIn
+from annotation.forms.values import whole
 from annotation.forms.votes import Key, Uid
 from annotation.models import Origin
 from annotation.services.drafts import MAX_CHANGES, RowChange
 from annotation.services.reconciliation import Decision
-from core.incoming.shapes import Among, Counted, Moment, Shape
-
-
-class RowIn(Shape):
-    """A row as it shall be; rows stand in the order of `place`."""
-
-    actor: Annotated[str, words_of_row("actor", least="*")] = ""
-    belief: Annotated[str, words_of_row("belief", least="*")] = ""
-    order: Annotated[str, words_of_row("order", least="*")] = ""
-    remark: Annotated[str, words_of_row("remark", least="*")] = ""
-    place: Place
-
-
-class DraftRowIn(RowIn):
-    removed: bool = Field(False, description="Takes the row away; its words are kept.")
-
-    @property
-    def state(self) -> RowState:
-        return RowState(**self.__dict__)
-
-
-class LaneRowIn(RowIn):
-    status: Annotated[str, Among([status.value for status in Status])] = ""
-
-    @property
-    def state(self) -> LaneState:
-        return LaneState(**self.__dict__)
+from core.incoming.shapes import Counted, Moment, Shape
 
 
 class _ChangeIn(Shape):
@@ -100,11 +74,9 @@ class LaneRowsIn(Shape):
         return whole(super().described())
 
 
-class LinkIn(Shape):
+class LinkIn(lanes.LinkIn):
     """Two rows that are one, or one that is two."""
 
-    row: Uid
-    other: Uid | None = None
     idempotency_key: Key = Field(description="Made by you, unique to the link: sent again, it counts once.")
 
 
@@ -137,7 +109,7 @@ class LaneRowOut(WordsOut):
     lane = serializers.ChoiceField([lane.value for lane in Lane])
     a = WordsOut(allow_null=True, help_text="What the first expert wrote.")
     b = WordsOut(allow_null=True, help_text="What the second one wrote.")
-    status = serializers.ChoiceField([one.value for one in Status], allow_blank=True)
+    status = serializers.ChoiceField([status.value for status in Status], allow_blank=True)
     place = serializers.FloatField(help_text="Rows stand in its order.")
     decided_by = serializers.CharField(allow_null=True)
     quicker = serializers.CharField(allow_blank=True, help_text="Who decided the row before you; yours was not taken.")

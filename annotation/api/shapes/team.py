@@ -7,12 +7,10 @@ from typing import Annotated
 from pydantic import Field
 from rest_framework import serializers
 
-from annotation.api.shapes.values import ROLES
+from annotation.forms.values import ADDITION, ROLES
 from annotation.forms.votes import Dimension
 from annotation.models import Guideline, Membership, Role
 from core.incoming.shapes import SPACE, Among, Given, Like, Shape, may_lack
-
-_ADDITION = Like(r"^[^\u0000]*$", "a text of at most 20000 characters, without NUL", max_length=20_000)
 
 
 def _person() -> Like:
@@ -39,8 +37,8 @@ class GuidelineIn(Given):
     """What the project adds to the guideline of a dimension; a text that is left out stays."""
 
     dimension: Dimension
-    text: Annotated[str, _ADDITION] = may_lack("Markdown, in English; empty takes it away.")
-    text_zh: Annotated[str, _ADDITION] = may_lack("Markdown, in Chinese; empty takes it away.")
+    text: Annotated[str, ADDITION] = may_lack("Markdown, in English; empty takes it away.")
+    text_zh: Annotated[str, ADDITION] = may_lack("Markdown, in Chinese; empty takes it away.")
 
 
 class MemberOut(serializers.ModelSerializer):

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 from rest_framework import serializers
 
-from annotation.api.shapes.values import words
+from annotation.forms.values import MESSAGE
 from annotation.forms.votes import Uid
 from core.incoming.shapes import Shape
 
@@ -16,7 +16,7 @@ class ReplyIn(Shape):
     """An answer of the experts to an annotator."""
 
     thread: Uid = Field(description="As the list of messages says it.")
-    text: Annotated[str, words(4000)]
+    text: Annotated[str, MESSAGE]
 
 
 class SaidOut(serializers.Serializer):
