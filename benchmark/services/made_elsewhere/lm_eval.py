@@ -8,7 +8,6 @@ are the same. A file of samples does not name the model; that of results does, a
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -109,8 +108,8 @@ def _asked(arguments: Any) -> list[dict[str, str]]:
 def _chat(text: str) -> list[dict[str, str]]:
     """Return the messages of a chat that is written as JSON; none of other texts."""
     try:
-        value = json.loads(text) if text.startswith("[{") else None
-    except ValueError:
+        value = json_of(text.encode("utf-8", "surrogatepass")) if text.startswith("[{") else None
+    except NotJson:
         return []
     messages = [message for message in value or () if isinstance(message, Mapping)]
     return [
