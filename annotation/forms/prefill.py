@@ -7,6 +7,8 @@ from django.utils.translation import gettext_lazy
 
 from annotation.models import Project, RoundKind
 from annotation.services.prefill_scope import PrefillRefused, check_able, endpoints_for
+from workers.domain.pricing import BUDGET
+from workers.forms.amounts import AmountField
 from workers.models import Endpoint
 
 LEVELS = [
@@ -28,8 +30,9 @@ class PrefillForm(forms.Form):
     )  # fmt: skip
     split = forms.ChoiceField(required=False)
     category = forms.ChoiceField(required=False)
-    budget = forms.DecimalField(
-        required=False, min_value=0, max_digits=12, decimal_places=4, label=gettext_lazy("Budget in US dollars"),
+    budget = AmountField(
+        BUDGET, required=False, min_value=0, max_digits=12, decimal_places=4,
+        label=gettext_lazy("Budget in US dollars"),
         help_text=gettext_lazy("A hard cap: no call is made that could exceed it."),
     )  # fmt: skip
     reasoning_tokens = forms.IntegerField(

@@ -30,6 +30,8 @@ from core.incoming.misfit import Misfit
 from core.incoming.shapes import Shape
 from core.language import gettext_noop
 from judge.domain import lexical
+from workers.domain.pricing import BUDGET
+from workers.forms.amounts import AmountField
 from workers.models import Endpoint
 
 MORE_JUDGES = gettext_noop("More judges")
@@ -129,8 +131,9 @@ class JudgingFields(forms.Form):
 
 
 class MoneyFields(forms.Form):
-    budget = forms.DecimalField(
-        required=False, min_value=0, max_digits=12, decimal_places=4, label=gettext_noop("Budget in US dollars"),
+    budget = AmountField(
+        BUDGET, required=False, min_value=0, max_digits=12, decimal_places=4,
+        label=gettext_noop("Budget in US dollars"),
         help_text=gettext_noop("A hard cap: no call is made that could exceed it."),
     )  # fmt: skip
     batch = forms.BooleanField(

@@ -15,6 +15,8 @@ from benchmark.services.anchor_plans import Watchable, WatchPlan, watchable_of
 from benchmark.services.plans import MOST_SEED, RunRefused
 from benchmark.suites.registry import suite_named
 from judge.domain.calibration.drift import FEWEST_BASELINE
+from workers.domain.pricing import BUDGET
+from workers.forms.amounts import AmountField
 
 USUAL = 20
 """Anchors of a watch that nobody chose otherwise."""
@@ -34,8 +36,8 @@ class WatchForm(forms.Form):
         help_text=gettext_lazy("Of the agreement with the first answers. A smaller one takes longer to be noticed.")
     )  # fmt: skip
     seed = forms.IntegerField(min_value=0, max_value=MOST_SEED, initial=1, label=gettext_lazy("Seed"))
-    budget = forms.DecimalField(
-        required=False, min_value=0, max_digits=12, decimal_places=4,
+    budget = AmountField(
+        BUDGET, required=False, min_value=0, max_digits=12, decimal_places=4,
         label=gettext_lazy("Budget of a repeat in US dollars"),
         help_text=gettext_lazy("A hard cap of each repeat, also of each at the start; empty for none."),
     )  # fmt: skip

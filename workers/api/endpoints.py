@@ -17,15 +17,19 @@ from core.api.refusals import CannotBeDone
 from core.idempotency.requests import PARAMETER, made_once
 from core.incoming.shapes import NothingIn
 from workers.access import ONLY_SITE_ADMIN
-from workers.api.requests import NAME, EndpointIn
+from workers.api.requests import EndpointIn
 from workers.api.shapes import EndpointOut
 from workers.models import Endpoint
 from workers.providers import registry
+from workers.services.endpoint_rules import TEXTS
 from workers.services.endpoints import save_endpoint
 from workers.tasks import start_try
 
 _NAME = OpenApiParameter(
-    "name", {"type": "string", "pattern": NAME}, OpenApiParameter.PATH, description="Name of the endpoint."
+    "name",
+    {"type": "string", "pattern": TEXTS["name"].pattern},
+    OpenApiParameter.PATH,
+    description="Name of the endpoint.",
 )
 _WHY = {
     403: ("You are not the site admin.", ONLY_SITE_ADMIN),

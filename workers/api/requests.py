@@ -8,39 +8,21 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, field_validator
 
 from core.incoming.misfit import refusal
-from core.incoming.shapes import Given, Like, Shape, Within, may_lack
-from workers.domain.pricing import Dollars
+from core.incoming.shapes import Given, Shape, Within, may_lack
+from workers.domain.pricing import FACTOR, PRICE, Dollars
 from workers.providers import registry
-from workers.services.endpoint_rules import BOUNDS
+from workers.services.endpoint_rules import BOUNDS, TEXTS
 
-NAME = r"^[-a-zA-Z0-9_]{1,60}$"
 _NULL_PRICE = "Null: unknown; free where nobody can send a bill (docs/models.md)."
-_LINE = r"^[^\u0000-\u001f\u007f]"
-_MONEY = 'a number of US dollars as a string, such as "0.15"'
 
-Name = Annotated[str, Like(NAME, "1 to 60 letters, digits, hyphens and underscores")]
-Model = Annotated[str, Like(_LINE + "+$", "1 to 200 characters on one line", max_length=200)]
-Revision = Annotated[str, Like(_LINE + "*$", "at most 100 characters on one line", max_length=100)]
-Family = Annotated[str, Like(_LINE + "*$", "at most 60 characters on one line", max_length=60)]
-Address = Annotated[
-    str,
-    Like(
-        r"^(https?://[!-~]+)?$",
-        "an address that begins with http:// or https://, of at most 300 characters",
-        max_length=300,
-    ),
-]
-Variable = Annotated[
-    str,
-    Like(
-        r"^([A-Z_][A-Z0-9_]*)?$",
-        "the name of an environment variable, in capitals and of at most 100 characters, never the key itself",
-        max_length=100,
-    ),
-]
-Price = Annotated[str, Like(r"^[0-9]{1,6}(\.[0-9]{1,6})?$", _MONEY), AfterValidator(Decimal)]
-"""A decimal number as a string, so that nothing is rounded on its way."""
-Factor = Annotated[str, Like(r"^[0-9](\.[0-9]{1,3})?$", 'a factor as a string, such as "0.5"'), AfterValidator(Decimal)]
+Name = Annotated[str, TEXTS["name"]]
+Model = Annotated[str, TEXTS["model"]]
+Revision = Annotated[str, TEXTS["revision"]]
+Family = Annotated[str, TEXTS["family"]]
+Address = Annotated[str, TEXTS["base_url"]]
+Variable = Annotated[str, TEXTS["api_key_env"]]
+Price = Annotated[str, PRICE, AfterValidator(Decimal)]
+Factor = Annotated[str, FACTOR, AfterValidator(Decimal)]
 
 
 def _within(field: str) -> Any:

@@ -12,8 +12,19 @@ from core.language import gettext_noop
 from workers.providers.contract import Usage
 
 MILLION = Decimal(1_000_000)
-Dollars = Annotated[str, Like(r"^[0-9]{1,8}(\.[0-9]{1,4})?$", 'a number of US dollars as a string, such as "25.00"')]
-"""An amount of money in JSON from outside."""
+
+
+def _amount(whole: int, decimals: int, expected: str) -> Like:
+    written = rf"[0-9]{{1,{whole}}}(\.[0-9]{{0,{decimals}}})?|\.[0-9]{{1,{decimals}}}"
+    return Like(f"^({written})$", expected)
+
+
+BUDGET = _amount(8, 4, 'a number of US dollars as a string, such as "25.00"')
+PRICE = _amount(6, 6, 'a number of US dollars as a string, such as "0.15"')
+FACTOR = _amount(1, 3, 'a factor as a string, such as "0.5"')
+"""How amounts are written, on pages, in commands and in JSON: as a text, so that nothing is rounded on its way."""
+AS_WRITTEN = gettext_noop("A number in digits is expected, with a point before its decimals, such as 0.15.")
+Dollars = Annotated[str, BUDGET]
 CHARACTERS_A_TOKEN = 3
 """A cautious estimate for ASCII, a third above what English text has, for budgets that must hold before a call is
 made."""

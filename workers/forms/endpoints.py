@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import partial
 
 from django import forms
 
 from core.language import gettext_noop
+from core.page_fields import ReadField
+from workers.forms.amounts import AmountField
 from workers.models import Endpoint
 from workers.providers.description import PRICES
 from workers.providers.keys import looks_like_key
 from workers.providers.registry import wants_address
-from workers.services.endpoint_rules import BOUNDS, NAME_SENTENCES, bound_sentence, check_endpoint
+from workers.services.endpoint_rules import AMOUNTS, BOUNDS, NAME_SENTENCES, bound_sentence, check_endpoint
 
 GROUPS = (
     (gettext_noop("The model"), "", ("name", "model", "revision", "family", "active")),
@@ -94,6 +97,7 @@ class EndpointForm(forms.ModelForm):
             ),
             "retry_after_cap": gettext_noop("Of a provider’s Retry-After."),
         }
+        field_classes = {name: partial(AmountField, like) for name, like in AMOUNTS.items()} | {"options": ReadField}
         error_messages = {
             "name": NAME_SENTENCES,
             "options": {"invalid": gettext_noop("A JSON object is expected, such as {} for none.")},

@@ -17,6 +17,9 @@ from workers.providers import registry
 from workers.providers.contract import Spec
 from workers.providers.description import Provider
 
+VARIABLE = "[A-Z_][A-Z0-9_]*"
+"""The name of an environment variable, as a regular expression of the whole text."""
+
 
 class EndpointQuerySet(models.QuerySet):
     def usable(self) -> EndpointQuerySet:
@@ -60,7 +63,7 @@ class Endpoint(models.Model):
         validators=[
             RegexValidator(
                 # capitals only: the keys of several providers look like a name in small letters
-                r"\A[A-Z_][A-Z0-9_]*\Z",
+                rf"\A{VARIABLE}\Z",
                 gettext_noop("The name of an environment variable is expected, in capitals, never the key itself."),
             )
         ],

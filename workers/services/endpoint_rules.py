@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
 
+from core.incoming.shapes import Like
 from core.incoming.text import unstorable
 from core.language import gettext_noop
-from workers.domain.pricing import exact_dollars
+from workers.domain.pricing import AS_WRITTEN, FACTOR, PRICE, exact_dollars
 from workers.models import Endpoint
+from workers.models.endpoint import VARIABLE
 from workers.providers import registry
 from workers.providers.addresses import check_allowed, check_host
+from workers.providers.description import PRICES
 from workers.providers.errors import BackendError, Rejected
 from workers.providers.keys import LOOKS_LIKE_A_KEY, looks_like_key, variable_problem
 from workers.providers.options import check_options, highest_prices
@@ -39,9 +43,36 @@ BOUNDS: dict[str, tuple[int, int]] = {
     "retry_after_cap": (0, DAY),
 }
 """The least and the most of every number: dollars per million tokens, a factor, counts, seconds."""
-_TEXTS = ("name", "model", "revision", "family", "options")
+
+
+def _text(field: str, pattern: str, expected: str) -> Like:
+    most = Endpoint._meta.get_field(field).max_length
+    return Like(pattern.replace("MOST", str(most)), expected.format(most=most), max_length=most)
+
+
+_LINE = r"^[^\u0000-\u001f\u007f]"
+TEXTS = {
+    "name": _text("name", r"^[-a-zA-Z0-9_]{1,MOST}$", "1 to {most} letters, digits, hyphens and underscores"),
+    "model": _text("model", f"{_LINE}+$", "1 to {most} characters on one line"),
+    "revision": _text("revision", f"{_LINE}*$", "at most {most} characters on one line"),
+    "family": _text("family", f"{_LINE}*$", "at most {most} characters on one line"),
+    "base_url": _text(
+        "base_url",
+        r"^([Hh][Tt][Tt][Pp][Ss]?://[!-~]+)?$",
+        "an address that begins with http:// or https://, of at most {most} characters",
+    ),
+    "api_key_env": _text(
+        "api_key_env",
+        f"^({VARIABLE})?$",
+        "the name of an environment variable, in capitals and of at most {most} characters, never the key itself",
+    ),
+}
+"""How texts are written, by field."""
+_ADDRESS = replace(TEXTS["base_url"], max_length=None)
+AMOUNTS = dict.fromkeys(PRICES, PRICE) | {"price_batch": FACTOR}
+"""How prices are written, by field."""
+_MAY_BE_KEYS = ("name", "model", "revision", "family", "options")
 _LINES = ("model", "revision", "family")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _ONE_LINE = gettext_noop("One line is expected, without tabs and other control characters.")
 _HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
 NAME_SENTENCES = {
@@ -56,7 +87,7 @@ Problems = dict[str, list[str]]
 
 def check_endpoint(endpoint: Endpoint) -> None:
     """Raise ValidationError with every field that is wrong, not only the first."""
-    keys = key_problems(endpoint)
+    keys, amounts = key_problems(endpoint), _amount_problems(endpoint)
     problems: Problems = {}
     for check in (lambda: check_provider(endpoint), endpoint.full_clean, lambda: check_address(endpoint)):
         try:
@@ -64,7 +95,12 @@ def check_endpoint(endpoint: Endpoint) -> None:
         except ValidationError as error:
             _add(problems, error)
     problems |= keys  # alone, because other sentences may repeat what was typed
-    for name, sentence in [*_bound_problems(endpoint), *_variable_problems(endpoint), *_line_problems(endpoint)]:
+    for name, sentence in [
+        *_bound_problems(endpoint),
+        *amounts,
+        *_variable_problems(endpoint),
+        *_line_problems(endpoint),
+    ]:
         problems.setdefault(name, [sentence])
     if not {"provider", "model", "options"} & set(problems):
         try:
@@ -92,7 +128,7 @@ def _add(problems: Problems, error: ValidationError) -> None:
 
 def key_problems(endpoint: Endpoint) -> Problems:
     """Return the fields that hold what looks like a key, each with a sentence that does not repeat it."""
-    texts = {name: getattr(endpoint, name) for name in _TEXTS} | {"base_url": _without_host(endpoint.base_url)}
+    texts = {name: getattr(endpoint, name) for name in _MAY_BE_KEYS} | {"base_url": _without_host(endpoint.base_url)}
     return {name: [LOOKS_LIKE_A_KEY] for name, value in texts.items() if looks_like_key(value)}
 
 
@@ -114,6 +150,16 @@ def _bound_problems(endpoint: Endpoint) -> list[tuple[str, str]]:
     return problems
 
 
+def _amount_problems(endpoint: Endpoint) -> list[tuple[str, str]]:
+    """Look at what was typed; a check of the model makes numbers of it."""
+    written = {name: getattr(endpoint, name) for name in AMOUNTS}
+    return [
+        (name, AS_WRITTEN)
+        for name, text in written.items()
+        if isinstance(text, str) and AMOUNTS[name].sentence_on(text)
+    ]
+
+
 def bound_sentence(name: str) -> str:
     """Return the sentence for a number out of its bounds."""
     low, high = BOUNDS[name]
@@ -129,7 +175,7 @@ def _line_problems(endpoint: Endpoint) -> list[tuple[str, str]]:
     """A model that was registered before can still be switched off."""
     if endpoint.pk and not endpoint.active:
         return []
-    return [(name, _ONE_LINE) for name in _LINES if _CONTROL.search(getattr(endpoint, name))]
+    return [(name, _ONE_LINE) for name in _LINES if TEXTS[name].sentence_on(getattr(endpoint, name))]
 
 
 def check_address(endpoint: Endpoint) -> None:
@@ -140,12 +186,13 @@ def check_address(endpoint: Endpoint) -> None:
         if (endpoint.active or not endpoint.pk) and registry.wants_address(endpoint.provider):
             raise ValidationError({"base_url": gettext_noop("It has no address: say where its server answers.")})
         return
+    is_plain = not _ADDRESS.sentence_on(endpoint.base_url)  # urlsplit would drop other characters
     try:
         parts = urlsplit(endpoint.base_url)
         host, _ = parts.hostname or "", parts.port  # a port that is not a number raises
     except ValueError:
         parts, host = None, ""
-    if parts is None or parts.scheme not in ("http", "https") or not _HOST.fullmatch(host) or not _is_plain(endpoint):
+    if parts is None or not is_plain or not _HOST.fullmatch(host):
         raise ValidationError({"base_url": _NO_ADDRESS})
     if parts.username is not None or parts.query or parts.fragment:
         raise ValidationError(
@@ -157,11 +204,6 @@ def check_address(endpoint: Endpoint) -> None:
         )
     _as_error_of("base_url", lambda: check_allowed(endpoint.base_url, settings.ENDPOINT_HOSTS))
     _as_error_of("base_url", lambda: check_host(host))
-
-
-def _is_plain(endpoint: Endpoint) -> bool:
-    """Return whether an address has no characters that urlsplit would drop."""
-    return endpoint.base_url.isascii() and endpoint.base_url.isprintable() and " " not in endpoint.base_url
 
 
 def check_own_options(endpoint: Endpoint) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from core.database_clock import at_once
 from core.language import gettext_noop
-from workers.domain.pricing import dollars, exact_dollars, unknown_price_sentence
+from workers.domain.pricing import BUDGET, dollars, exact_dollars, unknown_price_sentence
 from workers.models import COMPLETED, OPEN, Call, CallState, Endpoint, Item, ItemState, Job, JobState
 from workers.services.delivery import reopen_job
 from workers.services.handlers import closed, tell_cancelled
@@ -257,9 +257,8 @@ def resume_with(job: Job, budget: Decimal | None) -> None:
 
 
 def read_budget(text: str) -> Decimal | None:
-    """Return the budget that somebody typed: None for an empty text, NaN for what is not a number, which `check_budget`
-    refuses."""
-    try:
-        return Decimal(text.strip()) if text.strip() else None
-    except InvalidOperation:
-        return Decimal("NaN")
+    """Return the budget that somebody typed: None for an empty text, NaN for what is not an amount of money, which
+    `check_budget` refuses."""
+    if not text.strip():
+        return None
+    return Decimal("NaN") if BUDGET.sentence_on(text.strip()) else Decimal(text.strip())

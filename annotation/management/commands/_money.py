@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
-MOST_DOLLARS = 10**8
+from workers.domain.pricing import BUDGET
 
 
 def dollars(text: str | None) -> Decimal | None:
     """US dollars, None where nothing is said. Raises ValueError."""
     if text is None:
         return None
-    try:
-        value = Decimal(text)
-    except InvalidOperation:
-        value = Decimal("NaN")
-    if not value.is_finite() or not 0 <= value < MOST_DOLLARS or value != round(value, 4):
+    if BUDGET.sentence_on(text.strip()):
         raise ValueError(
             f"The budget is {text!r}; expected US dollars, 0 or more, with up to four decimals, such as 2.50."
         )
-    return value
+    return Decimal(text.strip())

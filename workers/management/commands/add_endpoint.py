@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-import json
 from argparse import ArgumentTypeError
 
+from core.incoming.text import NotJson, json_of
 from core.management.json_command import JsonCommand
 from workers.domain.pricing import UNKNOWN
 from workers.models import Endpoint
@@ -21,8 +21,8 @@ _SWITCHES = ("sets_temperature", "json_schema", "batches")
 
 def _json(text: str) -> object:
     try:
-        return json.loads(text)
-    except ValueError as error:
+        return json_of(text.encode("utf-8", "surrogatepass"), nan=True)  # on which the rules have a sentence
+    except NotJson as error:
         raise ArgumentTypeError(f"JSON is expected, such as '{{\"seed\": 1}}': {error}") from error
 
 
