@@ -28,7 +28,7 @@ def text_of(most: int) -> Like:
 MESSAGE, REMARK, REASON, ADDITION = words(MAX_MESSAGE), words(MAX_REASON), text_of(MAX_REASON), text_of(MAX_ADDITION)
 """A comment or its answer; why a proposition is flagged, or many cells are decided; why a cell is; what a project adds
 to a guideline."""
-LABEL = Like(rf"^[^\u0000]{{1,{MAX_LABEL}}}$", gettext_noop("a label"))
+LABEL = Like(words(MAX_LABEL).pattern, gettext_noop("a label"), max_length=MAX_LABEL)
 Label = Annotated[str, LABEL]
 NO_LABEL = text_of(MAX_LABEL)
 NoLabel = Annotated[str, NO_LABEL]

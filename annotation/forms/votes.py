@@ -19,7 +19,8 @@ DIMENSION_KEY = r"^[a-z][a-z0-9_]{0,19}$"
 DIMENSION_HELP = "Key of one of the project's dimensions, which the project's own address lists."
 MAX_DURATION_MS = 2**31 - 1
 
-Uid = Annotated[str, Like(UID, gettext_noop("a uid of 12 small letters and digits"))]
+UID_TEXT = Like(UID, gettext_noop("a uid of 12 small letters and digits"))
+Uid = Annotated[str, UID_TEXT]
 Dimension = Annotated[str, Like(DIMENSION_KEY, gettext_noop("the key of a dimension"))]
 Label = Annotated[
     str,

@@ -12,7 +12,7 @@ from workers.domain.pricing import AS_WRITTEN
 
 
 class AmountField(forms.DecimalField):
-    """A number that is written as the API takes it; what is out of its bounds is said first."""
+    """A number that is written as the API takes it; what is below zero is said by others."""
 
     def __init__(self, like: Like, **options: Any) -> None:
         self.like = like
@@ -20,6 +20,6 @@ class AmountField(forms.DecimalField):
 
     def clean(self, value: Any) -> Decimal | None:
         number = super().clean(value)
-        if isinstance(value, str) and value.strip() and self.like.sentence_on(value.strip()):
+        if number is not None and number >= 0 and isinstance(value, str) and self.like.sentence_on(value.strip()):
             raise forms.ValidationError(AS_WRITTEN, code="invalid")
         return number
