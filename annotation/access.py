@@ -12,6 +12,7 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext
 
+from annotation.domain.actors import NAMES_FOR_SCRIPTS
 from annotation.models import (
     Assignment,
     Membership,
@@ -40,7 +41,7 @@ class ProjectAccess:
     @property
     def context(self) -> dict:
         """The context that every page of a project gives its template."""
-        return {"project": self.project, "role": self.role.value}
+        return {"project": self.project, "role": self.role.value, "actor_names": NAMES_FOR_SCRIPTS}
 
 
 def project_access(user: User, slug: str, *, role: Role = Role.ANNOTATOR) -> ProjectAccess:

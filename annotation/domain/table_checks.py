@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from rapidfuzz import fuzz, process
 
+from annotation.domain.actors import JOINT
 from annotation.domain.reconciliation import DraftRow
 from annotation.domain.schema import WORLD, is_world
 from annotation.domain.tables import likely_actors
@@ -45,7 +46,7 @@ _STATE_OF_MIND = re.compile(
     re.IGNORECASE,
 )
 """What tells of a mind without naming what it holds: it may be one more than the wording names."""
-_PARTS = re.compile(r"\s*(?:,|;|&|/|\band\b|和|与|、)\s*")
+_PARTS = re.compile(rf"\s*{JOINT}\s*", re.IGNORECASE)
 _GROUPS = {"everyone", "everybody", "nobody", "others", "people", "all", "both", "group", "they", "大家", "所有人"}
 _ARTICLE = re.compile(r"^(?:the|a|an) ", re.IGNORECASE)
 

@@ -1,9 +1,9 @@
 // Names of actors: what is typed is completed in the field itself, as a spreadsheet does, with the rest selected.
+import { JOINT, WORLD } from "../actor_names.js";
 import { EMPTY } from "./rows.js";
 
-const SEPARATOR = /^(.*(?:,|;|&|\band\b|和|与|、)\s*)(.*)$/is;
-const JOIN = /\s*(?:,|;|&|\band\b|和|与|、)\s*$/i;
-export const WORLD = "world";
+const SEPARATOR = new RegExp(`^(.*${JOINT}\\s*)(.*)$`, "is");
+const JOIN = new RegExp(`\\s*${JOINT}\\s*$`, "i");
 
 // Names in the order in which they are offered: the world, those that rows use, those that the story mentions.
 export function namesOf(rows, mentioned) {

@@ -1,11 +1,12 @@
 // The editor of a draft: keyboard, autosave, undo, versions. Every change of a row goes through the queue of the labelling grid.
+import { isWorld } from "../actor_names.js";
 import { complete, namesOf, NumberedNames } from "./actors.js";
 import { Queue, request } from "../grid/queue.js";
 import { announce, leave, letLeave, sendBeforeLeaving, showState, showTrouble, tell } from "../grid/saving.js";
 import { ModelDraft } from "./model_draft.js";
 import { forgetRefused, keepRefused, refusedRows } from "./refused.js";
 import { commonAction, onKeys } from "./row_page.js";
-import { EMPTY, isEmpty, isWorld, newKey, newUid, pasted, Rows, withoutSentence } from "./rows.js";
+import { EMPTY, isEmpty, newKey, newUid, pasted, Rows, withoutSentence } from "./rows.js";
 import * as shown from "./story.js";
 import { PAUSE, Typing } from "./typing.js";
 

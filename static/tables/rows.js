@@ -12,7 +12,6 @@ export function withoutSentence(state) {
   return remark.length <= LONGEST.remark ? { ...state, order: "", remark } : null;
 }
 export const isEmpty = (state) => !(state.belief.trim() || state.remark.trim());
-export const isWorld = (actor) => actor.trim().toLowerCase() === "world";
 
 export class Rows {
   constructor() { this.byUid = new Map(); }

@@ -216,14 +216,15 @@ def test_rows_are_pasted_from_a_spreadsheet(editor, story, cast):
     assert table(story, cast.esi) == []
 
 
-def test_names_are_completed_also_in_groups(editor, story, cast):
+@pytest.mark.parametrize("joint", [" and ", "/"])
+def test_names_are_completed_also_in_groups(editor, story, cast, joint):
     editor.keyboard.type("ine")
     press(editor, "End")
-    editor.keyboard.type(" and to")
+    editor.keyboard.type(f"{joint}to")
     press(editor, "Tab")
     editor.keyboard.type("They are friends")
     wait_saved(editor)
-    assert table(story, cast.esi) == [("Ines and Tomas", "They are friends", "")]
+    assert table(story, cast.esi) == [(f"Ines{joint}Tomas", "They are friends", "")]
     marked = editor.evaluate("[...CSS.highlights.get('actor')].map((range) => range.toString())")
     assert sorted(marked) == ["Ines", "Ines", "Tomas", "Tomas"]
     press(editor, "Alt+t")
