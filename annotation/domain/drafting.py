@@ -10,7 +10,7 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Any
 from annotation.domain.answers import object_in
 from annotation.domain.drafts import LONGEST
 from annotation.domain.reconciliation import DraftRow
+from annotation.domain.schema import ORDERS
 from annotation.domain.table_checks import is_named
 from annotation.domain.tables import TableRow
 from core.language import gettext_noop
@@ -32,6 +33,9 @@ TOKENS_BESIDE, TOKENS_A_TOKEN = 800, 12
 """Room for the answer: a table of thirty rows is about ten times as long as its story."""
 _FOLDER = Path(__file__).parent / "prompts"
 _FIELDS = ("actor", "belief", "order")
+_MINDS = ("the facts of the world", "what an actor holds about the world", "what an actor holds about another mind")
+_MANY = 6
+"""The order from which on minds are counted rather than named one by one."""
 _MARKUP = re.compile(r"</?[A-Za-z!][^<>]*>|&(?:#\d+|#x[0-9a-f]+|[a-z]{2,8});", re.IGNORECASE)
 NO_OBJECT = gettext_noop("The answer holds no JSON object with rows.")
 LACKING = gettext_noop("{count} without an actor or a proposition")
@@ -41,16 +45,16 @@ FOREIGN = gettext_noop("{count} in another script than the story")
 REPEATED = gettext_noop("{count} said before")
 
 
-def drafting_request(*, story: str, reasoning_tokens: int = 0) -> Request:
-    """Return the request for a draft of one story's table. `reasoning_tokens` is what the answer may take beside its
-    text."""
+def drafting_request(*, story: str, orders: Sequence[str] = ORDERS, reasoning_tokens: int = 0) -> Request:
+    """Return the request for a draft of one story's table, whose rows can have these `orders`. `reasoning_tokens` is
+    what the answer may take beside its text."""
     shape = {"rows": [dict.fromkeys(_FIELDS, "…")]}
     question = (
         f"Story:\n{story}\n\nAnswer with one JSON object of this shape, an entry for each row in table order, at most "
         f"{MOST_ROWS}, and nothing else:\n{json.dumps(shape, ensure_ascii=False)}"
     )
     return Request(
-        messages=(Message("system", _directive()), Message("user", question)),
+        messages=(Message("system", _directive(tuple(orders))), Message("user", question)),
         max_tokens=TOKENS_BESIDE + TOKENS_A_TOKEN * estimated_tokens(story) + reasoning_tokens,
         temperature=0.0,
         schema=_answer_schema(),
@@ -59,8 +63,23 @@ def drafting_request(*, story: str, reasoning_tokens: int = 0) -> Request:
 
 
 @cache
-def _directive() -> str:
-    return (_FOLDER / PROMPT / "prompt.txt").read_text("utf-8").strip()
+def _directive(orders: tuple[str, ...]) -> str:
+    """Return the prompt as it is frozen; for other orders than its own with the sentence about these."""
+    text = (_FOLDER / PROMPT / "prompt.txt").read_text("utf-8").strip()
+    return text.replace(_about(ORDERS), _about(orders))
+
+
+def _about(orders: Sequence[str]) -> str:
+    """Return the sentence of the prompt that says what orders are."""
+    meanings = ", ".join(f'"{order}" for {_minds(int(order))}' for order in orders)
+    return f"The order counts minds: {meanings}."
+
+
+def _minds(order: int) -> str:
+    """Return what has an order, in the words of the prompt."""
+    if order < len(_MINDS):
+        return _MINDS[order]
+    return "a mind" + " about a mind" * (order - 1) if order < _MANY else f"{order} minds, each about the next"
 
 
 def _answer_schema() -> dict[str, Any]:
@@ -87,8 +106,9 @@ class Drafted:
     problem: str = ""
 
 
-def read_draft(text: str, story: str) -> Drafted:
-    """Return the rows of an answer about a story; the object may stand in prose or a code fence."""
+def read_draft(text: str, story: str, orders: Sequence[str] = ORDERS) -> Drafted:
+    """Return the rows of an answer about a story; the object may stand in prose or a code fence. An order that is none
+    of `orders` is left out."""
     document = object_in(text)
     answered = document.get("rows") if isinstance(document, dict) else None
     if not isinstance(answered, list):
@@ -97,7 +117,7 @@ def read_draft(text: str, story: str) -> Drafted:
         return Drafted((), gettext_noop("The answer has no rows."))
     if len(answered) > MOST_ROWS:
         return Drafted((), gettext_noop(f"The answer has {len(answered):,} rows; a draft has at most {MOST_ROWS}."))
-    rows, left_out = _usable(answered, scripts_of(story))
+    rows, left_out = _usable(answered, scripts_of(story), orders)
     problem = _told(left_out, len(answered))
     if not rows:
         return Drafted((), problem)
@@ -114,12 +134,14 @@ def _of_strangers(rows: int) -> str:
     return gettext_noop(f"{rows} rows have an actor whom the story does not name.") if rows else ""
 
 
-def _usable(answered: Iterable[Any], scripts: frozenset[str]) -> tuple[list[TableRow], Counter[str]]:
+def _usable(
+    answered: Iterable[Any], scripts: frozenset[str], orders: Sequence[str]
+) -> tuple[list[TableRow], Counter[str]]:
     rows: list[TableRow] = []
     left_out: Counter[str] = Counter()
     said: set[tuple[str, str]] = set()
     for entry in answered:
-        row = _row(entry)
+        row = _row(entry, orders)
         why = LACKING if row is None else _unusable(row, scripts)
         if row is not None and not why and (key := DraftRow(row.actor, row.belief).key) in said:
             why = REPEATED
@@ -131,11 +153,11 @@ def _usable(answered: Iterable[Any], scripts: frozenset[str]) -> tuple[list[Tabl
     return rows, left_out
 
 
-def _row(entry: Any) -> TableRow | None:
+def _row(entry: Any, orders: Sequence[str]) -> TableRow | None:
     if not isinstance(entry, Mapping):
         return None
     actor, belief, order = (_text(entry.get(name)) for name in _FIELDS)
-    return TableRow(actor, belief, order if order in ("0", "1", "2", "3") else "") if actor and belief else None
+    return TableRow(actor, belief, order if order in orders else "") if actor and belief else None
 
 
 def _text(value: Any) -> str:

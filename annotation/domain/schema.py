@@ -7,7 +7,7 @@ has those that come with the program.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from core.language import gettext
@@ -19,6 +19,12 @@ WORLD = "world"
 def is_world(actor: str) -> bool:
     """Return whether this is the name of the reserved actor, however it is written."""
     return actor.strip().casefold() == WORLD
+
+
+ORDER = "order"
+"""The key of the dimension that counts minds."""
+ORDERS = ("0", "1", "2", "3")
+"""The orders of rows where the schema has none of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +94,20 @@ class Schema:
     def keys(self) -> tuple[str, ...]:
         return tuple(self._by_key)
 
+    @property
+    def orders(self) -> tuple[str, ...]:
+        """The orders that a row of a belief table can have: the labels of the dimension `order`, where there is one and
+        all of them are numbers. An order counts minds, in any schema."""
+        own = self._by_key.get(ORDER)
+        return tuple(sorted(own.values, key=int)) if own and own.counts else ORDERS
+
+    @property
+    def own_orders(self) -> tuple[Label, ...]:
+        """The labels that are its orders, where these are others than those of every schema."""
+        if self.orders == ORDERS:
+            return ()
+        return tuple(sorted(self[ORDER].labels, key=lambda label: int(label.value)))
+
     def __getitem__(self, key: str) -> Dimension:
         return self._by_key[key]
 
@@ -96,6 +116,14 @@ class Schema:
 
     def is_legal(self, key: str, value: str) -> bool:
         return key in self._by_key and value in self._by_key[key].values
+
+
+def told_orders(orders: Sequence[str]) -> str:
+    """Return orders in words, in the language of the reader: "0 to 3"."""
+    first, last = orders[0], orders[-1]
+    if len(orders) > 2 and list(orders) == [str(number) for number in range(int(first), int(last) + 1)]:
+        return gettext("{first} to {last}").format(first=first, last=last)
+    return ", ".join(orders)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,13 @@ from rapidfuzz import fuzz, process
 
 from annotation.domain.actors import JOINT
 from annotation.domain.reconciliation import DraftRow
-from annotation.domain.schema import WORLD, is_world
+from annotation.domain.schema import ORDERS, WORLD, is_world, told_orders
 from annotation.domain.tables import likely_actors
 from core.language import gettext
 
 NEAR = 90.0
 """The score out of 100 from which two propositions of one actor are said to be nearly the same."""
 _CLOSE_NAME = 70.0
-_ORDERS = ("0", "1", "2", "3")
 _PRONOUN = re.compile(r"\b(he|she|they|him|them|himself|herself|themselves|hers|theirs)\b|[他她]们?", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"\b(his|her|their)\b", re.IGNORECASE)
 _NAME = re.compile(r"\b[A-Z]\w+")
@@ -59,12 +58,15 @@ class Warned:
     text: str
 
 
-def checks(rows: Sequence[DraftRow], texts: Sequence[str]) -> list[list[Warned]]:
-    """Return the warnings of each row of a table. `texts` are the story and its translations."""
+def checks(rows: Sequence[DraftRow], texts: Sequence[str], orders: Sequence[str] = ORDERS) -> list[list[Warned]]:
+    """Return the warnings of each row of a table. `texts` are the story and its translations, `orders` those that a row
+    can have."""
     names = list({name: None for text in texts for name in likely_actors(text)})
     repeated = _repeated(rows)
     return [
-        [*_actor(row, texts, names), *_belief(row), *_order(row), *repeated.get(at, [])] if row.belief.strip() else []
+        [*_actor(row, texts, names), *_belief(row), *_order(row, orders), *repeated.get(at, [])]
+        if row.belief.strip()
+        else []
         for at, row in enumerate(rows)
     ]
 
@@ -145,30 +147,39 @@ def depth_of(actor: str, belief: str) -> int:
     return 1 + len(subjects)
 
 
-def _order(row: DraftRow) -> list[Warned]:
-    warning = _of_order(row)
+def _order(row: DraftRow, orders: Sequence[str]) -> list[Warned]:
+    warning = _of_order(row, orders)
     return [Warned("order", warning)] if warning else []
 
 
-def _of_order(row: DraftRow) -> str:
+def _of_order(row: DraftRow, orders: Sequence[str]) -> str:
     """Return what is odd about the order of a row; empty where nothing is."""
     order = row.order.strip()
     if not order:
         return ""
-    if order not in _ORDERS:
-        return gettext("The order is {order}; expected 0 to 3.").format(order=order)
-    is_fact = is_world(row.actor)
-    if is_fact and order != "0":
-        return gettext("Narrated facts (world) have order 0, not {order}.").format(order=order)
-    if not is_fact and row.actor.strip() and order == "0":
-        return gettext("Order 0 is for narrated facts (world); an actor's own belief has 1.")
+    if order not in orders:
+        return gettext("The order is {order}; expected {orders}.").format(order=order, orders=told_orders(orders))
+    if "0" in orders and (warning := _of_fact(row, order)):
+        return warning
     depth = depth_of(row.actor, row.belief)
-    if int(order) < depth <= 3:
+    if str(depth) not in orders:
+        return ""
+    if int(order) < depth:
         return gettext("The wording names a mind within a mind: order {depth}?").format(depth=depth)
     if int(order) > max(depth, 1) + bool(_STATE_OF_MIND.search(row.belief)):
         return gettext("The wording names fewer minds than order {order} has: order {depth}?").format(
             order=order, depth=depth
         )
+    return ""
+
+
+def _of_fact(row: DraftRow, order: str) -> str:
+    """Return what is odd where facts have an order of their own; empty where nothing is."""
+    is_fact = is_world(row.actor)
+    if is_fact and order != "0":
+        return gettext("Narrated facts (world) have order 0, not {order}.").format(order=order)
+    if not is_fact and row.actor.strip() and order == "0":
+        return gettext("Order 0 is for narrated facts (world); an actor's own belief has 1.")
     return ""
 
 

@@ -88,7 +88,7 @@ def words_of(rows: Iterable[DraftRow]) -> list[Words]:
 def warnings_of(table: BeliefTable, story: Story) -> dict[str, list[Warned]]:
     """Return row → warnings, for rows with any."""
     rows = list(live_rows(table))
-    warnings = checks(words_of(rows), [story.text, *story.translations.values()])
+    warnings = checks(words_of(rows), [story.text, *story.translations.values()], story.project.schema.orders)
     return {row.uid: warned for row, warned in zip(rows, warnings, strict=True) if warned}
 
 

@@ -169,7 +169,7 @@ def estimate(
 def _requests(project: Project, scope: Scope, kind: str, level: int | None, room: int) -> Iterator[Request]:
     """Yield the request for each story of the scope."""
     if level is None or kind == RoundKind.TABLES:
-        yield from (table_drafting.table_request(story, room) for story in scope.stories)
+        yield from (table_drafting.table_request(story, room, project.schema.orders) for story in scope.stories)
         return
     schema, rows_of = project.schema, rows_by_story(scope.stories)
     for story in scope.stories:

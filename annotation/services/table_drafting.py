@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.domain.drafting import drafting_request, read_draft
@@ -22,16 +23,21 @@ TAKEN_MEANWHILE = gettext_noop(
 )
 
 
-def table_request(story: Story, room: int) -> Request:
-    """Return the request for a draft of the story's table; `room` is the number of tokens for reasoning."""
-    return drafting_request(story=story.text, reasoning_tokens=room)
+def table_request(story: Story, room: int, orders: Sequence[str]) -> Request:
+    """Return the request for a draft of the story's table; `room` is the number of tokens for reasoning, `orders` are
+    those of the project's schema."""
+    return drafting_request(story=story.text, orders=orders, reasoning_tokens=room)
+
+
+def _stories(items: Iterable[Item]) -> QuerySet[Story]:
+    return Story.objects.filter(uid__in=[item.key for item in items]).select_related("project")
 
 
 class TableDraftHandler(JobHandler):
     """Ask for the table of each story, and keep the rows of answers as what experts may begin with."""
 
     def ask(self, items: Sequence[Item]) -> Mapping[int, Request | str]:
-        stories = {story.uid: story for story in Story.objects.filter(uid__in=[item.key for item in items])}
+        stories = {story.uid: story for story in _stories(items)}
         open_ = without_table(stories.values())
         requests: dict[int, Request | str] = {}
         for item in items:
@@ -41,13 +47,15 @@ class TableDraftHandler(JobHandler):
             elif story.pk not in open_:
                 requests[item.pk] = BEGUN_MEANWHILE
             else:
-                requests[item.pk] = table_request(story, item.job.params.get("reasoning_tokens", 0))
+                requests[item.pk] = table_request(
+                    story, item.job.params.get("reasoning_tokens", 0), story.project.schema.orders
+                )
         return requests
 
     def receive(self, answered: Sequence[tuple[Item, Call]]) -> Mapping[int, Received]:
         # Locked, so that nobody begins a table while its draft is written.
-        rows = Story.objects.select_for_update(of=("self",)).order_by("pk")
-        stories = {story.uid: story for story in rows.filter(uid__in=[item.key for item, _ in answered])}
+        rows = _stories(item for item, _ in answered)
+        stories = {story.uid: story for story in rows.select_for_update(of=("self",)).order_by("pk")}
         open_ = without_table(stories.values())
         received: dict[int, Received] = {}
         for item, call in answered:
@@ -65,7 +73,7 @@ def _take(item: Item, call: Call, story: Story, *, is_open: bool) -> Received:
     """Keep the usable rows of an answer, and say what became of it."""
     if call.state in ("refused", "unusable"):
         return Received(ItemState.UNUSABLE, call.problem or gettext_noop("The model refused to answer."))
-    drafted = read_draft(call.answer, story.text)
+    drafted = read_draft(call.answer, story.text, story.project.schema.orders)
     if not drafted.rows:
         return Received(ItemState.UNUSABLE, f"{call.problem} {drafted.problem}".strip())
     if not is_open:

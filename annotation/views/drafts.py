@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.access import ProjectAccess, project_access, story_of
 from annotation.domain.drafts import RowState
+from annotation.domain.schema import told_orders
 from annotation.domain.tables import likely_actors
 from annotation.forms.drafts import RowChangesIn
 from annotation.models import BeliefTable, Role, Story
@@ -37,6 +38,7 @@ def draft(request: HttpRequest, slug: str, story: str) -> HttpResponse:
         "story": row,
         "navigation": "annotation:tables",
         "state": state,
+        "own_orders": access.project.schema.own_orders,
         "closed": closed,
         "rows": [{"row": one, "mark": arms.mark_of_row(one).value} for one in rows],
         "begun": begun,
@@ -70,12 +72,14 @@ def _settings(
 ) -> dict:
     """Return what the editor's script needs: rows with their warnings, names to complete, addresses, the clock, and the
     model's draft where the expert began with one."""
-    place = [access.project.slug, story.uid]
+    place, orders = [access.project.slug, story.uid], access.project.schema.orders
     return {
         "annotator": access.user.pk,
         "story": story.uid,
         "now": timezone.now().isoformat(),
         "names": likely_actors(story.text),
+        "orders": orders,
+        "orders_told": told_orders(orders),
         "rows": [_row(row.uid, service.state_of_row(row)) for row in rows],
         "model": _model(begun),
         "warnings": _warnings(own, story) if own else {},

@@ -13,6 +13,7 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import ProjectAccess, project_access, story_of, unfinished
+from annotation.domain.schema import told_orders
 from annotation.domain.tables import likely_actors
 from annotation.forms.lanes import DecisionsIn, LinkIn
 from annotation.models import DraftRow, LaneRow, Role, Story
@@ -47,6 +48,7 @@ def reconcile(request: HttpRequest, slug: str, story: str) -> HttpResponse:
         "story": row,
         "navigation": "annotation:tables",
         "state": state,
+        "own_orders": access.project.schema.own_orders,
         "lanes": _LANES,
         "writers": [_name(draft.author) for draft in state.submitted],
         "shows_order": row.pk not in unfinished(access),  # who still labels the story is not told a label of it
@@ -100,12 +102,14 @@ def _mark(row: DraftRow | None) -> str:
 
 
 def _settings(access: ProjectAccess, story: Story, state: service.State) -> dict[str, Any]:
-    place = [access.project.slug, story.uid]
+    place, orders = [access.project.slug, story.uid], access.project.schema.orders
     return {
         "annotator": access.user.pk,
         "story": story.uid,
         "now": timezone.now().isoformat(),
         "names": likely_actors(story.text),
+        "orders": orders,
+        "orders_told": told_orders(orders),
         "lanes": _lanes(story, state),
         "urls": {
             "save": reverse("annotation:save_lanes", args=place),

@@ -187,20 +187,24 @@ function type(uid, field, value) {
 function sentence(row, fitting) {
   if (!fitting) {
     render();
-    return tell(gettext("The order is a number, 0 to 3. This is too long for the remark, too; nothing of it was taken."));
+    return tell(gettext("The order is a number, {orders}. This is too long for the remark, too; nothing of it was taken.", { orders: settings.orders_told }));
   }
   act("type", [{ uid: row.uid, state: fitting }]);
   focus(row.uid, "remark", fitting.remark.length);
-  return tell(gettext("The order is a number, 0 to 3. What you wrote stands in the remark."));
+  return tell(gettext("The order is a number, {orders}. What you wrote stands in the remark.", { orders: settings.orders_told }));
 }
 
-// Narrated facts have order 0 and beliefs of an actor do not; whatever else the expert wrote stays.
-const orderFor = (actor, order) => (isWorld(actor) ? "0" : order === "0" ? "1" : order);
+// Narrated facts have order 0, where there is one, and beliefs of an actor do not; whatever else the expert wrote stays.
+const OWN = settings.orders.includes("1") ? "1" : "";
+function orderFor(actor, order) {
+  if (!settings.orders.includes("0")) return order;
+  return isWorld(actor) ? "0" : order === "0" ? OWN : order;
+}
 // The order that a new row took over is of the actor there: nobody wrote it of another one, who begins with a belief of their own.
 function orderOf(row, actor) {
   const { actor: before, order } = row.state;
   const isAnothers = !row.stored && order && actor.trim() !== before.trim();
-  return orderFor(actor, isAnothers ? "1" : order);
+  return orderFor(actor, isAnothers ? OWN : order);
 }
 
 // A row that is only opened: it is stored with its first letter.

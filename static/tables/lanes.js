@@ -202,11 +202,11 @@ function type(uid, field, value) {
 function sentence(row, fitting) {
   if (!fitting) {
     render();
-    return tell(gettext("The order is a number, 0 to 3. This is too long for the remark, too; nothing of it was taken."));
+    return tell(gettext("The order is a number, {orders}. This is too long for the remark, too; nothing of it was taken.", { orders: settings.orders_told }));
   }
   act([{ row: row.row, state: fitting }]);
   edit("remark");
-  return tell(gettext("The order is a number, 0 to 3. What you wrote stands in the remark."));
+  return tell(gettext("The order is a number, {orders}. What you wrote stands in the remark.", { orders: settings.orders_told }));
 }
 
 // A row that is decided keeps its decision until the question is answered; the same decision again only goes on.
@@ -404,7 +404,7 @@ function onKey(event) {
   if (target.closest("button, a, summary") && (key === "Enter" || key === " ")) return undefined;
   if (asked && (key === "Enter" || key === "Escape")) return key === "Enter" ? replace : closeQuestion;
   if (key === "Escape" && linking) return link;
-  if (/^[0-3]$/.test(key)) return () => setOrder(key);
+  if (settings.orders.includes(key)) return () => setOrder(key);
   return KEYS[key];
 }
 onKeys(onKey);

@@ -1,4 +1,4 @@
-"""The grid of a project with a label schema of its own, in real Chromium."""
+"""The grid and the editor of a project with a label schema of its own, in real Chromium."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 from django.core.management import call_command
 
 from annotation.models import Vote
+from tests.browser import test_drafts as drafts
 from tests.browser.test_grid import TEXT, enter
 from tests.browser.waiting import wait_until
 from tests.own_schema import LABELS, document, write
@@ -50,3 +51,23 @@ def test_the_active_cell_of_many_columns_is_in_sight_beside_its_proposition(open
     page.keyboard.press("Home")
     cell, row = page.locator("td:focus").bounding_box(), page.locator("tr[data-active] > th").bounding_box()
     assert row["x"] + row["width"] <= cell["x"]
+
+
+def test_the_editor_of_a_table_takes_the_orders_of_the_schema(page, login, cast, make_story, tmp_path):
+    call_command("load_schema", write(tmp_path), stdout=io.StringIO())
+    cast.project.schema_name = "eight"
+    cast.project.save()
+    story = make_story(text=TEXT)
+    story.tables.all().delete()
+    login(page, cast.esi)
+    drafts.enter(page, story)
+    drafts.press(page, "Alt+1")  # the world, which has no order of its own here
+    page.keyboard.type("The key is in the bag")
+    drafts.press(page, "Tab")
+    assert page.input_value("#rows [data-field=order]") == ""
+    assert page.inner_text("#order-hint") == "Order counts minds. 1 It is 1. 2 It is 2. It may stay empty."
+    drafts.press(page, "3")
+    drafts.wait_saved(page)
+    wait_until(page, "document.querySelector('.row-notes').textContent.includes('The order is 3; expected 1, 2.')")
+    page.keyboard.insert_text("a" * 600)
+    assert "The order is a number, 1, 2." in page.inner_text("#told")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
+from annotation.domain import drafting
 from annotation.domain.drafting import MOST_ROWS, drafting_request, read_draft
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA, SHIPPED
 
 STORY = "Ines puts the key in the bag. Tomas says “no” and moves it."
 CHINESE = "小明把钥匙放进包里。"
@@ -68,3 +71,28 @@ def test_the_request_holds_the_story_and_room_for_its_table():
     assert "Ines {puts} the key." in request.messages[1].content and request.max_tokens > 1300
     assert request.task == {"kind": "extract", "form": "structured", "story": "Ines {puts} the key."}
     assert drafting_request(story="Ines. " * 500).max_tokens > request.max_tokens
+
+
+def directive(orders) -> str:
+    return drafting_request(story=STORY, orders=orders).messages[0].text
+
+
+def test_the_prompt_is_the_frozen_one_for_every_schema_that_comes_with_the_program():
+    frozen = (Path(drafting.__file__).parent / "prompts" / "drafting-1" / "prompt.txt").read_text("utf-8").strip()
+    assert {directive(schema.orders) for schema in SHIPPED.values()} == {frozen}
+    assert drafting_request(story=STORY) == drafting_request(story=STORY, orders=DEFAULT_SCHEMA.orders)
+
+
+def test_the_prompt_names_the_orders_of_a_schema_of_its_own():
+    frozen, own = directive(DEFAULT_SCHEMA.orders), directive(("1", "2", "4", "7"))
+    assert (
+        'counts minds: "1" for what an actor holds about the world, "2" for what an actor holds about another mind, '
+        '"4" for a mind about a mind about a mind about a mind, "7" for 7 minds, each about the next.\n'
+    ) in own
+    assert [a == b for a, b in zip(frozen.splitlines(), own.splitlines(), strict=True)].count(False) == 1
+
+
+def test_an_order_that_the_schema_has_not_is_left_out():
+    answer = rows(("Ines", "The key is in the bag", "4"), ("world", "It rains", "0"))
+    assert [row.order for row in read_draft(answer, STORY, ("1", "4")).rows] == ["4", ""]
+    assert [row.order for row in read_draft(answer, STORY).rows] == ["", "0"]

@@ -2,13 +2,15 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from annotation.domain.schema import CHECKS, cross_check
+from annotation.domain.schema import CHECKS, ORDERS, Label, cross_check, told_orders
 from annotation.domain.schema_files import BadSchema, document_of, read_schema, schema_of_document
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA, SHIPPED, version_shown
+from tests import own_schema
 
 
 def test_seven_dimensions_with_the_published_label_sets():
@@ -76,6 +78,22 @@ def test_the_schema_of_the_documentation_can_be_loaded():
 
 def test_dimensions_of_whole_numbers_are_known():
     assert [one.key for one in DEFAULT_SCHEMA.dimensions if one.counts] == ["order"]
+
+
+def test_orders_of_rows_are_the_numbers_that_the_schema_has_for_them():
+    own = schema_of_document(own_schema.document(), "eight.json")
+    assert (DEFAULT_SCHEMA.orders, DEFAULT_SCHEMA.own_orders) == (ORDERS, ())
+    assert (own.orders, [label.meaning for label in own.own_orders]) == (("1", "2"), ["It is 1.", "It is 2."])
+    words, numbers = (
+        replace(own, dimensions=(replace(own["order"], labels=labels),))
+        for labels in (
+            (Label("low", 0, "Low."), Label("1", 1, "One.")),
+            (Label("10", 0, "Ten."), Label("9", 1, "Nine.")),
+        )
+    )
+    assert (words.orders, words.own_orders, numbers.orders) == (ORDERS, (), ("9", "10"))
+    assert replace(own, dimensions=own.dimensions[2:]).orders == ORDERS
+    assert [told_orders(schema.orders) for schema in (own, words, numbers)] == ["1, 2", "0 to 3", "9, 10"]
 
 
 def changed(change) -> bytes:

@@ -118,3 +118,19 @@ def test_an_order_that_does_not_fit_the_wording_is_warned_of(row, text):
 def test_a_state_of_mind_may_be_one_mind_more_than_the_wording_names():
     assert said(("Ines", "Tomas is hurt", "2")) == [[]]
     assert said(("Ines", "Tomas is hurt", "3")) != [[]]
+
+
+@pytest.mark.parametrize(
+    ("row", "text"),
+    [
+        (("Ines", "It rains", "0"), "The order is 0; expected 1, 2."),
+        (("Ines", "It rains", "3"), "The order is 3; expected 1, 2."),
+        (("world", "It rains", "1"), None),
+        (("Ines", "Tomas thinks that it rains", "1"), "order 2?"),
+        (("Ines", "Tomas saw that Bea felt cold", "2"), None),
+    ],
+)
+def test_orders_of_a_schema_of_its_own_are_taken_and_others_are_warned_of(row, text):
+    """A schema without order 0 has none for facts, and no order is proposed that it has not."""
+    told = [warned.text for warned in checks([DraftRow(*row)], [TEXT], ("1", "2"))[0] if warned.field == "order"]
+    assert told == [] if text is None else text in told[0]
