@@ -17,7 +17,7 @@ from annotation.domain.formats import RECORDS, CorpusFormat
 from annotation.domain.problems import Problem
 from annotation.domain.records import belief_layout, fingerprint, record_layout
 from annotation.domain.stories_csv import read_stories
-from annotation.domain.story_rows import MAX_NUMBER, MAX_STORY_LENGTH, PropositionRow, StoryRow
+from annotation.domain.story_rows import MAX_CATEGORY_LENGTH, MAX_NUMBER, MAX_STORY_LENGTH, PropositionRow, StoryRow
 from core.incoming.encodings import BadText, Lines, utf8_lines
 from core.incoming.misfit import Misfit, refusal
 from core.incoming.shapes import Counted, Like, Open, Within
@@ -77,7 +77,10 @@ def _story(text: str) -> str:
 
 StoryText = Annotated[str, AfterValidator(_story)]
 Number = Annotated[int, Within(0, MAX_NUMBER, gettext_noop("a whole number from 0 to 2^63 - 1"))]
-CategoryName = Annotated[str, Like(r"(?s)^.{1,120}$", gettext_noop("a text of 1 to 120 characters"))]
+CategoryName = Annotated[
+    str,
+    Like(rf"(?s)^.{{1,{MAX_CATEGORY_LENGTH}}}$", gettext_noop(f"a text of 1 to {MAX_CATEGORY_LENGTH} characters")),
+]
 
 
 class _Belief(Open):
@@ -146,7 +149,7 @@ def story_of_question(record: dict[str, Any], file: str, line: int, *, language:
 
 def category_of(file: str) -> str:
     """ToMBench names a file after its task; records use the same names."""
-    return Path(file).stem[:120]
+    return Path(file).stem[:MAX_CATEGORY_LENGTH]
 
 
 def read_file(

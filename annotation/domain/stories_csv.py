@@ -11,7 +11,7 @@ from annotation.domain.columns import as_shown, cell_of, columns_of
 from annotation.domain.problems import Problem
 from annotation.domain.records import fingerprint
 from annotation.domain.spreadsheet import defused, restored
-from annotation.domain.story_rows import MAX_NUMBER, MAX_STORY_LENGTH, StoryRow
+from annotation.domain.story_rows import MAX_CATEGORY_LENGTH, MAX_NUMBER, MAX_STORY_LENGTH, StoryRow
 from core.incoming.sheets import SheetRow
 from core.language import gettext_noop
 
@@ -19,7 +19,6 @@ REQUIRED = ("story",)
 SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "story": ("text",), "story_id": ("number", "id"), "category": ("story_category",), "translation": (),
 }  # fmt: skip
-_LONGEST_CATEGORY = 120
 
 
 def read_stories(sheet: Iterable[SheetRow], file: str, *, language: str) -> Iterator[StoryRow | Problem]:
@@ -62,14 +61,14 @@ def _problem(cells: list[str], at: Mapping[str, int]) -> str:
     number = as_shown(number)
     if number and not (number.isascii() and number.isdecimal() and len(number) < 20 and int(number) <= MAX_NUMBER):
         return gettext_noop(f"story_id is {number[:40]!r}; expected a whole number, or nothing for the next free one.")
-    if len(category.strip()) > _LONGEST_CATEGORY:
-        return gettext_noop(f"category has {len(category)} characters; expected at most {_LONGEST_CATEGORY}.")
+    if len(category.strip()) > MAX_CATEGORY_LENGTH:
+        return gettext_noop(f"category has {len(category)} characters; expected at most {MAX_CATEGORY_LENGTH}.")
     return ""
 
 
 def _row(cells: list[str], at: Mapping[str, int], file: str, line: int, language: str) -> StoryRow:
     text, translation = restored(cell_of(cells, at, "story")), restored(cell_of(cells, at, "translation"))
-    category = restored(cell_of(cells, at, "category")).strip() or Path(file).stem[:_LONGEST_CATEGORY]
+    category = restored(cell_of(cells, at, "category")).strip() or Path(file).stem[:MAX_CATEGORY_LENGTH]
     number = as_shown(cell_of(cells, at, "story_id"))
     row = StoryRow(file, line, category, text, language=language)
     if translation.strip():

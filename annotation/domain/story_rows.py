@@ -6,6 +6,8 @@ import hashlib
 from dataclasses import dataclass, field
 
 MAX_STORY_LENGTH = 200_000
+MAX_CATEGORY_LENGTH = 120
+MAX_SPLIT_LENGTH = 40
 MAX_NUMBER = 2**63 - 1
 
 

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy
 
 from annotation.domain.drafts import LONGEST
 from annotation.domain.formats import IMPORTED, WHAT_IT_SEEMS
-from annotation.domain.story_rows import MAX_STORY_LENGTH
+from annotation.domain.story_rows import MAX_CATEGORY_LENGTH, MAX_SPLIT_LENGTH, MAX_STORY_LENGTH
 from annotation.domain.tables import BadTable, read_rows
 from annotation.forms.values import text_of, words
 from annotation.models import Category, Project, Story
@@ -57,7 +57,7 @@ class ChosenForm(forms.Form):
     )
     split = forms.SlugField(
         required=False,
-        max_length=40,
+        max_length=MAX_SPLIT_LENGTH,
         label=gettext_lazy("Put ticked stories into the split"),
         error_messages=SPLIT_TOLD,
     )
@@ -96,13 +96,13 @@ class SplitForm(forms.Form):
     """The names of two parts, and the categories to draw from: so many stories of each, or a number of its own."""
 
     name = forms.SlugField(
-        max_length=40,
+        max_length=MAX_SPLIT_LENGTH,
         initial="calibration",
         label=gettext_lazy("Name of the part set apart"),
         error_messages=SPLIT_TOLD,
     )
     rest = forms.SlugField(
-        max_length=40, initial="main", label=gettext_lazy("Name of the rest"), error_messages=SPLIT_TOLD
+        max_length=MAX_SPLIT_LENGTH, initial="main", label=gettext_lazy("Name of the rest"), error_messages=SPLIT_TOLD
     )
     per_category = forms.IntegerField(min_value=1, max_value=10000, initial=3, label=gettext_lazy("Stories a category"))
     seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, initial=1)
@@ -206,7 +206,7 @@ class TypedStoryForm(forms.Form):
         widget=forms.Textarea({"rows": 5}),
     )
     category = forms.CharField(
-        max_length=120,
+        max_length=MAX_CATEGORY_LENGTH,
         label=gettext_lazy("Category"),
         help_text=gettext_lazy("Such as the task that the story is of; stories are split and counted by it."),
     )

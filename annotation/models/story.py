@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from django.db import models
 
+from annotation.domain.story_rows import MAX_CATEGORY_LENGTH, MAX_SPLIT_LENGTH
 from annotation.models.project import Project
 from core.ids import OpaqueModel
 
@@ -10,7 +11,7 @@ class Category(models.Model):
     """A story's task family, verbatim as its source spells it."""
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="categories")
-    name = models.CharField(max_length=120)
+    name = models.CharField(max_length=MAX_CATEGORY_LENGTH)
 
     class Meta:
         ordering = ["name"]
@@ -25,7 +26,7 @@ class Split(models.Model):
     """A named part of the corpus. `seed` is the one that drew it, null where people chose."""
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="splits")
-    name = models.SlugField(max_length=40)
+    name = models.SlugField(max_length=MAX_SPLIT_LENGTH)
     seed = models.BigIntegerField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 

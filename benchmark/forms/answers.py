@@ -27,8 +27,6 @@ from core.catalogues.patterns import translated
 from core.joints import told
 from core.language import gettext_noop
 
-MOST_NAME = 200
-
 
 class AnswersForm(RefusableForm, SampleFields):
     """Files of answers to a suite's samples. Settings that answers are read by have fields under their names, those
@@ -43,7 +41,7 @@ class AnswersForm(RefusableForm, SampleFields):
     )  # fmt: skip
     model = forms.CharField(
         required=False,
-        max_length=MOST_NAME,
+        max_length=MOST_TITLE,
         label=gettext_noop("Model"),
         help_text=gettext_noop("Where the files do not name it."),
     )

@@ -9,6 +9,7 @@ from rest_framework import serializers
 
 from annotation.api.dimensions import DimensionKey
 from annotation.api.shapes.corpus import StoryFilter
+from annotation.domain.story_rows import MAX_CATEGORY_LENGTH, MAX_SPLIT_LENGTH
 from annotation.forms.values import REMARK, Label, Tag, whole
 from annotation.forms.votes import DIMENSION_KEY, Dimension, Uid
 from annotation.services.adjudication_bulk import MOST_ALIKE
@@ -24,8 +25,8 @@ class MajoritiesIn(Shape):
 
     seen_until: Moment = Field(description="As the preview said it.")
     dimension: Annotated[str, Like(rf"^$|{DIMENSION_KEY}", "the key of a dimension, or nothing")] = ""
-    category: Annotated[str, Like(r"^[^\u0000]*$", "the name of a category", max_length=120)] = ""
-    split: Annotated[str, Like(r"^[-\w]*$", "the name of a split", max_length=40)] = ""
+    category: Annotated[str, Like(r"^[^\u0000]*$", "the name of a category", max_length=MAX_CATEGORY_LENGTH)] = ""
+    split: Annotated[str, Like(r"^[-\w]*$", "the name of a split", max_length=MAX_SPLIT_LENGTH)] = ""
 
 
 class SeenCellIn(Shape):

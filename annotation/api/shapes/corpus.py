@@ -8,6 +8,7 @@ from pydantic import Field
 from rest_framework import serializers
 
 from annotation.domain.drafts import LONGEST
+from annotation.domain.story_rows import MAX_CATEGORY_LENGTH, MAX_SPLIT_LENGTH
 from annotation.domain.tables import MAX_ROWS
 from annotation.forms.values import text_of, whole, words
 from annotation.models import Project, Proposition, Role, Story
@@ -16,10 +17,10 @@ from core.incoming.shapes import Counted, Shape
 
 
 class StoryFilter(Strict):
-    split = Pattern(r"^[-\w]+$", max_length=40, required=False, help_text="Only stories of this split.")
+    split = Pattern(r"^[-\w]+$", max_length=MAX_SPLIT_LENGTH, required=False, help_text="Only stories of this split.")
     category = serializers.RegexField(
         r"^[^\u0000]+$",
-        max_length=120,
+        max_length=MAX_CATEGORY_LENGTH,
         required=False,
         trim_whitespace=False,
         help_text="Only stories of this category, spelt as it is there.",
