@@ -47,7 +47,7 @@ def classes_in(names: tuple[str, ...], base: type) -> Iterator[type]:
     for name in names:
         package = importlib.import_module(name)
         inner = pkgutil.walk_packages(getattr(package, "__path__", ()), f"{name}.")
-        for module in (package, *(importlib.import_module(found.name) for found in inner)):
+        for module in (package, *(importlib.import_module(module.name) for module in inner)):
             for value in vars(module).values():
                 if isclass(value) and issubclass(value, base) and value.__module__ == module.__name__:
                     yield value
@@ -70,12 +70,12 @@ DOUBLED = doubled_fields()
 
 
 def test_the_fields_with_two_doors_are_found():
-    found = {pair.id for pair in DOUBLED}
-    assert found >= {
+    doubled = {pair.id for pair in DOUBLED}
+    assert doubled >= {
         "CommentForm.text", "FlagForm.remark", "OutcomeForm.text", "ReplyForm.text", "DecisionForm.reason",
         "AlikeForm.reason", "GuidelineForm.text_zh", "RowForm.belief", "LaunchForm.title", "LaunchForm.budget",
         "AnswersForm.model",
-    }, found  # fmt: skip
+    }, doubled  # fmt: skip
 
 
 def _fits(shape: type[Shape], name: str, text: str) -> bool:

@@ -59,9 +59,9 @@ class Invitations(Listing):
 
         def make() -> str:
             # The same key makes the same link, also when the key itself is known no more.
-            known = Invitation.objects.filter(token_hash=people.hash_token(token)).first()
+            earlier = Invitation.objects.filter(token_hash=people.hash_token(token)).first()
             place = {"by": request.user, "project": access.project, "role": Role(asked.role)}
-            made = known or people.invite(**place, email=asked.email, token=token, now=timezone.now())[0]
+            made = earlier or people.invite(**place, email=asked.email, token=token, now=timezone.now())[0]
             return str(made.pk)
 
         invitation = _invitations(access).get(pk=made_once(request, make))
@@ -74,8 +74,8 @@ def _token(request: HttpRequest | Request, asked: InvitationIn) -> str:
     again is told it, too, and a key that is used anew for another role makes another link."""
     if not (key := request.headers.get(HEADER, "")):
         return secrets.token_urlsafe(24)
-    said = f"{request.user.pk} {request.path} {key} {asked.role} {asked.email}"
-    return salted_hmac("annotation.api.invitation", said, algorithm="sha256").hexdigest()[:40]
+    signed = f"{request.user.pk} {request.path} {key} {asked.role} {asked.email}"
+    return salted_hmac("annotation.api.invitation", signed, algorithm="sha256").hexdigest()[:40]
 
 
 class Withdrawal(GenericAPIView):

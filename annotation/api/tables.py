@@ -150,7 +150,7 @@ class Lanes(_Of):
         decided: list[reconciliation.Decided] = []
         now = timezone.now()
         _done(lambda: decided.extend(reconciliation.decide(by=request.user, story=row, decisions=decisions, now=now)))
-        return _lanes(request.user, row, {one.row.uid for one in decided if one.quicker})
+        return _lanes(request.user, row, {decision.row.uid for decision in decided if decision.quicker})
 
 
 class LaneLink(_Of):
@@ -195,28 +195,28 @@ def _draft(by: User, story: Story) -> Response:
     warnings = drafts.warnings_of(own, story) if own else {}
     rows = [
         drafts.state_of_row(row).as_dict()
-        | {"row": row.uid, "warnings": [one.text for one in warnings.get(row.uid, ())]}
+        | {"row": row.uid, "warnings": [warned.text for warned in warnings.get(row.uid, ())]}
         for row in drafts.live_rows(own)
     ]
-    told = {
+    values = {
         "handed_in_at": own.submitted_at if own else None,
         "closed": drafts.closed_to(story=story, expert=by, draft=own),
         "rows": rows,
     }
-    return Response(DraftOut(told).data)
+    return Response(DraftOut(values).data)
 
 
 def _lanes(by: User, story: Story, lost: Collection[str] = ()) -> Response:
     state = reconciliation.state_of(story=story, expert=by)
     rows = reconciliation.lanes_of(story) if state.opened else ()
     agreed = [draft.author.username for draft in state.submitted if draft.agreed_at and draft.author]
-    told = {
+    values = {
         "opened": state.opened,
         "settled": state.has_gold,
         "agreed": agreed if state.opened else [],
         "rows": [_lane_row(row, lost) for row in rows],
     }
-    return Response(LanesOut(told).data)
+    return Response(LanesOut(values).data)
 
 
 def _lane_row(row: LaneRow, lost: Collection[str]) -> dict[str, Any]:

@@ -139,16 +139,16 @@ def _usable(
 ) -> tuple[list[TableRow], Counter[str]]:
     rows: list[TableRow] = []
     left_out: Counter[str] = Counter()
-    said: set[tuple[str, str]] = set()
+    keys: set[tuple[str, str]] = set()
     for entry in answered:
         row = _row(entry, orders)
         why = LACKING if row is None else _unusable(row, scripts)
-        if row is not None and not why and (key := DraftRow(row.actor, row.belief).key) in said:
+        if row is not None and not why and (key := DraftRow(row.actor, row.belief).key) in keys:
             why = REPEATED
         if why or row is None:
             left_out[why] += 1
             continue
-        said.add(key)
+        keys.add(key)
         rows.append(row)
     return rows, left_out
 

@@ -17,7 +17,7 @@ const $ = (id) => document.getElementById(id);
 const settings = JSON.parse($("draft-settings").textContent);
 const body = $("rows");
 const story = $("story-text");
-const texts = [...document.querySelectorAll("[data-language]")].map((one) => one.textContent);
+const texts = [...document.querySelectorAll("[data-language]")].map((text) => text.textContent);
 const numbered = new NumberedNames(settings.names, texts, NAMES);
 const rows = new Rows();
 const model = settings.model && new ModelDraft(settings.model);
@@ -26,8 +26,8 @@ let acting = false;
 let warnings = settings.warnings;
 
 const queue = new Queue({
-  ...settings, url: settings.urls.save, kind: "rows", cellOf: (one) => one.row, delay: PAUSE,
-  on: { queued, saved, refused, warnings: (found) => { warnings = found; showWarnings(); }, trouble, state },
+  ...settings, url: settings.urls.save, kind: "rows", cellOf: (change) => change.row, delay: PAUSE,
+  on: { queued, saved, refused, warnings: (latest) => { warnings = latest; showWarnings(); }, trouble, state },
 });
 const typing = new Typing(queue);
 const fieldOf = (uid, field) => body.querySelector(`[data-row="${uid}"] [data-field="${field}"]`);
@@ -85,14 +85,14 @@ function showWarnings() {
   const ordered = rows.ordered();
   let count = 0;
   for (const row of ordered) {
-    const found = isEmpty(row.state) ? [] : warnings[row.uid] ?? [];
-    count += found.length;
+    const warned = isEmpty(row.state) ? [] : warnings[row.uid] ?? [];
+    count += warned.length;
     const line = body.querySelector(`[data-row="${row.uid}"]`);
     const notes = line?.querySelector(".row-notes");
-    if (!notes || notes.dataset.shown === JSON.stringify(found)) continue;
-    notes.dataset.shown = JSON.stringify(found);
-    notes.replaceChildren(...found.map((one) => Object.assign(document.createElement("li"), { textContent: one.text, className: "row-warning" })));
-    for (const name of FIELDS) line.querySelector(`[data-field="${name}"]`).toggleAttribute("data-warned", found.some((one) => one.field === name));
+    if (!notes || notes.dataset.shown === JSON.stringify(warned)) continue;
+    notes.dataset.shown = JSON.stringify(warned);
+    notes.replaceChildren(...warned.map((warning) => Object.assign(document.createElement("li"), { textContent: warning.text, className: "row-warning" })));
+    for (const name of FIELDS) line.querySelector(`[data-field="${name}"]`).toggleAttribute("data-warned", warned.some((warning) => warning.field === name));
   }
   const filled = ordered.filter((row) => !isEmpty(row.state)).length;
   $("count").textContent = ngettext("{count} row", "{count} rows", filled);
@@ -145,8 +145,8 @@ function showKept(sentence = "") {
   const left = kept();
   $("kept").hidden = !left.length;
   if (!left.length) return;
-  const told = ngettext("{count} row was not taken. The words are kept in this browser:", "{count} rows were not taken. The words are kept in this browser:", left.length);
-  $("kept-text").textContent = gettext("{first} {second}", { first: sentence, second: told }).trim();
+  const summary = ngettext("{count} row was not taken. The words are kept in this browser:", "{count} rows were not taken. The words are kept in this browser:", left.length);
+  $("kept-text").textContent = gettext("{first} {second}", { first: sentence, second: summary }).trim();
   $("kept-rows").textContent = left.map(({ state }) => [state.actor, state.belief, state.order, state.remark].join("\t")).join("\n");
 }
 
@@ -164,10 +164,10 @@ function act(kind, parts, more = {}) {
   typing.end();
   acting = true;
   const action = more.action ?? newKey();
-  for (const { uid, state: wanted, origin, parent } of parts) {
+  for (const { uid, state: next, origin, parent } of parts) {
     const row = rows.get(uid);
     const base = row?.stored ? row.state : null;
-    queue.add({ row: uid, base, state: wanted, action, kind, ...(more.undoes && { undoes: more.undoes }), ...(origin && { origin }), ...(parent && { parent }) });
+    queue.add({ row: uid, base, state: next, action, kind, ...(more.undoes && { undoes: more.undoes }), ...(origin && { origin }), ...(parent && { parent }) });
   }
   acting = false;
   if (kind !== "tidy" && rows.crowded()) return act("tidy", rows.ordered().filter((row) => row.stored).map((row, at) => ({ uid: row.uid, state: { ...row.state, place: at + 1 } })), { action });
@@ -176,11 +176,11 @@ function act(kind, parts, more = {}) {
 
 function type(uid, field, value) {
   const row = rows.get(uid);
-  const wanted = { ...row.state, [field]: value };
-  if (field === "actor") wanted.order = orderOf(row, value);
-  const fitting = withoutSentence(wanted);
-  if (fitting !== wanted) return sentence(row, fitting);
-  return typing.put(field, { row: uid, base: row.stored ? row.state : null, state: wanted, kind: "type" });
+  const next = { ...row.state, [field]: value };
+  if (field === "actor") next.order = orderOf(row, value);
+  const fitting = withoutSentence(next);
+  if (fitting !== next) return sentence(row, fitting);
+  return typing.put(field, { row: uid, base: row.stored ? row.state : null, state: next, kind: "type" });
 }
 
 // A sentence was written as an order.
@@ -295,24 +295,24 @@ function drop() {
 function setActor(name) {
   const row = current();
   if (!row) return;
-  const wanted = { ...row.state, actor: name, order: orderOf(row, name) };
-  if (row.stored) act("actor", [{ uid: row.uid, state: wanted }]);
-  else taken(rows.put(row.uid, wanted));
+  const next = { ...row.state, actor: name, order: orderOf(row, name) };
+  if (row.stored) act("actor", [{ uid: row.uid, state: next }]);
+  else taken(rows.put(row.uid, next));
   render();
   focus(row.uid, active.field === "actor" ? "belief" : active.field);
 }
 function paste(event) {
-  const found = pasted(event.clipboardData.getData("text/plain"), current()?.state.actor ?? "");
-  if (!found?.length) return;
+  const pastedRows = pasted(event.clipboardData.getData("text/plain"), current()?.state.actor ?? "");
+  if (!pastedRows?.length) return;
   event.preventDefault();
   const row = current();
-  const places = rows.placesAfter(row.uid, found.length);
+  const places = rows.placesAfter(row.uid, pastedRows.length);
   if (!row.stored && isEmpty(row.state)) rows.byUid.delete(row.uid);
-  const parts = found.map((one, at) => ({ uid: newUid(), origin: "pasted", state: { ...EMPTY, ...one, order: orderFor(one.actor, one.order), place: places[at] } }));
+  const parts = pastedRows.map((words, at) => ({ uid: newUid(), origin: "pasted", state: { ...EMPTY, ...words, order: orderFor(words.actor, words.order), place: places[at] } }));
   act("paste", parts);
   queue.flush();
   focus(parts.at(-1).uid, "belief");
-  announce(ngettext("{count} row pasted.", "{count} rows pasted.", found.length));
+  announce(ngettext("{count} row pasted.", "{count} rows pasted.", pastedRows.length));
 }
 
 // --- undo and versions ---------------------------------------------------------------------------------------------------
@@ -337,14 +337,14 @@ function unsentBack(redo) {
   const last = redo ? null : pending.filter((change) => !change.undoes && !back.has(change.action)).at(-1);
   if (!last) return tell(gettext("Undo waits until what was written before is saved."));
   const first = new Map();
-  for (const change of pending.filter((one) => one.action === last.action)) {
+  for (const change of pending.filter((other) => other.action === last.action)) {
     if (!first.has(change.row)) first.set(change.row, { row: change.row, state: change.base ?? { ...change.state, removed: true } });
   }
   restored("undo", [...first.values()], last.action);
 }
-function restored(kind, found, undoes) {
-  act(kind, found.map(({ row, state: wanted }) => ({ uid: row, state: wanted })), { undoes });
-  const back = found.find(({ state: wanted }) => !wanted.removed);
+function restored(kind, changed, undoes) {
+  act(kind, changed.map(({ row, state: before }) => ({ uid: row, state: before })), { undoes });
+  const back = changed.find(({ state: before }) => !before.removed);
   const ordered = rows.ordered();
   focus(back?.row ?? ordered.at(-1)?.uid ?? open(null), active?.field ?? "belief");
   announce(kind === "undo" ? gettext("Undone.") : gettext("Done again."));
@@ -354,23 +354,23 @@ async function showVersions() {
   if (!(await queue.drained())) return tell(gettext("Versions wait until everything is saved."));
   const { versions } = await request(settings.urls.versions);
   const list = $("version-list");
-  list.replaceChildren(...versions.map((one, at) => {
+  list.replaceChildren(...versions.map((version, at) => {
     const line = document.createElement("li");
-    const when = new Date(one.at).toLocaleString(document.documentElement.lang);
-    line.append(`${when} · ${ngettext("{count} row", "{count} rows", one.rows)} `);
+    const when = new Date(version.at).toLocaleString(document.documentElement.lang);
+    line.append(`${when} · ${ngettext("{count} row", "{count} rows", version.rows)} `);
     if (at === 0) line.append(gettext("(as it stands)"));
-    else line.append(Object.assign(document.createElement("button"), { type: "button", className: "button button-small", textContent: gettext("Go back to this"), value: one.id }));
+    else line.append(Object.assign(document.createElement("button"), { type: "button", className: "button button-small", textContent: gettext("Go back to this"), value: version.id }));
     return line;
   }));
   if (!versions.length) list.textContent = gettext("Nothing has been saved yet.");
   $("versions").showModal();
 }
 async function restoreVersion(id) {
-  const { rows: found } = await request(`${settings.urls.versions}?version=${id}`);
-  const there = new Set(found.map((one) => one.row));
+  const { rows: saved } = await request(`${settings.urls.versions}?version=${id}`);
+  const there = new Set(saved.map((row) => row.row));
   const gone = rows.ordered().filter((row) => row.stored && !there.has(row.uid)).map((row) => ({ uid: row.uid, state: { ...row.state, removed: true } }));
-  const back = found.map(({ row, state: wanted }) => ({ uid: row, state: wanted }))
-    .filter(({ uid, state: wanted }) => (rows.get(uid) ? JSON.stringify(rows.get(uid).state) !== JSON.stringify(wanted) : !wanted.removed));
+  const back = saved.map(({ row, state: before }) => ({ uid: row, state: before }))
+    .filter(({ uid, state: before }) => (rows.get(uid) ? JSON.stringify(rows.get(uid).state) !== JSON.stringify(before) : !before.removed));
   $("versions").close();
   if (gone.length + back.length) act("restore", [...gone, ...back]);
   queue.flush();
@@ -411,10 +411,10 @@ function vertical(event, count) {
 function nextWarning() {
   const ordered = rows.ordered();
   const at = active ? numberOf(active.uid) : 0;
-  const found = [...ordered.slice(at), ...ordered.slice(0, at)].find((row) => !isEmpty(row.state) && warnings[row.uid]?.length);
-  if (!found) return tell(gettext("No row has a warning."));
-  focus(found.uid, warnings[found.uid][0].field);
-  announce(warnings[found.uid].map((one) => one.text).join(" "));
+  const warned = [...ordered.slice(at), ...ordered.slice(0, at)].find((row) => !isEmpty(row.state) && warnings[row.uid]?.length);
+  if (!warned) return tell(gettext("No row has a warning."));
+  focus(warned.uid, warnings[warned.uid][0].field);
+  announce(warnings[warned.uid].map((warning) => warning.text).join(" "));
 }
 function translate() {
   if (shown.translate()) highlight();
@@ -427,10 +427,10 @@ async function handIn() {
   const filled = rows.ordered().filter((row) => !isEmpty(row.state));
   const count = filled.filter((row) => warnings[row.uid]?.length).length;
   $("hand-in-rows").value = filled.length;
-  const told = count
+  const summary = count
     ? ngettext("{count} row, {warned} of them with a warning.", "{count} rows, {warned} of them with a warning.", filled.length, { warned: count })
     : ngettext("{count} row, none with a warning.", "{count} rows, none with a warning.", filled.length);
-  $("hand-in-text").textContent = model && !count ? gettext("{first} {second}", { first: told, second: model.sentence(filled) }) : told;
+  $("hand-in-text").textContent = model && !count ? gettext("{first} {second}", { first: summary, second: model.sentence(filled) }) : summary;
   $("hand-in").showModal();
 }
 
@@ -444,7 +444,7 @@ const commands = {
     const left = kept();
     const places = rows.placesAfter(rows.ordered().at(-1)?.uid ?? null, left.length);
     forgetKept();
-    act("paste", left.map(({ state: wanted }, at) => ({ uid: newUid(), state: { ...wanted, removed: false, place: places[at] } })));
+    act("paste", left.map(({ state: words }, at) => ({ uid: newUid(), state: { ...words, removed: false, place: places[at] } })));
     showKept();
   },
   keptAway: () => { forgetKept(); showKept(); },
