@@ -10,18 +10,18 @@ from typing import NamedTuple, NotRequired, TypedDict
 
 from django.core.cache import cache
 
-from benchmark.models import Entrant, Run, RunItem, StoryScores
+from benchmark.models import Entrant, Run, StoryScores
 from benchmark.services.conditions import asking_told, conditions_of
 from benchmark.services.leaderboards import KEPT_SECONDS
 from benchmark.services.reports import reports_of
-from benchmark.suites.registry import group_named, group_suite, keys_of, suite_named
+from benchmark.suites.registry import group_named, keys_of
 from benchmark.suites.shown import EntrantResults
+from benchmark.suites.story_scores import columns_of, scores_by_turn
 from core.language import gettext_noop
 from core.made_by import made_by
 from core.statistics.variance import variance_split
 from workers.models import JobState
 
-SHARED = gettext_noop("its answers count for other scores too, and what each repetition has of this one is not kept")
 IDENTITY = ("provider", "model", "revision", "options")
 """Fields of an endpoint's spec that, beside its name, make it another model; its address does not."""
 
@@ -31,7 +31,8 @@ class NotSplit(ValueError):
 
 
 class Score(NamedTuple):
-    """The score of one usable answer: of which sample, with which prompts in words, in which repetition."""
+    """The score of one sample, by its number, in one repetition, with which prompts in words; of several samples that
+    count together it stands under the first."""
 
     score: float
     sample: int
@@ -67,8 +68,8 @@ class GroupSplit(ModelSplit):
 def split_of(runs: Sequence[Run], model: str, group: str = "") -> GroupSplit:
     """Return the split of one model's scores over runs on one dataset.
 
-    The scores are those of the repaired parse at the group's step, of all runs and repetitions; `of_prompts` is None
-    where all runs have the same prompts. `group` is the first that the suite ranks by, if not given. Raises NotSplit.
+    The scores are those of the group in the repaired parse, of all runs and repetitions; `of_prompts` is None where all
+    runs have the same prompts. `group` is the first that the suite ranks by, if not given. Raises NotSplit.
     """
     if len({run.dataset_id for run in runs}) > 1 or len({run.suite for run in runs}) > 1:
         raise NotSplit(gettext_noop("The runs are of different datasets; their scores have no stories in common."))
@@ -76,8 +77,7 @@ def split_of(runs: Sequence[Run], model: str, group: str = "") -> GroupSplit:
     if group and group not in keys:
         raise NotSplit(gettext_noop(f"There are no scores of {group!r}; there are: {', '.join(keys)}."))
     group = group or keys[0]
-    if _is_shared(group):
-        raise NotSplit(gettext_noop(f"Where the variance of {group} comes from cannot be told: {SHARED}."))
+    reports_of(runs)  # what is kept of them is of their answers as they are
     prompts_by_run = {run.pk: _prompts_told(run, group) for run in runs}
     scores = _scores(Entrant.objects.filter(run__in=runs, name=model), group, prompts_by_run)
     if not scores:
@@ -96,7 +96,7 @@ def prompt_splits(run: Run, groups: Mapping[str, Sequence[EntrantResults]]) -> d
     others = _beside(run)
     if not others:
         return {}
-    reports_of([run, *others])  # what is kept of them is of their items as they are
+    reports_of([run, *others])  # what is kept of them is of their answers as they are
     splits = {group: [*_of_group(run, others, group, entrants)] for group, entrants in groups.items()}
     return {group: rows for group, rows in splits.items() if rows}
 
@@ -143,9 +143,6 @@ def _twin(entrant: Entrant, run: Run) -> Entrant | None:
 
 def _kept(group: str, entrants: Sequence[Entrant], prompts_by_run: Mapping[int, str]) -> Split:
     """Return the split over samples with all scores, computed once for the same figures."""
-    if _is_shared(group):
-        none = dict.fromkeys(("samples", "n", "of_samples", "of_prompts", "of_repetitions"))
-        return Split(prompts=sorted({*prompts_by_run.values()}), **none, reason=SHARED)
     metrics = StoryScores.objects.current().filter(entrant__in=entrants).order_by("pk").values_list("pk", flat=True)
     facts = [
         made_by(),
@@ -159,12 +156,6 @@ def _kept(group: str, entrants: Sequence[Entrant], prompts_by_run: Mapping[int, 
         split = _split(_complete(_scores(entrants, group, prompts_by_run)))
         cache.set(key, split, KEPT_SECONDS)
     return split
-
-
-def _is_shared(group: str) -> bool:
-    """Whether other metric groups score the same answers, whose items then have the score of none of them alone."""
-    groups = suite_named(group_suite(group)).groups
-    return sum(other.scored == group_named(group).scored for other in groups) > 1
 
 
 def _complete(scores: Sequence[Score]) -> list[Score]:
@@ -193,14 +184,14 @@ def _prompts_told(run: Run, group: str) -> str:
 
 
 def _scores(entrants: Iterable[Entrant], group: str, prompts_by_run: Mapping[int, str]) -> list[Score]:
-    """Return the score of every usable answer of the entrants; `prompts_by_run` is in words."""
+    """Return the scores that are kept of the entrants, a repetition each; `prompts_by_run` is in words."""
     scores: list[Score] = []
+    kept = dict(StoryScores.objects.current().filter(entrant__in=entrants).values_list("entrant", "metrics"))
     for entrant in entrants:
-        items = RunItem.objects.filter(entrant=entrant, step=group_named(group).scored, repaired_score__isnull=False)
+        columns = columns_of(kept.get(entrant.pk, {}).get(group), "repaired")
         scores += [
             Score(score, sample, prompts_by_run[entrant.run_id], repetition)
-            for score, sample, repetition in items.order_by("sample", "repetition").values_list(
-                "repaired_score", "sample_id", "repetition"
-            )
+            for repetition, scores_of_turn in enumerate(scores_by_turn(columns, group_named(group).score))
+            for sample, score in scores_of_turn.items()
         ]
     return scores

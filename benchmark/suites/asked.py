@@ -178,7 +178,8 @@ class Columns:
     `stories` are their numbers; `clusters` are None where no two samples are resampled together. `said` is what the
     answers to each say in each repetition, `UNREAD_ANSWER` where one could not be read, None without one and where
     nobody asks for it. Of the repaired parse `unusable` says why by number, `unjudged` how many predicted and gold rows
-    the judge left out; `partly`, of several repetitions alone, says why some are unusable.
+    the judge left out. Of several repetitions alone, `partly` says why some are unusable, and `by_turn` has the score
+    of each sample in each repetition, None where it has none.
     """
 
     stories: Sequence[int]
@@ -189,6 +190,7 @@ class Columns:
     unjudged: Mapping[str, Sequence[int]] = field(default_factory=dict)
     partly: Mapping[str, str] | None = None
     said: Sequence[Sequence[str | None]] | None = None
+    by_turn: Sequence[Sequence[float | None]] | None = None
 
     @classmethod
     def of_json(cls, kept: Mapping[str, Any]) -> Columns:
@@ -196,7 +198,7 @@ class Columns:
         return cls(**kept)
 
     def as_json(self) -> Json:
-        """The columns by name, without clusters, `partly` and `said` where they are None."""
+        """The columns by name, without clusters, `partly`, `said` and `by_turn` where they are None."""
         return {
             "stories": list(self.stories),
             "categories": list(self.categories),
@@ -206,6 +208,7 @@ class Columns:
             **({"clusters": list(self.clusters)} if self.clusters is not None else {}),
             **({"partly": dict(self.partly)} if self.partly is not None else {}),
             **({"said": [list(turns) for turns in self.said]} if self.said is not None else {}),
+            **({"by_turn": [list(turns) for turns in self.by_turn]} if self.by_turn is not None else {}),
         }
 
 

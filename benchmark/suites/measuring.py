@@ -40,6 +40,7 @@ from benchmark.suites.story_scores import (
     repaired_metrics,
     scores_by_story,
     with_intervals,
+    with_turns,
 )
 from benchmark.suites.unit_estimates import BoundedEstimate, estimate_of_row
 from core.plain import Json
@@ -108,8 +109,9 @@ def over_repetitions(each: Sequence[Measured], group: str, seed: int) -> Measure
     to."""
     official, repaired = (mean_columns([repetition.by_sample.of(parse) for repetition in each]) for parse in PARSES)
     first, rules = each[0].metrics, {"seed": seed, "resamples": RESAMPLES}
+    by_turn = [scores_by_story(repetition.by_sample.repaired, group_named(group).score) for repetition in each]
     if repaired is None:  # repetitions of different samples: one was extended, and not all have what is new yet
-        return each[0]
+        return replace(each[0], by_sample=_with_turns(each[0].by_sample, by_turn))
     stories = set(repaired.stories)
     rows, reason = None, first.reason
     if official and (averages := official_metrics(official, stories, group)):
@@ -122,7 +124,12 @@ def over_repetitions(each: Sequence[Measured], group: str, seed: int) -> Measure
     parses = Parses(rows, repaired_metrics(repaired, stories, group, **rules))
     analyses |= {} if rows else {"official": None}
     metrics = replace(first, parses=parses, reason=reason, analyses=analyses)
-    return Measured(metrics, BySample(official, repaired))
+    return Measured(metrics, _with_turns(BySample(official, repaired), by_turn))
+
+
+def _with_turns(by_sample: BySample, by_turn: ScoresByTurn) -> BySample:
+    repaired = by_sample.repaired
+    return replace(by_sample, repaired=repaired and with_turns(repaired, by_turn))
 
 
 def _with_spread(analyses: Analysis | None, each: Sequence[Measured], parse: Parse, group: str) -> Analysis | None:
@@ -223,22 +230,6 @@ def measured_samples(
     measured = _results(entered, group, score)
     if not measured:
         return None
-    seed = int(entered.settings.get("seed", 1))
-    scores = [
-        replace(result.repaired, cluster=sample.cluster, category=_category(group, sample))
-        for sample, result in measured
-    ]
-    repaired = StoryReport(
-        report(
-            scores,
-            group.shares,
-            mean_of_categories=group.category_mean,
-            seed=seed,
-            resamples=RESAMPLES,
-            unit=units_of_group(group.key),
-        ),
-        [ReportedStory(sample.number, score) for (sample, _), score in zip(measured, scores, strict=True)],
-    )
     reason = next(
         (f"Sample {sample.number}: {result.reason}." for sample, result in measured if result.official is None), ""
     )
@@ -246,10 +237,16 @@ def measured_samples(
     categories = [_category(group, sample) for sample, _ in measured] if official else []
     clusters = _clusters([sample for sample, _ in measured])
     left_out = [sample.number for sample, result in measured if result.left_out(group.score)]
+    repaired = _repaired(group, measured, int(entered.settings.get("seed", 1)))
     result = with_columns(official, categories, repaired, group.key, clusters, left_out)
-    said = _said_by_turn(group, entered, measured, score, members or {})
-    result = replace(result, by_sample=_with_said(result.by_sample, said))
-    analyses = _analyses(group, entered, measured, official is not None, score, said)
+    wordings = _said_by_turn(group, entered, measured, score, members or {})
+    by_turn = {
+        parse: _by_turn(group, entered, measured, score, parse) for parse in PARSES if official or parse == "repaired"
+    }
+    by_sample = _with_said(result.by_sample, wordings)
+    by_sample = _with_turns(by_sample, by_turn["repaired"]) if by_turn["repaired"] else by_sample
+    result = replace(result, by_sample=by_sample)
+    analyses = _analyses(group, entered, measured, by_turn, wordings)
     metrics = replace(result.metrics, analyses=analyses, reason=reason)
     counted = [sample for sample, result in measured if result.repaired.defined]
     levels = levels or levels_of(group, entered.resources)
@@ -289,14 +286,16 @@ def _said_by_turn(
     """What is said of each sample that counts, of a set by the answers to all of its samples, where the group has words
     for them."""
 
-    def said(sample: Sample, turn: int) -> str | None:
+    def wording_of(sample: Sample, turn: int) -> str | None:
         if group.says is None or sample.key not in members:
             return _said(group, entered, sample, score, turn)
         each = [_said(group, entered, member, score, turn) for member in members[sample.key]]
         return None if None in each else digest_of_said(each)
 
     turns = sorted({outcome.repetition for outcomes in entered.outcomes.values() for outcome in outcomes})
-    return [[said(sample, turn) if result.repaired.defined else None for turn in turns] for sample, result in measured]
+    return [
+        [wording_of(sample, turn) if result.repaired.defined else None for turn in turns] for sample, result in measured
+    ]
 
 
 def digest_of_said(parts: object) -> str:
@@ -318,21 +317,21 @@ def _said(group: MetricGroup, entered: Entered, sample: Sample, score: Scoring, 
     return None if value is None else f"{value:.6g}"
 
 
-def with_answers(measured: Measured, said: Said, clusters: Sequence[str]) -> Measured:
+def with_answers(measured: Measured, wordings: Said, clusters: Sequence[str]) -> Measured:
     """Return what a group came to with what the answers to each sample of the repaired parse say, and, where there are
     several repetitions, how far these agree in that."""
-    result = replace(measured, by_sample=_with_said(measured.by_sample, said))
+    result = replace(measured, by_sample=_with_said(measured.by_sample, wordings))
     repaired = result.metrics.analyses.get("repaired")
     if not repaired or "repetitions" not in repaired:
         return result
-    spread = {**cast(Mapping[str, Any], repaired["repetitions"]), **agreement_over(said, clusters)}
+    spread = {**cast(Mapping[str, Any], repaired["repetitions"]), **agreement_over(wordings, clusters)}
     analyses = {**result.metrics.analyses, "repaired": {**repaired, "repetitions": spread}}
     return replace(result, metrics=replace(result.metrics, analyses=analyses))
 
 
-def _with_said(by_sample: BySample, said: Said) -> BySample:
+def _with_said(by_sample: BySample, wordings: Said) -> BySample:
     repaired = by_sample.repaired
-    return replace(by_sample, repaired=repaired and replace(repaired, said=said))
+    return replace(by_sample, repaired=repaired and replace(repaired, said=wordings))
 
 
 def _at_turn(group: MetricGroup, entered: Entered, sample: Sample, turn: int) -> list[Outcome]:
@@ -381,31 +380,35 @@ def with_analyses(measured: Measured | None, key: str, of: Callable[[Parse], obj
 
 def once(analyse: Callable[[T], R]) -> Callable[[T], R]:
     """Return a function that analyses once what was read alike in both parses."""
-    known: list[tuple[T, R]] = []
+    analyses_made: list[tuple[T, R]] = []
 
     def analysed(read: T) -> R:
-        for other, made in known:
+        for other, made in analyses_made:
             if other == read:
                 return made
-        known.append((read, analyse(read)))
-        return known[-1][1]
+        analyses_made.append((read, analyse(read)))
+        return analyses_made[-1][1]
 
     return analysed
 
 
 def _analyses(
-    group: MetricGroup, entered: Entered, measured: SampleResults, has_official: bool, score: Scoring, said: Said
+    group: MetricGroup,
+    entered: Entered,
+    measured: SampleResults,
+    by_turn: Mapping[Parse, ScoresByTurn],
+    wordings: Said,
 ) -> Analyses:
-    """Return {reading: {"facets": {facet: {value: estimate}}[, "repetitions"]}}, None of a parse without figures."""
+    """Return {reading: {"facets": {facet: {value: estimate}}[, "repetitions"]}}, None of a parse without figures; in
+    `by_turn` are those that have some."""
     analyses: dict[str, Analysis | None] = {"official": None}
     seed = int(entered.settings.get("seed", 1))
-    parses: tuple[Parse, ...] = ("repaired", "official") if has_official else ("repaired",)
     facets_of = once(partial(_facets, group=group, seed=seed))
-    for parse in parses:
+    for parse, turns in by_turn.items():
         facets = facets_of([(sample, _scored(sample, result, parse)) for sample, result in measured])
-        spread = _repeated(group, entered, measured, score, parse)
+        spread = spread_of([list(scores.values()) for scores in turns])
         if spread and parse == "repaired":
-            spread = {**spread, **agreement_over(said, [sample.cluster for sample, _ in measured])}
+            spread = {**spread, **agreement_over(wordings, [sample.cluster for sample, _ in measured])}
         analyses[parse] = {"facets": facets, **({"repetitions": spread} if spread else {})}
     return analyses
 
@@ -439,23 +442,28 @@ def _estimate(scores: Sequence[StoryScore], group: MetricGroup, seed: int) -> Bo
     return estimate_of_row(row, group.score)
 
 
-def _repeated(
+ScoresByTurn = Sequence[Mapping[int, float | None]]
+"""The score of each sample, by its number, in each repetition."""
+
+
+def _by_turn(
     group: MetricGroup, entered: Entered, measured: SampleResults, score: Scoring, parse: Parse
-) -> dict[str, Any]:
-    """Return what single repetitions came to; nothing where everything was asked once."""
+) -> ScoresByTurn:
+    """Return what samples came to in single repetitions; nothing where everything was asked once."""
     turns = sorted({outcome.repetition for outcomes in entered.outcomes.values() for outcome in outcomes})
     if len(turns) < 2:
-        return {}
-    values = [[_single(group, entered, sample, score, turn, parse) for sample, _ in measured] for turn in turns]
-    return spread_of(values)
+        return []
+    return [
+        {sample.number: _single(group, entered, sample, score, turn, parse) for sample, _ in measured} for turn in turns
+    ]
 
 
-def agreement_over(said: Said, clusters: Sequence[str]) -> dict[str, Any]:
+def agreement_over(wordings: Said, clusters: Sequence[str]) -> dict[str, Any]:
     """Return {agreement: the share of samples to which all repetitions say the same, None without a sample that all
     answered, stories: [cluster, samples that all answered, those to which they do not] of each cluster with one, the
     most first}."""
     complete = [
-        (cluster, len(set(turns)) == 1) for cluster, turns in zip(clusters, said, strict=True) if None not in turns
+        (cluster, len(set(turns)) == 1) for cluster, turns in zip(clusters, wordings, strict=True) if None not in turns
     ]
     compared = Counter(cluster for cluster, _ in complete)
     flipped = Counter(cluster for cluster, same in complete if not same)
@@ -478,6 +486,24 @@ def _single(
     result = score(sample, outcomes)
     scores = result.official if parse == "official" else result.repaired.estimate
     return None if scores is None else scores[group.score]
+
+
+def _repaired(group: MetricGroup, measured: SampleResults, seed: int) -> StoryReport:
+    scores = [
+        replace(result.repaired, cluster=sample.cluster, category=_category(group, sample))
+        for sample, result in measured
+    ]
+    return StoryReport(
+        report(
+            scores,
+            group.shares,
+            mean_of_categories=group.category_mean,
+            seed=seed,
+            resamples=RESAMPLES,
+            unit=units_of_group(group.key),
+        ),
+        [ReportedStory(sample.number, score) for (sample, _), score in zip(measured, scores, strict=True)],
+    )
 
 
 def _official(group: MetricGroup, measured: Sequence[tuple[Sample, SampleResult]]) -> StoryAverages:

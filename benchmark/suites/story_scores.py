@@ -91,6 +91,20 @@ def scores_by_story(columns: Columns | None, name: str) -> dict[int, float | Non
     return {story: _cases(value)[1] for story, value in stories_and_values}
 
 
+def scores_by_turn(columns: Columns | None, name: str) -> list[dict[int, float]]:
+    """Return {sample: score} of each repetition, whose score is the share of that name; without samples that have
+    none."""
+    turns = [scores_by_story(columns, name)]
+    if columns and columns.by_turn is not None:
+        turns = [dict(zip(columns.stories, scores, strict=True)) for scores in zip(*columns.by_turn, strict=True)]
+    return [{sample: score for sample, score in scores.items() if score is not None} for scores in turns]
+
+
+def with_turns(columns: Columns, by_turn: Sequence[Mapping[int, float | None]]) -> Columns:
+    """Return the columns with the scores of each repetition, by sample."""
+    return replace(columns, by_turn=[[scores.get(sample) for scores in by_turn] for sample in columns.stories])
+
+
 def said_by_sample(columns: Columns) -> dict[int, str | None] | None:
     """Return {sample: what its answers say}, of several repetitions what most say, the earliest of equally many; None
     where it was not kept."""
@@ -100,7 +114,7 @@ def said_by_sample(columns: Columns) -> dict[int, str | None] | None:
 
 
 def _most(turns: Sequence[str | None]) -> str | None:
-    counts = Counter(said for said in turns if said is not None)
+    counts = Counter(wording for wording in turns if wording is not None)
     return counts.most_common(1)[0][0] if counts else None
 
 
@@ -108,9 +122,9 @@ def cases_by_story(columns: Columns, name: str) -> dict[int, Case | None]:
     """Return {story: case}; None where the figure is not defined, whatever was answered."""
     stories_and_values = zip(columns.stories, columns.values[name], strict=True)
     whys = {int(story): why for story, why in {**(columns.partly or {}), **columns.unusable}.items()}
-    known = {value: Case.known(value) for value in set(filter(_is_number, columns.values[name]))}
+    cases = {value: Case.known(value) for value in set(filter(_is_number, columns.values[name]))}
     return {
-        story: known[value] if story not in whys and _is_number(value) else _case(value, whys.get(story, ""))
+        story: cases[value] if story not in whys and _is_number(value) else _case(value, whys.get(story, ""))
         for story, value in stories_and_values
     }
 
@@ -199,7 +213,7 @@ def mean_columns(each: Sequence[Columns | None]) -> Columns | None:
     if len(present) < len(each) or any(columns.stories != present[0].stories for columns in present):
         return None
     values = {
-        name: [_mean_value(of) for of in zip(*(columns.values[name] for columns in present), strict=True)]
+        name: [_mean_value(turns) for turns in zip(*(columns.values[name] for columns in present), strict=True)]
         for name in present[0].values
     }
     unusable = {

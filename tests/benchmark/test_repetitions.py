@@ -13,7 +13,6 @@ from statistics import mean, stdev
 from types import SimpleNamespace
 
 import pytest
-from django.core.cache import cache
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 from django.utils import timezone
@@ -23,14 +22,13 @@ from benchmark.models import Run, RunItem
 from benchmark.services.cached_answers import cached_answers
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.estimates import estimate, estimate_of, parts_of
-from benchmark.services.facet_tables import prompt_table
 from benchmark.services.launching import judging_plan
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import RunRefused
-from benchmark.services.reports import report_of
+from benchmark.services.reports import forget_report, report_of
 from benchmark.services.runs import run_again, start_run
 from benchmark.services.stored_plans import plan_of
-from benchmark.services.variance import SHARED, NotSplit, _is_shared, _kept, prompt_splits, split_of
+from benchmark.services.variance import prompt_splits
 from benchmark.suites.asked import Columns
 from benchmark.suites.story_scores import cases_by_story, mean_columns
 from benchmark.views.sections import sections_in
@@ -178,11 +176,10 @@ def assert_shown(run: Run, other: Run, expected: dict) -> None:
     Run.objects.filter(pk=other.pk).update(params=other.params | {"temperature": 0.1})
     assert prompt_splits(run, {"stage2": [model]}) == {}
     Run.objects.filter(pk=other.pk).update(params=other.params)
-    RunItem.objects.filter(entrant__run=other, step="label").update(repaired_score=0.5)
     RunItem.objects.filter(entrant__run=other, step="label", repetition=0, sample__position=0).update(
-        repaired_score=None
+        unusable="it cannot be read"
     )
-    cache.clear()
+    forget_report(other)
     assert prompt_splits(run, {"stage2": [model]})["stage2"][0]["samples"] == 5
 
 
@@ -215,16 +212,3 @@ def test_the_variance_is_split_between_stories_prompts_and_repetitions(run, cast
     ):
         with pytest.raises(CommandError, match=sentence):
             split(run, **arguments)
-
-
-def test_no_variance_is_split_of_scores_that_share_their_answers():
-    """Items of FANToM's answers have a score of their own, that of none of its six groups alone."""
-    run = SimpleNamespace(pk=1, dataset_id=1, suite="fantom")
-    for group in ("fantom", "fantom-questions"):
-        with pytest.raises(NotSplit, match=f"of {group} comes from cannot be told: its answers count for other scores"):
-            split_of([run], "small", group)
-    split = _kept("fantom-questions", [], {1: "level 1", 2: "level 2"})
-    assert split["prompts"] == ["level 1", "level 2"] and split["of_samples"] is split["n"] is None
-    table = prompt_table([{"model": "small", **split}], "fantom-questions")
-    assert table.notes[-1] == f"small: {SHARED}."
-    assert not _is_shared("stage2") and not _is_shared("tombench")
