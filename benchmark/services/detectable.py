@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from math import comb
+from statistics import fmean
 
 from django.core.cache import cache
-from django.db.models import Count
 
 from benchmark.domain.inference import Aligned, difference_sd, smallest_difference
 from benchmark.domain.inference.power import Spread
-from benchmark.models import DatasetSample, Run, RunItem
+from benchmark.models import DatasetSample, Run, StoryScores
+from benchmark.services.at_once import BeingComputed, answering_at_once
 from benchmark.services.estimates import steps_asked
 from benchmark.services.leaderboards import KEPT_SECONDS
 from benchmark.services.plans import Plan
+from benchmark.services.reports import reports_of
+from benchmark.suites.contract import MetricGroup
+from benchmark.suites.story_scores import columns_of, scores_by_story
 from core.made_by import made_by
+
+EARLIER = 3
+"""So many of the newest runs say how far two models lie apart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,59 +57,81 @@ class Detectable:
 def can_show(plan: Plan, stories: Sequence[DatasetSample]) -> list[Detectable]:
     """Return, for each metric group, the smallest difference between two of the chosen models that the stories can
     show, over all of them and corrected as the report corrects, for every pair over all stories and in each category;
-    with the spread of earlier runs on the dataset where two models have answered the same stories."""
+    with the spread of earlier runs on the dataset where two models have scores of the group on the same stories."""
     categories = len({story.category for story in stories})
     families = 1 + categories if categories > 1 else 1
     clusters = len({story.cluster for story in stories})
-    out = []
-    for group in plan.definition.groups:
-        step = group.scored
-        models = sum(step in steps_asked(plan, endpoint) for endpoint in plan.endpoints)
-        if step in plan.steps and models:
-            tests = max(1, comb(models, 2) * families)
-            spread = _spread(plan, step)
-            smallest = smallest_difference(clusters, spread.sd or None, tests=tests)
-            out.append(
-                Detectable(
-                    name=group.score_title,
-                    difference=smallest.difference,
-                    sd_is_default=smallest.sd_is_default,
-                    stories=smallest.stories,
-                    power=smallest.power,
-                    alpha=smallest.alpha,
-                    tests=smallest.tests,
-                    reason=smallest.reason,
-                )
-            )
-    return out
+    groups = [
+        (group, models)
+        for group in plan.definition.groups
+        if group.scored in plan.steps
+        and (models := sum(group.scored in steps_asked(plan, endpoint) for endpoint in plan.endpoints))
+    ]
+    spreads = _spreads(plan) if groups else {}
+    return [
+        _detectable(group, clusters, spreads[group.key], tests=max(1, comb(models, 2) * families))
+        for group, models in groups
+    ]
 
 
-def _spread(plan: Plan, step: str) -> Spread:
-    """Return how far two models of the newest runs on the dataset with the same answer format lie apart on a story,
-    computed once for the same answers."""
-    listed = Run.objects.listed().filter(dataset=plan.dataset, suite=plan.suite, form=plan.answer_format)
-    runs = list(listed.order_by("-id").values_list("pk", flat=True)[:3])
-    scored = RunItem.objects.filter(entrant__run__in=runs, step=step).order_by().values("entrant__run")
-    counts = sorted(
-        scored.values_list("entrant__run").annotate(Count("repaired_score"), Count("entrant", distinct=True))
+def _detectable(group: MetricGroup, clusters: int, spread: Spread, tests: int) -> Detectable:
+    smallest = smallest_difference(clusters, spread.sd or None, tests=tests)
+    return Detectable(
+        name=group.score_title,
+        difference=smallest.difference,
+        sd_is_default=smallest.sd_is_default,
+        stories=smallest.stories,
+        power=smallest.power,
+        alpha=smallest.alpha,
+        tests=smallest.tests,
+        reason=smallest.reason,
     )
-    key = "spread:" + hashlib.sha256(json.dumps([made_by(), step, runs, counts]).encode()).hexdigest()
-    spread: Spread | None = cache.get(key)
-    if spread is None:
-        spread = difference_sd(Aligned.of(_earlier(runs, step)))
-        cache.set(key, spread, KEPT_SECONDS)
-    return spread
 
 
-def _earlier(runs: Sequence[int], step: str) -> dict[str, dict[int, float]]:
-    """Return repaired scores by entrant of these runs, of each endpoint its newest."""
-    items = RunItem.objects.filter(entrant__run__in=runs, step=step, repaired_score__isnull=False)
-    scores_by_entrant: dict[str, dict[int, float]] = {}
-    for entrant, endpoint, story, score in items.values_list(
-        "entrant_id", "entrant__endpoint_id", "sample_id", "repaired_score"
-    ):
-        scores_by_entrant.setdefault(f"{endpoint}-{entrant}", {})[story] = score
-    newest = {
-        name.partition("-")[0]: name for name in sorted(scores_by_entrant, key=lambda name: int(name.partition("-")[2]))
-    }
-    return {name: scores_by_entrant[name] for name in newest.values()}
+def _spreads(plan: Plan) -> dict[str, Spread]:
+    """Return how far two models of the newest runs on the dataset with the same answer format lie apart on a cluster of
+    samples, in the score of each metric group, computed once for the same scores. An estimate waits for no figures of
+    many answers: of such runs it takes what was kept."""
+    listed = Run.objects.listed().filter(dataset=plan.dataset, suite=plan.suite, form=plan.answer_format)
+    runs = list(listed.select_related("project", "dataset", "judge", "job").order_by("-id")[:EARLIER])
+    with answering_at_once(), suppress(BeingComputed):
+        reports_of(runs)
+    rows = StoryScores.objects.current().filter(run__in=runs, entrant__isnull=False).order_by("-entrant")
+    kept = list(rows.values_list("pk", "entrant__endpoint_id"))
+    key = "spreads:" + hashlib.sha256(json.dumps([made_by(), kept]).encode()).hexdigest()
+    spreads: dict[str, Spread] | None = cache.get(key)
+    if spreads is None:
+        earlier = _earlier(plan, kept)
+        spreads = {group: difference_sd(Aligned.of(means)) for group, means in earlier.items()}
+        cache.set(key, spreads, KEPT_SECONDS)
+    return spreads
+
+
+Means = dict[str, dict[int, float]]
+"""The mean score of each cluster of samples, by endpoint."""
+
+
+def _earlier(plan: Plan, kept: Sequence[tuple[int, int]]) -> dict[str, Means]:
+    """Return the scores of each metric group, of each endpoint its newest, from what is kept of entrants as (id,
+    endpoint), the newest first."""
+    cluster_by_number = dict(plan.dataset.samples.order_by("position").values_list("number", "cluster"))
+    place_by_cluster = {cluster: place for place, cluster in enumerate(dict.fromkeys(cluster_by_number.values()))}
+    places = {number: place_by_cluster[cluster] for number, cluster in cluster_by_number.items()}
+    earlier: dict[str, Means] = {group.key: {} for group in plan.definition.groups}
+    for pk, endpoint in kept:
+        lacking = [group for group in plan.definition.groups if str(endpoint) not in earlier[group.key]]
+        metrics = StoryScores.objects.filter(pk=pk).values_list("metrics", flat=True).first() if lacking else None
+        for group in lacking:
+            columns = columns_of((metrics or {}).get(group.key), "repaired")
+            if means := _means(scores_by_story(columns, group.score), places):
+                earlier[group.key][str(endpoint)] = means
+    return earlier
+
+
+def _means(scores: Mapping[int, float | None], places: Mapping[int, int]) -> dict[int, float]:
+    """Return the mean score by place of the cluster, from {sample: score} and {sample: place}."""
+    scores_by_place: dict[int, list[float]] = defaultdict(list)
+    for number, score in scores.items():
+        if score is not None:
+            scores_by_place[places[number]].append(score)
+    return {place: fmean(of_cluster) for place, of_cluster in scores_by_place.items()}

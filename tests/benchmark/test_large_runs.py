@@ -15,6 +15,7 @@ from django.utils import timezone
 from benchmark.models import DatasetSample, Run, dataset
 from benchmark.services import asking, detectable, estimates, evaluating, question_sizes
 from benchmark.services.plan_checks import check
+from benchmark.services.reports import forget_report
 from benchmark.services.results import each_entered, samples_of
 from benchmark.services.runs import again_of, controls_of_run, start_run
 from tests.benchmark.controls.world import QUESTIONS, READS, REMEMBERS, controlled_world, opentom, plan
@@ -151,11 +152,12 @@ def test_the_spread_of_earlier_runs_is_kept_until_an_answer_changes(tmp_path, mo
     asked = plan(run.dataset, {name: Endpoint.objects.get(name=name) for name in (READS, REMEMBERS)})
     reads: list[int] = []
     earlier = detectable._earlier
-    monkeypatch.setattr(detectable, "_earlier", lambda runs, stage: reads.append(1) or earlier(runs, stage))
+    monkeypatch.setattr(detectable, "_earlier", lambda plan, kept: reads.append(1) or earlier(plan, kept))
     stories = check(asked)
     first = detectable.can_show(asked, stories)
     assert detectable.can_show(asked, stories) == first and len(reads) == 1
-    run.entrants.get(name=READS).items.filter(step="answer").update(repaired_score=None)
+    run.entrants.get(name=READS).items.filter(step="answer").update(unusable="it cannot be read")
+    forget_report(run)
     assert detectable.can_show(asked, stories) != first and len(reads) == 2
 
 

@@ -6,7 +6,10 @@ from __future__ import annotations
 import io
 import json
 from importlib import import_module
+from itertools import combinations
+from operator import sub
 from pathlib import Path
+from statistics import mean, variance
 
 import pytest
 from django.apps import apps
@@ -14,7 +17,7 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from benchmark.models import Dataset, Run, RunItem, SharedReport
-from benchmark.services import asking
+from benchmark.services import asking, detectable
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.estimates import estimate
 from benchmark.services.plan_checks import check
@@ -154,6 +157,24 @@ def test_the_oracle_is_right_and_the_omniscient_misses_false_beliefs_alone(run):
         assert _metrics(run, "knows-all", group)["repaired"]["overall"]["all"] == value
     # 4 of 2 · 4 beliefs, 6 lists and 18 yes or no questions are wrong
     assert _metrics(run, "knows-all", "fantom-questions")["repaired"]["overall"]["accuracy"] == 28 / 32
+
+
+def test_what_a_launch_can_show_goes_by_the_spread_of_each_score_over_conversations(dataset, run):
+    """Scores of the same answers have a spread each, and questions of a conversation are not stories of their own."""
+    models = [entrant.endpoint for entrant in run.entrants.order_by("position")]
+    spreads = detectable._spreads(planned(dataset, models, ["answer"], suite="fantom"))
+    right: dict[str, dict[str, dict[str, list[float]]]] = {}
+    read = RunItem.objects.filter(entrant__run=run, unusable="").exclude(sample__content__kind="fact")
+    for item in read.select_related("entrant", "sample"):
+        conversations = right.setdefault(item.entrant.name, {})
+        conversations.setdefault(item.sample.cluster, []).append(float(item.repaired["right"]))
+    means = {name: [mean(scores) for scores in of.values()] for name, of in right.items()}
+    pairs = [variance(map(sub, first, second)) for first, second in combinations(means.values(), 2)]
+    assert len(pairs) == 6 and spreads["fantom-questions"].sd == pytest.approx(mean(pairs) ** 0.5)
+    assert (spreads["fantom-questions"].pairs, spreads["fantom-questions"].stories) == (6, 6 * 2)
+    assert spreads["fantom-facts"].sd not in (None, spreads["fantom-questions"].sd)
+    assert spreads["fantom"].sd is None, "one conversation has sets of false belief"
+    assert spreads["fantom-told"].sd is None, "no judge was asked"
 
 
 def test_the_control_is_of_wholly_accessible_sets_and_officially_of_what_is_accessible(run):
