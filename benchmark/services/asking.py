@@ -24,7 +24,7 @@ from benchmark.models import Dataset, DatasetSample, Run, RunItem, StoredPromptS
 from benchmark.suites.contract import Question, Sample
 from benchmark.suites.prompt_sets import BadPromptSet, PromptSet, PromptSets
 from benchmark.suites.registry import suite_named
-from benchmark.suites.settings import COLUMN, OPTION, PARAMETER, Setting
+from benchmark.suites.settings import COLUMN, OPTION, Setting
 from core.language import gettext_noop
 from core.made_by import made_by
 from core.plain import Json
@@ -121,11 +121,9 @@ def prompts_of(run: Run) -> PromptSet | None:
 def settings_of(run: Run) -> Json:
     """Return the settings that the run was launched with, for its suite; `judge_reads_prompts` says whether the judge
     is asked in words."""
-    columns = {setting.name: getattr(run, setting.name) for setting in _settings_kept(run, COLUMN)}
     return {
         **run.params,
-        **options_of(run),
-        **columns,
+        **chosen_of(run),
         "judge_reads_prompts": reads_prompts(run.judge),
         CONTROL: run.control,
     }
@@ -137,23 +135,18 @@ def passes_of(run: Run) -> Sequence[str]:
     return judge.passes(settings_of(run)) if judge and run.judge_id else ()
 
 
-def options_of(run: Run) -> Json:
-    """The settings of its suite that are kept among its options, with the default of those that were not chosen."""
-    chosen = run.params.get("options", {})
-    return {setting.name: chosen.get(setting.name, setting.default) for setting in _settings_kept(run, OPTION)}
-
-
 def chosen_of(run: Run) -> Json:
-    """All settings of its suite, wherever they are kept."""
-    columns = {setting.name: getattr(run, setting.name) for setting in _settings_kept(run, COLUMN)}
-    params = {
-        setting.name: run.params.get(setting.name, setting.before_it_was) for setting in _settings_kept(run, PARAMETER)
-    }
-    return options_of(run) | params | columns
+    """All settings of its suite, wherever they are kept; of a setting that there was not yet when the run was launched,
+    what it was then."""
+    return {setting.name: chosen_in(run, setting) for setting in suite_named(run.suite).settings}
 
 
-def _settings_kept(run: Run, where: str) -> list[Setting]:
-    return [setting for setting in suite_named(run.suite).settings if setting.stored == where]
+def chosen_in(run: Run, setting: Setting) -> Any:
+    """Return what a run has of a setting of its suite."""
+    if setting.stored == COLUMN:
+        return getattr(run, setting.name)
+    kept = run.params.get("options", {}) if setting.stored == OPTION else run.params
+    return kept.get(setting.name, setting.before_it_was)
 
 
 def sample_asked(run: Run, story: DatasetSample) -> Sample:
@@ -211,9 +204,9 @@ def _once(value: Any) -> Any:
     if isinstance(value, str):
         return sys.intern(value)
     if isinstance(value, list):
-        return [_once(one) for one in value]
+        return [_once(entry) for entry in value]
     if isinstance(value, dict):
-        return {sys.intern(name): _once(one) for name, one in value.items()}
+        return {sys.intern(name): _once(entry) for name, entry in value.items()}
     return value
 
 

@@ -18,11 +18,11 @@ from typing import Any
 
 from benchmark.controls.chosen import CONTROL, CONTROLS
 from benchmark.models import Run
-from benchmark.services.asking import options_of, reads_prompts, settings_of
+from benchmark.services.asking import chosen_in, reads_prompts, settings_of
 from benchmark.services.in_context import examples_told, judge_told
 from benchmark.services.judge_versions import version_of
 from benchmark.suites.registry import group_named, suite_named
-from benchmark.suites.settings import OF_EVERY_RUN
+from benchmark.suites.settings import OF_EVERY_RUN, OPTION, PARAMETER
 from benchmark.suites.shown import RunEntrant
 from core.language import gettext_noop
 from core.plain import Json
@@ -71,16 +71,19 @@ def _own_prompts(run: Run, digest: str | None) -> list[str]:
 
 
 def settings_told(run: Run) -> dict[str, str]:
-    """Return, in words by name, the run's control, the options of its suite, repetitions and temperature where there
-    are any."""
-    options = options_of(run)
-    settings = [setting for setting in suite_named(run.suite).settings if setting.name in options]
+    """Return, in words by name, the run's control, what was chosen of its suite's settings, repetitions and temperature
+    where there are any; without the settings of its judge, of which `judge_told` tells, and without what prompt sets
+    tell of themselves."""
+    suite = suite_named(run.suite)
+    stored = {OPTION} if suite.prompting else {OPTION, PARAMETER}
+    settings = [
+        setting
+        for setting in suite.settings
+        if setting.stored in stored and (setting.stored == OPTION or setting not in suite.judging_settings)
+    ]
     control = {CONTROL: CONTROLS[run.control].title} if run.control else {}
-    return (
-        control
-        | {setting.label.lower(): setting.in_words(options[setting.name]) for setting in settings}
-        | asking_told(run)
-    )
+    chosen = {setting.label.lower(): setting.in_words(chosen_in(run, setting)) for setting in settings}
+    return control | chosen | asking_told(run)
 
 
 _OF_IMPORTS = ("split", "category", "limit", "repetitions", "stories")
@@ -89,13 +92,16 @@ _OF_IMPORTS = ("split", "category", "limit", "repetitions", "stories")
 def parameters_of(run: Run) -> Json:
     """Return what a run was launched with, by name: of its parameters those that its suite has a use for, and the
     suite's own options."""
-    if run.imported:  # of how answers were asked for, a run that asked for none says nothing
-        return {name: run.params[name] for name in _OF_IMPORTS if name in run.params} | options_of(run)
     suite = suite_named(run.suite)
-    names = {setting.name for setting in suite.settings} | (OF_EVERY_RUN - {"once", "budget", "options"})
-    names |= {"example_stories"} if suite.prompting else set()
+    options = {setting.name: chosen_in(run, setting) for setting in suite.settings if setting.stored == OPTION}
+    if run.imported:  # of how answers were asked for, a run that asked for none says nothing
+        return {name: run.params[name] for name in _OF_IMPORTS if name in run.params} | options
+    names = (OF_EVERY_RUN - {"once", "budget", "options"}) | ({"example_stories"} if suite.prompting else set())
     control = {CONTROL: run.control} if run.control else {}
-    return control | {name: value for name, value in run.params.items() if name in names} | options_of(run)
+    own = {
+        setting.name: chosen_in(run, setting) for setting in suite.settings_in(run.steps) if setting.stored == PARAMETER
+    }
+    return control | own | {name: value for name, value in run.params.items() if name in names} | options
 
 
 def asking_told(run: Run) -> dict[str, str]:

@@ -93,7 +93,7 @@ class Plan:
     @property
     def settings(self) -> Json:
         """The chosen settings, as `Question.settings` has them."""
-        return {**self.options, "judge_reads_prompts": reads_prompts(self.judge)}
+        return {**self.options, "seed": self.seed, "judge_reads_prompts": reads_prompts(self.judge)}
 
     @property
     def answer_format(self) -> str:

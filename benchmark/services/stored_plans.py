@@ -30,15 +30,9 @@ def draft_of(plan: Plan, stories: Sequence[DatasetSample]) -> Run:
 
 
 def _stored(plan: Plan, where: str) -> Json:
-    """The settings of the plan that runs keep there: of a suite whose program names the steps, none that is of use to a
-    judge alone where there is none."""
-    suite = plan.definition
-    idle = suite.judging_settings if suite.program and not plan.judges else ()
-    return {
-        setting.name: plan.options[setting.name]
-        for setting in suite.settings
-        if setting.stored == where and setting not in idle
-    }
+    """The settings of the plan that runs keep there."""
+    settings = plan.definition.settings_in(plan.steps)
+    return {setting.name: plan.options[setting.name] for setting in settings if setting.stored == where}
 
 
 def _params(plan: Plan, stories: Sequence[DatasetSample]) -> Json:

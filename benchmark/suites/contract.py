@@ -364,6 +364,13 @@ class Suite:
         judged = {step.key for step in self.steps if step.judged}
         return tuple(setting for setting in self.settings if setting.steps and set(setting.steps) <= judged)
 
+    def settings_in(self, steps: Collection[str]) -> list[Setting]:
+        """The settings that a run through these steps keeps: where a program names the steps, none that is of use to a
+        judge alone where there is none."""
+        judges = self.judging is not None and self.judging.key in steps
+        idle = self.judging_settings if self.program and not judges else ()
+        return [setting for setting in self.settings if setting not in idle]
+
     def step(self, key: str) -> Step:
         """Return the step of that key. Raises KeyError where there is none."""
         for step in self.steps:

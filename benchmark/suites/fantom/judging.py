@@ -96,9 +96,9 @@ def judge_request(question: Question) -> Request | str:
         return gettext_noop("Only beliefs in free words are judged.")
     if ANSWER not in question.answers:
         return gettext_noop("There is no answer to be judged.")
-    said = answer_of(question)
-    asked = _request(question, said)
-    return asked if said else replace(asked, known=_written(CANNOT_TELL, _is_structured(question)))
+    answer = answer_of(question)
+    request = _request(question, answer)
+    return request if answer else replace(request, known=_written(CANNOT_TELL, _is_structured(question)))
 
 
 def judge_parse(question: Question, answer: str) -> Parsed:
@@ -116,8 +116,8 @@ def judge_parse(question: Question, answer: str) -> Parsed:
 
 
 def _verdict(question: Question, answer: str, options: Options) -> str | None:
-    said = said_in(answer, structured=_is_structured(question))
-    return None if said is None else options.verdict(said)
+    letter = said_in(answer, structured=_is_structured(question))
+    return None if letter is None else options.verdict(letter)
 
 
 Verdicts = Sequence[str | None]
@@ -144,7 +144,7 @@ def _reading(verdict: str) -> Reading:
 
 def passes_of(settings: Settings) -> tuple[str, ...]:
     """Return the steps beside the first at which the judge is asked; one that reads no prompt answers alike."""
-    return JUDGED_AT[1 : settings.get("passes", 1)] if settings.get("judge_reads_prompts", True) else ()
+    return JUDGED_AT[1 : settings["passes"]] if settings["judge_reads_prompts"] else ()
 
 
 def expected_verdict(question: Question) -> str:
@@ -158,17 +158,17 @@ def answer_of(question: Question) -> str:
     return after_marker(answer_in(method, question.answers[ANSWER])).strip()
 
 
-def _request(question: Question, said: str) -> Request:
+def _request(question: Question, answer: str) -> Request:
     content, options, structured = question.sample.content, _shown(question), _is_structured(question)
     character = content["character"]
     return Request(
-        messages=messages_of(content["question"], character, said, options, structured=structured),
+        messages=messages_of(content["question"], character, answer, options, structured=structured),
         max_tokens=question.settings["max_tokens"],
         temperature=0.0,
         seed=question.settings["seed"],
         schema=SCHEMA if structured else None,
         task={
-            "kind": COMPARE, "character": character, "said": said, "options": [options.a, options.b],
+            "kind": COMPARE, "character": character, "said": answer, "options": [options.a, options.b],
             "structured": structured,
         },
     )  # fmt: skip
@@ -181,11 +181,11 @@ def _shown(question: Question) -> Options:
 
 
 def _is_structured(question: Question) -> bool:
-    return bool(question.settings.get(FORM) == STRUCTURED)
+    return bool(question.settings[FORM] == STRUCTURED)
 
 
-def _written(said: str, structured: bool) -> str:
-    return json.dumps({"verdict": said}) if structured else f"Verdict: {said}"
+def _written(letter: str, structured: bool) -> str:
+    return json.dumps({"verdict": letter}) if structured else f"Verdict: {letter}"
 
 
 def _count(verdict: str | None) -> int | None:
@@ -237,12 +237,12 @@ def instrument(settings: Settings) -> Json:
     the texts is a repetition."""
     if not settings["judge_reads_prompts"]:
         return {}
-    return {"answers": settings.get(FORM, TEXT)} | ({"passes": len(JUDGED_AT)} if passes_of(settings) else {})
+    return {"answers": settings[FORM]} | ({"passes": len(JUDGED_AT)} if passes_of(settings) else {})
 
 
 def sees(settings: Settings) -> tuple[str, str]:
     """Return what the judge is given, in brief and in full."""
-    brief = "structured" if settings.get(FORM) == STRUCTURED else ""
+    brief = "structured" if settings[FORM] == STRUCTURED else ""
     swapped = ", and once more with both texts swapped" if passes_of(settings) else ""
     return brief, (
         "the question, the character, the model’s answer, and the right and the wrong text as A and B, each as often "
@@ -256,14 +256,14 @@ def _about(question: Question, pairs: Pairs) -> Request:
 
 
 def _counts(question: Question, pairs: Pairs, answer: str) -> list[int | None]:
-    said = said_in(answer, structured=_is_structured(question))
-    return [None if said is None else _count(options_of(question).verdict(said))]
+    letter = said_in(answer, structured=_is_structured(question))
+    return [None if letter is None else _count(options_of(question).verdict(letter))]
 
 
 JUDGED = Judge(
     instrument=instrument,
     passes=passes_of,
-    held_to_schema=lambda settings: bool(settings.get(FORM) == STRUCTURED),
+    held_to_schema=lambda settings: bool(settings[FORM] == STRUCTURED),
     kept=kept,
     tables=tables,
     orders=orders,

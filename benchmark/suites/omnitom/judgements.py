@@ -48,10 +48,10 @@ class Judging:
         alike in every pass, and is asked once."""
         return cls(
             structured=settings["form"] == "structured",
-            links=settings.get("judge_form", SAME) == LINKS,
-            settle=settings.get("settle", NOTHING),
-            passes=settings.get("passes", 1) if settings.get("judge_reads_prompts", True) else 1,
-            seed=settings.get("seed", 1),
+            links=settings["judge_form"] == LINKS,
+            settle=settings["settle"],
+            passes=settings["passes"] if settings["judge_reads_prompts"] else 1,
+            seed=settings["seed"],
             key=sample,
         )
 
@@ -113,18 +113,21 @@ def readings(
     """Return what one answer says of each row, in the order of the tables; None of a row that it leaves out."""
     orders = how.order(turn, 0, len(predicted)), how.order(turn, 1, len(gold))
     if how.by_id:
-        shown = linked(text, len(predicted), len(gold), cannot_tell=how.links)
+        sides = linked(text, len(predicted), len(gold), cannot_tell=how.links)
     else:
         counts = parse_counts(text, [predicted[at] for at in orders[0]], [gold[at] for at in orders[1]])
-        sides = [[None if count is None else Reading(count, None) for count in side] for side in counts]
-        shown = sides[0], sides[1]
-    return _placed(shown[0], orders[0], orders[1]), _placed(shown[1], orders[1], orders[0])
+        sides = _counted(counts[0]), _counted(counts[1])
+    return _placed(sides[0], orders[0], orders[1]), _placed(sides[1], orders[1], orders[0])
 
 
-def _placed(shown: Sequence[Reading | None], order: Sequence[int], other: Sequence[int]) -> list[Reading | None]:
+def _counted(counts: Sequence[int | None]) -> list[Reading | None]:
+    return [None if count is None else Reading(count, None) for count in counts]
+
+
+def _placed(as_shown: Sequence[Reading | None], order: Sequence[int], other: Sequence[int]) -> list[Reading | None]:
     """Return readings of rows as they were shown at the places that the rows have in their table."""
     placed: list[Reading | None] = [None] * len(order)
-    for at, reading in zip(order, shown, strict=True):
+    for at, reading in zip(order, as_shown, strict=True):
         links = None if reading is None or reading.links is None else tuple(sorted(other[to] for to in reading.links))
         placed[at] = None if reading is None else Reading(reading.count, links)
     return placed

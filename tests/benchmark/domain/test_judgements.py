@@ -14,7 +14,9 @@ from judge.domain.judgements import CANNOT_TELL, MATCHED, UNMATCHED, Reading, ro
 
 PREDICTED = [PredictedRow("Bo", text, "") for text in ("a", "b", "c")]
 GOLD = [GoldRow("Bo", text, (), "1", ("Bo", text)) for text in ("a", "B.", "z", "y")]
-SETTINGS = {"form": "text", "judge_form": LINKS, "seed": 7, "judge_reads_prompts": True}
+SETTINGS = {
+    "form": "text", "judge_form": LINKS, "passes": 1, "settle": NOTHING, "seed": 7, "judge_reads_prompts": True,
+}  # fmt: skip
 
 
 def reading(count: int | None) -> Reading:

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from benchmark.management.commands._runs import say_before
 from benchmark.models import Run, RunItem
-from benchmark.services.asking import options_of
+from benchmark.services.asking import chosen_of
 from benchmark.services.estimates import askings_of_plans, budget_of, estimate_all
 from benchmark.services.method_plans import plans_by_method
 from benchmark.services.method_runs import beside_by_method, family_of
@@ -75,7 +75,7 @@ def test_the_page_launches_a_run_by_each_method_that_is_ticked(admin, cast, worl
     plain, s2a = Run.objects.originals().order_by("pk")
     assert plain.uid in launched.url
     assert [one.title for one in (plain, s2a)] == ["Two thinkers: plain", "Two thinkers: System 2 Attention"]
-    assert [options_of(one)["method"] for one in (plain, s2a)] == ["plain", "s2a"]
+    assert [chosen_of(run)["method"] for run in (plain, s2a)] == ["plain", "s2a"]
     assert {one.job.budget for one in (plain, s2a, *plain.controls.all(), *s2a.controls.all())} == {Decimal("0.25")}
     shown = written(admin.get(reverse("benchmark:run", args=[slug, plain.uid])))
     assert "The same by other methods" in shown and s2a.uid in shown
