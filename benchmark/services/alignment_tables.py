@@ -52,7 +52,7 @@ def units_of(runs: Collection[Run], *, split: str = "") -> list[Unit]:
     that several runs share is of the first of them. Raises Refused for runs on different versions of gold."""
     if len({run.dataset_id for run in runs}) > 1:
         raise Refused(gettext_noop("These runs are on different versions of gold; choose runs on one."))
-    found: list[tuple[Run, int, int, str, str]] = []
+    extractions: list[tuple[Run, int, int, str, str]] = []
     seen: set[tuple[int, int]] = set()
     for run in runs:
         chosen = {"sample__split": split} if split else {}
@@ -60,16 +60,16 @@ def units_of(runs: Collection[Run], *, split: str = "") -> list[Unit]:
         answers = list(
             rows.values_list("call", "sample__number", "entrant__position", "sample__cluster", "sample__category")
         )
-        found += [
+        extractions += [
             (run, model, number, cluster, kind)
             for call, number, model, cluster, kind in answers
             if (call, number) not in seen
         ]
         seen |= {(call, number) for call, number, *_ in answers}
-    names = _names(runs, {(run.pk, model) for run, model, *_ in found})
+    names = _names(runs, {(run.pk, model) for run, model, *_ in extractions})
     return [
         Unit(f"{run.uid}:{model}:{number}", cluster, (names[run.pk, model], kind))
-        for run, model, number, cluster, kind in found
+        for run, model, number, cluster, kind in extractions
     ]
 
 
@@ -86,7 +86,9 @@ def _parts(key: str) -> tuple[str, int, int]:
 
 def _names(runs: Iterable[Run], places: Collection[tuple[int, int]]) -> dict[tuple[int, int], str]:
     """Return the name of each model at these places, by run and position; of one in several runs with the run's uid."""
-    entrants = [(run, one) for run in runs for one in run.entrants.all() if (run.pk, one.position) in places]
+    entrants = [
+        (run, entrant) for run in runs for entrant in run.entrants.all() if (run.pk, entrant.position) in places
+    ]
     counts = Counter(entrant.name for _, entrant in entrants)
     return {
         (run.pk, entrant.position): entrant.name if counts[entrant.name] == 1 else f"{entrant.name} · {run.uid}"
@@ -102,19 +104,19 @@ def _extractions(run: Run) -> QuerySet[RunItem]:
 def load_tables(keys: Collection[str], *, project: Project) -> list[DrawnTable]:
     """Return the tables of these units of `units_of`; those that are not there any more are missing."""
     tables = []
-    for run, found in _answers(keys, project):
+    for run, items in _answers(keys, project):
         prompts = prompts_of(run)
-        texts = {item.pk: _text(run, item, prompts) for item in found}
+        texts = {item.pk: _text(run, item, prompts) for item in items}
         stories = _stories(project, {*texts.values()})
-        tables += [_table(run, item, texts[item.pk], stories, prompts) for item in found]
+        tables += [_table(run, item, texts[item.pk], stories, prompts) for item in items]
     return tables
 
 
 def orders_of(tables: Iterable[SettledTable], *, project: Project) -> dict[str, Orders]:
     """Return the order of each row of both sides of these tables, by their keys; of a table whose answer is not there
     any more, or reads otherwise than when people aligned it, there is none."""
-    sizes = {one.key: (len(one.predictions), len(one.gold)) for one in tables}
-    found: dict[str, Orders] = {}
+    sizes = {table.key: (len(table.predictions), len(table.gold)) for table in tables}
+    orders: dict[str, Orders] = {}
     for run, items in _answers(sizes.keys(), project):
         judge = suite_named(run.suite).judge
         if judge is None or judge.orders is None:
@@ -127,8 +129,8 @@ def orders_of(tables: Iterable[SettledTable], *, project: Project) -> dict[str, 
                 continue  # the report says so by rows without an order, and has its other figures
             key = _key(run, item)
             if sizes[key] == (len(predicted), len(gold)):
-                found[key] = predicted, gold
-    return found
+                orders[key] = predicted, gold
+    return orders
 
 
 def _answers(keys: Collection[str], project: Project) -> Iterator[tuple[Run, list[RunItem]]]:
@@ -138,10 +140,10 @@ def _answers(keys: Collection[str], project: Project) -> Iterator[tuple[Run, lis
         uid, model, number = _parts(key)
         by_run.setdefault(uid, set()).add((model, number))
     for run in Run.objects.filter(project=project, uid__in=by_run).select_related("dataset", "project", "judge"):
-        wanted = by_run[run.uid]
-        rows = _extractions(run).filter(sample__number__in={number for _, number in wanted})
+        places = by_run[run.uid]
+        rows = _extractions(run).filter(sample__number__in={number for _, number in places})
         rows = rows.select_related("sample", "entrant", "call")
-        yield run, [item for item in rows.iterator(AT_ONCE) if (item.entrant.position, item.sample.number) in wanted]
+        yield run, [item for item in rows.iterator(AT_ONCE) if (item.entrant.position, item.sample.number) in places]
 
 
 def _key(run: Run, item: RunItem) -> str:

@@ -74,12 +74,12 @@ class Repeated:
 
     @property
     def alarms(self) -> bool:
-        return any(one.alarm for one in self.watched)
+        return any(point.alarm for point in self.watched)
 
     @property
     def highest(self) -> float | None:
         """The highest sum of the chart within it: after an alarm the sum begins anew."""
-        return max((one.total for one in self.watched), default=None)
+        return max((point.total for point in self.watched), default=None)
 
     @property
     def over(self) -> bool:
@@ -126,12 +126,12 @@ class WatchReport:
 
     @property
     def charted(self) -> list[Repeated]:
-        return [one for one in self.repeats if not one.row.is_first and not one.is_baseline]
+        return [repeat for repeat in self.repeats if not repeat.row.is_first and not repeat.is_baseline]
 
     @property
     def is_quiet(self) -> bool:
         """True where every repeat after the start is over and agrees or disagrees with it, and nothing was noticed."""
-        return not self.concerns and all(one.over and one.values for one in self.charted)
+        return not self.concerns and all(repeat.over and repeat.values for repeat in self.charted)
 
 
 @dataclass(slots=True)
@@ -139,13 +139,13 @@ class _Answers:
     """What is said in one repeat: by (model, sample, turn), with the story of each, None where the answer cannot be
     used; how many were asked."""
 
-    said: dict[tuple[int, int, int], Said | None] = field(default_factory=dict)
+    counts: dict[tuple[int, int, int], Said | None] = field(default_factory=dict)
     cluster: dict[tuple[int, int, int], str] = field(default_factory=dict)
     asked: int = 0
 
     @property
     def unusable(self) -> int:
-        return sum(said is None for said in self.said.values())
+        return sum(counts is None for counts in self.counts.values())
 
 
 def report_of_watch(watch: AnchorWatch, *, now: datetime) -> WatchReport:
@@ -157,7 +157,7 @@ def report_of_watch(watch: AnchorWatch, *, now: datetime) -> WatchReport:
     first = _answers(watch, start, places) if start else _Answers()
     asked_as = _asked_as(watch, start) if start else None
     repeats = [_repeated(watch, row, first, progress, places, asked_as) for row in rows]
-    baseline = [value for one in repeats if one.is_baseline for value in one.values.values()]
+    baseline = [value for repeat in repeats if repeat.is_baseline for value in repeat.values.values()]
     made, why = _chart(watch, baseline)
     repeats = _watched(repeats, made)
     picture = _batches(made, repeats)
@@ -184,7 +184,7 @@ def _repeated(
         progress=progress.get(row.run.job_id),
         values=values,
         asked=mine.asked,
-        unanswered=mine.asked - len(mine.said),
+        unanswered=mine.asked - len(mine.counts),
         unusable=mine.unusable,
         identities=_identities(watch, row.run),
         otherwise=asked_as is not None and not row.is_first and _asked_as(watch, row.run) != asked_as,
@@ -213,16 +213,16 @@ def _answers(watch: AnchorWatch, run: Run, places: Mapping[int, list[int]]) -> _
 
 
 def _read(watch: AnchorWatch, run: Run) -> _Answers:
-    suite, found = suite_named(run.suite), _Answers()
+    suite, answers = suite_named(run.suite), _Answers()
     items = RunItem.objects.filter(entrant__run=run, step=watch.step)
     items = items.select_related("sample", "entrant__run__dataset", "call").order_by("pk")
     for item in items:
-        found.asked += 1
+        answers.asked += 1
         if item.call_id is not None:
             turn = item.entrant.position, item.sample.number, item.repetition
-            found.said[turn] = None if item.unusable else Counter(_things(suite, run, item))
-            found.cluster[turn] = item.sample.cluster
-    return found
+            answers.counts[turn] = None if item.unusable else Counter(_things(suite, run, item))
+            answers.cluster[turn] = item.sample.cluster
+    return answers
 
 
 def _things(suite: Suite, run: Run, item: RunItem) -> Iterator[tuple[Any, ...]]:
@@ -256,11 +256,11 @@ def _agreement(first: _Answers, now: _Answers) -> dict[str, float]:
     """Return by story how far it is said again what was said first, over the answers that both have; without stories
     of which nothing can be told."""
     sums: dict[str, list[int]] = {}
-    for turn, said in first.said.items():
-        if said is not None and turn in now.said:
+    for turn, counts in first.counts.items():
+        if counts is not None and turn in now.counts:
             same, both = sums.setdefault(first.cluster[turn], [0, 0])
-            again = now.said[turn] or Counter()
-            sums[first.cluster[turn]] = [same + (said & again).total(), both + said.total() + again.total()]
+            again = now.counts[turn] or Counter()
+            sums[first.cluster[turn]] = [same + (counts & again).total(), both + counts.total() + again.total()]
     return {cluster: 2 * same / both for cluster, (same, both) in sums.items() if both}
 
 
@@ -292,43 +292,48 @@ def _chart(watch: AnchorWatch, baseline: Sequence[float]) -> tuple[Chart | None,
 def _watched(repeats: Sequence[Repeated], made: Chart | None) -> list[Repeated]:
     """Return the repeats with the chart after each of their stories, of which every sum goes on from the one before.
     One that was asked otherwise says nothing of drift, nor one that is still asked."""
-    charted = [one for one in repeats if made and not one.row.is_first and not one.is_baseline and not one.otherwise]
-    values = [value for one in charted for _, value in sorted(one.values.items())]
+    charted = [
+        repeat
+        for repeat in repeats
+        if made and not repeat.row.is_first and not repeat.is_baseline and not repeat.otherwise
+    ]
+    values = [value for repeat in charted for _, value in sorted(repeat.values.items())]
     after = iter(watch(made, values) if made else ())
-    shown = {one.row.pk: [next(after) for _ in one.values] for one in charted}
-    return [replace(one, watched=shown.get(one.row.pk, ())) for one in repeats]
+    points_by_repeat = {repeat.row.pk: [next(after) for _ in repeat.values] for repeat in charted}
+    return [replace(repeat, watched=points_by_repeat.get(repeat.row.pk, ())) for repeat in repeats]
 
 
 def _batches(made: Chart | None, repeats: Sequence[Repeated]) -> dict[int, Batch]:
-    shown = [one for one in repeats if made and one.watched]
-    found = batches(made, [(one.row.due_at.isoformat(), list(one.values.values())) for one in shown]) if made else []
-    return {one.row.number: batch for one, batch in zip(shown, found, strict=True)}
+    plotted = [repeat for repeat in repeats if made and repeat.watched]
+    dated = [(repeat.row.due_at.isoformat(), list(repeat.values.values())) for repeat in plotted]
+    by_time = batches(made, dated) if made else []
+    return {repeat.row.number: batch for repeat, batch in zip(plotted, by_time, strict=True)}
 
 
 def _concerns(watch: AnchorWatch, repeats: Sequence[Repeated]) -> list[Concern]:
     """Return everything that was noticed, in the order of the repeats. Unusable answers are told of at the start, and
     after it where there are more of them than ever at the start, or nothing else."""
-    found = []
-    usual = max((one.unusable for one in repeats if one.row.number <= watch.rounds), default=0)
-    for one in repeats:
-        at = one.row.due_at.isoformat()
-        found += [Concern(MISSED, one.row.number, at, count=one.row.missed)] if one.row.missed else []
-        if one.run is None:
-            found.append(Concern(NOT_BEGUN, one.row.number, at, after=one.row.why_not))
+    concerns = []
+    usual = max((repeat.unusable for repeat in repeats if repeat.row.number <= watch.rounds), default=0)
+    for repeat in repeats:
+        at = repeat.row.due_at.isoformat()
+        concerns += [Concern(MISSED, repeat.row.number, at, count=repeat.row.missed)] if repeat.row.missed else []
+        if repeat.run is None:
+            concerns.append(Concern(NOT_BEGUN, repeat.row.number, at, after=repeat.row.why_not))
             continue
-        if one.over and (one.unanswered or not one.asked):
-            found.append(Concern(UNANSWERED, one.row.number, at, count=one.unanswered))
-        if one.unusable > (usual if one.row.number > watch.rounds else 0) or one.useless:
-            found.append(Concern(UNUSABLE, one.row.number, at, count=one.unusable))
-        found += [Concern(OTHERWISE, one.row.number, at)] if one.otherwise else []
-        found += [Concern(DRIFT, one.row.number, at)] if one.alarms else []
-    return sorted([*found, *_changed(repeats)], key=lambda one: one.number)
+        if repeat.over and (repeat.unanswered or not repeat.asked):
+            concerns.append(Concern(UNANSWERED, repeat.row.number, at, count=repeat.unanswered))
+        if repeat.unusable > (usual if repeat.row.number > watch.rounds else 0) or repeat.useless:
+            concerns.append(Concern(UNUSABLE, repeat.row.number, at, count=repeat.unusable))
+        concerns += [Concern(OTHERWISE, repeat.row.number, at)] if repeat.otherwise else []
+        concerns += [Concern(DRIFT, repeat.row.number, at)] if repeat.alarms else []
+    return sorted([*concerns, *_changed(repeats)], key=lambda concern: concern.number)
 
 
 def _changed(repeats: Sequence[Repeated]) -> Iterator[Concern]:
     """Yield where another model, or another system, answered most of a repeat than of the one before."""
-    rows = {str(one.row.number): one.row for one in repeats}
-    seen = [replace(one.identities[0], at=str(one.row.number)) for one in repeats if one.identities]
+    rows = {str(repeat.row.number): repeat.row for repeat in repeats}
+    seen = [replace(repeat.identities[0], at=str(repeat.row.number)) for repeat in repeats if repeat.identities]
     for before, after in changes(seen):
         row = rows[after.at]
         yield Concern(IDENTITY, row.number, row.due_at.isoformat(), told(before), told(after))
@@ -343,18 +348,18 @@ def read_watch(watch: AnchorWatch, *, now: datetime) -> WatchReport:
     """Return what a watch found, and keep what somebody has to look at, for the overview."""
     report = report_of_watch(watch, now=now)
     noted = watch.noted_at.isoformat() if watch.noted_at else ""
-    ended = {one.row.number: _ended(one) for one in report.repeats}
-    fresh = [one.document for one in report.concerns if not noted or ended[one.number] > noted]
+    ended = {repeat.row.number: _ended(repeat) for repeat in report.repeats}
+    fresh = [concern.document for concern in report.concerns if not noted or ended[concern.number] > noted]
     if fresh != watch.concerns:
         watch.keep_concerns(fresh)
     watch.repeats.unread().update(read_at=now)
     return report
 
 
-def _ended(one: Repeated) -> str:
+def _ended(repeat: Repeated) -> str:
     """When what a repeat found was there to be seen."""
-    ended = one.run.job.finished_at if one.run else None
-    return (ended or one.row.created_at).isoformat()
+    ended = repeat.run.job.finished_at if repeat.run else None
+    return (ended or repeat.row.created_at).isoformat()
 
 
 def read_ended(*, now: datetime) -> int:

@@ -29,22 +29,22 @@ def document_of_watch(report: WatchReport) -> Json:
     }  # fmt: skip
     return line_of_watch(report.watch) | {
         "anchors": report.watch.anchors, "overdue": report.overdue, "chart": limits, "no_chart": report.no_chart,
-        "repeats": [_repeat(report, one) for one in report.repeats],
-        "noticed": [one.document for one in report.concerns],
+        "repeats": [_repeat(report, repeat) for repeat in report.repeats],
+        "noticed": [concern.document for concern in report.concerns],
     }  # fmt: skip
 
 
-def _repeat(report: WatchReport, one: Repeated) -> Json:
-    batch = report.batches.get(one.row.number)
+def _repeat(report: WatchReport, repeat: Repeated) -> Json:
+    batch = report.batches.get(repeat.row.number)
     return {
-        "number": one.row.number, "due_at": one.row.due_at.isoformat(), "missed": one.row.missed,
-        "baseline": one.is_baseline, "run": one.run.uid if one.run else None,
-        "state": one.run.job.standing if one.run else "not begun", "problem": one.row.why_not,
-        "asked": one.asked, "unanswered": one.unanswered, "unusable": one.unusable,
-        "agreement": one.mean, "stories": len(one.values),
+        "number": repeat.row.number, "due_at": repeat.row.due_at.isoformat(), "missed": repeat.row.missed,
+        "baseline": repeat.is_baseline, "run": repeat.run.uid if repeat.run else None,
+        "state": repeat.run.job.standing if repeat.run else "not begun", "problem": repeat.row.why_not,
+        "asked": repeat.asked, "unanswered": repeat.unanswered, "unusable": repeat.unusable,
+        "agreement": repeat.mean, "stories": len(repeat.values),
         "low": batch.low if batch else None, "high": batch.high if batch else None,
-        "sum": one.highest, "alarm": one.alarms,
-        "answered_by": [told(identity) for identity in one.identities], "asked_otherwise": one.otherwise,
-        "cost": float(one.progress.cost) if one.progress else None,
-        "unpriced": one.progress.unpriced if one.progress else 0,
+        "sum": repeat.highest, "alarm": repeat.alarms,
+        "answered_by": [told(identity) for identity in repeat.identities], "asked_otherwise": repeat.otherwise,
+        "cost": float(repeat.progress.cost) if repeat.progress else None,
+        "unpriced": repeat.progress.unpriced if repeat.progress else 0,
     }  # fmt: skip

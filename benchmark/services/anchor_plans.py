@@ -59,22 +59,24 @@ def watchable_of(run: Run) -> list[Watchable]:
     """Return the judge of a run, about all its models and about each of them, and its models, step by step. Baselines
     and imported answers are left out: nobody can ask them again, or they cannot change."""
     entrants = [entrant.endpoint for entrant in run.entrants.select_related("endpoint")]
-    suite, found = suite_named(run.suite), []
+    suite, watchable = suite_named(run.suite), []
     if run.judge and (step := judged_at(run)) and run.judge.about.reads_prompts:
-        answered = tuple(one for one in entrants if extracted_by(run.source or run, one).exists())
-        found += [Watchable("judge", run.judge, step, answered, judges=True)] if answered else []
+        answered = tuple(endpoint for endpoint in entrants if extracted_by(run.source or run, endpoint).exists())
+        watchable += [Watchable("judge", run.judge, step, answered, judges=True)] if answered else []
         if len(answered) > 1:
-            found += [Watchable(f"judge:{one.name}", run.judge, step, (one,), judges=True) for one in answered]
+            watchable += [
+                Watchable(f"judge:{endpoint.name}", run.judge, step, (endpoint,), judges=True) for endpoint in answered
+            ]
     if run.source_id or run.imported or run.control:
-        return found
+        return watchable
     steps = [step.key for step in suite.launched if not step.judged and step.key in run.steps]
     for step in steps[-1:] if suite.program else steps:
-        found += [
-            Watchable(f"{step}:{one.name}", one, step, (one,), judges=False)
-            for one in entrants
-            if one.about.reads_prompts and _answered(run, one, step).exists()
+        watchable += [
+            Watchable(f"{step}:{endpoint.name}", endpoint, step, (endpoint,), judges=False)
+            for endpoint in entrants
+            if endpoint.about.reads_prompts and _answered(run, endpoint, step).exists()
         ]
-    return found
+    return watchable
 
 
 def _answered(run: Run, model: Endpoint, step: str):
@@ -106,7 +108,9 @@ def _drawn(plan: WatchPlan) -> list[DatasetSample]:
     )
     ids = {pk for part in rows for pk in part.values_list("sample_id", flat=True)}
     samples = list(DatasetSample.objects.lean().filter(pk__in=ids).order_by("position"))
-    clusters = sorted({one.cluster for one in samples}, key=lambda one: (permanent_number(plan.seed, one), one))
+    clusters = sorted(
+        {sample.cluster for sample in samples}, key=lambda cluster: (permanent_number(plan.seed, cluster), cluster)
+    )
     units = suite_named(plan.run.suite).cluster[1]
     if len(clusters) < plan.stories:
         raise RunRefused(
@@ -114,7 +118,7 @@ def _drawn(plan: WatchPlan) -> list[DatasetSample]:
             "stories",
         )
     chosen = set(clusters[: plan.stories])
-    return [one for one in samples if one.cluster in chosen]
+    return [sample for sample in samples if sample.cluster in chosen]
 
 
 def repeat_plan(plan: WatchPlan, *, title: str = "", anew: int = 0) -> Plan:

@@ -41,30 +41,30 @@ def _change(report: BridgeReport, words: CalibrationWords) -> Table:
             *_counts(places),
             Column(key="why", header=gettext_noop("No figure because")),
         ],
-        rows=[_model_cells(one, list(shares)) for one in report.bridge.models],
+        rows=[_model_cells(model, list(shares)) for model in report.bridge.models],
         lead=[f"{report.old.name} → {report.new.name}"],
         notes=[_over(words), gettext_noop("Over rows of which both have a verdict.")],
     )
 
 
-def _model_cells(one: Bridged, shares: list[str]) -> Cells:
+def _model_cells(model: Bridged, shares: list[str]) -> Cells:
     cells: Cells = {
-        "model": one.model, "n": one.change.n, "silent_before": one.silent[0], "silent_after": one.silent[1],
-        "rows": one.rows, "p": one.p, "place_before": one.places[0], "place_after": one.places[1],
-        "why": one.change.reason if one.change.value is None else None,
+        "model": model.model, "n": model.change.n, "silent_before": model.silent[0], "silent_after": model.silent[1],
+        "rows": model.rows, "p": model.p, "place_before": model.places[0], "place_after": model.places[1],
+        "why": model.change.reason if model.change.value is None else None,
     }  # fmt: skip
-    return cells | {name: cell for key in shares for name, cell in figure_cells(key, getattr(one, key))}
+    return cells | {name: cell for key in shares for name, cell in figure_cells(key, getattr(model, key))}
 
 
 def _verdicts(report: BridgeReport, words: CalibrationWords) -> Table:
-    found = report.bridge
+    bridge = report.bridge
     counts = {
         "tables": gettext_noop("Tables"), "rows": gettext_noop("Rows with both verdicts"),
         "gained": gettext_noop("Became matched"), "lost": gettext_noop("Became unmatched"),
     }  # fmt: skip
     cells: Cells = {
-        "before": report.old.name, "after": report.new.name, "tables": report.tables, "rows": found.rows,
-        "gained": found.gained, "lost": found.lost,
+        "before": report.old.name, "after": report.new.name, "tables": report.tables, "rows": bridge.rows,
+        "gained": bridge.gained, "lost": bridge.lost,
     }  # fmt: skip
     return Table(
         title=gettext_noop("Verdicts before and after"),
@@ -74,7 +74,7 @@ def _verdicts(report: BridgeReport, words: CalibrationWords) -> Table:
             *_counts(counts),
             *_shares({"same": gettext_noop("Same verdict")}),
         ],
-        rows=[cells | dict(figure_cells("same", found.same))],
+        rows=[cells | dict(figure_cells("same", bridge.same))],
         notes=[_over(words)],
     )
 

@@ -35,19 +35,19 @@ def family_of(endpoint: Endpoint) -> str:
     word."""
     if endpoint.family.strip():
         return endpoint.family.strip().lower()
-    found = _WORD.search(endpoint.model.rsplit("/", 1)[-1].lower())
-    return found[0] if found else ""
+    word = _WORD.search(endpoint.model.rsplit("/", 1)[-1].lower())
+    return word[0] if word else ""
 
 
 @dataclass(frozen=True, slots=True)
 class PanelJudge:
-    """A judge of a panel: its family, what calibration knows of it over all aligned tables, from `known` rows that both
-    people and it said something of, of how many tables it was left out, and whether it favours its own family."""
+    """A judge of a panel: its family, what calibration knows of it over all aligned tables, from `compared_rows`, of
+    which both people and it have a verdict, of how many tables it was left out, and whether it favours its family."""
 
     judge: JudgeBrief
     family: str
     skill: Skill
-    known: int
+    compared_rows: int
     left_out: int
     preference: SelfPreference
 
@@ -81,35 +81,37 @@ class PanelReport:
 def models_of(study: AlignmentStudy) -> dict[str, Endpoint]:
     """Return the endpoint of each model whose tables could be drawn, by the name that its tables have in the study."""
     entrants = Entrant.objects.filter(run__project=study.project, run__uid__in=study.origin.get("runs", []))
-    asked = {(one.run.uid, one.position): one.endpoint for one in entrants.select_related("endpoint", "run")}
+    asked = {
+        (entrant.run.uid, entrant.position): entrant.endpoint for entrant in entrants.select_related("endpoint", "run")
+    }
     places = places_of_models(study.units)
-    return {name: asked[place] for name, place in sorted(places.items(), key=lambda one: one[1]) if place in asked}
+    return {name: asked[place] for name, place in sorted(places.items(), key=lambda pair: pair[1]) if place in asked}
 
 
 def panel_report(study: AlignmentStudy, judges: Sequence[StudyJudge], *, apart: bool = True) -> PanelReport:
     """Return the panel of these judges, each without a vote on its own family where they are kept `apart`."""
     families = _families(study)
-    own = {one.version: _family_of_judge(one.runs[0]) for one in judges}
+    own = {judge.version: _family_of_judge(judge.runs[0]) for judge in judges}
     # judges are keyed by version: one may have the name of a model
-    tables = {one.version: one.joined.tables for one in judges}
+    tables = {judge.version: judge.joined.tables for judge in judges}
     kin = {name: family for name, family in {**families, **own}.items() if family} if apart else {}
     over = cluster_of(study)
-    found = panel(tables, seed=study.seed, family_of=kin, over=over)
+    judges_panel = panel(tables, seed=study.seed, family_of=kin, over=over)
     return PanelReport(
         [
             PanelJudge(
-                one.brief,
-                own[one.version],
-                skill(one.joined.tables),
-                found.columns[one.version].known,
-                found.without_family[one.version],
-                self_preference(one.joined.models, own[one.version] or one.version, families, over=over)
-                if found.columns[one.version].known
+                judge.brief,
+                own[judge.version],
+                skill(judge.joined.tables),
+                judges_panel.columns[judge.version].known,
+                judges_panel.without_family[judge.version],
+                self_preference(judge.joined.models, own[judge.version] or judge.version, families, over=over)
+                if judges_panel.columns[judge.version].known
                 else no_preference(),
             )
-            for one in judges
+            for judge in judges
         ],
-        found,
+        judges_panel,
         families,
         apart,
     )
@@ -118,12 +120,12 @@ def panel_report(study: AlignmentStudy, judges: Sequence[StudyJudge], *, apart: 
 def kept_panel(study: AlignmentStudy, judges: Sequence[JudgeBrief], *, apart: bool = True) -> PanelReport:
     """Return the panel of these judges as it is kept: computed anew after a change of what calibration reports are made
     from, or of a family."""
-    asked = [one.version for one in judges]
-    runs = Run.objects.filter(uid__in=[one.runs[0] for one in judges]).select_related("judge").order_by("pk")
+    asked = [judge.version for judge in judges]
+    runs = Run.objects.filter(uid__in=[judge.runs[0] for judge in judges]).select_related("judge").order_by("pk")
     families = [_families(study), {run.uid: _family_of_judge(run) for run in runs}]
 
     def compute() -> PanelReport:
-        return panel_report(study, [one for one in calibrated(study)[0] if one.version in asked], apart=apart)
+        return panel_report(study, [judge for judge in calibrated(study)[0] if judge.version in asked], apart=apart)
 
     return kept_of(study, ["panel", apart, asked, families], compute)
 
@@ -154,15 +156,15 @@ def bridge_report(study: AlignmentStudy, old: StudyJudge, new: StudyJudge, metri
     both = [unit for unit in study.units if unit.key in old.judged and unit.key in new.judged]
     only = len(set(old.judged) ^ set(new.judged))
     models = judged_twice(both, old.judged, new.judged)
-    found = bridge(models, metric, over=cluster_of(study))
-    return BridgeReport(old.brief, new.brief, found, len(both), only)
+    change = bridge(models, metric, over=cluster_of(study))
+    return BridgeReport(old.brief, new.brief, change, len(both), only)
 
 
 def kept_bridge(study: AlignmentStudy, old: JudgeBrief, new: JudgeBrief) -> BridgeReport:
     """Return what changes from the old judge to the new one, as it is kept."""
 
     def compute() -> BridgeReport:
-        judges = {one.version: one for one in calibrated(study)[0]}
+        judges = {judge.version: judge for judge in calibrated(study)[0]}
         return bridge_report(study, judges[old.version], judges[new.version])
 
     return kept_of(study, ["bridge", old.version, new.version], compute)

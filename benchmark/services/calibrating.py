@@ -55,7 +55,7 @@ NARROW = 0.02
 @dataclass(frozen=True, slots=True)
 class JudgeBrief:
     """A version of a judge beside a study, without what it said: its `runs` by uid, how many `tables` people and it
-    have, how many rows of these have a verdict of both (`known`), how many stand `aside` by why (`Joined`), and the
+    have, how many `compared_rows` of these have a verdict of both, how many stand `aside` by why (`Joined`), and the
     price of a table in US dollars, None where unknown. `judge` is its name without what tells its versions apart,
     `level` the level of its prompt, None where it reads none."""
 
@@ -65,7 +65,7 @@ class JudgeBrief:
     level: int | None
     runs: tuple[str, ...]
     tables: int
-    known: int
+    compared_rows: int
     aside: dict[str, int]
     price: Decimal | None
 
@@ -83,17 +83,17 @@ class StudyJudge:
     @property
     def price(self) -> Decimal | None:
         """What a table cost on average in US dollars, None where any price is unknown."""
-        prices = [one.price for one in self.judged.values()]
-        known = [price for price in prices if price is not None]
-        return sum(known, Decimal(0)) / len(known) if known and len(known) == len(prices) else None
+        prices = [judgement.price for judgement in self.judged.values()]
+        priced = [price for price in prices if price is not None]
+        return sum(priced, Decimal(0)) / len(priced) if priced and len(priced) == len(prices) else None
 
     @property
     def brief(self) -> JudgeBrief:
         aside = {name: getattr(self.joined, name) for name in ASIDE}
         runs = tuple(run.uid for run in self.runs)
         judge, level, tables = judge_name(self.runs[0]), judging_level(self.runs[0]), self.joined.tables
-        known = known_rows(tables)
-        return JudgeBrief(self.version, self.name, judge, level, runs, len(tables), known, aside, self.price)
+        compared_rows = known_rows(tables)
+        return JudgeBrief(self.version, self.name, judge, level, runs, len(tables), compared_rows, aside, self.price)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,7 @@ def reports_of(study: AlignmentStudy) -> StudyReports:
 
 def _reports(study: AlignmentStudy) -> StudyReports:
     judges, settled = calibrated(study)
-    of_each = [(report_of(one, study), selection_of(judges, one, study)) for one in judges]
+    of_each = [(report_of(judge, study), selection_of(judges, judge, study)) for judge in judges]
     return StudyReports(len(settled), of_each)
 
 
@@ -199,8 +199,8 @@ def _state_of(study: AlignmentStudy) -> list[Any]:
     runs = judged_runs(study.project)
     judged = {run for _, run in judged_in([study], runs)}
     places = places_of([run for run in runs if run.pk in judged])
-    told = [made_by(), study.pk, study.seed, study.frame, study.origin]
-    return [*told, list(settled), list(drawn), sorted(places.items())]
+    made_from = [made_by(), study.pk, study.seed, study.frame, study.origin]
+    return [*made_from, list(settled), list(drawn), sorted(places.items())]
 
 
 def self_test_of(judge: JudgeBrief) -> str:
@@ -213,12 +213,12 @@ def self_test_of(judge: JudgeBrief) -> str:
 def judges_of(study: AlignmentStudy, settled: list[SettledTable], *, only: str = "") -> list[StudyJudge]:
     """Return every version of a judge that judged a table of the study's frame beside the same version of gold, by
     name; the `only` one where that is given."""
-    found: list[tuple[str, list[Run], dict[str, StoryJudgement]]] = []
+    judges: list[tuple[str, list[Run], dict[str, StoryJudgement]]] = []
     for version, runs in versions_of(study.project).items():
         if only in ("", version) and (judged := judged_tables(study, runs)):
-            found.append((version, runs, judged))
-    names = Counter(judge_name(runs[0]) for _, runs, _ in found)
-    orders = orders_of(settled, project=study.project) if found else {}
+            judges.append((version, runs, judged))
+    names = Counter(judge_name(runs[0]) for _, runs, _ in judges)
+    orders = orders_of(settled, project=study.project) if judges else {}
     return sorted(
         (
             StudyJudge(
@@ -228,7 +228,7 @@ def judges_of(study: AlignmentStudy, settled: list[SettledTable], *, only: str =
                 judged,
                 joined(study.units, settled, judged, orders),
             )
-            for version, runs, judged in found
+            for version, runs, judged in judges
             for name in [judge_name(runs[0])]
         ),
         key=lambda judge: judge.name,
@@ -242,10 +242,16 @@ def judged_tables(study: AlignmentStudy, runs: Sequence[Run]) -> dict[str, Story
     keys, datasets = _keys_of_extractions(origin), {run.dataset_id for run in origin}
     frame = {unit.key for unit in study.units}
     judged: dict[str, StoryJudgement] = {}
-    read = (one for run in runs if run.dataset_id in datasets for one in judgements_of(run) if one.repetition == 0)
-    for one in read:
-        for key in frame.intersection(keys.get((one.extraction, one.number), ())):
-            judged.setdefault(key, one)
+    read = (
+        judgement
+        for run in runs
+        if run.dataset_id in datasets
+        for judgement in judgements_of(run)
+        if judgement.repetition == 0
+    )
+    for judgement in read:
+        for key in frame.intersection(keys.get((judgement.extraction, judgement.number), ())):
+            judged.setdefault(key, judgement)
     return judged
 
 
@@ -274,7 +280,7 @@ def report_of(judge: StudyJudge, study: AlignmentStudy) -> CalibrationReport:
 
 def _corrected(name: str, models: Mapping[str, Sequence[JudgedStory]], over: ClusterName) -> CorrectedModel:
     stories = models[name]
-    others = [one for other, part in models.items() if other != name for one in part if one.human]
+    others = [story for other, part in models.items() if other != name for story in part if story.human]
     scores = {metric: shown(corrected(stories, metric, over=over)) for metric in Metric}
     f1 = scores[Metric.F1]
     return CorrectedModel(

@@ -32,15 +32,16 @@ def words_document(study: AlignmentStudy) -> Json:
 
 def judged_document(report: CalibrationReport, selection: Selection) -> Json:
     """Return a calibration report with the paired test of its judge against every other judge of the study."""
-    told = {"reason": selection.reason, "caution": selection.caution or None}
-    return report_document(report) | told | {"rivals": [asdict(one) for one in selection.rivals]}
+    reasons = {"reason": selection.reason, "caution": selection.caution or None}
+    return report_document(report) | reasons | {"rivals": [asdict(rival) for rival in selection.rivals]}
 
 
 def report_document(report: CalibrationReport) -> Json:
     """Return a calibration report: agreement in all groups, the confusion of MatchCounts, and corrected scores."""
-    judge, found = report.judge, asdict(report.calibration)
-    found["confusion"] = [
-        {"people": people, "judge": said, "rows": rows} for (people, said), rows in report.calibration.confusion.items()
+    judge, calibration = report.judge, asdict(report.calibration)
+    calibration["confusion"] = [
+        {"people": people, "judge": by_judge, "rows": rows}
+        for (people, by_judge), rows in report.calibration.confusion.items()
     ]
     return {
         "judge": judge.name,
@@ -48,28 +49,28 @@ def report_document(report: CalibrationReport) -> Json:
         "level": judge.level,
         "runs": list(judge.runs),
         "aligned_tables": judge.tables,
-        "known": judge.known,
+        "known": judge.compared_rows,
         "tables": judge.aside,
         "self_test": self_test_of(judge),
         "price": None if judge.price is None else float(judge.price),
-        "calibration": found,
+        "calibration": calibration,
         "differing": asdict(report.differing) | {"warns": report.differing.warns},
         "corrected": {
-            one.model: {
-                "scores": {metric.value: _score(score) for metric, score in one.scores.items()},
-                "over_categories": _score(one.by_category),
-                "further": one.further,
-                "narrow": one.narrow,
-                "pooled": one.pooled and _score(one.pooled),
+            model.model: {
+                "scores": {metric.value: _score(score) for metric, score in model.scores.items()},
+                "over_categories": _score(model.by_category),
+                "further": model.further,
+                "narrow": model.narrow,
+                "pooled": model.pooled and _score(model.pooled),
             }
-            for one in report.models
+            for model in report.models
         },
     }
 
 
 def _score(score: Any) -> dict[str, Any]:
-    told = {name: value for name, value in asdict(score).items() if name not in ("moves", "certain")}
-    return told | {"tuning": None} if score.value is None else told
+    document = {name: value for name, value in asdict(score).items() if name not in ("moves", "certain")}
+    return document | {"tuning": None} if score.value is None else document
 
 
 def panel_document(report: PanelReport) -> Json:
@@ -79,13 +80,14 @@ def panel_document(report: PanelReport) -> Json:
         "own_family_left_out": report.apart,
         "families": report.families,
         "judges": {
-            one.judge.version: {
-                "judge": one.judge.name, "family": one.family, "left_out": one.left_out, "skill": asdict(one.skill),
-                "known": one.known, "matched_counts": one.matched, "unmatched_counts": one.unmatched,
-                "agreement": asdict(report.panel.columns[one.judge.version]),
-                "self_preference": asdict(one.preference),
+            member.judge.version: {
+                "judge": member.judge.name, "family": member.family, "left_out": member.left_out,
+                "skill": asdict(member.skill), "known": member.compared_rows,
+                "matched_counts": member.matched, "unmatched_counts": member.unmatched,
+                "agreement": asdict(report.panel.columns[member.judge.version]),
+                "self_preference": asdict(member.preference),
             }
-            for one in report.judges
+            for member in report.judges
         },
         "majority": asdict(report.panel.majority),
         "weighted": asdict(report.panel.weighted),

@@ -31,18 +31,18 @@ def calibrations_of(runs: Sequence[Run], reader: User) -> list[CalibrationLink]:
     are."""
     if not runs or not (studies := _studies_for(runs[0], reader)):
         return []
-    shown = {run.pk for run in runs}
+    run_ids = {run.pk for run in runs}
     versions = {
         version: judged
         for version, judged in versions_of(runs[0].project).items()
-        if shown & {run.pk for run in judged}
+        if run_ids & {run.pk for run in judged}
     }
-    found = judged_in(studies, [run for judged in versions.values() for run in judged])
+    judged_pairs = judged_in(studies, [run for judged in versions.values() for run in judged])
     return [
         CalibrationLink(study, version, judge_name(judged[0]))
         for study in studies
         for version, judged in versions.items()
-        if any((study.pk, run.pk) in found for run in judged)
+        if any((study.pk, run.pk) in judged_pairs for run in judged)
     ]
 
 
@@ -55,8 +55,8 @@ def _studies_for(run: Run, reader: User) -> list[AlignmentStudy]:
 def calibrated_studies(run: Run, reader: User) -> list[AlignmentStudy]:
     """Return the studies with settled tables of extractions on the same version of gold as a run, of those that the
     reader may see, the newest first."""
-    found = [study.pk for study in _studies_for(run, reader)]
-    return [study for study in AlignmentStudy.objects.filter(pk__in=found) if _is_of_gold(study, run)]
+    ids = [study.pk for study in _studies_for(run, reader)]
+    return [study for study in AlignmentStudy.objects.filter(pk__in=ids) if _is_of_gold(study, run)]
 
 
 def _is_of_gold(study: AlignmentStudy, run: Run) -> bool:

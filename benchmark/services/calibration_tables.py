@@ -104,7 +104,7 @@ def judges_table(kept: StudyReports, words: CalibrationWords = OF_STORIES) -> Ta
 def scores_table(report: CalibrationReport, words: CalibrationWords = OF_STORIES) -> Table:
     """Return a row for each model: the score as the judge alone and as people alone have it, and corrected, with what
     stands beside it; where a model has too few aligned stories, also its score by the judge's error on all models."""
-    pooled = any(one.pooled and one.pooled.interval for one in report.models)
+    pooled = any(model.pooled and model.pooled.interval for model in report.models)
     shares = {
         "judge": gettext_noop(f"{words.score}, judge alone"),
         "f1": gettext_noop(f"{words.score}, corrected"),
@@ -124,7 +124,7 @@ def scores_table(report: CalibrationReport, words: CalibrationWords = OF_STORIES
         Column(key="stories", header=words.judged, kind="count"),
         Column(key="effective", header=gettext_noop("Worth, of people alone"), kind="number", digits=1),
     ]
-    rows = [_score_cells(one, list(shares)) for one in report.models]
+    rows = [_score_cells(model, list(shares)) for model in report.models]
     return Table(
         title=gettext_noop("Corrected scores"),
         columns=[*columns, *_whys(rows)],
@@ -143,13 +143,13 @@ NOT_SHOWN = gettext_noop(
 )
 
 
-def _score_cells(one: CorrectedModel, shares: Sequence[str]) -> Cells:
-    found = {"judge": one.alone, "f1": one.f1, "people": one.people, "categories": one.by_category}
-    found |= {POOLED: one.pooled or Figure(None, 0)}
-    figures = {key: found.get(key) or one.scores[Metric(key)] for key in shares}
+def _score_cells(model: CorrectedModel, shares: Sequence[str]) -> Cells:
+    own_figures = {"judge": model.alone, "f1": model.f1, "people": model.people, "categories": model.by_category}
+    own_figures |= {POOLED: model.pooled or Figure(None, 0)}
+    figures = {key: own_figures.get(key) or model.scores[Metric(key)] for key in shares}
     cells: Cells = {
-        "model": one.model, "tuning": one.tuning, "aligned": one.f1.aligned, "stories": one.f1.stories,
-        "effective": one.f1.effective, "why": _why(one.f1) or _why(one.alone),
+        "model": model.model, "tuning": model.tuning, "aligned": model.f1.aligned, "stories": model.f1.stories,
+        "effective": model.f1.effective, "why": _why(model.f1) or _why(model.alone),
     }  # fmt: skip
     return cells | {name: cell for key, figure in figures.items() for name, cell in figure_cells(key, figure)}
 
@@ -162,7 +162,7 @@ def counts_table(report: CalibrationReport) -> Table:
         Column(key="rows", header=gettext_noop("Rows"), kind="count"),
     ]
     cells = sorted(report.calibration.confusion.items())
-    rows: list[Cells] = [{"people": people, "judge": said, "rows": n} for (people, said), n in cells]
+    rows: list[Cells] = [{"people": people, "judge": judge, "rows": n} for (people, judge), n in cells]
     return Table(title=gettext_noop("MatchCounts"), columns=columns, rows=rows)
 
 
@@ -181,10 +181,10 @@ def rivals_table(selection: Selection, words: CalibrationWords = OF_STORIES) -> 
         Column(key="p", header=gettext_noop("p, Holm"), kind="number", digits=4),
     ]  # fmt: skip
     rows: list[Cells] = [
-        {"judge": one.name, "stories": one.difference.n, "p": one.adjusted}
-        | dict(figure_cells("agreement", one.agreement))
-        | dict(figure_cells("difference", one.difference))
-        for one in selection.rivals
+        {"judge": rival.name, "stories": rival.difference.n, "p": rival.adjusted}
+        | dict(figure_cells("agreement", rival.agreement))
+        | dict(figure_cells("difference", rival.difference))
+        for rival in selection.rivals
     ]
     lead = [selection.reason] if selection.rivals else []
     return Table(title=gettext_noop("Beside the other judges"), columns=columns, rows=rows, lead=lead)
@@ -193,15 +193,18 @@ def rivals_table(selection: Selection, words: CalibrationWords = OF_STORIES) -> 
 def rows_by_level(kept: StudyReports) -> dict[str, dict[int, tuple[Agreement, bool | None]]]:
     """Return by judge and level of its prompt how far it agrees with people, and whether that is not shown to differ
     from the best of them all, None where the two cannot be compared. A judge that reads no prompt is at `NO_LEVEL`."""
-    told = [one for one in kept.reports if one[0].calibration.overall.by_story.value is not None]
-    best = max(told, key=lambda one: one[0].calibration.overall.by_story.value or 0.0, default=None)
+    comparable = [pair for pair in kept.reports if pair[0].calibration.overall.by_story.value is not None]
+    best = max(comparable, key=lambda pair: pair[0].calibration.overall.by_story.value or 0.0, default=None)
     rivals = {rival.name: rival for rival in best[1].rivals} if best else {}
-    found: dict[str, dict[int, tuple[Agreement, bool | None]]] = {}
+    by_judge: dict[str, dict[int, tuple[Agreement, bool | None]]] = {}
     for report, _ in kept.reports:
         judge, rival = report.judge, rivals.get(report.judge.name)
         alike = best is not None and report is best[0] if rival is None else rival.alike
-        found.setdefault(judge.judge, {})[judge.level or NO_LEVEL] = report.calibration.overall, alike if best else None
-    return found
+        by_judge.setdefault(judge.judge, {})[judge.level or NO_LEVEL] = (
+            report.calibration.overall,
+            alike if best else None,
+        )
+    return by_judge
 
 
 def _why(of: Figure | Corrected) -> str | None:
@@ -215,13 +218,13 @@ def _whys(rows: Iterable[Cells]) -> list[Column]:
 
 
 def _groups(report: CalibrationReport) -> Iterator[tuple[str, Mapping[str, Agreement]]]:
-    found = report.calibration
-    yield gettext_noop("All rows"), {"": found.overall}
-    yield gettext_noop("Category"), found.by_category
-    yield gettext_noop("Model"), found.by_model
-    yield gettext_noop("Actor role"), found.by_role
-    yield gettext_noop("Order"), found.by_order if any(found.by_order) else {}
-    yield gettext_noop("Table"), found.by_side
+    calibration = report.calibration
+    yield gettext_noop("All rows"), {"": calibration.overall}
+    yield gettext_noop("Category"), calibration.by_category
+    yield gettext_noop("Model"), calibration.by_model
+    yield gettext_noop("Actor role"), calibration.by_role
+    yield gettext_noop("Order"), calibration.by_order if any(calibration.by_order) else {}
+    yield gettext_noop("Table"), calibration.by_side
 
 
 def _cells(by: str, name: str, of: Agreement) -> Cells:

@@ -25,16 +25,18 @@ def corrected_comparison(
     None of a metric group that cannot be corrected. Holm's correction runs over its rows."""
     if not corrects(group):
         return None
-    identity = [group, [[one.key, one.model] for one in pair], sorted(stories or ())]
-    found: CorrectedComparison = kept_by_state(
+    identity = [group, [[entrant.key, entrant.model] for entrant in pair], sorted(stories or ())]
+    comparison: CorrectedComparison = kept_by_state(
         "pair", runs, identity, lambda: _compared(pair, corrected_sides(pair, runs, stories), group)
     )
-    return found
+    return comparison
 
 
 def _compared(pair: Sequence[NamedEntrant], sides: Sequence[Side], group: str) -> CorrectedComparison:
     corrections = [correction for correction, _ in sides]
-    lacking = [f"{one.model}: {side.reason}" for one, side in zip(pair, corrections, strict=True) if side.reason]
+    lacking = [
+        f"{entrant.model}: {side.reason}" for entrant, side in zip(pair, corrections, strict=True) if side.reason
+    ]
     if lacking:
         return CorrectedComparison(sides=corrections, reason="; ".join(lacking))
     described = group_named(group)
@@ -54,11 +56,11 @@ def corrected_pairs(
     runs = [run for run in runs if run.uid in ranked]
     if len(entrants) < 2 or not corrects(group):
         return []
-    identity = [group, sorted([one.key, one.model] for one in entrants), sorted(stories or ())]
-    found: list[CorrectedPair] = kept_by_state(
+    identity = [group, sorted([entrant.key, entrant.model] for entrant in entrants), sorted(stories or ())]
+    pairs: list[CorrectedPair] = kept_by_state(
         "pairs", runs, identity, lambda: _paired(entrants, corrected_sides(entrants, runs, stories), group)
     )
-    return found
+    return pairs
 
 
 def _paired(entrants: Sequence[NamedEntrant], sides: Sequence[Side], group: str) -> list[CorrectedPair]:
@@ -67,13 +69,13 @@ def _paired(entrants: Sequence[NamedEntrant], sides: Sequence[Side], group: str)
     header, over = described.headers[described.corrected[Metric.F1]], cluster_named(group_suite(group))
     pairs = [
         CorrectedPair(
-            first=one.model,
+            first=entrant.model,
             second=other.model,
-            first_key=one.key,
+            first_key=entrant.key,
             second_key=other.key,
             difference=_difference(first, second, Metric.F1, header, over),
         )
-        for (one, first), (other, second) in combinations(of, 2)
+        for (entrant, first), (other, second) in combinations(of, 2)
     ]
     pairs.sort(key=_biggest_first)
     differences = _adjusted([pair.difference for pair in pairs])
@@ -89,13 +91,13 @@ def _difference(first: Side, second: Side, metric: str, header: str, over: Clust
     """Return the difference of a metric, still without the p of a correction."""
     (_, left), (_, right) = first, second
     assert left is not None and right is not None  # both have scores
-    one, other = left[Metric(metric)], right[Metric(metric)]
-    gap = difference(one, other, over=over)
+    score, other = left[Metric(metric)], right[Metric(metric)]
+    gap = difference(score, other, over=over)
     return CorrectedDifference(
         what=header,
         key=metric,
         category="",
-        first=one.value,
+        first=score.value,
         second=other.value,
         value=gap.value,
         interval=list(gap.interval) if gap.interval else None,

@@ -102,7 +102,7 @@ def corrections_in(
         return {entrant.key: _correction(entrant, None, None) for entrant in entrants}
 
     def make() -> dict[str, Correction]:
-        by_uid = _by_uid(runs, _scores(runs, states, {one.run: _part(one, stories) for one in entrants}))
+        by_uid = _by_uid(runs, _scores(runs, states, {entrant.run: _part(entrant, stories) for entrant in entrants}))
         return {entrant.key: _correction(entrant, *by_uid.get(entrant.run, (None, None))) for entrant in entrants}
 
     keys = sorted(entrant.key for entrant in entrants)
@@ -119,21 +119,21 @@ def corrected_sides(entrants: Sequence[NamedEntrant], runs: Sequence[Run], stori
     states = _states_of(runs)
     parts = {entrant.run: _part(entrant, stories) for entrant in entrants}
     scored = _by_uid(runs, _scores(runs, states, parts))
-    found = [(one.entrant or 0, scored[one.run][1]) for one in entrants]
-    judged = {of.numbers[entrant] for entrant, of in found if of and of.numbers.get(entrant)}
+    scores_of_each = [(entrant.entrant or 0, scored[entrant.run][1]) for entrant in entrants]
+    judged = {of.numbers[entrant] for entrant, of in scores_of_each if of and of.numbers.get(entrant)}
     if len(judged) > 1:
         common = frozenset.intersection(*judged)
         scored = _by_uid(runs, _scores(runs, states, dict.fromkeys(scored, common)))
-    return [_side(one, *scored[one.run]) for one in entrants]
+    return [_side(entrant, *scored[entrant.run]) for entrant in entrants]
 
 
 def _by_uid(runs: Sequence[Run], scored: Mapping[int, RunScores]) -> dict[str, tuple[Run, RunScores | None]]:
     return {run.uid: (run, scored.get(run.pk)) for run in runs}
 
 
-def _side(entrant: NamedEntrant, run: Run, found: RunScores | None) -> Side:
-    correction = _correction(entrant, run, found)
-    return correction, found.scores[entrant.entrant or 0] if found and correction.scores else None
+def _side(entrant: NamedEntrant, run: Run, run_scores: RunScores | None) -> Side:
+    correction = _correction(entrant, run, run_scores)
+    return correction, run_scores.scores[entrant.entrant or 0] if run_scores and correction.scores else None
 
 
 def kept_by_state(what: str, runs: Sequence[Run], identity: Json, make: Callable[[], Any]) -> Any:
@@ -211,19 +211,19 @@ def _described(states: _States) -> Json:
 
 def _scores(runs: Iterable[Run], states: _States, parts: Mapping[str, Stories]) -> dict[int, RunScores]:
     """Return the scores of each run over its part of the stories, by run id, of the study with most aligned ones."""
-    found = {}
+    scores_by_run = {}
     for run in runs:
         of_run = [_of_study(run, study, states, parts.get(run.uid)) for study in states.studies]
-        if best := max(filter(None, of_run), key=lambda one: one.aligned, default=None):
-            found[run.pk] = best
-    return found
+        if best := max(filter(None, of_run), key=lambda scores: scores.aligned, default=None):
+            scores_by_run[run.pk] = best
+    return scores_by_run
 
 
 def _of_study(run: Run, study: int, states: _States, stories: Stories) -> RunScores | None:
     """What a study says of a run, kept for as long as neither changes."""
     identity = [run.pk, states.runs.get(run.pk), states.studies[study], _listed(stories)]
-    found: RunScores | None = _kept("run", identity, lambda: _made(run, AlignmentStudy.objects.get(pk=study), stories))
-    return found
+    scores: RunScores | None = _kept("run", identity, lambda: _made(run, AlignmentStudy.objects.get(pk=study), stories))
+    return scores
 
 
 def _made(run: Run, study: AlignmentStudy, stories: Stories) -> RunScores | None:
@@ -238,16 +238,16 @@ def _made(run: Run, study: AlignmentStudy, stories: Stories) -> RunScores | None
         for entrant, of in models.items()
     }
     for name, entrant in _entrants(run).items():
-        own = {one.number: one for one in judged.values() if one.model == name}
+        own = {judgement.number: judgement for judgement in judged.values() if judgement.model == name}
         numbers[entrant] = frozenset(own)
-        unjudged[entrant] = sum(row.count is None for one in own.values() for row in one.rows)
+        unjudged[entrant] = sum(row.count is None for judgement in own.values() for row in judgement.rows)
     return RunScores(study.uid, study.name, scores, numbers, unjudged, errors.p, errors.warns)
 
 
 def _judged(run: Run, study: AlignmentStudy, stories: Stories) -> dict[str, StoryJudgement]:
     """Return what the run's judge said of tables of these stories that could be drawn, by the key of their units."""
-    found = judged_tables(study, [run])
-    return {key: one for key, one in found.items() if stories is None or one.number in stories}
+    judgements = judged_tables(study, [run])
+    return {key: judgement for key, judgement in judgements.items() if stories is None or judgement.number in stories}
 
 
 def _entrants(run: Run) -> dict[str, int]:
@@ -260,32 +260,32 @@ def _stories_of(run: Run, study: AlignmentStudy, judged: Mapping[str, StoryJudge
     of_source = {unit.stratum[0]: entrants[judged[unit.key].model] for unit in units}
     by_source = joined(units, settled_tables(study), judged).models
     # of runs that share answers both may be in the study: the same tables, of which those count that people aligned
-    known = sorted(by_source.items(), key=lambda one: sum(story.human is not None for story in one[1]))
-    return {of_source[source]: of for source, of in known}
+    in_order = sorted(by_source.items(), key=lambda pair: sum(story.human is not None for story in pair[1]))
+    return {of_source[source]: of for source, of in in_order}
 
 
-def _correction(entrant: RunEntrant, run: Run | None, found: RunScores | None) -> Correction:
+def _correction(entrant: RunEntrant, run: Run | None, run_scores: RunScores | None) -> Correction:
     if entrant.kind == "person":
         return Correction(reason=NOT_JUDGED)
-    scores = found.scores.get(entrant.entrant or 0) if found else None
-    if run is None or found is None or scores is None:
+    scores = run_scores.scores.get(entrant.entrant or 0) if run_scores else None
+    if run is None or run_scores is None or scores is None:
         return Correction(reason=NOT_ALIGNED)
     f1 = scores[Metric.F1]
     if not f1.aligned and f1.value is None:
         return Correction(reason=NOT_ALIGNED, judged=f1.stories)
     return Correction(
-        study=found.uid,
-        study_name=found.name,
+        study=run_scores.uid,
+        study_name=run_scores.name,
         version=version_of(run),
         judge=judge_name(run),
         scores={metric.value: _estimate(score) for metric, score in scores.items()},
         aligned=f1.aligned,
         judged=f1.stories,
-        unjudged=found.unjudged.get(entrant.entrant or 0),
+        unjudged=run_scores.unjudged.get(entrant.entrant or 0),
         unseen=f1.unseen,
         effective=f1.effective,
-        differing=found.differing,
-        warns=found.warns,
+        differing=run_scores.differing,
+        warns=run_scores.warns,
     )
 
 
@@ -297,8 +297,8 @@ def _figures(entrant: EntrantResults, group: str, parse: str) -> dict[str, float
     }
 
 
-def _row(entrant: EntrantResults, found: RunScores, group: str) -> CorrectedRow:
-    scores = found.scores[entrant.entrant or 0]
+def _row(entrant: EntrantResults, run_scores: RunScores, group: str) -> CorrectedRow:
+    scores = run_scores.scores[entrant.entrant or 0]
     f1 = scores[Metric.F1]
     return CorrectedRow(
         key=entrant.key,
@@ -311,7 +311,7 @@ def _row(entrant: EntrantResults, found: RunScores, group: str) -> CorrectedRow:
         corrected={metric.value: _estimate(score) for metric, score in scores.items()},
         aligned=f1.aligned,
         judged=f1.stories,
-        unjudged=found.unjudged.get(entrant.entrant or 0),
+        unjudged=run_scores.unjudged.get(entrant.entrant or 0),
         unseen=f1.unseen,
         effective=f1.effective,
     )

@@ -87,19 +87,19 @@ class DoubtfulGold:
 
     def cell(self, proposition: int, dimension: str) -> DoubtfulCell | None:
         return next(
-            (one for one in self.cells if (one.proposition.pk, one.dimension) == (proposition, dimension)), None
+            (cell for cell in self.cells if (cell.proposition.pk, cell.dimension) == (proposition, dimension)), None
         )
 
 
 def doubtful_gold(labelling: Labelling, *, closed: Collection[int] = ()) -> DoubtfulGold:
     """Return the doubtful cells of a version, without those of the `closed` stories, with what experts said of each."""
-    material, found = material_of(labelling), doubts_of(labelling)
+    material, doubted = material_of(labelling), doubts_of(labelling)
     cells = material.cells
-    listed = [doubt for doubt in found.listed if cells.stories[cells.story[doubt.cell]] not in set(closed)]
+    listed = [doubt for doubt in doubted.listed if cells.stories[cells.story[doubt.cell]] not in set(closed)]
     opened = _Opened(labelling, {cells.stories[cells.story[doubt.cell]] for doubt in listed})
     made = [opened.cell(material, doubt) for doubt in listed]
-    kept = tuple(one for one in made if one is not None and (one.now == one.gold or one.changed))
-    return DoubtfulGold(kept, len(made) - len(kept), max(found.families, default=0), frozenset(cells.stories))
+    kept = tuple(cell for cell in made if cell is not None and (cell.now == cell.gold or cell.changed))
+    return DoubtfulGold(kept, len(made) - len(kept), max(doubted.families, default=0), frozenset(cells.stories))
 
 
 def doubts_of(labelling: Labelling) -> Doubts:
@@ -138,9 +138,9 @@ class _Opened:
         gold = GoldLabel.objects.filter(proposition__in=propositions).only(
             "proposition_id", "dimension", "label", "revision"
         )
-        self.gold = {(one.proposition_id, one.dimension): one for one in gold}
+        self.gold = {(label.proposition_id, label.dimension): label for label in gold}
         looks = SecondLook.objects.standing().filter(proposition__in=propositions).select_related("by")
-        self.looks: Mapping[Key, SecondLook] = {(one.proposition_id, one.dimension): one for one in looks}
+        self.looks: Mapping[Key, SecondLook] = {(look.proposition_id, look.dimension): look for look in looks}
 
     def cell(self, material: Material, doubt: Doubt) -> DoubtfulCell | None:
         """Return the cell of a doubt; None where its proposition is no longer as it was frozen."""
@@ -150,13 +150,13 @@ class _Opened:
         if proposition is None:
             return None
         key = self.schema.keys[dimension]
-        held = self.gold.get((proposition.pk, key))
+        gold_label = self.gold.get((proposition.pk, key))
         return DoubtfulCell(
             story=number, row=row + 1, proposition=proposition, dimension=key,
-            gold=material.told(dimension, int(cells.gold[at])), now=_label_now(proposition, key, held),
-            label=held.pk if held else 0, revision=held.revision if held else 0, method=str(cells.method[at]),
-            proposed=material.told(dimension, doubt.label), families=doubt.against, heard=doubt.heard,
-            credible=doubt.credible, look=self.looks.get((proposition.pk, key)),
+            gold=material.told(dimension, int(cells.gold[at])), now=_label_now(proposition, key, gold_label),
+            label=gold_label.pk if gold_label else 0, revision=gold_label.revision if gold_label else 0,
+            method=str(cells.method[at]), proposed=material.told(dimension, doubt.label), families=doubt.against,
+            heard=doubt.heard, credible=doubt.credible, look=self.looks.get((proposition.pk, key)),
         )  # fmt: skip
 
     def _proposition(self, number: int, row: int) -> Proposition | None:
@@ -165,8 +165,12 @@ class _Opened:
         if sample is None:
             return None
         frozen, table = sample.beliefs[row], self.tables.get(sample.story_id or 0, [])
-        same = [one for one in table if (one.actor, one.belief) == (frozen["actor"], frozen["belief"])]
-        in_place = [one for one in table[row : row + 1] if one in same]
+        same = [
+            proposition
+            for proposition in table
+            if (proposition.actor, proposition.belief) == (frozen["actor"], frozen["belief"])
+        ]
+        in_place = [proposition for proposition in table[row : row + 1] if proposition in same]
         return next(iter([*in_place, *same]), None)
 
 
@@ -174,5 +178,5 @@ def _in_use(labelling: Labelling):
     return labelling.dataset.project.stories.in_use().order_by().values("pk")
 
 
-def _label_now(proposition: Proposition, dimension: str, held: GoldLabel | None) -> str:
-    return held.label if held else (proposition.imported_labels or {}).get(dimension, "")
+def _label_now(proposition: Proposition, dimension: str, gold_label: GoldLabel | None) -> str:
+    return gold_label.label if gold_label else (proposition.imported_labels or {}).get(dimension, "")

@@ -58,15 +58,15 @@ def doubtful_table(gold: DoubtfulGold, schema: Schema) -> Table:
 
 
 def _cells(place: int, cell: DoubtfulCell, schema: Schema) -> Cells:
-    said: Cells = dict.fromkeys(("gold", "proposed", "label", "by", "at", "reason"), "")
+    look_cells: Cells = dict.fromkeys(("gold", "proposed", "label", "by", "at", "reason"), "")
     if cell.look and not cell.waits:
         look = cell.look
-        said = {
+        look_cells = {
             "gold": cell.gold, "proposed": cell.proposed, "label": look.label, "by": look.by.shown_name,
             "at": look.at.isoformat(timespec="minutes"), "reason": look.reason,
         }  # fmt: skip
     return {
         "place": place, "story": cell.story, "row": cell.row, "actor": cell.proposition.actor,
         "belief": cell.proposition.belief, "dimension": schema[cell.dimension].name,
-        "against": len(cell.families), "heard": cell.heard, "state": STATES[state_of(cell)], **said,
+        "against": len(cell.families), "heard": cell.heard, "state": STATES[state_of(cell)], **look_cells,
     }  # fmt: skip

@@ -122,8 +122,8 @@ def material_of(labelling: Labelling) -> Material:
     key = f"gold-cells:{labelling.digest}"
     kept: bytes | None = cache.get(key)
     if kept is not None:
-        found: Material = pickle.loads(zlib.decompress(kept))
-        return found
+        material: Material = pickle.loads(zlib.decompress(kept))
+        return material
     material = _Loading(labelling).material()
     cache.set(key, zlib.compress(pickle.dumps(material), 1), KEPT_SECONDS)
     return material
@@ -133,7 +133,7 @@ class _Loading:
     def __init__(self, labelling: Labelling) -> None:
         self.dataset, self.suite = labelling.dataset, labelling.suite
         self.schema: Schema = self.dataset.schema
-        self.codes = [{label: at for at, label in enumerate(one.values)} for one in self.schema.dimensions]
+        self.codes = [{label: at for at, label in enumerate(dimension.values)} for dimension in self.schema.dimensions]
         self.names = {entrant.entrant: entrant.name for entrant in labelling.entrants}
         self.answers = self._answers()
         asked = [set(of) for of in self.answers.values()] or [set()]
@@ -147,13 +147,15 @@ class _Loading:
     def _answers(self) -> dict[int, dict[int, list[dict | None]]]:
         """Return the repaired parses of each entrant by sample, None for what cannot be used."""
         step = group_named(self.suite.people).scored
-        found: dict[int, dict[int, list[dict | None]]] = {pk: defaultdict(list) for pk in self.names if pk is not None}
-        items = RunItem.objects.filter(entrant__in=list(found), step=step).order_by("repetition")
+        answers: dict[int, dict[int, list[dict | None]]] = {
+            pk: defaultdict(list) for pk in self.names if pk is not None
+        }
+        items = RunItem.objects.filter(entrant__in=list(answers), step=step).order_by("repetition")
         for entrant, sample, parsed, unusable, call in items.values_list(
             "entrant_id", "sample_id", "repaired", "unusable", "call_id"
         ):
-            found[entrant][sample].append(None if unusable or not call else parsed)
-        return found
+            answers[entrant][sample].append(None if unusable or not call else parsed)
+        return answers
 
     def material(self) -> Material:
         rows = [row for at, sample in enumerate(self.samples) for row in self._cells(at, sample)]
@@ -167,10 +169,10 @@ class _Loading:
             method=np.array([row[5] for row in rows], dtype="U12"), votes=votes, blind_votes=blind,
             unknown_votes=unknown,
             stories=tuple(sample.number for sample in self.samples),
-            dimensions=tuple(one.name for one in self.schema.dimensions),
+            dimensions=tuple(dimension.name for dimension in self.schema.dimensions),
             annotators=tuple(f"Annotator {number}" for number in self.annotators.values()),
         )  # fmt: skip
-        labels = tuple(tuple(one.values) for one in self.schema.dimensions)
+        labels = tuple(tuple(dimension.values) for dimension in self.schema.dimensions)
         return Material(cells, self._predicted(len(rows)), self._provenance(cells), labels)
 
     def _code(self, dimension: int, label: str) -> int:
@@ -226,7 +228,7 @@ class _Loading:
         return Provenance(
             voted=len(voted),
             lacking=len(voted) - len(kept),
-            imported=sum(bool(_blindness(one)[1]) for one in kept),
+            imported=sum(bool(_blindness(provenance)[1]) for provenance in kept),
             unknown=int((cells.unknown_votes != NOTHING).sum()),
             suggested=int((cells.suggested != NOTHING).sum()),
         )

@@ -38,7 +38,7 @@ class CellRow:
     method: str
     suggested: str
     majority: str
-    said: str
+    predicted: str
     right: bool | None
     run: str
     item: int | None
@@ -76,16 +76,16 @@ class CellRows:
         return [self._row(at, samples, items, entrant.run if entrant else "") for at in places]
 
     def _row(self, at: int, samples: dict[int, DatasetSample], items: dict[int, int], run: str) -> CellRow:
-        cells, told = self.material.cells, self.material.told
+        cells, label_text = self.material.cells, self.material.told
         number, dimension = cells.stories[cells.story[at]], int(cells.dimension[at])
         belief = samples[number].beliefs[int(cells.row[at])]
-        said = self.material.predicted[self.model][0, at] if self.model else NOTHING
+        predicted = self.material.predicted[self.model][0, at] if self.model else NOTHING
         return CellRow(
             number, belief["actor"], belief["belief"], cells.dimensions[dimension],
-            told(dimension, int(self.gold[at])), str(cells.method[at]), told(dimension, int(cells.suggested[at])),
-            told(dimension, int(self.majority[at])),
-            told(dimension, int(said)), None if said == NOTHING else bool(said == self.gold[at]), run,
-            items.get(number),
+            label_text(dimension, int(self.gold[at])), str(cells.method[at]),
+            label_text(dimension, int(cells.suggested[at])), label_text(dimension, int(self.majority[at])),
+            label_text(dimension, int(predicted)), None if predicted == NOTHING else bool(predicted == self.gold[at]),
+            run, items.get(number),
         )  # fmt: skip
 
 

@@ -64,7 +64,7 @@ def _figures(labelling: Labelling) -> GoldFigures:
     material = material_of(labelling)
     cells, golds = material.cells, material.cells.by_kind()
     present = {kind: int((gold >= 0).sum()) for kind, gold in golds.items()}
-    held = {kind: gold for kind, gold in golds.items() if present[kind]}
+    gold_by_kind = {kind: gold for kind, gold in golds.items() if present[kind]}
     ranked = {of.name: material.predicted[of.name] for of in labelling.entrants if of.kind == "model"}
     ranked = ranked if len(ranked) > 1 else dict(material.predicted)
     parts = {at: None if at == OVERALL else at for at in (OVERALL, *range(len(cells.dimensions)))}
@@ -75,8 +75,8 @@ def _figures(labelling: Labelling) -> GoldFigures:
         annotators=cells.annotators,
         provenance=material.provenance,
         kinds={kind: count for kind, count in present.items() if count},
-        scores={at: kind_scores(cells, material.predicted, held, of, seed=SEED) for at, of in parts.items()},
-        orders={at: _orders(cells, ranked, held, of) for at, of in parts.items()},
+        scores={at: kind_scores(cells, material.predicted, gold_by_kind, of, seed=SEED) for at, of in parts.items()},
+        orders={at: _orders(cells, ranked, gold_by_kind, of) for at, of in parts.items()},
         moves={at: moves(cells, of, seed=SEED) for at, of in parts.items()},
         ceilings={
             name: {at: ceiling(cells, votes, material.predicted, of, seed=SEED) for at, of in parts.items()}
@@ -94,7 +94,7 @@ def _standing_in(material: Material) -> dict[str, dict[str, StandingIn]]:
     if not cells.is_all_known:
         votes[UNKNOWN_VOTES] = cells.perhaps_blind
     return {
-        key: {name: standing_in(cells, of, said[0], seed=SEED) for name, said in material.predicted.items()}
+        key: {name: standing_in(cells, of, predicted[0], seed=SEED) for name, predicted in material.predicted.items()}
         for key, of in votes.items()
     }
 
@@ -103,7 +103,7 @@ def _orders(
     cells: Cells, models: Mapping[str, Ints], golds: Mapping[Kind, Ints], dimension: int | None
 ) -> dict[Kind, Order]:
     by_kind = {
-        kind: {model: story_scores(cells, said, gold, dimension) for model, said in models.items()}
+        kind: {model: story_scores(cells, predicted, gold, dimension) for model, predicted in models.items()}
         for kind, gold in golds.items()
     }
     return {

@@ -89,13 +89,13 @@ def _row(story: Story, frozen: _Held, keys: tuple[str, ...]) -> DatasetSample | 
     return DatasetSample(story=story, content={"story": story.text}, gold=gold, **identity, **values)
 
 
-def _provenance(story: Story, table: list[Proposition], held: VoteProvenance, keys: tuple[str, ...]) -> dict:
+def _provenance(story: Story, table: list[Proposition], provenance: VoteProvenance, keys: tuple[str, ...]) -> dict:
     """Return what `DatasetSample` says of it."""
-    suggested = [[held.suggested[row.pk].get(key, "") for key in keys] for row in table]
+    suggested = [[provenance.suggested[row.pk].get(key, "") for key in keys] for row in table]
     return {
         "suggested": suggested if any(map(any, suggested)) else [],
-        "blind": _by_person(table, held.blind, keys),
-        "unknown": _by_person(table, held.unknown, keys),
+        "blind": _by_person(table, provenance.blind, keys),
+        "unknown": _by_person(table, provenance.unknown, keys),
     }
 
 

@@ -25,5 +25,12 @@ def choose_calibrated(
     if not list(runs.order_by("pk").only("pk")):
         raise Refused(_("The runs of this judge were deleted meanwhile."))
     choose_judge(
-        by=by, study=study, version=judge.version, name=judge.name, known=judge.known, reason=reason, now=now, seen=seen
+        by=by,
+        study=study,
+        version=judge.version,
+        name=judge.name,
+        known=judge.compared_rows,
+        reason=reason,
+        now=now,
+        seen=seen,
     )

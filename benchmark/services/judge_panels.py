@@ -79,7 +79,11 @@ def judged_beside(run: Run) -> list[Run]:
     original = run.source or run
     anew = Run.objects.listed().filter(source=original, control=run.control).order_by("id")
     runs = [original, *anew.select_related("judge", "dataset", "project", "job")]
-    newest = {version_of(one): one for one in runs if judged_at(one) and not version_failure(one)}
+    newest = {
+        version_of(judged_run): judged_run
+        for judged_run in runs
+        if judged_at(judged_run) and not version_failure(judged_run)
+    }
     return [*newest.values()]
 
 
@@ -127,7 +131,7 @@ def _counted(runs: Sequence[Run], panel: Sequence[Run], reports: Mapping[int, Ru
 
 
 def _rows_of(run: Run, report: RunFigures, judgements: Sequence[StoryJudgement]) -> list[JudgedRow]:
-    group, told = judged_group(run), judge_told(run)
+    group, judge = judged_group(run), judge_told(run)
     rows = []
     for entrant in report.entrants:
         figures = entrant.groups.get(group.key) if group else None
@@ -136,7 +140,7 @@ def _rows_of(run: Run, report: RunFigures, judgements: Sequence[StoryJudgement])
         mine = [story for story in judgements if story.model == entrant.name]
         official = (figures.get("official") or {}).get("overall")
         repaired = (figures.get("repaired") or {}).get("overall")
-        rows.append(JudgedRow(told, entrant.name, run.uid, repaired, official, tally_of(mine)))
+        rows.append(JudgedRow(judge, entrant.name, run.uid, repaired, official, tally_of(mine)))
     return rows
 
 
@@ -182,12 +186,14 @@ def _voted(stories: Sequence[StoryJudgement]) -> StoryJudgement:
 def _majority(sides: Sequence[Sequence[RowJudgement]]) -> tuple[RowJudgement, ...]:
     """Return the majority of the judges of one side; one whose answer gave no rows is not heard."""
     rows = max(map(len, sides))
-    return tuple(_row_of(said) for said in zip(*(side for side in sides if len(side) == rows), strict=True))
+    return tuple(
+        _row_of(row_judgements) for row_judgements in zip(*(side for side in sides if len(side) == rows), strict=True)
+    )
 
 
-def _row_of(said: Sequence[RowJudgement]) -> RowJudgement:
-    count = majority([count_of(row) for row in said])
-    readings = (None if row.missing else Reading(row.count, row.links) for row in said)
+def _row_of(row_judgements: Sequence[RowJudgement]) -> RowJudgement:
+    count = majority([count_of(row) for row in row_judgements])
+    readings = (None if row.missing else Reading(row.count, row.links) for row in row_judgements)
     return RowJudgement(None if isinstance(count, Unknown) else count, None, tuple(readings))
 
 

@@ -37,12 +37,12 @@ def _is_heard(entrant: RunEntrant, group: str) -> bool:
     """Whether the judge has verdicts, so that the entrant has a score by the careful parse: one that is not nought
     whatever a judge says."""
     overall, score = (entrant.metrics["repaired"] or {}).get("overall") or {}, group_named(group).score
-    known = entrant.kind != "person" and overall.get(score) is not None
-    return known and (overall.get("bounds", {}).get(score) or (0, 1))[1] > 0
+    has_score = entrant.kind != "person" and overall.get(score) is not None
+    return has_score and (overall.get("bounds", {}).get(score) or (0, 1))[1] > 0
 
 
 def _chosen(dataset: Dataset) -> list[str]:
     """The versions of judges that studies of the project chose."""
     studies = AlignmentStudy.objects.filter(project=dataset.project_id).exclude(judge_version="")
     rows = studies.order_by("-judge_chosen_at").values_list("judge_version", "origin")
-    return [version for version, _ in sorted(rows, key=lambda one: one[1].get("dataset") != dataset.version)]
+    return [version for version, _ in sorted(rows, key=lambda row: row[1].get("dataset") != dataset.version)]

@@ -37,7 +37,7 @@ def votes_of(report: PanelReport) -> list[tuple[str, Agreement]]:
 
 def _agreement(report: PanelReport, words: CalibrationWords) -> Table:
     heads = share_heads(words)
-    voices = [(one.judge.name, report.panel.columns[one.judge.version]) for one in report.judges]
+    voices = [(member.judge.name, report.panel.columns[member.judge.version]) for member in report.judges]
     rows: list[Cells] = [
         {"judge": name, "known": of.known, "rows": of.rows}
         | {name: cell for key in (*heads, KAPPA) for name, cell in figure_cells(key, getattr(of, key))}
@@ -78,19 +78,20 @@ def _weights(report: PanelReport) -> Table:
             Column(key="known", header=gettext_noop("Rows"), kind="count"),
             Column(key="left_out", header=gettext_noop("Left out of tables"), kind="count"),
         ],
-        rows=[_weight_cells(one) for one in report.judges],
+        rows=[_weight_cells(member) for member in report.judges],
         notes=[gettext_noop("What a verdict counts: the natural logarithm of its likelihood ratio.")],
     )
 
 
-def _weight_cells(one: PanelJudge) -> Cells:
+def _weight_cells(member: PanelJudge) -> Cells:
     cells: Cells = {
-        "judge": one.judge.name, "family": one.family or None, "known": one.known, "left_out": one.left_out,
+        "judge": member.judge.name, "family": member.family or None, "known": member.compared_rows,
+        "left_out": member.left_out,
     }  # fmt: skip
-    if not one.known:
+    if not member.compared_rows:
         return cells
-    skill: Cells = {"sensitivity": one.skill.sensitivity, "specificity": one.skill.specificity}
-    return cells | skill | {"matched": one.matched, "unmatched": one.unmatched}
+    skill: Cells = {"sensitivity": member.skill.sensitivity, "specificity": member.skill.specificity}
+    return cells | skill | {"matched": member.matched, "unmatched": member.unmatched}
 
 
 def _preference(report: PanelReport, words: CalibrationWords) -> Table:
@@ -111,15 +112,15 @@ def _preference(report: PanelReport, words: CalibrationWords) -> Table:
             Column(key="p", header="p", kind="number", digits=4),
             Column(key="why", header=gettext_noop("No figure because")),
         ],
-        rows=[_preference_cells(one, list(shares)) for one in report.judges],
+        rows=[_preference_cells(member, list(shares)) for member in report.judges],
         notes=[gettext_noop(f"Brackets: 95 % intervals over {words.units}.")],
     )
 
 
-def _preference_cells(one: PanelJudge, shares: list[str]) -> Cells:
-    found = one.preference
+def _preference_cells(member: PanelJudge, shares: list[str]) -> Cells:
+    bias = member.preference
     cells: Cells = {
-        "judge": one.judge.name, "family": one.family or None, "n": found.preference.n, "p": found.p,
-        "why": found.preference.reason if found.preference.value is None else None,
+        "judge": member.judge.name, "family": member.family or None, "n": bias.preference.n, "p": bias.p,
+        "why": bias.preference.reason if bias.preference.value is None else None,
     }  # fmt: skip
-    return cells | {name: cell for key in shares for name, cell in figure_cells(key, getattr(found, key))}
+    return cells | {name: cell for key in shares for name, cell in figure_cells(key, getattr(bias, key))}

@@ -15,10 +15,10 @@ from benchmark.suites.story_scores import columns_of
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """`key` is what an address calls the person, `shown` stands for the name, `name` is that of the scores."""
+    """`key` is what an address calls the person, `pseudonym` stands for the name, `name` is that of the scores."""
 
     key: str
-    shown: str
+    pseudonym: str
     name: str
     role: str
 
@@ -59,11 +59,11 @@ def stories_of(run: Run, person: Person) -> list[LabelledStory]:
 
 @dataclass(frozen=True, slots=True)
 class LabelledCell:
-    """What a person `said` of a cell, empty without a label. `gold` is without what the person had to do with it where
+    """The `label` that a person gave a cell, empty for none. `gold` is without what the person had to do with it where
     the others settle the cell, else (`settled` is empty) the label that stands."""
 
     gold: str
-    said: str
+    label: str
     settled: str
 
 
@@ -87,8 +87,8 @@ def cells_of(run: Run, person: Person, story: DatasetSample) -> list[LabelledPro
             belief["belief"],
             [
                 LabelledCell(gold or belief["labels"][key], label, by.value)
-                for key, label, (gold, by) in zip(keys, said, settled, strict=True)
+                for key, label, (gold, by) in zip(keys, row_labels, settled, strict=True)
             ],
         )
-        for belief, said, settled in zip(story.beliefs, labels, without, strict=True)
+        for belief, row_labels, settled in zip(story.beliefs, labels, without, strict=True)
     ]

@@ -63,9 +63,9 @@ def _answers(task: AlignmentTask, person: str) -> list[tuple[str, RowAnswer, int
     drawn = random.Random(f"{person}\n{task.number}\n{task.source}")
     same = random.Random(f"{task.number}\n{task.source}")
     links = {
-        f"p{one.prediction + 1}": f"g{one.gold + 1}"
-        for one in propose(task.predictions, task.gold)
-        if one.exact or (same.random() < NEAR_SAME) != (drawn.random() < ERRS)
+        f"p{proposal.prediction + 1}": f"g{proposal.gold + 1}"
+        for proposal in propose(task.predictions, task.gold)
+        if proposal.exact or (same.random() < NEAR_SAME) != (drawn.random() < ERRS)
     }
     rows = [row for row in task.rows.names if row not in links.values()]
     return [

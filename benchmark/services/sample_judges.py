@@ -70,6 +70,6 @@ def add_watch(project: Project, judged: Run, now: datetime) -> AnchorWatch:
 
 
 def _started(judged: Run, now: datetime) -> AnchorWatch:
-    what = next(one for one in watchable_of(judged) if one.judges and len(one.models) == 1)
+    what = next(watchable for watchable in watchable_of(judged) if watchable.judges and len(watchable.models) == 1)
     plan = WatchPlan(judged, what, stories=STORIES, drop=DROP, seed=SEED, budget=Decimal(1))
     return start_watch(by=None, plan=plan, now=now - timedelta(days=DAYS_AGO[0] + plan.every))

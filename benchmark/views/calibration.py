@@ -206,7 +206,7 @@ def _chosen(version: str, study: AlignmentStudy, kept: StudyReports, *, strict: 
 
     def rank(one: tuple[CalibrationReport, Selection]) -> tuple[bool, bool, int, float]:
         judge, agreement = one[0].judge, one[0].calibration.overall.by_story.value
-        return judge.version == study.judge_version, judge.known > 0, judge.tables, agreement or 0.0
+        return judge.version == study.judge_version, judge.compared_rows > 0, judge.tables, agreement or 0.0
 
     return max(kept.reports, key=rank)
 

@@ -138,7 +138,7 @@ def test_a_figure_opens_the_cells_behind_it(world, client):
     wrong = client.get(f"{opened}wrong")
     assert 0 < wrong.context["page"].paginator.count < every
     row = wrong.context["rows"][0]
-    assert row.right is False and row.said != row.gold and row.dimension == "Context"
+    assert row.right is False and row.predicted != row.gold and row.dimension == "Context"
     item = reverse("benchmark:run_item", args=[world.dataset.project.slug, row.run, row.item])
     assert item in wrong.content.decode()
     assert client.get(item).status_code == 200

@@ -161,7 +161,7 @@ def test_the_estimate_states_calls_and_money_before_and_what_the_ledger_has(data
     parts = parts_of(plan, stories)
     found = estimate_of(plan, stories, parts, cached_answers(plan, stories, parts))
     [line] = [one for one in found.lines if one.step == SELF_TEST]
-    assert (line.calls, line.known, line.step_name) == (8, 0, "Self-test") and 0 < line.cost < line.most
+    assert (line.calls, line.cached, line.step_name) == (8, 0, "Self-test") and 0 < line.cost < line.most
     assert len(found.stories) == 2, "stories of the self-test are not the run's"
     seen_through(start_run(by=None, plan=plan, now=timezone.now()))
     assert SELF_TEST not in {part.step for part in parts_of(plan, stories)}

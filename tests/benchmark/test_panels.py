@@ -93,7 +93,7 @@ def test_a_panel_leaves_a_judge_out_of_its_own_family(world, study):  # noqa: F8
 def test_a_judge_that_says_nothing_has_no_skill_to_show(world, study):  # noqa: F811
     silenced(world)
     lexical, silent = panel_report(study, calibrated(study)[0]).judges
-    assert (lexical.known > 0, silent.known) == (True, 0)
+    assert (lexical.compared_rows > 0, silent.compared_rows) == (True, 0)
     preference = silent.preference  # unread answers are scores of nought, and no opinion of a family
     assert {one.value for one in (preference.own, preference.others, preference.preference)} == {None}
     assert preference.preference.reason == NOTHING and lexical.preference.others.value is not None
@@ -201,7 +201,7 @@ def test_the_report_of_a_judge_that_says_nothing_says_so_and_it_cannot_be_chosen
     silenced(world)
     judges = {one.name: one.brief for one in calibrated(study)[0]}
     silent = judges["strict"]
-    assert (silent.known, judges["lexical-judge"].known > 0, silent.tables) == (0, True, 9)
+    assert (silent.compared_rows, judges["lexical-judge"].compared_rows > 0, silent.tables) == (0, True, 9)
     client, base = Client(), f"{world.base}/calibration/{study.uid}/"
     client.force_login(world.alice)
     assert client.get(base).context["judge"].name == "lexical-judge"
@@ -250,7 +250,7 @@ def test_a_ranking_is_of_the_chosen_judge_else_of_one_with_verdicts(world, study
     cache.clear()
     strict = next(one.brief for one in calibrated(study)[0] if one.name == "strict")
     by = {"by": None, "reason": "Stricter.", "now": timezone.now()}
-    choose_judge(study=study, version=strict.version, name=strict.name, known=strict.known, **by)
+    choose_judge(study=study, version=strict.version, name=strict.name, known=strict.compared_rows, **by)
     assert "strict" in ranking()[0]
 
 
