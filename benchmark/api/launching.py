@@ -196,7 +196,7 @@ def _sums(sums: estimates.Sums) -> Json:
     return {
         "calls": sums.calls,
         "to_make": sums.to_make,
-        "in_ledger": sums.known,
+        "in_ledger": sums.cached,
         "tokens": {"input": sums.input_tokens, "output": sums.output_tokens},
         **sums.cost.as_json,
         "most": sums.most.as_json["cost"],

@@ -29,7 +29,7 @@ def _chosen(request: Request, slug: str) -> tuple[Sides, Association]:
     access = results_access(request.user, slug)
     sides = sides_of(access.project)
     if why := lacking(sides, access.project):
-        raise Http404(why.told)
+        raise Http404(why.message)
     models = [asked.pop("model")] if "model" in asked else []
     choice, problems = choice_of(sides, asked, models)
     if problems:

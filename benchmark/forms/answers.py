@@ -137,7 +137,7 @@ class AnswersForm(RefusableForm, SampleFields):
         RunRefused."""
         if self.is_large:
             files = [(upload, upload.name) for upload in self.cleaned_data["files"]]
-            return unread.import_unread(by=by, files=files, plan=self.plan(), said=self.said(), now=now)
+            return unread.import_unread(by=by, files=files, plan=self.plan(), declared=self.said(), now=now)
         return import_answers(by=by, preview=self.preview(), now=now)
 
     def preview(self) -> Preview:

@@ -83,10 +83,10 @@ class _Seeker:
                     earlier_answers = {step: answers[key] for step, answers in earlier.items()}
                     request = self._request(story, part.step, key[1], earlier_answers)
                     requests |= {} if isinstance(request, str) else {key: request}
-        known = {key: request.known for key, request in requests.items() if request.known is not None}
-        asked = {key: request for key, request in requests.items() if key not in known} if looks else {}
+        unasked = {key: request.known for key, request in requests.items() if request.known is not None}
+        asked = {key: request for key, request in requests.items() if key not in unasked} if looks else {}
         texts = bool(suite_named(self.draft.suite).following(part.step))
-        return known | _completed_answers(part.asked, asked, texts=texts)
+        return unasked | _completed_answers(part.asked, asked, texts=texts)
 
     def tests(self, part: Part) -> Answers:
         calls = calls_of(self.draft)

@@ -18,7 +18,7 @@ def steps_of(project: Project, totals: Totals) -> list[Step]:
     """Return the steps: question sets where there are some, freezing, running, aligning while a study is open,
     calibrating once one is settled, watching once something is. Five statements."""
     versions = list(Dataset.objects.filter(project=project).order_by("version").values_list("version", "suite"))
-    gold, sets = ([one for one, suite in versions if bool(suite) == is_set] for is_set in (False, True))
+    gold, sets = ([version for version, suite in versions if bool(suite) == is_set] for is_set in (False, True))
     runs = Run.objects.listed().filter(project=project).count()
     return [
         *_sets(len(sets)),
@@ -33,22 +33,22 @@ def steps_of(project: Project, totals: Totals) -> list[Step]:
 def _sets(count: int) -> list[Step]:
     if not count:
         return []
-    told = (
+    parts = (
         gettext("Import question sets"),
         State.DONE,
         counted(count, "copy", "copies"),
         "benchmark:datasets",
         gettext("Datasets"),
     )
-    return [Step("sets", *told, optional=True, without_stories=True)]
+    return [Step("sets", *parts, optional=True, without_stories=True)]
 
 
 def _freeze(versions: list[int], totals: Totals) -> Step:
     state = State.DONE if versions else State.NOT_BEGUN
     figure = ""
     if versions:
-        told = counted(len(versions), "version")
-        figure = gettext("{versions}, the newest {newest}").format(versions=told, newest=versions[-1])
+        counted_versions = counted(len(versions), "version")
+        figure = gettext("{versions}, the newest {newest}").format(versions=counted_versions, newest=versions[-1])
     return Step("freeze", gettext("Freeze the gold"), state, figure, "benchmark:datasets", gettext("Freeze"))
 
 
@@ -59,11 +59,11 @@ def _run(runs: int) -> Step:
 
 
 def _align(project: Project) -> list[Step]:
-    wanted, settled = open_tables_of(project)
-    if not wanted:
+    tables, settled = open_tables_of(project)
+    if not tables:
         return []
-    figure = gettext("{settled:,} of {tables} settled").format(settled=settled, tables=counted(wanted, "table"))
-    state = State.DONE if settled == wanted else State.BEGUN
+    figure = gettext("{settled:,} of {tables} settled").format(settled=settled, tables=counted(tables, "table"))
+    state = State.DONE if settled == tables else State.BEGUN
     step = Step(
         "align",
         gettext("Align models' tables"),
@@ -87,8 +87,8 @@ def _calibrate(project: Project) -> list[Step]:
         if chosen
         else gettext("{studies} settled").format(studies=studies)
     )
-    told = (gettext("Calibrate the judge"), state_of(chosen, count), figure, "judge:studies")
-    return [Step("calibrate", *told, gettext("Calibrate"))]
+    parts = (gettext("Calibrate the judge"), state_of(chosen, count), figure, "judge:studies")
+    return [Step("calibrate", *parts, gettext("Calibrate"))]
 
 
 def _watch(project: Project) -> list[Step]:
@@ -102,8 +102,8 @@ def _watch(project: Project) -> list[Step]:
     all_told = counted(len(watches), "watch", "watches")
     figure = all_told
     if looks:
-        told = ngettext("{looks} of {watches} needs a look", "{looks} of {watches} need a look", looks)
-        figure = told.format(looks=looks, watches=all_told)
+        sentence = ngettext("{looks} of {watches} needs a look", "{looks} of {watches} need a look", looks)
+        figure = sentence.format(looks=looks, watches=all_told)
     state = State.BEGUN if looks else State.DONE
-    told = (gettext("Watch judges and models"), state, figure, "benchmark:watches", gettext("Watches"))
-    return [Step("watch", *told, optional=True, without_stories=True)]
+    parts = (gettext("Watch judges and models"), state, figure, "benchmark:watches", gettext("Watches"))
+    return [Step("watch", *parts, optional=True, without_stories=True)]

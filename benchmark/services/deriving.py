@@ -23,9 +23,9 @@ def derive_ahead(dataset: Dataset, rows: Sequence[DatasetSample]) -> None:
     suite = suite_named(dataset.suite)
     if suite.prompting:
         return
-    held = [sample_of(row) for row in rows]
-    resources = DatasetResources(dataset, held=held)
-    first = {sample.category: sample for sample in reversed(held)}
+    samples = [sample_of(row) for row in rows]
+    resources = DatasetResources(dataset, held=samples)
+    first = {sample.category: sample for sample in reversed(samples)}
     try:
         steps = [step.key for step in suite.launched if not step.judged]
         plan = Plan(dataset=dataset, endpoints=[], steps=steps, suite=suite.name)

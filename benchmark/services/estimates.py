@@ -32,7 +32,7 @@ MOST_CHANGED = 1_000
 
 @dataclass(slots=True)
 class Line:
-    """Expected calls and cost of one model at one step. `known` is how many answers the ledger has, None where it was
+    """Expected calls and cost of one model at one step. `cached` is how many answers the ledger has, None where it was
     not looked up; tokens and dollars are of the other calls: `cost` what is expected, `most` what cannot be exceeded,
     None where the price is unknown. `asked` is the endpoint that answers, `method` and `control` are those by and under
     which it is asked, in words. `shared` calls are those of a line before it, and are counted there alone."""
@@ -42,7 +42,7 @@ class Line:
     asked: Endpoint
     suite: str
     calls: int = 0
-    known: int | None = None
+    cached: int | None = None
     input_tokens: int = 0
     output_tokens: int = 0
     cost: Decimal | None = Decimal(0)
@@ -68,7 +68,7 @@ class Line:
 
     @property
     def to_make(self) -> int:
-        return self.calls - (self.known or 0)
+        return self.calls - (self.cached or 0)
 
 
 @dataclass(slots=True)
@@ -103,13 +103,13 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sums:
-    """Calls, tokens and money of lines together, as `Line` has them of one; `known` is None where the ledger was not
+    """Calls, tokens and money of lines together, as `Line` has them of one; `cached` is None where the ledger was not
     asked. `method` is theirs where they are those of one."""
 
     calls: int
     shared: int
     to_make: int
-    known: int | None
+    cached: int | None
     input_tokens: int
     output_tokens: int
     cost: Money
@@ -118,12 +118,12 @@ class Sums:
 
 
 def sums_of(lines: Sequence[Line], *, method: str = "") -> Sums:
-    known = [line.known for line in lines]
+    cached = [line.cached for line in lines]
     return Sums(
         calls=sum(line.calls for line in lines),
         shared=sum(line.shared for line in lines),
         to_make=sum(line.to_make for line in lines),
-        known=None if None in known else sum(known),
+        cached=None if None in cached else sum(cached),
         input_tokens=sum(line.input_tokens for line in lines),
         output_tokens=sum(line.output_tokens for line in lines),
         cost=sum((line.money("cost") for line in lines), Money()),
@@ -304,7 +304,7 @@ def _priced_line(line: Line, each: float) -> Line:
     """Return the line with what it comes to where each of its questions stands for `each`."""
     if each == 1:
         return line
-    counts = ("calls", "known", "shared", "input_tokens", "output_tokens", "too_long")
+    counts = ("calls", "cached", "shared", "input_tokens", "output_tokens", "too_long")
     scaled = {name: round(value * each) for name in counts if (value := getattr(line, name)) is not None}
     money = {name: value * Decimal(each) for name in ("cost", "most") if (value := getattr(line, name)) is not None}
     return replace(line, **scaled, **money)
@@ -342,8 +342,8 @@ def estimate_of(
         control = CONTROLS[plan.control].title if plan.control else ""
         method = methods_of(plan.definition).get(method_of(plan), "")
         line = Line(part.model, part.step, part.asked, plan.suite, method=method, control=control)
-        told = None if part.step == SELF_TEST else Told(counted, _resting(plan, part, sizes))
-        estimate.lines.append(_line(plan, line, mine, cached, told))
+        counting = None if part.step == SELF_TEST else Told(counted, _resting(plan, part, sizes))
+        estimate.lines.append(_line(plan, line, mine, cached, counting))
     return estimate
 
 
@@ -388,13 +388,15 @@ def estimate_of_test(run: Run) -> Line:
     return _line(plan_of(run), line, test_sizes(run), None)
 
 
-def _line(plan: Plan, line: Line, sizes: Mapping[int, Size], cached: Cached | None, told: Told | None = None) -> Line:
+def _line(
+    plan: Plan, line: Line, sizes: Mapping[int, Size], cached: Cached | None, counting: Told | None = None
+) -> Line:
     turns = 1 if line.step == SELF_TEST else plan.repetitions
     distinct = {size.digest or str(sample): sample for sample, size in reversed(sizes.items())}
     questions = [(sample, turn) for turn in range(turns) for sample in reversed(distinct.values())]
-    if told is not None:
-        questions, line.shared = _uncounted(line, questions, sizes, told)
-    line.calls, line.known = len(questions), None if cached is None else len(cached & set(questions))
+    if counting is not None:
+        questions, line.shared = _uncounted(line, questions, sizes, counting)
+    line.calls, line.cached = len(questions), None if cached is None else len(cached & set(questions))
     if not line.asked.about.reads_prompts:  # it computes its answers from the data
         return line
     uncached = [sizes[question[0]] for question in questions if not cached or question not in cached]
@@ -411,16 +413,16 @@ def _line(plan: Plan, line: Line, sizes: Mapping[int, Size], cached: Cached | No
 
 
 def _uncounted(
-    line: Line, questions: list[tuple[int, int]], sizes: Mapping[int, Size], told: Told
+    line: Line, questions: list[tuple[int, int]], sizes: Mapping[int, Size], counting: Told
 ) -> tuple[list[tuple[int, int]], int]:
     """Return the questions whose calls were not counted before, which are counted now, and how many were."""
     keys = {
         (sample, turn): (line.asked.pk, sizes[sample].digest, turn)
         for sample, turn in questions
-        if sizes[sample].digest and sample not in told.resting
+        if sizes[sample].digest and sample not in counting.resting
     }
-    fresh = [question for question in questions if keys.get(question) not in told.counted]
-    told.counted.update(keys[question] for question in fresh if question in keys)
+    fresh = [question for question in questions if keys.get(question) not in counting.counted]
+    counting.counted.update(keys[question] for question in fresh if question in keys)
     return fresh, len(questions) - len(fresh)
 
 

@@ -92,9 +92,9 @@ def _apart(run: Run) -> list[str]:
         instrument = suite.judge.instrument(settings_of(run)) if suite.judge else {}
     except SuiteFailed:
         return []  # its sentence stands for what the judge sees
-    told = [gettext_noop(f"{instrument['passes']} passes")] if "passes" in instrument else []
-    told += ["links"] if "judge_form" in instrument else []
-    return told + ([gettext_noop(f"{instrument['settle']} rows settled")] if "settle" in instrument else [])
+    parts = [gettext_noop(f"{instrument['passes']} passes")] if "passes" in instrument else []
+    parts += ["links"] if "judge_form" in instrument else []
+    return parts + ([gettext_noop(f"{instrument['settle']} rows settled")] if "settle" in instrument else [])
 
 
 def judge_sees(run: Run) -> tuple[str, str]:

@@ -29,13 +29,13 @@ class PromptSetRefused(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A set that runs can use. `levels` by the label of a step; `runs` is how many of the project used it, `held` None
-    for a built-in one."""
+    """A set that runs can use. `levels` by the label of a step; `runs` is how many of the project used it, `stored`
+    None for a built-in one."""
 
     prompts: PromptSet
     levels: dict[str, str]
     runs: int
-    held: StoredPromptSet | None = None
+    stored: StoredPromptSet | None = None
 
 
 def prompting_of(suite: Suite) -> PromptSets:

@@ -127,10 +127,10 @@ def _kept_together(
         put,
         wording,
     ]
-    told, every = json.dumps(same, sort_keys=True, default=str), list(samples.values())
+    identity, every = json.dumps(same, sort_keys=True, default=str), list(samples.values())
     for at in range(0, len(every), TOGETHER):
         chunk = every[at : at + TOGETHER]
-        asked = f"{told}{[sample.pk for sample in chunk]}"
+        asked = f"{identity}{[sample.pk for sample in chunk]}"
         yield "sizes:" + hashlib.sha256(asked.encode()).hexdigest(), chunk
 
 
@@ -151,7 +151,7 @@ def _made(draft: Run, step: str, samples: Iterable[DatasetSample], prompts: Prom
     if suite.sizes and suite.sizes.measured_with:
         draft = copy(draft)
         draft.params = {**draft.params, **suite.sizes.measured_with}
-    told = _told(draft, step, prompts) if suite.sizes else ""
+    identity = _told(draft, step, prompts) if suite.sizes else ""
     around: dict[str, Extent] = {}
     sizes: dict[int, Size] = {}
     for sample in DatasetSample.in_full(samples):
@@ -163,7 +163,7 @@ def _made(draft: Run, step: str, samples: Iterable[DatasetSample], prompts: Prom
         own_extent, answer = suite.sizes.of(question_of(draft, sample, step, prompts=prompts))
         if sample.category not in around:
             around[sample.category] = extent_of(request_of(sample, step, draft, prompts)) - own_extent
-        sizes[sample.pk] = Size(around[sample.category] + own_extent, answer, _unmade_digest(told, sample))
+        sizes[sample.pk] = Size(around[sample.category] + own_extent, answer, _unmade_digest(identity, sample))
     return sizes
 
 
@@ -180,9 +180,9 @@ def _told(draft: Run, step: str, prompts: PromptSet | None) -> str:
     return json.dumps([draft.suite, step, put, wording], sort_keys=True, default=str)
 
 
-def _unmade_digest(told: str, sample: DatasetSample) -> str:
+def _unmade_digest(identity: str, sample: DatasetSample) -> str:
     """Return the digest of a question that is measured without being made."""
-    return hashlib.sha256(f"{told}{sample.pk}".encode()).hexdigest()[:20] if told else ""
+    return hashlib.sha256(f"{identity}{sample.pk}".encode()).hexdigest()[:20] if identity else ""
 
 
 def _digest(request: Request | str) -> str:

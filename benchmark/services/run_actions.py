@@ -111,14 +111,14 @@ def act_on_launch(run: Run, action: str) -> DoneToLaunch:
     if action not in offered_to_launch(runs):
         raise JobRefused(NOTHING_LEFT)
     done, left = 0, []
-    for one in runs:
-        if not fits(one.job, action) and not following(one, action):
+    for other in runs:
+        if not fits(other.job, action) and not following(other, action):
             continue
         try:
-            left += act_on(one, action, pressed=True).left
+            left += act_on(other, action, pressed=True).left
             done += 1
         except JobRefused as refusal:
-            left.append(gettext_noop(f"“{one.title}” stays as it is: {refusal}"))
+            left.append(gettext_noop(f"“{other.title}” stays as it is: {refusal}"))
     return DoneToLaunch(action, done, left)
 
 

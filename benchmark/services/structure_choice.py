@@ -24,11 +24,11 @@ Step = Literal["import", "freeze", "launch", "run"]
 
 @dataclass(frozen=True, slots=True)
 class Lacking:
-    """What a project still needs, `told` in words, and the `step` that comes next: importing the copy of a suite,
+    """What a project still needs, in words as `message`, and the `step` that comes next: importing the copy of a suite,
     freezing gold, launching models on a version of a dataset, or waiting for a run. `of` is the suite's name, the
     version or the run's id; empty for gold, and for a launch on any."""
 
-    told: str
+    message: str
     step: Step
     of: str = ""
 
@@ -54,18 +54,18 @@ def lacking(sides: Sides, project: Project) -> Lacking | None:
     return _after(needs, project, ANSWERS, STRUCTURE)
 
 
-def _after(there: str, project: Project, *told: str) -> Lacking:
+def _after(there: str, project: Project, *sides: str) -> Lacking:
     """Return what comes next for runs of structures or of answers: one that is under way, else the first step that
     nobody took, of one of them or of both."""
-    going = _going(project, *told)
-    steps = [_next(project, side) for side in told]
+    going = _going(project, *sides)
+    steps = [_next(project, side) for side in sides]
     coming = going or next((step for step in steps if step.step != "launch"), steps[0])
-    return replace(coming, told=f"{there} {coming.told}")
+    return replace(coming, message=f"{there} {coming.message}")
 
 
-def _going(project: Project, *told: str) -> Lacking | None:
+def _going(project: Project, *sides: str) -> Lacking | None:
     """Return the run that tells of structure, or of answers, and has not ended yet; None where none is under way."""
-    names = [suite.name for side in told for suite in _suites_telling(side)]
+    names = [suite.name for side in sides for suite in _suites_telling(side)]
     under_way = Run.objects.listed().filter(
         project=project, suite__in=names, job__state__in=(JobState.PREPARING, JobState.RUNNING, JobState.PAUSED)
     )
@@ -83,10 +83,10 @@ def _going(project: Project, *told: str) -> Lacking | None:
     return Lacking(going, "run", run.uid)
 
 
-def _next(project: Project, told: str) -> Lacking:
+def _next(project: Project, side: str) -> Lacking:
     """Return the first step towards a run of structures, or of answers, that was not taken."""
-    names = [suite.name for suite in _suites_telling(told) if suite.load]
-    if told == STRUCTURE:
+    names = [suite.name for suite in _suites_telling(side) if suite.load]
+    if side == STRUCTURE:
         frozen = Dataset.objects.filter(project=project, suite="").order_by("-version").first()
         if frozen:
             run_on = gettext_noop(
@@ -107,9 +107,9 @@ def _next(project: Project, told: str) -> Lacking:
     return Lacking(bring, "import", names[0])
 
 
-def _suites_telling(told: str) -> list[Suite]:
+def _suites_telling(side: str) -> list[Suite]:
     """The suites whose figures tell of structure, or of answers, of stories that others can have too."""
-    return [suite for suite in suites().values() if suite.story and any(group.tells == told for group in suite.groups)]
+    return [suite for suite in suites().values() if suite.story and any(group.tells == side for group in suite.groups)]
 
 
 def choice_of(sides: Sides, params: Mapping[str, str], models: Collection[str]) -> tuple[Choice, list[str]]:

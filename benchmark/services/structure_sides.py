@@ -70,9 +70,9 @@ class Sides:
 
     entrants: Mapping[str, Mapping[str, Sequence[RunEntrant]]]
 
-    def groups(self, told: str) -> list[MetricGroup]:
+    def groups(self, side: str) -> list[MetricGroup]:
         """The metric groups that tell of structure, or of answers, and that have entrants."""
-        return [group for key, of in self.entrants.items() if of and (group := group_named(key)).tells == told]
+        return [group for key, of in self.entrants.items() if of and (group := group_named(key)).tells == side]
 
     @cached_property
     def measures(self) -> list[Measure]:

@@ -54,7 +54,7 @@ class Side:
     title: str
     run: str
     place: RunItem | None
-    shown: Json
+    parses: Json
     step: Any = None
     suite: Any = None
 

@@ -23,7 +23,7 @@ from core.statistics import holm
 def swept_by(runs: Sequence[Run]) -> tuple[Suite, Setting]:
     """Return the suite of a sweep's runs and the setting of which they take several choices."""
     suite = suite_named(runs[0].suite)
-    setting = next(one for one in swept_settings(suite).values() if one not in suite.judging_settings)
+    setting = next(swept for swept in swept_settings(suite).values() if swept not in suite.judging_settings)
     return suite, setting
 
 
@@ -51,9 +51,9 @@ def pairs_of(runs: Sequence[Run], group: MetricGroup, cells: Sequence[EntrantRes
     ]  # fmt: skip
 
 
-def pair_of(pairs: Sequence[Pair], one: str, other: str) -> Pair | None:
+def pair_of(pairs: Sequence[Pair], key: str, other: str) -> Pair | None:
     """Return the pair of two cells by their keys; None where one of them is not ranked."""
-    return next((pair for pair in pairs if {pair.first, pair.second} == {one, other}), None)
+    return next((pair for pair in pairs if {pair.first, pair.second} == {key, other}), None)
 
 
 def _seed(runs: Sequence[Run]) -> int:

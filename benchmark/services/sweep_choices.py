@@ -100,7 +100,11 @@ class Choosing:
     def chosen(self) -> Candidate | None:
         """The candidate that was chosen; None where none was, or its run is not there any more."""
         entrant = self.kept and self.kept.entrant_id
-        return next((one for one in self.candidates if one.cell.entrant == entrant), None) if entrant else None
+        return (
+            next((candidate for candidate in self.candidates if candidate.cell.entrant == entrant), None)
+            if entrant
+            else None
+        )
 
     @property
     def seen(self) -> str:
@@ -121,10 +125,18 @@ class Choosing:
     def found(self) -> str:
         """What the test says of the candidate that is looked at, one sentence."""
         without = gettext("not compared with {judges}")
-        apart = [one.candidate.name for one in self.against if one.value is None]
-        alike = [one.candidate.name for one in self.against if one.value is not None and not one.shown]
+        apart = [comparison.candidate.name for comparison in self.against if comparison.value is None]
+        alike = [
+            comparison.candidate.name
+            for comparison in self.against
+            if comparison.value is not None and not comparison.shown
+        ]
         worse, better = (
-            [one.candidate.name for one in self.against if one.shown and ((one.value or 0.0) > 0) is above]
+            [
+                comparison.candidate.name
+                for comparison in self.against
+                if comparison.shown and ((comparison.value or 0.0) > 0) is above
+            ]
             for above in (True, False)
         )
         return choice_told(self.looked.name, Beside(worse, alike, better, apart), without)
@@ -134,9 +146,9 @@ def choosings_of(runs: Sequence[Run], looked: Sequence[str] = ()) -> list[Choosi
     """Return each metric group of a sweep with the candidate that is looked at: of the keys `looked` the one that is
     its own, else the one that was chosen, else the best."""
     suite, _setting = swept_by(runs) if runs else (None, None)
-    kept = {one.group: one for one in choices_of(runs[0])} if runs else {}
-    found = [_choosing(runs, group, kept.get(group.key), looked) for group in (suite.groups if suite else ())]
-    return [one for one in found if one]
+    kept = {choice.group: choice for choice in choices_of(runs[0])} if runs else {}
+    choosings = [_choosing(runs, group, kept.get(group.key), looked) for group in (suite.groups if suite else ())]
+    return [choosing for choosing in choosings if choosing]
 
 
 def choices_of(run: Run) -> list[SweepPick]:
@@ -151,18 +163,18 @@ def _choosing(
     cells = cells_of(runs, group)
     candidates = _candidates(runs, group, cells)
     best = best_of(cells)
-    wanted = (
-        next((one for one in candidates if one.key in looked), None)
-        or next((one for one in candidates if kept and one.cell.entrant == kept.entrant_id), None)
-        or next((one for one in candidates if best and one.key == best.key), None)
+    looked_at = (
+        next((candidate for candidate in candidates if candidate.key in looked), None)
+        or next((candidate for candidate in candidates if kept and candidate.cell.entrant == kept.entrant_id), None)
+        or next((candidate for candidate in candidates if best and candidate.key == best.key), None)
     )
-    if wanted is None:
+    if looked_at is None:
         return None
     pairs = pairs_of(runs, group, cells)
     others = [
-        Against(other, pair_of(pairs, wanted.key, other.key)) for other in candidates if other.key != wanted.key
+        Against(other, pair_of(pairs, looked_at.key, other.key)) for other in candidates if other.key != looked_at.key
     ]  # fmt: skip
-    return Choosing(group, candidates, wanted, others, kept, _beyond(pairs, group))
+    return Choosing(group, candidates, looked_at, others, kept, _beyond(pairs, group))
 
 
 def _beyond(pairs: Sequence[Pair], group: MetricGroup) -> str:
@@ -175,11 +187,11 @@ def _candidates(runs: Sequence[Run], group: MetricGroup, cells: Sequence[Entrant
     """Return the cells in the order of models and levels."""
     _suite, setting = swept_by(runs)
     levels = {run.uid: level_of(run, setting.name) for run in runs}
-    found = [
+    candidates = [
         Candidate(cell.key, cell_name(cell), levels[cell.run], figures_of(cell).get(group.score), cell)
         for cell in cells
     ]  # fmt: skip
-    return sorted(found, key=lambda one: (one.model, one.level))
+    return sorted(candidates, key=lambda candidate: (candidate.model, candidate.level))
 
 
 @transaction.atomic
@@ -194,7 +206,7 @@ def choose_model(
     no score of, without a reason, and for one that is too long."""
     locked = Run.objects.select_for_update().filter(pk__in=[run.pk for run in runs]).order_by("pk")
     there = {run.uid for run in locked.only("uid")}
-    choosing = next((one for one in choosings_of(runs, [key]) if one.group.key == group), None)
+    choosing = {choosing.group.key: choosing for choosing in choosings_of(runs, [key])}.get(group)
     if choosing is None or choosing.looked.key != key or choosing.looked.cell.run not in there:
         raise ChoiceRefused(gettext_noop("The sweep has no score of that model."))
     reason = reason.replace("\x00", "").strip()
@@ -242,27 +254,27 @@ def choosing_document(choosing: Choosing) -> Json:
     return {
         "group": choosing.group.key,
         "chosen": _chosen(choosing),
-        "candidates": [_told(one) for one in choosing.candidates],
+        "candidates": [_told(candidate) for candidate in choosing.candidates],
         "looked": choosing.looked.key,
         "found": choosing.found,
         "beyond": choosing.beyond or None,
         "against": [
-            _told(one.candidate)
+            _told(comparison.candidate)
             | {
-                "difference": one.value,
-                "interval": one.interval,
-                "n": one.pair.n if one.pair else 0,
-                "p": one.pair.p if one.pair else None,
-                "adjusted": one.pair.p_adjusted if one.pair else None,
-                "shown": one.shown,
+                "difference": comparison.value,
+                "interval": comparison.interval,
+                "n": comparison.pair.n if comparison.pair else 0,
+                "p": comparison.pair.p if comparison.pair else None,
+                "adjusted": comparison.pair.p_adjusted if comparison.pair else None,
+                "shown": comparison.shown,
             }
-            for one in choosing.against
+            for comparison in choosing.against
         ],
     }
 
 
-def _told(one: Candidate) -> Json:
-    return {"key": one.key, "model": one.model, "level": one.level, "score": one.score}
+def _told(candidate: Candidate) -> Json:
+    return {"key": candidate.key, "model": candidate.model, "level": candidate.level, "score": candidate.score}
 
 
 def _chosen(choosing: Choosing) -> Json | None:

@@ -68,7 +68,9 @@ def _judging_setting(plan: Plan, levels: Sequence[int]) -> Setting | None:
     """Return the level of a judge's prompt as a setting; None where the suite has none. Raises RunRefused for a level
     that is not offered."""
     definition = plan.definition
-    field = next((name for name, one in swept_settings(definition).items() if one in definition.judging_settings), "")
+    field = next(
+        (name for name, setting in swept_settings(definition).items() if setting in definition.judging_settings), ""
+    )
     return _offering(plan, field or "judge_levels", levels) if field or levels else None
 
 
@@ -76,11 +78,13 @@ def _judged_by(
     plan: Plan, setting: Setting | None, judges: Sequence[Endpoint], levels: Sequence[int]
 ) -> list[tuple[Endpoint, dict[str, Any]]]:
     """Return (judge, its own settings), the plan's judge first."""
-    found: list[tuple[Endpoint, dict[str, Any]]] = []
+    by_judge: list[tuple[Endpoint, dict[str, Any]]] = []
     for judge in dict.fromkeys([plan.judge, *judges]):
         swept = sorted(levels) if levels and reads_prompts(judge) else [None]
-        found += [(judge, {setting.name: level} if setting and level is not None else {}) for level in swept if judge]
-    return found
+        by_judge += [
+            (judge, {setting.name: level} if setting and level is not None else {}) for level in swept if judge
+        ]
+    return by_judge
 
 
 def _judged_title(plan: Plan, judge: Endpoint, options: Mapping[str, Any]) -> str:
@@ -153,15 +157,15 @@ def level_name(level: int) -> str:
 def judges_of_launch(run: Run) -> dict[str, list[int]]:
     """Return by name the levels of the prompts by which the judges of a run's launch were asked, `NO_LEVEL` of one that
     reads no prompt."""
-    found: dict[str, set[int]] = {}
+    levels_by_judge: dict[str, set[int]] = {}
     for other in launched_with(run):
         if judged_at(other):
-            found.setdefault(judge_name(other), set()).add(judging_level(other) or NO_LEVEL)
-    return {name: sorted(levels) for name, levels in found.items()}
+            levels_by_judge.setdefault(judge_name(other), set()).add(judging_level(other) or NO_LEVEL)
+    return {name: sorted(levels) for name, levels in levels_by_judge.items()}
 
 
 def judging_level(run: Run) -> int | None:
     """Return the level of the prompt by which a run's judge was asked, None for one that reads no prompt."""
     suite = suite_named(run.suite)
-    swept = [one.name for one in swept_settings(suite).values() if one in suite.judging_settings]
+    swept = [setting.name for setting in swept_settings(suite).values() if setting in suite.judging_settings]
     return level_of(run, swept[0]) if swept and reads_prompts(run.judge) else None

@@ -99,12 +99,12 @@ def structure(request: HttpRequest, slug: str) -> HttpResponse:
 def _lacking(access: ProjectAccess, lacks: Lacking) -> Context:
     """Return what an empty page says, with the page of the next step for who may take it."""
     if lacks.step != "run" and not access.at_least(Role.ADMIN):
-        return {"lacking": lacks.told}
+        return {"lacking": lacks.message}
     name, action = STEPS[lacks.step]
     place = [lacks.of] if lacks.step in ("import", "run") else []
     on_version = f"?dataset={lacks.of}" if lacks.step == "launch" and lacks.of else ""
     href = reverse(f"benchmark:{name}", args=[access.project.slug, *place]) + on_version
-    return {"lacking": lacks.told, "action": action, "href": href}
+    return {"lacking": lacks.message, "action": action, "href": href}
 
 
 def _query(params: QueryDict, choice: Choice) -> str:

@@ -196,7 +196,7 @@ def test_money_is_counted_by_hand(gold):
     asked = [extent_of(step_request(story, "label", draft, prompts)) for story in found.stories]
     # three ASCII characters to a token, rounded up for each call, and every other byte one
     tokens = sum(-(-one.ascii // 3) + one.other_bytes for one in asked)
-    assert (line.calls, line.known, line.input_tokens) == (4, None, tokens)
+    assert (line.calls, line.cached, line.input_tokens) == (4, None, tokens)
     assert line.cost == (2 * tokens + 10 * line.output_tokens) / Decimal(1_000_000)
     assert line.most == (2 * tokens + 10 * 4000) / Decimal(1_000_000)
     assert found.total.calls == found.total.to_make == 4

@@ -127,7 +127,7 @@ def test_again_nothing_is_asked_and_the_estimate_knows_it(run, cast):
     stories = check(plan)
     parts = parts_of(plan, stories)
     found = estimate_of(plan, stories, parts, cached_answers(plan, stories, parts))
-    assert found.total.calls == found.total.known == TURNS * 6 * 4
+    assert found.total.calls == found.total.cached == TURNS * 6 * 4
     again = work_off(run_again(by=cast.alice, run=run, now=timezone.now()))
     assert not again.job.items.filter(made=True).exists()
     assert report_of(again).entrants[0].groups["stage2"] == report_of(run).entrants[0].groups["stage2"]

@@ -91,7 +91,7 @@ class Command(JsonCommand):
 def _association(project: Project, sides: Sides, options: Json) -> Association:
     """Return what the options ask for. Raises ValueError."""
     if why := lacking(sides, project):
-        raise ValueError(why.told)
+        raise ValueError(why.message)
     params = {"structure": options["structures"], "run": options["answers"]}
     params |= {name: options[name] for name in ("measure", "cut", "counted", "reading")}
     choice, problems = choice_of(

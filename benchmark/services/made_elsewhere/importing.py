@@ -99,39 +99,40 @@ class Preview:
 NOTHING_SAID = Said()
 
 
-def preview_of(files: Sequence[tuple[Path, str]], plan: Plan, said: Said = NOTHING_SAID) -> Preview:
+def preview_of(files: Sequence[tuple[Path, str]], plan: Plan, declared: Said = NOTHING_SAID) -> Preview:
     """Return what the import of files would make, each with the name that it is called by; `plan` says of which
     samples, and in which settings answers are read. Of 0 repetitions in it there are as many as the files have. Nothing
     is written. Raises BadFile, RunRefused."""
-    made = read_all(files, said.format)
-    if not (said.model or made.model):
+    made = read_all(files, declared.format)
+    if not (declared.model or made.model):
         raise RunRefused(gettext_noop("The file does not say which model answered; name the model."), "model")
     counted = plan.repetitions == 0
     plan = replace(plan, repetitions=1) if counted else plan
     stories, steps = samples_of_import(plan), steps_of_import(plan)
-    _refuse_judged(plan.definition, made, said.step)
-    if said.step and said.step not in steps:
+    _refuse_judged(plan.definition, made, declared.step)
+    if declared.step and declared.step not in steps:
         raise RunRefused(
-            gettext_noop(f"There is no step {said.step!r} to import answers of; expected {' or '.join(steps)}."), "step"
+            gettext_noop(f"There is no step {declared.step!r} to import answers of; expected {' or '.join(steps)}."),
+            "step",
         )
-    plan, ids = _read_by_ids(plan, stories, made, said)
-    index = _index(plan, stories, made.records, said.step or steps[-1], ids)
+    plan, ids = _read_by_ids(plan, stories, made, declared)
+    index = _index(plan, stories, made.records, declared.step or steps[-1], ids)
     turns = MOST_REPETITIONS if counted else plan.repetitions
-    matched = match(made.records, index, step=said.step, steps=steps, turns=turns)
+    matched = match(made.records, index, step=declared.step, steps=steps, turns=turns)
     if counted:
         plan = replace(plan, repetitions=1 + max((item_key[2] for item_key in matched.answers), default=0))
     answered = [item_key for item_key, record in matched.answers.items() if record.text is not None]
     if not answered:
         raise BadFile(_nothing(made, matched, index, plan))
     lacking = _missing(plan, stories, answered, {item_key[1] for item_key in matched.answers})
-    return Preview(plan, storable(said.model or made.model)[:200], made, stories, matched, lacking)
+    return Preview(plan, storable(declared.model or made.model)[:200], made, stories, matched, lacking)
 
 
-def _refuse_judged(suite: Suite, made: Made, said: str) -> None:
+def _refuse_judged(suite: Suite, made: Made, declared_step: str) -> None:
     """Raise BadFile where answers are those of a judge: what it judged is not in the file, nor which judge it was."""
     judged = {step.key: step.label for step in suite.steps if step.judged}
     for record in made.records:
-        if (key := record.step or said) in judged:
+        if (key := record.step or declared_step) in judged:
             places = record.where if record.where.startswith(made.name) else f"{made.name}, {record.where}"
             taken = " or ".join(f"{step.label} ({step.key})" for step in importable(suite))
             raise BadFile(
@@ -157,7 +158,7 @@ def steps_of_import(plan: Plan) -> list[str]:
 
 
 def _read_by_ids(
-    plan: Plan, stories: Sequence[DatasetSample], made: Made, said: Said
+    plan: Plan, stories: Sequence[DatasetSample], made: Made, declared: Said
 ) -> tuple[Plan, Mapping[str, Answered]]:
     """Return the plan with the settings that answers are read by which the suite's own ids name, and what these ids are
     of."""
@@ -165,7 +166,7 @@ def _read_by_ids(
     if own is None:
         return plan, {}
     answers = {name: record.text for record in made.records for name in record.ids}
-    options = {option.name: said.ids.get(option.name, option.default) for option in own.options}
+    options = {option.name: declared.ids.get(option.name, option.default) for option in own.options}
 
     whole = stories if len(stories) == plan.dataset.stories_count else plan.dataset.samples.all()
     try:

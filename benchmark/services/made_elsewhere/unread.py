@@ -50,22 +50,22 @@ _UNREAD = "unread"
 
 
 def import_unread(
-    *, by: User | None, files: Sequence[tuple[IO[bytes], str]], plan: Plan, said: Said, now: datetime
+    *, by: User | None, files: Sequence[tuple[IO[bytes], str]], plan: Plan, declared: Said, now: datetime
 ) -> Run:
     """Return a run whose files, each with the name that it is called by, a worker reads, matches and takes in; `plan`
-    and `said` are as `preview_of` takes them. Raises RunRefused for what is known to be wrong without reading."""
+    and `declared` are as `preview_of` takes them. Raises RunRefused for what is known to be wrong without reading."""
     checked = replace(plan, repetitions=plan.repetitions or 1)
     run = draft_of(checked, samples_of_import(checked))
     names = ", ".join(name for _, name in files)
     run.title = (plan.title or gettext_noop(f"Imported from {names}"))[:200]
     run.steps = steps_of_import(plan)
-    told = {"said": asdict(said), "repetitions": plan.repetitions, "title": plan.title}
+    pending = {"said": asdict(declared), "repetitions": plan.repetitions, "title": plan.title}
     with transaction.atomic():
-        run.spec = spec_of(plan, by=by.username if by else "", now=now, file=names, digest="", model=said.model)
+        run.spec = spec_of(plan, by=by.username if by else "", now=now, file=names, digest="", model=declared.model)
         begin(run, by, preparing=True)
         listed = [(_keep(run, position, *file), file[1]) for position, file in enumerate(files)]
         run.spec["imported"]["digest"] = digest_of_all(listed)
-        run.spec |= {_UNREAD: told}
+        run.spec |= {_UNREAD: pending}
         run.save(update_fields=["spec"])
         RunPreparation.objects.create(run=run, samples=[], of=0)
     WORKERS.notify()
@@ -87,10 +87,10 @@ def read(run: Run) -> None:
     BadFile, RunRefused."""
     if not UnreadParcel.objects.filter(run=run).exists():
         return
-    told = run.spec[_UNREAD]
-    plan = replace(plan_of(run), repetitions=told["repetitions"], title=told["title"])
+    pending = run.spec[_UNREAD]
+    plan = replace(plan_of(run), repetitions=pending["repetitions"], title=pending["title"])
     with tempfile.TemporaryDirectory(prefix="credence-answers-") as folder:
-        preview = preview_of(_written(run, Path(folder)), plan, Said(**told["said"]))
+        preview = preview_of(_written(run, Path(folder)), plan, Said(**pending["said"]))
     refuse_twice(preview, but=run.pk)
     _fill(run, preview)
 
