@@ -47,11 +47,11 @@ def _ranked_told(ranking: SuiteRanking) -> str:
 def items_behind(rankings: Sequence[SuiteRanking], project: Project) -> Q | None:
     """Return what finds the items with the figures of the rankings; None where nobody has a place."""
     sizes = dict(project.datasets.values_list("version", "stories_count"))
-    found = []
+    queries = []
     for ranking in rankings:
         entrants = [place.entrant for place in ranking.places.values() if place.entrant]
         own = Q(entrant__in=entrants, step=group_named(ranking.group).scored)
         if len(ranking.numbers) < sizes[int(ranking.query["version"])]:
             own &= Q(sample__number__in=ranking.numbers)
-        found += [own] if entrants else []
-    return reduce(or_, found) if found else None
+        queries += [own] if entrants else []
+    return reduce(or_, queries) if queries else None

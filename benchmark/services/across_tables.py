@@ -173,9 +173,9 @@ def _leads(rankings: Sequence[SuiteRanking]) -> list[str]:
 
 def _absent(ranking: SuiteRanking) -> Iterator[str]:
     """Say whom a ranking lacks, and apart from them who stands in it and has figures under other conditions, too."""
-    shown = {model.name for model in ranking.models.values()}
-    absent = [one for one in ranking.absent if one.model not in shown]
-    apart = [one for one in ranking.absent if one.model in shown]
+    ranked = {model.name for model in ranking.models.values()}
+    absent = [absence for absence in ranking.absent if absence.model not in ranked]
+    apart = [absence for absence in ranking.absent if absence.model in ranked]
     if absent:
         yield gettext_noop(f"Not in {ranking.title}: {absent_told(absent)}.")
     if apart:

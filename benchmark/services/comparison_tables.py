@@ -125,11 +125,11 @@ def corrected_difference_table(comparison: Comparison, corrected: CorrectedCompa
 
 
 def _corrected_by(comparison: Comparison, corrected: CorrectedComparison) -> list[str]:
-    told = [
+    sources = [
         f"{name}: {corrected_by(side)}"
         for name, side in zip((comparison.first, comparison.second), corrected.sides, strict=True)
     ]
-    return [gettext_noop(f"By study and judge: {'; '.join(told)}.")]
+    return [gettext_noop(f"By study and judge: {'; '.join(sources)}.")]
 
 
 def _family(corrected: CorrectedComparison) -> str:
@@ -153,7 +153,7 @@ def story_table(comparison: Comparison) -> Table:
         Column(key="difference", header=gettext_noop("Difference"), unit="points", kind="share"),
     ]
     title = gettext_noop(f"{group_named(comparison.group).score_title} by {noun}, {comparison.parse} parse")
-    names = [one.name for one in fields(ComparedStory)]
+    names = [field.name for field in fields(ComparedStory)]
     rows = [{name: getattr(story, name) for name in names} for story in comparison.stories]
     return Table(title=title, columns=columns, rows=rows, lead=comparison.lead)
 

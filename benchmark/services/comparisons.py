@@ -59,7 +59,7 @@ class ComparedMetric(PairedDifference):
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> ComparedMetric:
         """Return the row that was kept; one of an earlier version has no `answered`."""
-        names = {one.name for one in fields(cls)}
+        names = {field.name for field in fields(cls)}
         answered = kept.get("answered")
         own = {name: value for name, value in kept.items() if name in names}
         return cls(**own | {"answered": answered and Answered(**answered)})
@@ -107,7 +107,9 @@ class Comparison:
 
     def as_json(self) -> Json:
         """Return what is kept of it, where the group is a stage and the parse a reading."""
-        kept = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in ("parse", "withheld")}
+        kept = {
+            field.name: getattr(self, field.name) for field in fields(self) if field.name not in ("parse", "withheld")
+        }
         kept["rows"] = plain(self.rows)
         if corrected := kept.pop("corrected"):
             kept["corrected"] = plain(corrected)
@@ -118,7 +120,7 @@ class Comparison:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Comparison:
-        names = {one.name for one in fields(cls)} - {"rows", "stories"}
+        names = {field.name for field in fields(cls)} - {"rows", "stories"}
         rows = [ComparedMetric.from_json(row) for row in kept["rows"]]
         stories = [ComparedStory(**story) for story in kept["stories"]]
         own = {name: value for name, value in renamed(kept, {"stage": "group"}).items() if name in names}
@@ -373,7 +375,7 @@ def _part(
         cases = Cases.of(cases_by_name[name], set(stories), clusters)
         [pair] = paired_differences(cases, seed=SEED, tests=tests, unit=units_of_group(group))
         first, second = (float(mean) if cases.stories else None for mean in mean_of(cases.worst))
-        tested = {one.name: getattr(pair, one.name) for one in fields(PairedDifference)} | {"category": category}
+        tested = {field.name: getattr(pair, field.name) for field in fields(PairedDifference)} | {"category": category}
         what = category or group_named(group).headers[name]
         rows.append(ComparedMetric(what=what, key=name, first=first, second=second, **tested))
     return rows

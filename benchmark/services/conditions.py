@@ -172,12 +172,12 @@ def named(entrants: Sequence[RunEntrant]) -> list[RunEntrant]:
 def ranked_together(
     entrants: Sequence[RunEntrant],
     asked: Mapping[str, str],
-    known: Mapping[str, Iterable[str]],
+    names_by_field: Mapping[str, Iterable[str]],
     *,
     judges: Sequence[str] = (),
 ) -> tuple[list[RunEntrant], Ranking]:
     """The entrants of one ranking: of the conditions that were asked for, or of those that most models have. What is
-    asked for counts where it is one of the `known` names, even if this group has no model under it. Of judges the first
+    asked for counts where it is one of `names_by_field`, even if this group has no model under it. Of judges the first
     of the names in `judges` comes first."""
     chosen: dict[str, str] = {}
     options: dict[str, list[str]] = {}
@@ -189,7 +189,7 @@ def ranked_together(
         first = [name for name in judges if name in counts] if field == "judge" else []
         options[field] = list(dict.fromkeys([*first, *(name for name, _ in counts.most_common())]))
         asked_name = asked.get(field, "")
-        chosen[field] = asked_name if asked_name in known[field] else next(iter(options[field]), "")
+        chosen[field] = asked_name if asked_name in names_by_field[field] else next(iter(options[field]), "")
         ranked = [entrant for entrant in ranked if entrant.within[field] in (None, chosen[field])]
     return ranked, Ranking(options, chosen, _others(entrants, ranked))
 

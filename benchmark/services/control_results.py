@@ -70,10 +70,11 @@ def _compared(
             for control in controls:
                 for entrant in models:
                     endpoint = endpoints[entrant.entrant]
-                    found = [
-                        side_of(metrics.get(keys.get((one.pk, endpoint), 0)), group, parse) for one in (run, control)
+                    both = [
+                        side_of(metrics.get(keys.get((side_run.pk, endpoint), 0)), group, parse)
+                        for side_run in (run, control)
                     ]
-                    sides = [side for side in found if side]
+                    sides = [side for side in both if side]
                     if len(sides) == 2 and (row := _row(entrant, control, group, sides)).n:
                         compared.append(replace(row, beside_entrant=beside[control.pk, endpoint]))
             rows.setdefault(group, {})[parse] = adjusted(compared)
@@ -116,19 +117,19 @@ def _row(entrant: EntrantResults, control: Run, group: str, sides: Sequence[Colu
     cases = common_cases(sides, group)
     pair = paired_sides(cases, group)
     numbers = set(sides[1].stories) & set(sides[0].stories)
-    told = CONTROLS[control.control]
-    known = {number: clusters.get(number, str(number)) for number in numbers}
+    described = CONTROLS[control.control]
+    clusters_by_number = {number: clusters.get(number, str(number)) for number in numbers}
     scores = [
         {number: value for number, value in scores_by_story(columns, score).items() if number in numbers}
         for columns in sides
     ]
-    both = _agreed(sides, numbers) or paired_scores(scores, known, group)
+    both = _agreed(sides, numbers) or paired_scores(scores, clusters_by_number, group)
     return ControlRow(
         **plain(replace(pair.difference, p=pair.difference.p if entrant.kind == "model" else None)),
         key=entrant.key, model=entrant.model, kind=entrant.kind, entrant=entrant.entrant, run=entrant.run,
-        control=told.name, title=told.title, beside=control.uid,
+        control=described.name, title=described.title, beside=control.uid,
         published=pair.means[0], controlled=pair.means[1], agreement=both.agreement,
-        flips=list(both.flips), stories=_stories(both, known),
+        flips=list(both.flips), stories=_stories(both, clusters_by_number),
     )  # fmt: skip
 
 
@@ -168,7 +169,7 @@ def _stories(both: _Both, clusters: Mapping[int, str]) -> list[list[Any]]:
     compared = Counter(clusters[number] for number in both.compared)
     return [
         [cluster, compared[cluster], count]
-        for cluster, count in sorted(flipped.items(), key=lambda one: (-one[1], one[0]))
+        for cluster, count in sorted(flipped.items(), key=lambda item: (-item[1], item[0]))
     ]
 
 
@@ -184,15 +185,15 @@ def _method(rows: Sequence[ControlRow], unit: str) -> str:
 def _left(run: Run, control: Run) -> Left:
     """Return which samples of the run stay as they are under a control, and so were not asked under it."""
     asked, under = (
-        set(RunItem.objects.filter(entrant__run=one).order_by().values_list("sample__number", flat=True).distinct())
-        for one in (run, control)
+        set(RunItem.objects.filter(entrant__run=side).order_by().values_list("sample__number", flat=True).distinct())
+        for side in (run, control)
     )
-    told = CONTROLS[control.control]
+    described = CONTROLS[control.control]
     left = sorted(asked - under)
     steps = [suite_named(run.suite).step(step).label.lower() for step in run.steps if step not in control.steps]
     return Left(
-        control=told.name, title=told.title, samples=len(asked), same=len(left), numbers=ranges(left),
-        why=told.same if left else "", steps=", ".join(steps), noun=list(nouns_of_group(keys_of(run.suite)[0])),
+        control=described.name, title=described.title, samples=len(asked), same=len(left), numbers=ranges(left),
+        why=described.same if left else "", steps=", ".join(steps), noun=list(nouns_of_group(keys_of(run.suite)[0])),
     )  # fmt: skip
 
 

@@ -152,10 +152,10 @@ def left_table(left: Sequence[Left]) -> Table:
     ]
     rows = [
         {
-            "title": one.title.capitalize(), "samples": one.samples, "same": one.same,
-            "why": one.why or None, "numbers": one.numbers or None, "steps": one.steps or None,
+            "title": row.title.capitalize(), "samples": row.samples, "same": row.same,
+            "why": row.why or None, "numbers": row.numbers or None, "steps": row.steps or None,
         }
-        for one in left
+        for row in left
     ]  # fmt: skip
     notes = [
         gettext_noop(

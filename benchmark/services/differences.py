@@ -59,7 +59,7 @@ class NamedPair(Pair):
     @classmethod
     def of(cls, pair: Pair, names: Mapping[str, str]) -> NamedPair:
         """Return a pair that is named by keys under the names that these keys have."""
-        own = {one.name: getattr(pair, one.name) for one in fields(pair)}
+        own = {field.name: getattr(pair, field.name) for field in fields(pair)}
         named = {"first": names[pair.first], "second": names[pair.second]}
         return cls(**own | named, first_key=pair.first, second_key=pair.second)
 
@@ -99,14 +99,16 @@ def corrected_pair_table(rows: Sequence[CorrectedPair], group: str, entrants: Se
         for pair, of in ((pair, pair.difference) for pair in rows)
     ]
     score = described.headers[described.corrected[F1]]
-    told = dict.fromkeys(corrected_by(one.corrected) for one in entrants if one.corrected and one.corrected.scores)
+    sources = dict.fromkeys(
+        corrected_by(entrant.corrected) for entrant in entrants if entrant.corrected and entrant.corrected.scores
+    )
     return Table(
         title=gettext_noop(f"{score} corrected for the judge's error: differences between models"),
         columns=columns,
         rows=shown_rows,
         lead=corrected_leads(entrants),
         notes=[
-            gettext_noop(f"By study and judge: {'; '.join(told)}."),
+            gettext_noop(f"By study and judge: {'; '.join(sources)}."),
             corrected_note(group),
             CORRECTED_FAMILY,
             *ranked_within(entrants),

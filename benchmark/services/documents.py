@@ -137,7 +137,11 @@ KEPT = {"groups": "stages", "metrics": "figures", "parses": "readings"}
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 """The time of a kept entrant that does not say when it was asked."""
 _NOT_KEPT = {"person", "numbers", "scores", "spec", "conditions"}
-_OF_ENTRANT = {one.name: KEPT.get(one.name, one.name) for one in fields(EntrantResults) if one.name not in _NOT_KEPT}
+_OF_ENTRANT = {
+    attribute.name: KEPT.get(attribute.name, attribute.name)
+    for attribute in fields(EntrantResults)
+    if attribute.name not in _NOT_KEPT
+}
 
 
 _ALWAYS = ("title", "kind", "groups", "facts", "methods")
@@ -146,7 +150,11 @@ _ALWAYS = ("title", "kind", "groups", "facts", "methods")
 
 def as_json(document: Document) -> Json:
     """Return the document as it is kept: without what it lacks."""
-    kept = {one.name: getattr(document, one.name) for one in fields(document) if one.name != "withheld"}
+    kept = {
+        attribute.name: getattr(document, attribute.name)
+        for attribute in fields(document)
+        if attribute.name != "withheld"
+    }
     kept["groups"] = {group: [_as_json(entrant) for entrant in rows] for group, rows in document.groups.items()}
     kept["controls"], kept["by_method"] = as_plain(document.controls), as_plain(document.by_method)
     for name in ("absent", "unscored", "entered", "corrections"):
@@ -165,27 +173,31 @@ def _as_json(entrant: EntrantResults) -> Json:
 def document_from(kept: Mapping[str, Any]) -> Document:
     """Return the document that was kept, of whichever version: what an earlier one did not keep is as if it had
     none."""
-    names = {KEPT.get(one.name, one.name): one.name for one in fields(Document) if one.name != "withheld"}
-    known = {names[name]: value for name, value in kept.items() if name in names and value is not None}
-    groups = known.get("groups", {})
-    known["groups"] = {group: [_entrant_from(row) for row in rows or ()] for group, rows in groups.items()}
-    if "absent" in known:
-        known["absent"] = {group: _absent_from(rows) for group, rows in known["absent"].items()}
-    if "unscored" in known:
-        known["unscored"] = _absent_from(known["unscored"])
-    if "entered" in known:
-        known["entered"] = [PaperRow.from_json(row) for row in known["entered"]]
-    if "controls" in known:
-        known["controls"] = ControlResults.from_json(known["controls"])
-    if "by_method" in known:
-        known["by_method"] = MethodResults.from_json(known["by_method"])
-    if "corrections" in known:
-        known["corrections"] = Corrections.from_json(known["corrections"])
-    if "comparison" in known:
-        known["comparison"] = Comparison.from_json(known["comparison"])
-    if "rankings" in known:
-        known["rankings"] = rankings_from(known["rankings"])
-    return Document(**known)
+    names = {
+        KEPT.get(attribute.name, attribute.name): attribute.name
+        for attribute in fields(Document)
+        if attribute.name != "withheld"
+    }
+    values = {names[name]: value for name, value in kept.items() if name in names and value is not None}
+    groups = values.get("groups", {})
+    values["groups"] = {group: [_entrant_from(row) for row in rows or ()] for group, rows in groups.items()}
+    if "absent" in values:
+        values["absent"] = {group: _absent_from(rows) for group, rows in values["absent"].items()}
+    if "unscored" in values:
+        values["unscored"] = _absent_from(values["unscored"])
+    if "entered" in values:
+        values["entered"] = [PaperRow.from_json(row) for row in values["entered"]]
+    if "controls" in values:
+        values["controls"] = ControlResults.from_json(values["controls"])
+    if "by_method" in values:
+        values["by_method"] = MethodResults.from_json(values["by_method"])
+    if "corrections" in values:
+        values["corrections"] = Corrections.from_json(values["corrections"])
+    if "comparison" in values:
+        values["comparison"] = Comparison.from_json(values["comparison"])
+    if "rankings" in values:
+        values["rankings"] = rankings_from(values["rankings"])
+    return Document(**values)
 
 
 def _absent_from(rows: Sequence[Mapping[str, str]]) -> list[Absent]:
@@ -193,11 +205,11 @@ def _absent_from(rows: Sequence[Mapping[str, str]]) -> list[Absent]:
 
 
 def _entrant_from(row: Mapping[str, Any]) -> EntrantResults:
-    known = {name: row[kept] for name, kept in _OF_ENTRANT.items() if row.get(kept) is not None}
-    at = datetime.fromisoformat(known["at"]) if "at" in known else LONG_AGO
-    if "corrected" in known:
-        known["corrected"] = Correction.from_json(known["corrected"])
-    return EntrantResults(**{"entrant": None, **known, "at": at})
+    values = {name: row[kept] for name, kept in _OF_ENTRANT.items() if row.get(kept) is not None}
+    at = datetime.fromisoformat(values["at"]) if "at" in values else LONG_AGO
+    if "corrected" in values:
+        values["corrected"] = Correction.from_json(values["corrected"])
+    return EntrantResults(**{"entrant": None, **values, "at": at})
 
 
 def absent_from(document: Document, *groups: str) -> list[Absent]:

@@ -182,12 +182,12 @@ def references_in(rows: Sequence[PaperRow], suite: Suite, parts: Mapping[tuple[s
 
 
 def _references(rows: Sequence[PaperRow], columns: Mapping[str, str]) -> list[Reference]:
-    found: list[Reference] = []
+    references: list[Reference] = []
     for row in rows:
         values = {columns[key]: float(_share(text)) for key, text in row.metrics.items() if key in columns}
         if values:
-            found.append(Reference(row.name, row.source, values))
-    return found
+            references.append(Reference(row.name, row.source, values))
+    return references
 
 
 # --- in tables

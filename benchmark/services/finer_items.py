@@ -50,15 +50,15 @@ class FinerScores:
 def finer_scores(dataset: Dataset, entrants: Sequence[RunEntrant], group: str) -> FinerScores:
     """Return the scores of entrants on the finer items of a metric group that has them, repaired parse, read once for
     the same answers."""
-    asked = [made_by(), dataset.digest, [one.scores for one in entrants], group]
+    asked = [made_by(), dataset.digest, [entrant.scores for entrant in entrants], group]
     key = "finer-items:" + hashlib.sha256(json.dumps(asked).encode()).hexdigest()
     kept: bytes | None = cache.get(key)
     if kept is not None:
-        found: FinerScores = pickle.loads(zlib.decompress(kept))
-        return found
-    found = _read(dataset, [one.entrant for one in entrants], group)
-    cache.set(key, zlib.compress(pickle.dumps(found), 1), KEPT_SECONDS)
-    return found
+        scores: FinerScores = pickle.loads(zlib.decompress(kept))
+        return scores
+    scores = _read(dataset, [entrant.entrant for entrant in entrants], group)
+    cache.set(key, zlib.compress(pickle.dumps(scores), 1), KEPT_SECONDS)
+    return scores
 
 
 def _read(dataset: Dataset, entrants: Sequence[int | None], group: str) -> FinerScores:
@@ -71,14 +71,14 @@ def _read(dataset: Dataset, entrants: Sequence[int | None], group: str) -> Finer
     for first in range(0, len(samples), AT_ONCE):
         some = samples[first : first + AT_ONCE]
         parses: dict[Place, list[Mapping[str, Any]]] = defaultdict(list)
-        answered = of_all.filter(sample__in=[one.pk for one in some]).order_by("repetition")
-        for entrant, sample, parsed in answered.values_list("entrant_id", "sample_id", "repaired"):
+        answered = of_all.filter(sample__in=[sample.pk for sample in some]).order_by("repetition")
+        for entrant, sample_id, parsed in answered.values_list("entrant_id", "sample_id", "repaired"):
             if parsed is not None:
-                parses[entrant, sample].append(parsed)
-        for one in some:
-            own = [parses.get((entrant or 0, one.pk), []) for entrant in entrants]
-            scores.append(_of_sample(described.finer, one, own, dataset.schema))
-            numbers.append(np.full(scores[-1].shape[1], one.number))
+                parses[entrant, sample_id].append(parsed)
+        for sample in some:
+            own = [parses.get((entrant or 0, sample.pk), []) for entrant in entrants]
+            scores.append(_of_sample(described.finer, sample, own, dataset.schema))
+            numbers.append(np.full(scores[-1].shape[1], sample.number))
             places.append(np.arange(scores[-1].shape[1]))
     none = np.empty((len(entrants), 0, len(described.finer.metrics)))
     return FinerScores(
@@ -91,7 +91,7 @@ def _of_sample(
     finer: FinerItems, sample: DatasetSample, parses: Sequence[Sequence[Mapping[str, Any]]], schema: Schema
 ) -> Floats:
     """Return the mean over the parses of each entrant: shape (entrants, items, metrics)."""
-    values = finer.scores(sample_of(sample), schema, [one for own in parses for one in own])
+    values = finer.scores(sample_of(sample), schema, [parsed for own in parses for parsed in own])
     whose = [at for at, own in enumerate(parses) for _ in own]
     flat = mean_by_model(values.reshape(len(values), -1), whose, len(parses))
     return flat.reshape(len(parses), *values.shape[1:])

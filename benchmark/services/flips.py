@@ -77,7 +77,7 @@ def _counts(run: Run, ways: Sequence[str], closed: Set[int]) -> Counts:
         for way in ways:
             pairs = _pairs(published, entrant, way, closed)
             if pairs:
-                flips = sum(first.said != second.said for first, second in pairs)
+                flips = sum(first.words != second.words for first, second in pairs)
                 counts[entrant.endpoint_id, way] = flips, len(pairs)
     return counts
 
@@ -87,7 +87,7 @@ class _Answer:
     """An answer by the id of its item: what it says, its score, None where it could not be read."""
 
     item: int
-    said: str
+    words: str
     score: float | None
 
 
@@ -100,7 +100,7 @@ def flips_of(run: Run, entrant: Entrant, way: str, closed: Set[int]) -> list[Fli
     farthest, then by sample; nothing of samples in `closed`."""
     pairs = _pairs(_answers(entrant, closed), entrant, way, closed)
     flips = [
-        Flip(first.item, second.item, _apart(first, second)) for first, second in pairs if first.said != second.said
+        Flip(first.item, second.item, _apart(first, second)) for first, second in pairs if first.words != second.words
     ]
     return sorted(flips, key=lambda flip: -flip.apart)  # which keeps the order of the samples
 
@@ -127,7 +127,7 @@ def _pairs(
 def _answers(entrant: Entrant, closed: Set[int]) -> dict[Place, _Answer]:
     """Return a model's answers by their place, in the order of the samples: what they say is what a metric group of
     their step takes them for, else their score."""
-    said, worded = _said(entrant), _worded(entrant.run)
+    words_by_place, worded = _said(entrant), _worded(entrant.run)
     items = RunItem.objects.filter(entrant=entrant, step__in=_steps(entrant.run), call__isnull=False).without(closed)
     rows = items.order_by("sample__position", "repetition").values_list(
         "step", "sample_id", "sample__number", "repetition", "pk", "repaired_score", "unusable"
@@ -135,7 +135,7 @@ def _answers(entrant: Entrant, closed: Set[int]) -> dict[Place, _Answer]:
     answers = {}
     for step, sample, number, turn, pk, score, unusable in rows:
         if step in worded:
-            words = said.get((step, number, turn))
+            words = words_by_place.get((step, number, turn))
         else:
             words = UNREAD_ANSWER if unusable else None if score is None else f"{score:.6g}"
         if words is not None:
@@ -158,14 +158,14 @@ def _said(entrant: Entrant) -> dict[Place, str]:
     keep it, else as one of sets takes the kept parse."""
     groups = suite_named(entrant.run.suite).groups
     kept = StoryScores.objects.current().filter(entrant=entrant).values_list("metrics", flat=True).first() or {}
-    said: dict[Place, str] = {}
+    words_by_place: dict[Place, str] = {}
     for group in groups:
         columns = columns_of(kept.get(group.key), "repaired") if _keeps_single(group) else None
         for number, turns in zip(columns.stories, columns.said or (), strict=False) if columns else ():
-            said |= {(group.scored, number, turn): words for turn, words in enumerate(turns) if words}
+            words_by_place |= {(group.scored, number, turn): words for turn, words in enumerate(turns) if words}
     single = {group.scored for group in groups if _keeps_single(group)}
     of_sets = {group.scored: group.says for group in groups if group.says and group.scored not in single}
-    return said | (_said_in_sets(entrant, of_sets) if of_sets else {})
+    return words_by_place | (_said_in_sets(entrant, of_sets) if of_sets else {})
 
 
 def _said_in_sets(entrant: Entrant, says: Mapping[str, Says]) -> dict[Place, str]:

@@ -79,12 +79,12 @@ def items_of(
 
     A model that was asked several times, with other seeds, prompts or methods, is one model, with the mean of what it
     scored: its runs say nothing of how models differ."""
-    models = [one for one in entrants if one.kind == "model" and one.scores]
-    asked = [made_by(), sorted(one.scores for one in models), group, parse, metric, sorted(stories or ())]
+    models = [entrant for entrant in entrants if entrant.kind == "model" and entrant.scores]
+    asked = [made_by(), sorted(model.scores for model in models), group, parse, metric, sorted(stories or ())]
     return kept_once(
         "items", hashlib.sha256(json.dumps(asked).encode()).hexdigest(),
         lambda: _report(models, group, parse, metric, stories),
-        answers=sum(len(one.numbers) for one in models), seconds=KEPT_SECONDS,
+        answers=sum(len(model.numbers) for model in models), seconds=KEPT_SECONDS,
     )  # fmt: skip
 
 
@@ -93,8 +93,11 @@ def finer_items_of(
 ) -> ItemReport:
     """Return `items_of` for the items within samples of a metric group that has them, such as propositions: repaired
     parse, by one of their metrics."""
-    models = sorted((one for one in entrants if one.kind == "model" and one.scores), key=lambda one: one.scores)
-    asked = [made_by(), [one.scores for one in models], group, metric, sorted(stories or ())]
+    models = sorted(
+        (entrant for entrant in entrants if entrant.kind == "model" and entrant.scores),
+        key=lambda entrant: entrant.scores,
+    )
+    asked = [made_by(), [model.scores for model in models], group, metric, sorted(stories or ())]
 
     def fitted() -> ItemReport:
         finer = group_named(group).finer
@@ -104,20 +107,25 @@ def finer_items_of(
         return _fitted(models, scores.scores[..., finer.metrics.index(metric)], places, {})
 
     key = hashlib.sha256(json.dumps(asked).encode()).hexdigest()
-    answers = sum(len(one.numbers) for one in models)
+    answers = sum(len(model.numbers) for model in models)
     return kept_once("finer-report", key, fitted, answers=answers, seconds=KEPT_SECONDS)
 
 
 def _report(
     models: Sequence[EntrantResults], group: str, parse: str, metric: str, stories: Collection[int] | None
 ) -> ItemReport:
-    kept = dict(StoryScores.objects.filter(pk__in=[one.scores for one in models]).values_list("pk", "metrics"))
-    columns = [columns_of(kept.get(one.scores, {}).get(group), parse) for one in models]
-    by_entrant = [scores_by_story(one, metric) for one in columns]
-    scored = {number for of in by_entrant for number, one in of.items() if one is not None}
+    kept = dict(StoryScores.objects.filter(pk__in=[model.scores for model in models]).values_list("pk", "metrics"))
+    columns = [columns_of(kept.get(model.scores, {}).get(group), parse) for model in models]
+    by_entrant = [scores_by_story(story_columns, metric) for story_columns in columns]
+    scored = {number for of in by_entrant for number, score in of.items() if score is not None}
     numbers = sorted(number for number in scored if stories is None or number in stories)
     table = np.array([[_share(of.get(number)) for number in numbers] for of in by_entrant]).reshape(len(models), -1)
-    categories = {number: name for one in columns if one for number, name in categories_of(one).items()}
+    categories = {
+        number: name
+        for story_columns in columns
+        if story_columns
+        for number, name in categories_of(story_columns).items()
+    }
     return _fitted(models, table, [(number, WHOLE) for number in numbers], categories)
 
 
@@ -125,25 +133,25 @@ def _fitted(
     models: Sequence[EntrantResults], table: Floats, places: Sequence[Place], categories: Mapping[int, str]
 ) -> ItemReport:
     """Return the items at these places by a table of scores, shape (entrants, items)."""
-    names = list(dict.fromkeys(one.name for one in models))
-    scores = mean_by_model(table, [names.index(one.name) for one in models], len(names))
-    rows, known = np.isfinite(scores).any(axis=1), np.isfinite(scores).any(axis=0)
-    scores, places = scores[:, known], [place for place, of in zip(places, known, strict=True) if of]
+    names = list(dict.fromkeys(model.name for model in models))
+    scores = mean_by_model(table, [names.index(model.name) for model in models], len(names))
+    rows, scored = np.isfinite(scores).any(axis=1), np.isfinite(scores).any(axis=0)
+    scores, places = scores[:, scored], [place for place, of in zip(places, scored, strict=True) if of]
     fit = fit_items(scores[rows], seed=SEED)
     if fit is None:
         return ItemReport((), int(rows.sum()), why_not=FEW_MODELS)
-    found = _rows(fit, np.nanmean(scores, axis=0), np.isfinite(scores).sum(axis=0), places, categories)
-    newest = {one.name: one.key for one in sorted(models, key=lambda one: one.at)}
+    item_rows = _rows(fit, np.nanmean(scores, axis=0), np.isfinite(scores).sum(axis=0), places, categories)
+    newest = {model.name: model.key for model in sorted(models, key=lambda model: model.at)}
     means = {newest[names[at]]: float(np.nanmean(scores[at])) for at in np.flatnonzero(rows)}
     return ItemReport(
-        tuple(found), int(rows.sum()), max(means, key=means.__getitem__), min(means, key=means.__getitem__)
+        tuple(item_rows), int(rows.sum()), max(means, key=means.__getitem__), min(means, key=means.__getitem__)
     )
 
 
 def _rows(
     fit: ItemFit, means: Floats, scored: NDArray[np.integer], places: Sequence[Place], categories: Mapping[int, str]
 ) -> list[ItemRow]:
-    found = [
+    rows = [
         ItemRow(
             number, place, categories.get(number, ""), float(fit.difficulty[at]), _ends(fit.difficulty_interval[at]),
             float(fit.discrimination[at]), _ends(fit.discrimination_interval[at]), bool(fit.apart[at]),
@@ -151,7 +159,7 @@ def _rows(
         )
         for at, (number, place) in enumerate(places)
     ]  # fmt: skip
-    return sorted(found, key=lambda row: (-row.discrimination, row.number, row.place))
+    return sorted(rows, key=lambda row: (-row.discrimination, row.number, row.place))
 
 
 def _share(value: float | None) -> float:

@@ -85,8 +85,8 @@ class WithFigures(NamedTuple):
 def with_figures(project: Project) -> list[WithFigures]:
     """Return what leaderboards of a project can be opened of, that of the newest run first."""
     runs = [run for run in finished_runs_of(project) if not run.job.has_failed]
-    found = {(run.dataset_id, run.suite, run.form): run for run in reversed(runs)}
-    newest = sorted(found.values(), key=lambda run: -run.pk)
+    newest_by_scope = {(run.dataset_id, run.suite, run.form): run for run in reversed(runs)}
+    newest = sorted(newest_by_scope.values(), key=lambda run: -run.pk)
     return [WithFigures(run.dataset, suite_named(run.suite), Form(run.form)) for run in newest]
 
 
@@ -108,8 +108,8 @@ def leaderboard_of(
     `asked` names conditions of the rankings. Rows have their corrected scores."""
     suite = suite or suite_to_show(dataset)
     runs = finished_runs(dataset, answer_format, suite)
-    found = leaderboard_of_runs(dataset, suite, runs, reports_of(runs), key, all_runs=all_runs, asked=asked)
-    return with_corrections(found)
+    leaderboard = leaderboard_of_runs(dataset, suite, runs, reports_of(runs), key, all_runs=all_runs, asked=asked)
+    return with_corrections(leaderboard)
 
 
 def with_corrections(leaderboard: Leaderboard) -> Leaderboard:
@@ -199,7 +199,7 @@ def _ranked(
     group: str,
     entrants: Sequence[RunEntrant],
     asked: Mapping[str, str],
-    known: Mapping[str, Iterable[str]],
+    names_by_field: Mapping[str, Iterable[str]],
     runs: Sequence[Run],
 ) -> tuple[list[RunEntrant], Ranking]:
     """Return `ranked_together` of these entrants, of the judge that is preferred where none is asked for. Of conditions
@@ -207,7 +207,7 @@ def _ranked(
     them all, and what other suites and papers have to set beside it is plain."""
     plain = {run.uid for run in runs if asks_plainly(run)}
     in_order = sorted(entrants, key=lambda entrant: entrant.run not in plain)
-    return ranked_together(in_order, asked, known, judges=judges_in_order(dataset, group, entrants))
+    return ranked_together(in_order, asked, names_by_field, judges=judges_in_order(dataset, group, entrants))
 
 
 def _fitting(runs: Sequence[Run], reports: Mapping[int, RunFigures], chosen: Selection | None) -> list[Run]:
@@ -281,4 +281,7 @@ def suite_to_show(dataset: Dataset, ran: Sequence[str] | None = None) -> str:
     """Return the suite of the newest run on the version, or the first that can ask about it, else the first there
     is. `ran` are its `suites_with_runs`, where these are known."""
     ran = suites_with_runs(dataset) if ran is None else ran
-    return ran[0] if ran else next(iter([*(one.name for one in suites_of(dataset.suite, dataset.schema)), *suites()]))
+    if ran:
+        return ran[0]
+    able = suites_of(dataset.suite, dataset.schema)
+    return next(iter([*(suite.name for suite in able), *suites()]))

@@ -31,7 +31,7 @@ class _ByPart:
 
     parts: Parts
     numbers: Mapping[str, frozenset[int]] = field(default_factory=dict)
-    told: Mapping[tuple[Parse, int], Told] = field(default_factory=dict)
+    answers: Mapping[tuple[Parse, int], Told] = field(default_factory=dict)
 
 
 def rows_by_part(
@@ -43,7 +43,7 @@ def rows_by_part(
     if parts is None:
         return {}
     by_part = (
-        _ByPart(parts, told=_answers_told(parts.figure, tables[0].chosen))
+        _ByPart(parts, answers=_answers_told(parts.figure, tables[0].chosen))
         if parts.figure
         else _ByPart(parts, _numbers(parts, group_named(group).facet_values, dataset))
     )
@@ -64,13 +64,15 @@ def _numbers(parts: Parts, names: Mapping[str, str], dataset: Dataset) -> dict[s
 
 def _answers_told(figure: PartFigure, chosen: Chosen) -> dict[tuple[Parse, int], Told]:
     asked: dict[int, list[Asked]] = {}
-    for one in chosen.values():
-        if not isinstance(one, str):
-            asked.setdefault(one.run.pk, []).append(one)
+    for choice in chosen.values():
+        if not isinstance(choice, str):
+            asked.setdefault(choice.run.pk, []).append(choice)
     return {
         (parse, entrant): figure.told(entered, parse)
         for of_run in asked.values()
-        for entrant, entered in each_entered(of_run[0].run, samples_of(of_run[0].run), {one.entrant for one in of_run})
+        for entrant, entered in each_entered(
+            of_run[0].run, samples_of(of_run[0].run), {choice.entrant for choice in of_run}
+        )
         for parse in PARSES
     }
 
@@ -84,7 +86,9 @@ def _by_facet(by_part: _ByPart, table: MethodTable, models: Models) -> Iterator[
 
 
 def _by_figure(by_part: _ByPart, table: MethodTable, models: Models) -> Iterator[MethodRow]:
-    names = dict.fromkeys(part for (parse, _), told in by_part.told.items() if parse == table.parse for part in told)
+    names = dict.fromkeys(
+        part for (parse, _), answers in by_part.answers.items() if parse == table.parse for part in answers
+    )
     for part in names:
         for entrant, endpoint in models:
             scored = partial(_with_figure, by_part, table, part, endpoint)
@@ -123,5 +127,5 @@ def _answers(by_part: _ByPart, table: MethodTable, part: str, endpoint: int, met
     asked = table.asked(method, endpoint)
     if isinstance(asked, str) or table.columns(method, endpoint) is None:
         return []
-    told = by_part.told.get((table.parse, asked.entrant), {})
-    return [(number, answer) for number, answer in told.get(part, ()) if number in table.numbers]
+    answers = by_part.answers.get((table.parse, asked.entrant), {})
+    return [(number, answer) for number, answer in answers.get(part, ()) if number in table.numbers]

@@ -86,7 +86,10 @@ def plots_of(document: Document, failed: list[str] | None = None) -> dict[str, P
                 for name, picture in _parts(suite, results)
             }
             own = own_of(suite.pictures, results, failed)
-            own = {name: _beside_references(one, _entered_in(document, suite, one)) for name, one in own.items()}
+            own = {
+                name: _beside_references(picture, _entered_in(document, suite, picture))
+                for name, picture in own.items()
+            }
             suite_pictures = {**parts, **own}
             suite_pictures |= dict(control_pictures(document.controls, parse)) if document.controls else {}
             suite_pictures |= dict(method_pictures(document.by_method, parse)) if document.by_method else {}
@@ -147,7 +150,7 @@ def _leaderboard_arguments(
     entrants: Sequence[EntrantResults], group: str, references: Sequence[Reference] = ()
 ) -> Arguments:
     score = group_named(group).score
-    entered = [one for one in references if score in one.values]
+    entered = [reference for reference in references if score in reference.values]
     return ({"references": entered, "key": score} if entered else {}) | {
         "positional": [leaderboard_rows(entrants, group)],
         "score": group_named(group).score_title,

@@ -130,7 +130,7 @@ def _answers(run: Run) -> list[Answered]:
     rows = answered.values_list("entrant", "entrant__name", "step", "call__answered_by").annotate(
         Count("call"), Sum("call__input_tokens"), Sum("call__output_tokens"), Max("call__finished_at")
     )
-    return [Answered(*told, last.isoformat() if last else None) for *told, last in rows]
+    return [Answered(*columns, last.isoformat() if last else None) for *columns, last in rows]
 
 
 def forget_report(run: Run) -> None:
@@ -142,10 +142,10 @@ def places_of(runs: Sequence[Run]) -> dict[int, list[int]]:
     """Return, by run id, how many items there are, and how many have an answer; of a run under a control those of the
     run as published after them."""
     whose = {run.pk: [run.pk, run.original_id] if run.original_id else [run.pk] for run in runs}
-    asked = sorted({pk for one in whose.values() for pk in one})
+    asked = sorted({pk for ids in whose.values() for pk in ids})
     rows = _PLACES(runs=asked) if asked else []
     counts = {run: [places, scored] for run, places, scored in rows}
-    return {run: [count for pk in one for count in counts.get(pk, [0, 0])] for run, one in whose.items()}
+    return {run: [count for pk in ids for count in counts.get(pk, [0, 0])] for run, ids in whose.items()}
 
 
 _PLACES = Read[tuple[int, int, int]](
@@ -184,8 +184,10 @@ def _rows(run: Run) -> tuple[list[_Scored], list[int]]:
 
 def _entrants(run: Run) -> list[EntrantFigures]:
     return [
-        EntrantFigures(id=one.pk, name=one.name, kind="model" if one.endpoint.about.reads_prompts else "baseline")
-        for one in run.entrants.select_related("endpoint")
+        EntrantFigures(
+            id=entrant.pk, name=entrant.name, kind="model" if entrant.endpoint.about.reads_prompts else "baseline"
+        )
+        for entrant in run.entrants.select_related("endpoint")
     ]
 
 

@@ -32,13 +32,13 @@ class EntrantFigures:
 
     def as_json(self) -> Json:
         """Return what is kept: the groups by key beside what else it says."""
-        told = {"id": self.id, "name": self.name, "kind": self.kind, "story_scores": self.story_scores, **self.groups}
+        kept = {"id": self.id, "name": self.name, "kind": self.kind, "story_scores": self.story_scores, **self.groups}
         person = {"role": self.role, "number": self.number} if self.id is None else {}
-        return told | person | ({"failed": self.failed} if self.failed else {})
+        return kept | person | ({"failed": self.failed} if self.failed else {})
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> EntrantFigures:
-        names = {one.name for one in fields(cls)} - {"groups"}
+        names = {attribute.name for attribute in fields(cls)} - {"groups"}
         groups = {name: value for name, value in kept.items() if name not in names}
         return cls(groups=groups, **{name: kept[name] for name in names & kept.keys()})
 
@@ -81,12 +81,12 @@ class RunFigures:
     version: str
 
     def as_json(self) -> Json:
-        kept = {one.name: getattr(self, one.name) for one in fields(self)}
+        kept = {attribute.name: getattr(self, attribute.name) for attribute in fields(self)}
         kept["entrants"] = [entrant.as_json() for entrant in self.entrants]
         return kept | {"answers": [row.as_json() for row in self.answers]}
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> RunFigures:
-        plain = {one.name: kept[one.name] for one in fields(cls)}
+        plain = {attribute.name: kept[attribute.name] for attribute in fields(cls)}
         entrants = [EntrantFigures.from_json(row) for row in kept["entrants"]]
         return cls(**plain | {"entrants": entrants, "answers": [Answered.from_json(row) for row in kept["answers"]]})

@@ -127,7 +127,7 @@ def rankings_from(rows: Sequence[Mapping[str, Any]]) -> list[SuiteRanking]:
         SuiteRanking(
             **renamed(row, {"stage": "group"})
             | {
-                "absent": [Absent(one["model"], one["why"]) for one in row["absent"]],
+                "absent": [Absent(absence["model"], absence["why"]) for absence in row["absent"]],
                 "numbers": frozenset(row["numbers"]),
                 "places": {key: _place_from(place) for key, place in row["places"].items()},
                 "models": {key: RankedModel(**model) for key, model in row["models"].items()},
