@@ -203,9 +203,9 @@ def _numbers(suite: Suite, scored: _Scored) -> _Scored:
     try:
         json.dumps([scored.figures.groups, scored.by_story], allow_nan=False)
     except ValueError as error:
-        log.exception("%s has a figure of %s that is no number.", suite.title, scored.figures.name)
+        log.exception("%s has a figure of %s that is not a number.", suite.title, scored.figures.name)
         raise SuiteFailed(
-            gettext_noop(f"{suite.title} has a figure of {scored.figures.name} that is no number, so none is kept.")
+            gettext_noop(f"{suite.title} has a figure of {scored.figures.name} that is not a number, so none is kept.")
         ) from error
     return scored
 

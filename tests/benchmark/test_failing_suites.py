@@ -210,7 +210,7 @@ def test_a_figure_that_is_no_number_is_said_of_its_model_and_the_others_keep_the
     run = launched(cast, dataset)
     for name in ("run_results", "run_report"):
         page = shown(admin, run, name)
-        assert "Tiny sums has a figure of counter that is no number, so none is kept." in page and "adder" in page
+        assert "Tiny sums has a figure of counter that is not a number, so none is kept." in page and "adder" in page
     assert [one.groups["tiny"] is None for one in report_of(run).entrants] == [False, True]
 
 

@@ -131,7 +131,7 @@ def read_results(path: Path, name: str) -> Made:
     except NotJson as error:
         raise BadFile(error.told(name)) from error
     if not isinstance(value, dict) or not is_results(value):
-        raise BadFile(gettext_noop(f"{name} is no file of results of {TOOL}."))
+        raise BadFile(gettext_noop(f"{name} is not a file of results of {TOOL}."))
     model, version = value.get("model_name"), value.get("lm_eval_version")
     facts = {name: text for name, text in _facts(value) if text}
     return Made(RESULTS, [], model if isinstance(model, str) else "", TOOL, str(version or ""), facts)
