@@ -17,9 +17,9 @@ from django.db import transaction
 
 T = TypeVar("T")
 AT_ONCE = 1_000
-"""So many answers are computed or compared while somebody waits, in well under a second."""
+"""Most answers that are computed or compared while somebody waits, in well under a second."""
 FOLLOWS = "computed"
-"""In an address, that its reader was told to wait, and now waits until everything is computed."""
+"""The parameter of an address whose reader was told to wait, and now waits until everything is computed."""
 
 LOOKS_AGAIN = 10.0
 """Seconds for which a page waits for what somebody else computes, before its reader is told again to wait: requests

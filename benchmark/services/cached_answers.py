@@ -26,7 +26,7 @@ from workers.services.planning import key_of
 
 _AT_ONCE = 800
 Answers = dict[tuple[int, int], str]
-"""By (dataset sample id, repetition)."""
+"""Texts of answers by (dataset sample id, repetition)."""
 
 
 def cached_answers(
@@ -124,7 +124,7 @@ def _completed_answers(endpoint: Endpoint, requests: Mapping[tuple[int, int], Re
 
 
 def _backend(endpoint: Endpoint) -> Backend | None:
-    """Return the backend without its API key, which only the worker has and which is no part of a request; None for an
+    """Return the backend without its API key, which only the worker has and which is not part of a request; None for an
     in-process engine, which would load its model."""
     if endpoint.about.in_process:
         return None

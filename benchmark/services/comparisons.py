@@ -355,7 +355,7 @@ def _cases(sides: Sequence[Columns], name: str) -> dict[str, dict[int, Case | No
 
 def _counted(sides: Sequence[Columns], name: str, of_sides: Callable[[Iterable[bool]], bool]) -> set[int]:
     """Return the stories that count for a figure, of both sides or of either: others have none by definition, as what
-    is no first question of a set."""
+    is not the first question of a set."""
     cases = [cases_by_story(columns, name) for columns in sides]
     return {story for story in cases[0].keys() | cases[1].keys() if of_sides(of.get(story) is not None for of in cases)}
 

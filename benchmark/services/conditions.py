@@ -28,13 +28,13 @@ from core.language import gettext_noop
 from core.plain import Json
 
 FIELDS = ("judge", "prompts")
-"""In the order in which they are chosen."""
+"""The fields of conditions in the order in which they are chosen."""
 
 IMPORTED = "imported"
 """The stand-in for prompts of answers that were made elsewhere."""
 
 Conditions = dict[str, list[str] | None]
-"""By field [what it is in words, a digest of all that it is]; None where the field does not bear on the row."""
+"""[What it is in words, a digest of all that it is] by field; None where the field does not bear on the row."""
 
 
 def conditions_of(run: Run, group: str, *, reads: bool) -> Conditions:

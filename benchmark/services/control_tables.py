@@ -24,7 +24,7 @@ from benchmark.suites.shown import Section, ShownPicture, ShownTable
 from core.language import gettext_noop
 
 MOST_STORIES = 100
-"""So many stories a table of flips has; the page of flips has all."""
+"""Most stories of a table of flips; the page of flips has all."""
 AGREEMENT = gettext_noop(
     "Same answer: a model's agreement with itself, over what it answered both ways; an answer that cannot be read is "
     "another than any that can."

@@ -205,7 +205,7 @@ def _unusable_reason(call: Call, parsed: Parsed) -> str:
 
 
 def _state(why: str) -> ItemState:
-    """Return the state of the item. A sample without gold has no figures, which is no fault of the answer."""
+    """Return the state of the item. A sample without gold has no figures, which is not the fault of the answer."""
     return ItemState.UNUSABLE if why and why != NO_GOLD else ItemState.DONE
 
 

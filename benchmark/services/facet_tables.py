@@ -101,7 +101,7 @@ def repetition_table(entrants: Sequence[EntrantResults], group: str, parse: str)
 
 
 MOST_STORIES = 30
-"""So many stories the table has; the page of flips has all answers."""
+"""Most stories of the table; the page of flips has all answers."""
 
 
 def repetition_story_table(entrants: Sequence[EntrantResults], group: str) -> Table:

@@ -243,7 +243,7 @@ def _row(dataset: Dataset, at: int, sample: Sample, digest: str) -> DatasetSampl
 
 
 def _digest(sample: Sample) -> str:
-    """Raises BadImport where content or gold are no JSON: a number that is none, or lists in lists without end."""
+    """Raise BadImport where content or gold are not JSON: a number that is none, or lists in lists without end."""
     texts = {name: getattr(sample, name) for name in ("key", "cluster", "group", "category", "split")}
     try:
         text = canonical(texts | {"content": _plain(sample.content), "gold": _plain(sample.gold)})

@@ -13,7 +13,7 @@ from benchmark.suites.registry import suite_named
 from core.plain import Json
 
 NO_PART_OF_IT = ("name", "family")
-"""Of an endpoint's spec: what can be renamed without another answer."""
+"""Fields of an endpoint's spec that can be renamed without another answer."""
 
 
 def judged_at(run: Run) -> str:

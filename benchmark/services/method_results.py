@@ -30,7 +30,7 @@ from core.statistics import method
 from workers.models import JobState
 
 Rows = dict[str, dict[str, list[MethodRow]]]
-"""By metric group and parse."""
+"""Rows by metric group and parse."""
 
 
 def method_results(run: Run, groups: Mapping[str, Sequence[EntrantResults]]) -> MethodResults | None:

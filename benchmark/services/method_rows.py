@@ -24,7 +24,7 @@ class Asked:
 
 
 Chosen = dict[tuple[str, int], Asked | str]
-"""By (method, endpoint id); a sentence where a run by the method cannot stand for the model."""
+"""What was asked by (method, endpoint id); a sentence where a run by the method cannot stand for the model."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ def family_of(run: Run) -> list[Run]:
 
 def _asked_alike(run: Run) -> Any:
     """Return what runs have in common that differ in their method alone; how long an answer may be, the seed and the
-    samples are no part of it."""
+    samples are not part of it."""
     setting = suite_named(run.suite).method
     if setting is None or run.imported:
         return run.pk

@@ -61,7 +61,7 @@ def part_table(rows: Sequence[MethodRow], parts: Parts, by_method: MethodResults
 
 
 def _part_columns(part: str, parts: Parts) -> list[Column]:
-    """The columns of a part; a figure that is no mean over samples has no test."""
+    """The columns of a part; a figure that is not a mean over samples has no test."""
     share: Mapping[str, Any] = {"kind": "share", "group": part, "digits": 1}
     columns = [
         Column(

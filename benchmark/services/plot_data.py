@@ -65,7 +65,7 @@ def plots() -> ModuleType:
 
 
 NAMED = 6
-"""So many absent models stand in a caption; the tables name all."""
+"""Most absent models that a caption names; the tables name all."""
 
 
 def _not_shown(absent: Sequence[Absent]) -> str:

@@ -39,7 +39,7 @@ from workers.models import Endpoint, Job, JobState
 from workers.providers.imported import IMPORTED
 
 _PARTS = 2
-"""So many of the longest texts of a sample say together which it is: a story and its question."""
+"""Number of a sample's longest texts that together say which it is: a story and its question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,7 +305,7 @@ def begin(run: Run, by: User | None, *, preparing: bool) -> None:
 
 
 def keep_what_was_read(run: Run, preview: Preview, by: User | None) -> None:
-    """Keep the model of a run, and what of its files is no part of it, in the caller's transaction."""
+    """Keep the model of a run, and what of its files is not part of it, in the caller's transaction."""
     Entrant.objects.create(
         run=run, endpoint=_endpoint(preview.model, by), position=0, name=preview.model,
         spec={"name": preview.model, "provider": IMPORTED, "model": preview.model, "options": {}},
