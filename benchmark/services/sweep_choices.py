@@ -122,7 +122,7 @@ class Choosing:
         return f"{self.group.title} ({self.group.headers[self.group.score]})"
 
     @property
-    def found(self) -> str:
+    def finding(self) -> str:
         """What the test says of the candidate that is looked at, one sentence."""
         without = gettext("not compared with {judges}")
         apart = [comparison.candidate.name for comparison in self.against if comparison.value is None]
@@ -256,7 +256,7 @@ def choosing_document(choosing: Choosing) -> Json:
         "chosen": _chosen(choosing),
         "candidates": [_told(candidate) for candidate in choosing.candidates],
         "looked": choosing.looked.key,
-        "found": choosing.found,
+        "found": choosing.finding,
         "beyond": choosing.beyond or None,
         "against": [
             _told(comparison.candidate)
