@@ -29,7 +29,7 @@ def choose_calibrated(
         study=study,
         version=judge.version,
         name=judge.name,
-        known=judge.compared_rows,
+        verdict_count=judge.compared_rows,
         reason=reason,
         now=now,
         seen=seen,

@@ -49,11 +49,15 @@ class OneStudy(GenericAPIView):
     def get(self, request: Request, slug: str, study: str) -> Response:
         """A study, how far it is and how far its people agree. Experts and admins, as far as the study is for them."""
         access = study_of(request.user, slug, study)
-        one = access.study
+        alignment_study = access.study
         read_query(request, Strict)
-        waiting = open_tables(one, request.user, but=open_work(access.project))
-        figures = {"progress": progress_of(one), "open": waiting, "agreement": agreement_report(one).as_dict()}
-        return Response(StudyDetailOut(one, context=figures).data)
+        waiting = open_tables(alignment_study, request.user, but=open_work(access.project))
+        figures = {
+            "progress": progress_of(alignment_study),
+            "open": waiting,
+            "agreement": agreement_report(alignment_study).as_dict(),
+        }
+        return Response(StudyDetailOut(alignment_study, context=figures).data)
 
 
 class Tables(Listing):
@@ -71,5 +75,5 @@ class Tables(Listing):
         named = not aligns_still(access)
         page = self.paginate_queryset(tables_of(access.study))
         sampled = settled_probabilities(access.study) if named else {}
-        tables = [document_of_table(access.study, one, sampled, named=named) for one in page]
+        tables = [document_of_table(access.study, table, sampled, named=named) for table in page]
         return self.answer(tables, AlignedTableOut)

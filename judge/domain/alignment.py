@@ -92,7 +92,7 @@ def changed(answers: Answers, row: str, answer: RowAnswer) -> dict[str, RowAnswe
     nothing is said are left out."""
     links = tuple(sorted(set(answer.links), key=place_of))
     made = {**answers, row: RowAnswer(links, "" if links else answer.verdict)}
-    return {name: one for name, one in made.items() if one.given}
+    return {name: kept for name, kept in made.items() if kept.given}
 
 
 def misfit(answers: Answers, row: str, rows: Rows) -> str:

@@ -44,9 +44,13 @@ class ProposalEffect:
 def effect_of(alignments: Sequence[Linked], *, seed: int, over: ClusterName = STORIES) -> ProposalEffect:
     """Return how much likelier people link what is proposed to them. Who sees proposals is drawn for each alignment,
     so that the two kinds have the same tables but for chance."""
-    rows = [[one.linked * kind, one.proposals * kind] for one in alignments for kind in (not one.blind, one.blind)]
+    rows = [
+        [alignment.linked * kind, alignment.proposals * kind]
+        for alignment in alignments
+        for kind in (not alignment.blind, alignment.blind)
+    ]
     columns = np.array(rows, dtype=float).reshape(-1, 4)
-    sums = by_cluster(columns, numbered([one.cluster for one in alignments])) if len(columns) else columns
+    sums = by_cluster(columns, numbered([alignment.cluster for alignment in alignments])) if len(columns) else columns
     there = columns[:, 1].sum(), columns[:, 3].sum()
 
     def estimate(measure: Ratio, n: float, scale: Scale, empty: str) -> Estimate:

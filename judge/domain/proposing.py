@@ -55,9 +55,9 @@ def propose(predictions: Table, gold: Table) -> list[Proposal]:
         if left and right
         for i, j in _near([keys[0][at][1] for at in left], [keys[1][at][1] for at in right])
     }
-    found = [Proposal(at, other, True) for at, other in pairs.items()]
-    found += [Proposal(at, other, False) for at, other in near.items()]
-    return sorted(found, key=lambda one: one.prediction)
+    proposals = [Proposal(at, other, True) for at, other in pairs.items()]
+    proposals += [Proposal(at, other, False) for at, other in near.items()]
+    return sorted(proposals, key=lambda proposal: proposal.prediction)
 
 
 def _equal(keys: list[list[tuple[str, str]]]) -> dict[int, int]:
@@ -72,7 +72,7 @@ def _near(left: list[str], right: list[str]) -> list[tuple[int, int]]:
     from rapidfuzz import fuzz, process  # where they are used: SciPy takes most of a second
     from scipy.optimize import linear_sum_assignment
 
-    close: Any = sum(process.cdist(left, right, scorer=one) for one in (fuzz.token_set_ratio, fuzz.ratio)) / 200
+    close: Any = sum(process.cdist(left, right, scorer=scorer) for scorer in (fuzz.token_set_ratio, fuzz.ratio)) / 200
     close[close < NEAR] = 0
     for _ in range(_ROUNDS):
         places = [(i, j) for i, j in zip(*linear_sum_assignment(close, maximize=True), strict=True) if close[i, j]]

@@ -123,10 +123,10 @@ def finished(units: Sequence[Unit], drawn: Iterable[Drawn], done: Collection[str
     """
     sizes: dict[Stratum, int] = {}
     open_strata: set[Stratum] = set()
-    for one in sorted(drawn, key=lambda one: (one.unit.stratum, one.place)):
-        stratum = one.unit.stratum
-        if one.unit.key not in done:
+    for drawn_unit in sorted(drawn, key=lambda drawn_unit: (drawn_unit.unit.stratum, drawn_unit.place)):
+        stratum = drawn_unit.unit.stratum
+        if drawn_unit.unit.key not in done:
             open_strata.add(stratum)
         if stratum not in open_strata:
-            sizes[stratum] = one.place
+            sizes[stratum] = drawn_unit.place
     return draw(units, sizes, seed=seed)

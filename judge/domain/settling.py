@@ -68,11 +68,15 @@ def standing(settled: Mapping[str, SettledRow]) -> dict[str, RowAnswer]:
     """Return the settled rows as one person's answers: where an expert begins. A link that either of its rows has
     stands, for it has a majority."""
     links: dict[str, set[str]] = {}
-    for row, one in settled.items():
-        for other in one.answer.links:
+    for row, settled_row in settled.items():
+        for other in settled_row.answer.links:
             predicted, gold = (row, other) if row[0] == "p" else (other, row)
             links.setdefault(predicted, set()).add(gold)
-    answers = {row: RowAnswer(verdict=one.answer.verdict) for row, one in settled.items() if one.answer.verdict}
+    answers = {
+        row: RowAnswer(verdict=settled_row.answer.verdict)
+        for row, settled_row in settled.items()
+        if settled_row.answer.verdict
+    }
     return answers | {
         row: RowAnswer(tuple(sorted(others, key=lambda name: int(name[1:])))) for row, others in links.items()
     }
@@ -97,4 +101,4 @@ def decided(
 
 
 def open_rows(settled: Mapping[str, SettledRow]) -> list[str]:
-    return [name for name, one in settled.items() if one.method == Method.OPEN]
+    return [name for name, settled_row in settled.items() if settled_row.method == Method.OPEN]

@@ -38,7 +38,7 @@ class SettledAlignment(models.Model):
 
     def take(self, rows: Mapping[str, SettledRow], at: datetime) -> None:
         """Take these rows, which are a revision. `judge.services.settling` alone calls this, with the events."""
-        self.rows = {row: one.as_dict() for row, one in rows.items()}
+        self.rows = {row: settled_row.as_dict() for row, settled_row in rows.items()}
         self.open_rows, self.changed_at = len(open_rows(rows)), at
         self.revision += 1
         self.save()

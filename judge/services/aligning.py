@@ -46,12 +46,12 @@ def save_changes(*, alignment: Alignment, changes: Sequence[Change], now: dateti
     _check_open(alignment)
     rows, answers = alignment.task.rows, alignment.said
     keys = [change.idempotency_key for change in changes]
-    known = set(alignment.events.filter(idempotency_key__in=keys).values_list("idempotency_key", flat=True))
+    saved_keys = set(alignment.events.filter(idempotency_key__in=keys).values_list("idempotency_key", flat=True))
     events = []
     for change in changes:
-        if change.idempotency_key in known:
+        if change.idempotency_key in saved_keys:
             continue
-        known.add(change.idempotency_key)
+        saved_keys.add(change.idempotency_key)
         before, answers = answers.get(change.row, NOTHING), changed(answers, change.row, change.answer)
         if sentence := misfit(answers, change.row, rows):
             raise Refused(sentence)

@@ -83,7 +83,8 @@ def _misfit_of_table(task: AlignmentTask) -> str:
 
 def _are_texts(rows: Any, width: int | None = None) -> bool:
     return isinstance(rows, list) and all(
-        isinstance(row, list) and width in (None, len(row)) and all(isinstance(one, str) for one in row) for row in rows
+        isinstance(row, list) and width in (None, len(row)) and all(isinstance(cell, str) for cell in row)
+        for row in rows
     )
 
 
@@ -91,8 +92,8 @@ def _misfit_of_alignment(alignment: Alignment) -> str:
     kept, rows = alignment.answers, alignment.task.rows
     if not isinstance(kept, dict) or not all(map(_is_answer, kept.values())):
         return _expected("answers", _("the answer about each row"))
-    said = read(kept)
-    return next(filter(None, (misfit(said, row, rows) for row in said)), "")
+    answers = read(kept)
+    return next(filter(None, (misfit(answers, row, rows) for row in answers)), "")
 
 
 def _misfit_of_settled(settled: SettledAlignment) -> str:
@@ -106,8 +107,8 @@ def _misfit_of_settled(settled: SettledAlignment) -> str:
 
 
 def _unlinked(answers: dict[str, SettledRow], rows: Rows) -> str:
-    said = standing(answers)
-    return next(filter(None, (misfit(said, row, rows) for row in said)), "")
+    row_answers = standing(answers)
+    return next(filter(None, (misfit(row_answers, row, rows) for row in row_answers)), "")
 
 
 def _misfit_of_event(event: AlignmentEvent | SettledEvent) -> str:

@@ -68,12 +68,12 @@ def document_of(study: AlignmentStudy, *, named: bool) -> dict[str, Any]:
         "proposals": effect.as_dict() if (effect := effect_of_proposals(study)) else None,
         "open": [
             {
-                "table": one.task.uid,
-                "story": one.task.number,
-                "open_rows": one.open_rows,
+                "table": table.task.uid,
+                "story": table.task.number,
+                "open_rows": table.open_rows,
                 "may_decide": [user.username for user in people],
             }
-            for one, people in deciders_of_each(study)
+            for table, people in deciders_of_each(study)
         ],
         "tables": [document_of_table(study, task, sampled, named=named) for task in tables_of(study)],
     }
@@ -104,15 +104,19 @@ def document_of_table(
 def _entries(task: AlignmentTask) -> list[dict[str, Any]]:
     """Return the answers of each person who has handed in, then the settled ones, by row of both tables."""
     entries = [
-        {"by": one.annotator.username, "at": one.handed_in_at.isoformat(), "answers": _answers(one, task)}
-        for one in task.were_handed_in
+        {
+            "by": alignment.annotator.username,
+            "at": alignment.handed_in_at.isoformat(),
+            "answers": _answers(alignment, task),
+        }
+        for alignment in task.were_handed_in
     ]
     settled = getattr(task, "settled", None)
     if settled is None:
         return entries
     rows = {
-        row: {**one.answer.as_dict(), "match_count": one.count, "method": one.method}
-        for row, one in settled.answers.items()
+        row: {**settled_row.answer.as_dict(), "match_count": settled_row.count, "method": settled_row.method}
+        for row, settled_row in settled.answers.items()
     }
     return [*entries, {"by": SETTLED, "at": settled.changed_at.isoformat(), "answers": rows}]
 

@@ -57,10 +57,10 @@ def progress_of_each(studies: Sequence[AlignmentStudy]) -> dict[int, StudyProgre
     """Return how far each study is, by id. Three statements, however many there are."""
     tasks = AlignmentTask.objects.filter(study__in=studies).order_by().values("study")
     empty = Q(predictions=[]) | Q(gold=[])  # of which nobody is asked
-    drawn = {one["study"]: one for one in tasks.annotate(all=Count("id"), empty=Count("id", filter=empty))}
+    drawn = {counts["study"]: counts for counts in tasks.annotate(all=Count("id"), empty=Count("id", filter=empty))}
     active = Alignment.objects.active().filter(task__study__in=studies).order_by().values("task__study")
     done = Count("id", filter=Q(state=AlignmentState.HANDED_IN))
-    given = {one["task__study"]: one for one in active.annotate(all=Count("id"), done=done)}
+    given = {counts["task__study"]: counts for counts in active.annotate(all=Count("id"), done=done)}
     open_rows: dict[int, list[int]] = defaultdict(list)
     settled = SettledAlignment.objects.filter(task__study__in=studies)
     for pk, rows in settled.values_list("task__study", "open_rows"):
@@ -75,15 +75,15 @@ def progress_of_each(studies: Sequence[AlignmentStudy]) -> dict[int, StudyProgre
 
 
 def _progress(drawn: Mapping[str, int], given: Mapping[str, int], open_rows: list[int], overlap: int) -> StudyProgress:
-    wanted = (drawn["all"] - drawn["empty"]) * overlap
+    asked_for = (drawn["all"] - drawn["empty"]) * overlap
     return StudyProgress(
         tables=drawn["all"],
         settled=open_rows.count(0),
         open_rows=sum(open_rows),
         open_tables=len(open_rows) - open_rows.count(0),
         handed_in=given["done"],
-        wanted=wanted,
-        free=max(0, wanted - given["all"]),
+        wanted=asked_for,
+        free=max(0, asked_for - given["all"]),
     )
 
 
@@ -91,8 +91,8 @@ def open_tables_of(project: Project) -> tuple[int, int]:
     """Return how many tables the open studies of a project have, and how many of these are settled whole. One
     statement."""
     tasks = AlignmentTask.objects.filter(study__project=project, study__closed_at=None)
-    found = tasks.aggregate(all=Count("id"), settled=Count("id", filter=Q(settled__open_rows=0)))
-    return found["all"], found["settled"]
+    counts = tasks.aggregate(all=Count("id"), settled=Count("id", filter=Q(settled__open_rows=0)))
+    return counts["all"], counts["settled"]
 
 
 def settled_studies_of(project: Project) -> tuple[int, int]:
@@ -117,8 +117,8 @@ def agreement_with_pairs(study: AlignmentStudy) -> tuple[AlignmentAgreement, Pai
     """Return the agreement of the people of a study, and that of each two of them; namesakes have their user names
     beside them."""
     tables = _tables(study)
-    found = agreement_of([table for _, table in tables], seed=study.seed, over=cluster_of(study))
-    return found, pairs_of_people(tables)
+    agreement = agreement_of([table for _, table in tables], seed=study.seed, over=cluster_of(study))
+    return agreement, pairs_of_people(tables)
 
 
 def _tables(study: AlignmentStudy) -> list[tuple[dict[str, Answers], AlignedTable]]:
@@ -174,12 +174,12 @@ class Left:
 
 def left_of(people: Sequence[PersonProgress]) -> Left:
     """Return what these people have left to do."""
-    paced = [one for one in people if one.rows_an_hour]
-    minutes, done = sum(one.minutes for one in paced), sum(one.rows for one in paced)
-    rows = sum(one.rows_left for one in people)
+    paced = [person for person in people if person.rows_an_hour]
+    minutes, done = sum(person.minutes for person in paced), sum(person.rows for person in paced)
+    rows = sum(person.rows_left for person in people)
     if not done:
         return Left(rows, None)
-    return Left(rows, sum(one.rows_left / (one.rows_an_hour or 60 * done / minutes) for one in people))
+    return Left(rows, sum(person.rows_left / (person.rows_an_hour or 60 * done / minutes) for person in people))
 
 
 def people_of(study: AlignmentStudy) -> list[PersonProgress]:
@@ -191,13 +191,13 @@ def people_of(study: AlignmentStudy) -> list[PersonProgress]:
     by_person: dict[int, list[Any]] = defaultdict(list)
     for alignment in alignments.defer("task__text"):
         by_person[alignment.annotator_id].append(alignment)
-    found = []
+    progress = []
     for pk, own in by_person.items():
-        done = [one for one in own if one.state == AlignmentState.HANDED_IN]
-        rows = sum(one.task.size for one in done)
-        left = sum(one.task.size for one in own) - rows
-        found.append(PersonProgress(own[0].annotator, len(own), len(done), rows, left, 60 * minutes[pk].hours()))
-    return sorted(found, key=lambda one: one.person.shown_name.casefold())
+        done = [alignment for alignment in own if alignment.state == AlignmentState.HANDED_IN]
+        rows = sum(alignment.task.size for alignment in done)
+        left = sum(alignment.task.size for alignment in own) - rows
+        progress.append(PersonProgress(own[0].annotator, len(own), len(done), rows, left, 60 * minutes[pk].hours()))
+    return sorted(progress, key=lambda person: person.person.shown_name.casefold())
 
 
 def _sheet(study: AlignmentStudy) -> TimeSheet:

@@ -48,20 +48,20 @@ def joined(
     """Join what people settled with what one judge said, and the orders of rows, all by the key of their unit."""
     out = Joined()
     aligned: dict[str, SettledTable] = {}
-    for one in settled:
-        judgement = judged.get(one.key)
-        if one.probability is None:
+    for table in settled:
+        judgement = judged.get(table.key)
+        if table.probability is None:
             out.waiting += 1
         elif judgement is None:
             out.unjudged += 1
-        elif (len(one.predictions), len(one.gold)) != (len(judgement.predicted), len(judgement.gold)):
+        elif (len(table.predictions), len(table.gold)) != (len(judgement.predicted), len(judgement.gold)):
             out.unfit += 1
         else:
-            aligned[one.key] = one
-            if not (one.predictions and one.gold):
+            aligned[table.key] = table
+            if not (table.predictions and table.gold):
                 out.empty += 1
                 continue
-            out.tables.append(_table(one, judgement, orders.get(one.key)))
+            out.tables.append(_table(table, judgement, orders.get(table.key)))
     for unit in units:
         if (judgement := judged.get(unit.key)) is None:
             out.left_out += 1
@@ -74,8 +74,8 @@ def _table(settled: SettledTable, judgement: StoryJudgement, orders: Orders | No
     rows = []
     sides = ((Side.PREDICTION, "p", judgement.predicted), (Side.GOLD, "g", judgement.gold))
     people = people_counts(settled)
-    for at, (side, letter, said) in enumerate(sides):
-        for place, row in enumerate(said):
+    for at, (side, letter, judged_rows) in enumerate(sides):
+        for place, row in enumerate(judged_rows):
             actor = settled.rows[at][place][0]
             rows.append(
                 Row(
@@ -115,14 +115,14 @@ def judged_twice(
 ) -> dict[str, list[JudgedTwice]]:
     """Return by model each table as the old and the new version of a judge judged it; both have all the units. Tables
     whose rows differ are left out."""
-    found: dict[str, list[JudgedTwice]] = {}
+    by_model: dict[str, list[JudgedTwice]] = {}
     for unit in units:
         before, after = old[unit.key], new[unit.key]
-        found.setdefault(unit.stratum[0], [])
+        by_model.setdefault(unit.stratum[0], [])
         if [len(before.predicted), len(before.gold)] == [len(after.predicted), len(after.gold)]:
             sides = [_pairs(before.predicted, after.predicted), _pairs(before.gold, after.gold)]
-            found[unit.stratum[0]].append(JudgedTwice(unit.story, unit.stratum[1], *sides))
-    return found
+            by_model[unit.stratum[0]].append(JudgedTwice(unit.story, unit.stratum[1], *sides))
+    return by_model
 
 
 def _pairs(old: Sequence[RowJudgement], new: Sequence[RowJudgement]) -> tuple[Pair, ...]:
@@ -131,8 +131,8 @@ def _pairs(old: Sequence[RowJudgement], new: Sequence[RowJudgement]) -> tuple[Pa
 
 def _matches(predicted: Sequence[MatchCount], gold: Sequence[MatchCount]) -> Matches:
     sides = [[matched(count) for count in counts] for counts in (predicted, gold)]
-    (found, open_), (found_gold, open_gold) = ((side.count(True), side.count(None)) for side in sides)
-    return Matches(len(predicted), found, len(gold), found_gold, open_, open_gold)
+    (matched_predicted, open_), (matched_gold, open_gold) = ((side.count(True), side.count(None)) for side in sides)
+    return Matches(len(predicted), matched_predicted, len(gold), matched_gold, open_, open_gold)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ def rows_of(
     tables: Sequence[Table], settled: Sequence[SettledTable], keep: Callable[[Table, Row], bool]
 ) -> list[DisputedRow]:
     """Return the rows to `keep`, with their words, in the order of the tables."""
-    by_key = {one.key: one for one in settled}
+    by_key = {table.key: table for table in settled}
     return [_disputed(by_key[table.key], table, row) for table in tables for row in table.rows if keep(table, row)]
 
 

@@ -14,7 +14,7 @@ from judge.models import Alignment, AlignmentStudy, AlignmentTask, SettledAlignm
 
 def taken_by_others(project: Project, person: User, now: datetime) -> dict[int, str]:
     """Return by story which other expert decides there now: nobody decides the same story twice."""
-    return {one.story_id: one.expert.shown_name for one in Claim.objects.of_others(person, project, now)}
+    return {claim.story_id: claim.expert.shown_name for claim in Claim.objects.of_others(person, project, now)}
 
 
 def take_story(*, by: User, task: AlignmentTask, now: datetime) -> str:
@@ -40,7 +40,7 @@ class OpenTables:
 
     @property
     def uids(self) -> list[str]:
-        return [one.task.uid for one in self.tables]
+        return [table.task.uid for table in self.tables]
 
 
 def open_tables(study: AlignmentStudy, person: User, *, but: Collection[int] = ()) -> OpenTables:
@@ -48,11 +48,11 @@ def open_tables(study: AlignmentStudy, person: User, *, but: Collection[int] = (
     have work. Three statements."""
     waiting = _waiting(study)
     aligned = _aligned(waiting)
-    own = [one for one in waiting if person.pk in aligned[one.task_id]]
-    others = [one for one in waiting if person.pk not in aligned[one.task_id]]
-    free = [one for one in others if one.task.story_id not in but]
+    own = [table for table in waiting if person.pk in aligned[table.task_id]]
+    others = [table for table in waiting if person.pk not in aligned[table.task_id]]
+    free = [table for table in others if table.task.story_id not in but]
     members = _deciders(study) if own else []
-    may = {one.pk: [user for user in members if user.pk not in aligned[one.task_id]] for one in own}
+    may = {table.pk: [user for user in members if user.pk not in aligned[table.task_id]] for table in own}
     deciders = [user.shown_name for user in members if any(user in people for people in may.values())]
     return OpenTables(free, len(own), len(others) - len(free), tuple(deciders), list(may.values()).count([]))
 
@@ -61,7 +61,7 @@ def deciders_of_each(study: AlignmentStudy) -> list[tuple[SettledAlignment, list
     """Return each table of a study with open rows, and the members who may decide it. Three statements."""
     waiting, members = _waiting(study), _deciders(study)
     aligned = _aligned(waiting)
-    return [(one, [user for user in members if user.pk not in aligned[one.task_id]]) for one in waiting]
+    return [(table, [user for user in members if user.pk not in aligned[table.task_id]]) for table in waiting]
 
 
 def _waiting(study: AlignmentStudy) -> list[SettledAlignment]:
@@ -72,18 +72,18 @@ def _waiting(study: AlignmentStudy) -> list[SettledAlignment]:
 
 def _aligned(tables: Iterable[SettledAlignment]) -> dict[int, set[int]]:
     """The people who aligned each table, by its id: none of them decides it."""
-    found: dict[int, set[int]] = defaultdict(set)
-    rows = Alignment.objects.kept_from_deciding().filter(task__in=[one.task_id for one in tables])
+    aligners: dict[int, set[int]] = defaultdict(set)
+    rows = Alignment.objects.kept_from_deciding().filter(task__in=[table.task_id for table in tables])
     for task, person in rows.order_by().values_list("task_id", "annotator_id"):
-        found[task].add(person)
-    return found
+        aligners[task].add(person)
+    return aligners
 
 
 def _deciders(study: AlignmentStudy) -> list[User]:
     """The members who see the study."""
     roles = [role for role in Role if role.rank >= Role(study.audience).rank]
     members = Membership.objects.filter(project=study.project_id, role__in=roles).select_related("user")
-    return [one.user for one in members]
+    return [membership.user for membership in members]
 
 
 def next_open(
@@ -91,4 +91,4 @@ def next_open(
 ) -> AlignmentTask | None:
     """Return another table with open rows that this person may decide, None where there is none."""
     waiting = open_tables(study, person, but=but).tables
-    return next((one.task for one in waiting if one.task_id != after.pk), None)
+    return next((table.task for table in waiting if table.task_id != after.pk), None)

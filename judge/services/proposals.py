@@ -23,7 +23,7 @@ class Accepted:
 def accepted_of(study: AlignmentStudy) -> Accepted:
     """Return how many links of a study were accepted as proposed. Two statements."""
     handed_in = Alignment.objects.handed_in().filter(task__study=study)
-    links = sum(len(answer.links) for one in handed_in.only("answers") for answer in one.said.values())
+    links = sum(len(answer.links) for alignment in handed_in.only("answers") for answer in alignment.said.values())
     last: dict[tuple[int, str], bool] = {}
     proposed: set[tuple[int, str]] = set()
     events = AlignmentEvent.objects.filter(alignment__in=handed_in).exclude(row="").order_by("id")
@@ -41,15 +41,17 @@ def effect_of_proposals(study: AlignmentStudy) -> ProposalEffect | None:
     if not study.blind_share:
         return None
     proposed: dict[int, set[tuple[str, str]]] = {}
-    found = []
+    linked_proposals = []
     rows = Alignment.objects.handed_in().filter(task__study=study).select_related("task").order_by("pk")
-    for one in rows.defer("task__text"):
-        one.task.study = study
-        pairs = proposed.setdefault(one.task_id, _pairs(one.task))
-        linked = {(row, other) for row, answer in one.said.items() for other in answer.links}
-        found.append(Linked(one.task.cluster, one.is_blind, len(pairs), len(pairs & linked)))
-    return effect_of(found, seed=study.seed, over=cluster_of(study))
+    for alignment in rows.defer("task__text"):
+        alignment.task.study = study
+        pairs = proposed.setdefault(alignment.task_id, _pairs(alignment.task))
+        linked = {(row, other) for row, answer in alignment.said.items() for other in answer.links}
+        linked_proposals.append(Linked(alignment.task.cluster, alignment.is_blind, len(pairs), len(pairs & linked)))
+    return effect_of(linked_proposals, seed=study.seed, over=cluster_of(study))
 
 
 def _pairs(task: AlignmentTask) -> set[tuple[str, str]]:
-    return {(f"p{one.prediction + 1}", f"g{one.gold + 1}") for one in propose(task.predictions, task.gold)}
+    return {
+        (f"p{proposal.prediction + 1}", f"g{proposal.gold + 1}") for proposal in propose(task.predictions, task.gold)
+    }

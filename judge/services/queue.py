@@ -30,10 +30,10 @@ def _numbered(rows: Iterable[Alignment]) -> list[Alignment]:
     """Tell tables of one story apart by their place among the person's own: `nth` of `several`, as nothing else that
     they may know of a table does."""
     alignments, seen = list(rows), Counter[int]()
-    several = Counter(one.task.number for one in alignments)
-    for one in alignments:
-        seen[one.task.number] += 1
-        one.nth, one.several = seen[one.task.number], several[one.task.number]
+    several = Counter(alignment.task.number for alignment in alignments)
+    for alignment in alignments:
+        seen[alignment.task.number] += 1
+        alignment.nth, alignment.several = seen[alignment.task.number], several[alignment.task.number]
     return alignments
 
 
@@ -51,8 +51,10 @@ def next_alignment(project: Project, person: User, *, after: str = "", but: Coll
     """Return the person's next open table after that alignment, else the first one; none of stories `but`, on which
     they still have other work."""
     rows = Alignment.objects.waiting().in_order().filter(task__study__project=project, annotator=person)
-    waiting = [(one.uid, one) for one in rows.select_related("task") if one.task.story_id not in but]
-    order = [one.uid for one in alignments_of(project, person)] if after else []
+    waiting = [
+        (alignment.uid, alignment) for alignment in rows.select_related("task") if alignment.task.story_id not in but
+    ]
+    order = [alignment.uid for alignment in alignments_of(project, person)] if after else []
     place = {uid: at for at, uid in enumerate(order)}
-    later = [one for uid, one in waiting if after in place and place[uid] > place[after]]
-    return (later or [one for uid, one in waiting if uid != after] or [None])[0]
+    later = [alignment for uid, alignment in waiting if after in place and place[uid] > place[after]]
+    return (later or [alignment for uid, alignment in waiting if uid != after] or [None])[0]

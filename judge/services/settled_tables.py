@@ -51,8 +51,8 @@ def settled_tables(study: AlignmentStudy) -> list[SettledTable]:
         .defer("task__text")
         .order_by("task__place", "task__number", "task__key")
     )
-    sampled = _sampled(study, {one.task.key for one in settled if not one.open_rows})
-    return [_table(one, study, sampled.get(one.task.key)) for one in settled]
+    sampled = _sampled(study, {table.task.key for table in settled if not table.open_rows})
+    return [_table(table, study, sampled.get(table.task.key)) for table in settled]
 
 
 def settled_probabilities(study: AlignmentStudy) -> dict[str, float]:
@@ -69,13 +69,16 @@ def _sampled(study: AlignmentStudy, done: Collection[str]) -> dict[str, float]:
             "key", "cluster", "source", "category", "probability", "place"
         )
     ]
-    return {one.unit.key: one.probability for one in finished(study.units, drawn, done, seed=study.seed)}
+    return {
+        drawn_unit.unit.key: drawn_unit.probability
+        for drawn_unit in finished(study.units, drawn, done, seed=study.seed)
+    }
 
 
 def _table(settled: SettledAlignment, study: AlignmentStudy, probability: float | None) -> SettledTable:
     task, rows = settled.task, settled.answers
     task.study = study
-    answers = {row: one.answer for row, one in rows.items()}
+    answers = {row: settled_row.answer for row, settled_row in rows.items()}
     names = task.rows
     return SettledTable(
         uid=task.uid,

@@ -65,7 +65,7 @@ class Plan:
 
 def strata_of(units: Sequence[Unit], drawn: Sequence[Drawn]) -> list[tuple[tuple[str, str], int, int]]:
     """Return (stratum, tables in the frame, tables drawn) by stratum."""
-    there, taken = Counter(unit.stratum for unit in units), Counter(one.unit.stratum for one in drawn)
+    there, taken = Counter(unit.stratum for unit in units), Counter(drawn_unit.unit.stratum for drawn_unit in drawn)
     return [(stratum, count, taken[stratum]) for stratum, count in sorted(there.items())]
 
 
@@ -154,7 +154,7 @@ def choose_judge(
     study: AlignmentStudy,
     version: str,
     name: str,
-    known: int,
+    verdict_count: int,
     reason: str,
     now: datetime,
     seen: str | None = None,
@@ -171,7 +171,7 @@ def choose_judge(
         return
     if seen is not None and seen != study.choice:
         raise Superseded(_superseded(study))
-    _check_choice(known, reason)
+    _check_choice(verdict_count, reason)
     study.choose_judge(version, name=name[:200], reason=reason, by=by, at=now)
     audit.record(
         by=by, project=study.project, action="alignment.judge_chosen", target=study.name, judge=name, version=version,
@@ -191,8 +191,8 @@ def _superseded(study: AlignmentStudy) -> str:
     )
 
 
-def _check_choice(known: int, reason: str) -> None:
-    if not known:
+def _check_choice(verdict_count: int, reason: str) -> None:
+    if not verdict_count:
         raise Refused(_("This judge has no verdict on any row that people aligned, so it cannot be chosen."))
     if not reason:
         raise Refused(_("Say why this judge is chosen."))
@@ -251,11 +251,11 @@ def _add(
 ) -> None:
     """Bring the tasks of a study to this sample, and give the new ones out."""
     tasks = {task.key: task for task in study.tasks.defer("text", "predictions", "gold")}
-    for one in drawn:
-        if (task := tasks.get(one.unit.key)) and task.probability != one.probability:
-            task.probability = one.probability
+    for drawn_unit in drawn:
+        if (task := tasks.get(drawn_unit.unit.key)) and task.probability != drawn_unit.probability:
+            task.probability = drawn_unit.probability
             task.save(update_fields=["probability"])
-    fresh = {one.unit.key: one for one in drawn if one.unit.key not in tasks}
+    fresh = {drawn_unit.unit.key: drawn_unit for drawn_unit in drawn if drawn_unit.unit.key not in tasks}
     made = AlignmentTask.objects.bulk_create(_task(study, fresh[table.key], table) for table in load(fresh.keys()))
     if len(made) < len(fresh):
         raise Refused(_("Some of the tables that were drawn are not there any more; were runs deleted?"))

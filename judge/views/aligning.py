@@ -86,8 +86,8 @@ def next_table(request: HttpRequest, slug: str) -> HttpResponse:
     following = next_alignment(access.project, request.user, after=request.GET.get("after", ""), but=open_work(access))
     if following is None:
         if alignments_of(access.project, request.user):
-            told = _("Every table that was given to you is handed in, or waits for your labelling.")
-            messages.success(request, told)
+            sentence = _("Every table that was given to you is handed in, or waits for your labelling.")
+            messages.success(request, sentence)
         return redirect("judge:studies", slug)
     return redirect("judge:align", slug, following.uid)
 
@@ -108,8 +108,8 @@ def save(request: HttpRequest, slug: str, uid: str) -> JsonResponse:
         changes = [entry.change for entry in posted.changes]
         aligning.save_changes(alignment=alignment, changes=changes, now=timezone.now())
         rows = [
-            {"row": one.row, "idempotency_key": one.idempotency_key, "changed_at": one.changed_at.isoformat()}
-            for one in changes
+            {"row": change.row, "idempotency_key": change.idempotency_key, "changed_at": change.changed_at.isoformat()}
+            for change in changes
         ]
         return {"saved": rows, "warnings": {}}
 

@@ -59,8 +59,8 @@ def _settings(
         "rows": rows_of(task),
         "proposals": {},
         "answers": stored(standing(rows)),
-        "methods": {row: one.method for row, one in rows.items()},
-        "votes": _votes(task, [row for row, one in rows.items() if one.method == Method.OPEN]),
+        "methods": {row: settled_row.method for row, settled_row in rows.items()},
+        "votes": _votes(task, [row for row, settled_row in rows.items() if settled_row.method == Method.OPEN]),
         "revision": settled.revision if settled else 0,
         "urls": {
             "save": reverse("judge:save_decisions", args=place),
@@ -72,13 +72,13 @@ def _settings(
 
 def _votes(task: AlignmentTask, open_rows: list[str]) -> dict[str, str]:
     """Return what people said of each open row, most often first and else in an order that names nobody."""
-    people = [both_sides(one.said, task.rows) for one in task.alignments.handed_in()]
-    told = {}
+    people = [both_sides(alignment.said, task.rows) for alignment in task.alignments.handed_in()]
+    votes = {}
     for row in open_rows:
-        said = [_told(person[row]) for person in people]
-        Random(f"{task.uid} {row}").shuffle(said)
-        told[row] = "; ".join(f"{count} × {text}" for text, count in Counter(said).most_common())
-    return told
+        answers = [_told(person[row]) for person in people]
+        Random(f"{task.uid} {row}").shuffle(answers)
+        votes[row] = "; ".join(f"{count} × {text}" for text, count in Counter(answers).most_common())
+    return votes
 
 
 def _told(answer: RowAnswer) -> str:

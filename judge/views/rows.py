@@ -26,6 +26,6 @@ def rows_of(task: AlignmentTask) -> list[dict[str, Any]]:
 def proposals_of(task: AlignmentTask) -> dict[str, dict[str, Any]]:
     """Return by predicted row the gold row that it is proposed to say the same as."""
     return {
-        f"p{one.prediction + 1}": {"gold": f"g{one.gold + 1}", "exact": one.exact}
-        for one in propose(task.predictions, task.gold)
+        f"p{proposal.prediction + 1}": {"gold": f"g{proposal.gold + 1}", "exact": proposal.exact}
+        for proposal in propose(task.predictions, task.gold)
     }

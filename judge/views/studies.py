@@ -53,10 +53,10 @@ def studies(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "page": Paginator(own, PAGE).get_page(request.GET.get("page")),
         "own": len(own),
-        "handed_in": sum(one.state == AlignmentState.HANDED_IN for one in own),
+        "handed_in": sum(alignment.state == AlignmentState.HANDED_IN for alignment in own),
         "waiting": waiting,
         "next": next_alignment(access.project, request.user, but=waiting),
-        "studies": [(one, progress[one.pk]) for one in visible],
+        "studies": [(visible_study, progress[visible_study.pk]) for visible_study in visible],
         "sees_studies": access.at_least(Role.EXPERT),
     }
     return render(request, "judge/studies.html", access.context | context)
@@ -69,14 +69,14 @@ def study(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     if request.method == "POST":
         project_access(request.user, slug, role=Role.ADMIN)
         return _changed(request, access)
-    one, over = access.study, cluster_of(access.study)
-    report, pairs = agreement_with_pairs(one)
+    alignment_study, over = access.study, cluster_of(access.study)
+    report, pairs = agreement_with_pairs(alignment_study)
     members = User.objects.filter(memberships__project=access.project.project).order_by("display_name", "username")
     taken = taken_by_others(access.project.project, request.user, timezone.now())
-    waiting = open_tables(one, request.user, but=open_work(access.project))
-    people = people_of(one)
+    waiting = open_tables(alignment_study, request.user, but=open_work(access.project))
+    people = people_of(alignment_study)
     context = {
-        "progress": progress_of(one),
+        "progress": progress_of(alignment_study),
         "left": left_of(people),
         "navigation": "judge:studies",
         "agreement": report,
@@ -88,8 +88,8 @@ def study(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         "waiting": waiting,
         "open_tables": [(table, taken.get(table.task.story_id, "")) for table in waiting.tables],
         "aligns_still": aligns_still(access),
-        "accepted": accepted_of(one),
-        "effect": _effect(one),
+        "accepted": accepted_of(alignment_study),
+        "effect": _effect(alignment_study),
     }
     return render(request, "judge/study.html", access.context | context)
 
@@ -125,20 +125,21 @@ def _effect(study: AlignmentStudy) -> list[dict[str, Any]]:
 
 
 def _changed(request: HttpRequest, access: StudyAccess) -> HttpResponse:
-    now, one, posted = timezone.now(), access.study, request.POST
+    now, alignment_study, posted = timezone.now(), access.study, request.POST
     people = {str(user.pk): user for user in User.objects.filter(memberships__project=access.project.project)}
-    aligning = {str(user.pk): user for user in User.objects.filter(alignments__task__study=one)}  # also who left
+    who_ever_aligned = User.objects.filter(alignments__task__study=alignment_study)  # also who left
+    aligning = {str(user.pk): user for user in who_ever_aligned}
     if "close" in posted:
-        close_study(by=request.user, study=one, now=now)
+        close_study(by=request.user, study=alignment_study, now=now)
         messages.success(request, _("The study is closed: nobody aligns in it until it is opened again."))
     elif "open" in posted:
-        close_study(by=request.user, study=one, now=None)
+        close_study(by=request.user, study=alignment_study, now=None)
     elif posted.get("release") in aligning:
-        count = release(by=request.user, study=one, person=aligning[posted["release"]], now=now)
+        count = release(by=request.user, study=alignment_study, person=aligning[posted["release"]], now=now)
         messages.success(request, _("Open tables that were taken back: {count}.").format(count=count))
     elif chosen := [people[pk] for pk in posted.getlist("person") if pk in people]:
-        _given_out(request, one, chosen)
-    return redirect("judge:study", access.project.project.slug, one.uid)
+        _given_out(request, alignment_study, chosen)
+    return redirect("judge:study", access.project.project.slug, alignment_study.uid)
 
 
 def _given_out(request: HttpRequest, study: AlignmentStudy, people: list[User]) -> None:

@@ -250,7 +250,7 @@ def test_a_ranking_is_of_the_chosen_judge_else_of_one_with_verdicts(world, study
     cache.clear()
     strict = next(one.brief for one in calibrated(study)[0] if one.name == "strict")
     by = {"by": None, "reason": "Stricter.", "now": timezone.now()}
-    choose_judge(study=study, version=strict.version, name=strict.name, known=strict.compared_rows, **by)
+    choose_judge(study=study, version=strict.version, name=strict.name, verdict_count=strict.compared_rows, **by)
     assert "strict" in ranking()[0]
 
 

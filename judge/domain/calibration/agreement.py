@@ -69,23 +69,23 @@ def agreement(
     parts = [(table, rows) for table, rows in parts if rows]
     rows = [row for _, rows_ in parts for row in rows_]
     sums = _Sums(parts, seed, over)
-    known = sums.known
+    verdicts = sums.known
     return Agreement(
         tables=len(parts),
         stories=len({table.story for table, _ in parts}),
         rows=len(rows),
-        known=known,
+        known=verdicts,
         missing=_count(rows, "missing"),
         unclear=_count(rows, "unclear"),
         by_story=sums.by_story(),
         by_row=sums.figure(_agreeing, NOTHING, SHARE, worst=_wrong, best=_right),
         sensitivity=sums.figure(
-            _sensitivity, NO_MATCH if known else NOTHING, SHARE, of=(TP, FN), worst=_missed, best=_found
+            _sensitivity, NO_MATCH if verdicts else NOTHING, SHARE, of=(TP, FN), worst=_missed, best=_found
         ),
         specificity=sums.figure(
-            _specificity, ALL_MATCHED if known else NOTHING, SHARE, of=(TN, FP), worst=_invented, best=_spared
+            _specificity, ALL_MATCHED if verdicts else NOTHING, SHARE, of=(TN, FP), worst=_invented, best=_spared
         ),
-        kappa=sums.figure(_kappa, ONE_VERDICT if known else NOTHING, DIFFERENCE),
+        kappa=sums.figure(_kappa, ONE_VERDICT if verdicts else NOTHING, DIFFERENCE),
     )
 
 
@@ -105,8 +105,10 @@ def _cell(row: Row) -> int | None:
 def _possible(row: Row) -> list[int]:
     """The cells that a row could be in, whatever is not known of it."""
     human, judge = matched(row.human), matched(row.judge)
-    humans, judges = ([known] if known is not None else [True, False] for known in (human, judge))
-    return [(TP if said else FN) if true else (FP if said else TN) for true, said in product(humans, judges)]
+    humans, judges = ([verdict] if verdict is not None else [True, False] for verdict in (human, judge))
+    return [
+        (TP if by_judge else FN) if true else (FP if by_judge else TN) for true, by_judge in product(humans, judges)
+    ]
 
 
 Choice = Callable[[list[int]], int]

@@ -34,9 +34,9 @@ class JudgedTwice:
         """Return the story as the old version judged it (0), or the new one (1): what either has no verdict on is
         open."""
         sides = [[_common(pair)[at] for pair in pairs] for pairs in (self.predicted, self.gold)]
-        (found, open_), (found_gold, open_gold) = ((side.count(True), side.count(None)) for side in sides)
-        said = Matches(len(self.predicted), found, len(self.gold), found_gold, open_, open_gold)
-        return JudgedStory(self.story, self.category, said)
+        (matched_predicted, open_), (matched_gold, open_gold) = ((side.count(True), side.count(None)) for side in sides)
+        matches = Matches(len(self.predicted), matched_predicted, len(self.gold), matched_gold, open_, open_gold)
+        return JudgedStory(self.story, self.category, matches)
 
     def silent(self, at: int) -> int:
         """Return how many rows that version has no verdict on."""
@@ -79,7 +79,7 @@ class Bridge:
     @property
     def compared(self) -> int:
         """How many models have a score by both."""
-        return sum(one.change.value is not None for one in self.models)
+        return sum(model.change.value is not None for model in self.models)
 
     @property
     def reordered(self) -> bool | None:
@@ -87,7 +87,7 @@ class Bridge:
         one model only."""
         if self.compared < max(2, len(self.models)):
             return None
-        return any(old != new for one in self.models for old, new in [one.places])
+        return any(old != new for model in self.models for old, new in [model.places])
 
 
 def bridge(
@@ -125,19 +125,19 @@ def _scores(tables: Sequence[JudgedTwice], metric: Metric, over: ClusterName) ->
 
 def _with_verdicts(models: list[Bridged], tables: Sequence[JudgedTwice], over: ClusterName) -> Bridge:
     pairs = [(table.story, *_common(pair)) for table in tables for pair in table.rows]
-    known = [(story, old, new) for story, old, new in pairs if old is not None]
+    both_judged = [(story, old, new) for story, old, new in pairs if old is not None]
     same = weighted_mean(
-        [float(old == new) for _, old, new in known],
-        [1.0] * len(known),
-        [story for story, *_ in known],
+        [float(old == new) for _, old, new in both_judged],
+        [1.0] * len(both_judged),
+        [story for story, *_ in both_judged],
         scale=SHARE,
         unit=over.many,
     )
-    gained, lost = (sum(new is to and old is not to for _, old, new in known) for to in (True, False))
-    return Bridge(models, len(known), same.figure, gained, lost)
+    gained, lost = (sum(new is to and old is not to for _, old, new in both_judged) for to in (True, False))
+    return Bridge(models, len(both_judged), same.figure, gained, lost)
 
 
 def _places(scores: Mapping[str, Figure]) -> dict[str, int]:
     """The place of each model with a score, from 1 on; equal scores share one."""
-    known = {name: one.value for name, one in scores.items() if one.value is not None}
-    return {name: 1 + sum(other > value + 1e-12 for other in known.values()) for name, value in known.items()}
+    values = {name: score.value for name, score in scores.items() if score.value is not None}
+    return {name: 1 + sum(other > value + 1e-12 for other in values.values()) for name, value in values.items()}

@@ -52,10 +52,10 @@ def corrected(
         return Corrected(None, None, 0, 0, 0.0, None, reason=gettext_noop(f"no {over.one} was judged"))
     chosen = 1.0 if others else tuning
     if averaging == Averaging.POOLED and metric == Metric.F1:
-        found = _pooled_f1(stories, chosen, others, over)
+        score = _pooled_f1(stories, chosen, others, over)
     else:
-        found = _with_bounds(stories, others, lambda part, of: _scored(part, metric, averaging, chosen, of, over))
-    return replace(found, human=None, human_interval=None, effective=None) if others else found
+        score = _with_bounds(stories, others, lambda part, of: _scored(part, metric, averaging, chosen, of, over))
+    return replace(score, human=None, human_interval=None, effective=None) if others else score
 
 
 def _with_bounds(
@@ -65,7 +65,7 @@ def _with_bounds(
 ) -> Corrected:
     """Score the stories, and where people left rows open also with all of these unmatched, and matched."""
     middle = score(stories, others)
-    if not any(one.human and (one.human.open_predicted or one.human.open_gold) for one in [*stories, *others]):
+    if not any(story.human and (story.human.open_predicted or story.human.open_gold) for story in [*stories, *others]):
         return middle
     low, high = (
         score(_settled(stories, matched=matched), _settled(others, matched=matched)) for matched in (False, True)
@@ -82,7 +82,7 @@ def _listed(interval: tuple[float, float] | None) -> tuple[list[float] | None, s
 
 
 def _settled(stories: Sequence[JudgedStory], *, matched: bool) -> list[JudgedStory]:
-    return [replace(one, human=one.human.settled(matched=matched)) if one.human else one for one in stories]
+    return [replace(story, human=story.human.settled(matched=matched)) if story.human else story for story in stories]
 
 
 def _scored(
@@ -128,8 +128,8 @@ def _harmonic_of(precision: Corrected, recall: Corrected, over: ClusterName) -> 
     value, total = harmonic(p, r), max(p + r, 1e-12)
     by_p, by_r = 2 * (r / total) ** 2, 2 * (p / total) ** 2
     moves = {
-        story: (by_p * one[0] + by_r * recall.moves[story][0], by_p * one[1] + by_r * recall.moves[story][1])
-        for story, one in precision.moves.items()
+        story: (by_p * move[0] + by_r * recall.moves[story][0], by_p * move[1] + by_r * recall.moves[story][1])
+        for story, move in precision.moves.items()
     }
     interval, why = interval_of(value, moves, precision.aligned, over)
     tuning, unseen = (precision.tuning + recall.tuning) / 2, max(precision.unseen, recall.unseen)

@@ -37,12 +37,14 @@ def difference(first: Corrected, second: Corrected, *, over: ClusterName = STORI
         return CorrectedDifference(None, None, None, len(stories), aligned, first.reason or second.reason)
     # a model whose every story is certain has nothing to be aligned, and limits nothing
     aligned = min((score.aligned for score in (first, second) if score.aligned), default=0)
-    moves = np.array([sum(first.moves.get(one, ())) - sum(second.moves.get(one, ())) for one in stories])
+    moves = np.array([sum(first.moves.get(story, ())) - sum(second.moves.get(story, ())) for story in stories])
     value, most = first.value - second.value, max(aligned - 2, 1)
     ends, why = linear_interval(value, moves, count=aligned, most=most, scale=DIFFERENCE, unit=over.aligned)
     if not ends:
         return CorrectedDifference(value, None, None, len(stories), aligned, why)
     p = linear_p(value, moves, count=aligned, most=most, scale=DIFFERENCE)
-    pulls = {one: first.pulls.get(one, 0.0) - second.pulls.get(one, 0.0) for one in {*first.pulls, *second.pulls}}
+    pulls = {
+        story: first.pulls.get(story, 0.0) - second.pulls.get(story, 0.0) for story in {*first.pulls, *second.pulls}
+    }
     wide = reaching((ends[0], ends[1]), value, reach(pulls, aligned), (-1.0, 1.0))
     return CorrectedDifference(value, wide, max(p, unseen_p(value, pulls, aligned)), len(stories), aligned)

@@ -36,12 +36,12 @@ def differing(
 ) -> Differing:
     """Return whether the judge's error on scores by `metric` differs by model."""
     aligned = {
-        name: [one for one in stories if one.human and one.human.told(metric) and one.judged.told(metric)]
+        name: [story for story in stories if story.human and story.human.told(metric) and story.judged.told(metric)]
         for name, stories in sorted(models.items())
     }
     errors = {name: mean_error(stories, metric, over=over) for name, stories in aligned.items()}
     by_model = {name: error.figure for name, error in errors.items()}
-    stories = sorted({one.story for part in aligned.values() for one in part})
+    stories = sorted({judged.story for part in aligned.values() for judged in part})
     if len(models) < 2:
         return Differing(by_model, None, ONE_MODEL)
     least = min(error.figure.n for error in errors.values())

@@ -175,12 +175,15 @@ def changes(seen: Sequence[Identity]) -> list[tuple[Identity, Identity]]:
     fingerprint that is not given says nothing."""
     out = []
     last: Identity | None = None
-    for one in seen:
-        if last and (one.model != last.model or (one.fingerprint and last.fingerprint not in ("", one.fingerprint))):
-            out.append((last, one))
+    for identity in seen:
+        if last and (
+            identity.model != last.model
+            or (identity.fingerprint and last.fingerprint not in ("", identity.fingerprint))
+        ):
+            out.append((last, identity))
         last = (
-            one
-            if one.fingerprint or not last or one.model != last.model
-            else Identity(one.at, one.model, last.fingerprint)
+            identity
+            if identity.fingerprint or not last or identity.model != last.model
+            else Identity(identity.at, identity.model, last.fingerprint)
         )
     return out

@@ -27,19 +27,19 @@ class CorrectedMean:
     ) -> None:
         self._over = over
         share = _shares(stories, metric, averaging)
-        self._stories, self._share = stories, np.array([share(one) for one in stories])
-        self._open = np.array([not one.certain for one in stories])
-        self._groups = [one.category if averaging == Averaging.CATEGORIES else "" for one in stories]
-        self._told = np.array([one.certain or one.judged.told(metric) for one in stories])
-        said = _Said(stories, self._share * (self._told & self._open), self._groups, metric)
-        self._judged = np.array([0.0 if one.certain else said.of(one) for one in stories])
-        aligned = [one for one in [*stories, *others] if one.human and not one.certain]
+        self._stories, self._share = stories, np.array([share(story) for story in stories])
+        self._open = np.array([not story.certain for story in stories])
+        self._groups = [story.category if averaging == Averaging.CATEGORIES else "" for story in stories]
+        self._told = np.array([story.certain or story.judged.told(metric) for story in stories])
+        scores = _Said(stories, self._share * (self._told & self._open), self._groups, metric)
+        self._judged = np.array([0.0 if story.certain else scores.of(story) for story in stories])
+        aligned = [story for story in [*stories, *others] if story.human and not story.certain]
         # a table of which people could tell nothing tells nothing of the judge: it is in the bounds alone
-        self._sample = [one for one in aligned if one.human and one.human.told(metric)]
-        self._weights = _normed(np.array([share(one) / (one.probability or 1.0) for one in self._sample]))
-        self._said = np.array([said.of(one) for one in self._sample])
-        self._true = np.array([figure(one.human, metric) for one in self._sample if one.human])
-        self._aligned = len({one.story for one in self._sample})
+        self._sample = [story for story in aligned if story.human and story.human.told(metric)]
+        self._weights = _normed(np.array([share(story) / (story.probability or 1.0) for story in self._sample]))
+        self._said = np.array([scores.of(story) for story in self._sample])
+        self._true = np.array([figure(story.human, metric) for story in self._sample if story.human])
+        self._aligned = len({story.story for story in self._sample})
 
     def corrected(self, tuning: float | None) -> Corrected:
         judged, unjudged = self._alone(), int((~self._told).sum())
@@ -49,7 +49,7 @@ class CorrectedMean:
         chosen = self._tuned() if tuning is None else tuning
         moves, alone = self._moves(chosen), self._moves(0.0)
         value, human = self._value(chosen), self._value(0.0)
-        found = Corrected(
+        score = Corrected(
             within(value),
             None,
             len(self._stories),
@@ -61,15 +61,15 @@ class CorrectedMean:
             unseen=self._unseen(),
             unjudged=unjudged,
             moves=moves,
-            certain=frozenset(one.story for one in self._stories if one.certain),
+            certain=frozenset(story.story for story in self._stories if story.certain),
         )
-        return with_interval(found, self._ends(value, moves), linear_error(all_moves(alone)))
+        return with_interval(score, self._ends(value, moves), linear_error(all_moves(alone)))
 
     def _alone(self) -> float | None:
         """What the judge alone gives, of the stories on which it has verdicts; None where it has none."""
         share = self._share * self._told
-        told = bool((self._told & self._open).any() or not self._open.any())
-        return float(share @ self._judged / share.sum()) if told and share.sum() else None
+        has_verdicts = bool((self._told & self._open).any() or not self._open.any())
+        return float(share @ self._judged / share.sum()) if has_verdicts and share.sum() else None
 
     def _residual(self, tuning: float) -> float:
         return float(self._weights @ (self._true - tuning * self._said)) if self._aligned else 0.0
@@ -83,8 +83,8 @@ class CorrectedMean:
 
     def _parts(self, tuning: float) -> tuple[Floats, Floats]:
         """How far each story moves the score by being judged, and each aligned one by being aligned."""
-        known = self._known(tuning)
-        judged = self._share * (known - _group_means(known, self._share, self._groups))
+        values = self._known(tuning)
+        judged = self._share * (values - _group_means(values, self._share, self._groups))
         left = self._true - tuning * self._said
         n = self._aligned
         factor = np.sqrt(n / (n - 2)) if n > 2 else 1.0
@@ -93,11 +93,11 @@ class CorrectedMean:
 
     def _moves(self, tuning: float) -> dict[str, tuple[float, float]]:
         judged, aligned = self._parts(tuning)
-        moves = {one.story: (0.0, 0.0) for one in [*self._stories, *self._sample]}
-        for one, move in zip(self._stories, judged.tolist(), strict=True):
-            moves[one.story] = (moves[one.story][0] + move, moves[one.story][1])
-        for one, move in zip(self._sample, aligned.tolist(), strict=True):
-            moves[one.story] = (moves[one.story][0], moves[one.story][1] + move)
+        moves = {story.story: (0.0, 0.0) for story in [*self._stories, *self._sample]}
+        for story, move in zip(self._stories, judged.tolist(), strict=True):
+            moves[story.story] = (moves[story.story][0] + move, moves[story.story][1])
+        for story, move in zip(self._sample, aligned.tolist(), strict=True):
+            moves[story.story] = (moves[story.story][0], moves[story.story][1] + move)
         return moves
 
     def _tuned(self) -> float:
@@ -115,12 +115,12 @@ class CorrectedMean:
         return interval_of(value, moves, count, self._over)
 
     def _unseen(self) -> float:
-        seen = {one.category for one in self._sample}
+        seen = {story.category for story in self._sample}
         return float(
             sum(
                 share
-                for one, share in zip(self._stories, self._share.tolist(), strict=True)
-                if one.category not in seen and not one.certain
+                for story, share in zip(self._stories, self._share.tolist(), strict=True)
+                if story.category not in seen and not story.certain
             )
         )
 
@@ -131,7 +131,7 @@ class _Said:
 
     def __init__(self, stories: Sequence[JudgedStory], weights: Floats, groups: Sequence[str], metric: Metric) -> None:
         self._metric, self._by_category = metric, any(groups)
-        figures = np.array([figure(one.judged, metric) for one in stories])
+        figures = np.array([figure(story.judged, metric) for story in stories])
         total = float(weights.sum())
         self._mean = float(weights @ figures) / total if total else 0.0
         sums: Counter[str] = Counter()
@@ -141,10 +141,10 @@ class _Said:
             shares[group] += weight
         self._means = {group: sums[group] / share for group, share in shares.items() if share}
 
-    def of(self, one: JudgedStory) -> float:
-        if one.judged.told(self._metric):
-            return figure(one.judged, self._metric)
-        return self._means.get(one.category if self._by_category else "", self._mean)
+    def of(self, story: JudgedStory) -> float:
+        if story.judged.told(self._metric):
+            return figure(story.judged, self._metric)
+        return self._means.get(story.category if self._by_category else "", self._mean)
 
 
 def _shares(stories: Sequence[JudgedStory], metric: Metric, averaging: Averaging) -> Callable[[JudgedStory], float]:
@@ -152,14 +152,14 @@ def _shares(stories: Sequence[JudgedStory], metric: Metric, averaging: Averaging
     if averaging == Averaging.STORIES:
         return lambda _: 1 / len(stories)
     if averaging == Averaging.CATEGORIES:
-        of = Counter(one.category for one in stories)
-        return lambda one: 1 / len(of) / of[one.category] if one.category in of else 0.0
+        of = Counter(story.category for story in stories)
+        return lambda story: 1 / len(of) / of[story.category] if story.category in of else 0.0
 
-    def size(one: JudgedStory) -> int:
-        return one.judged.predicted if metric == Metric.PRECISION else one.judged.gold
+    def size(story: JudgedStory) -> int:
+        return story.judged.predicted if metric == Metric.PRECISION else story.judged.gold
 
     total = max(sum(map(size, stories)), 1)
-    return lambda one: size(one) / total
+    return lambda story: size(story) / total
 
 
 def _normed(weights: Floats) -> Floats:

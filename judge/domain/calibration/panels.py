@@ -31,47 +31,55 @@ class Skill:
 
     def evidence(self, says: bool) -> float:
         """The log of how much likelier this verdict is on a row that is matched than on one that is not."""
-        found, invented = self.sensitivity, 1 - self.specificity
-        return math.log(found / invented) if says else math.log((1 - found) / (1 - invented))
+        true_positive_rate, false_positive_rate = self.sensitivity, 1 - self.specificity
+        return (
+            math.log(true_positive_rate / false_positive_rate)
+            if says
+            else math.log((1 - true_positive_rate) / (1 - false_positive_rate))
+        )
 
 
 def skill(tables: Sequence[Table], *, leave_out: str = "") -> Skill:
     """Return the judge's skill on tables that people aligned, those of one story left out; half an observation is
     added on either side."""
-    cells = {(true, said): _CAP for true in (True, False) for said in (True, False)}
+    cells = {(true, verdict): _CAP for true in (True, False) for verdict in (True, False)}
     for table in tables:
         if table.story == leave_out:
             continue
         for row in table.rows:
-            true, said = matched(row.human), matched(row.judge)
-            if true is not None and said is not None:
-                cells[true, said] += table.weight
-    found, missed, invented, left = (cells[key] for key in ((True, True), (True, False), (False, True), (False, False)))
-    return Skill(found / (found + missed), left / (left + invented))
+            true, verdict = matched(row.human), matched(row.judge)
+            if true is not None and verdict is not None:
+                cells[true, verdict] += table.weight
+    true_positives, false_negatives, false_positives, true_negatives = (
+        cells[key] for key in ((True, True), (True, False), (False, True), (False, False))
+    )
+    return Skill(
+        true_positives / (true_positives + false_negatives), true_negatives / (true_negatives + false_positives)
+    )
 
 
 def majority(counts: Sequence[MatchCount]) -> MatchCount:
     """Return what more than half of the judges that speak of a row say, its MatchCount the most frequent and then the
     smallest of theirs. It is unclear where as many say one thing as the other and where fewer than `FEWEST` speak, as
     one voice is no majority; missing where no judge was heard at all."""
-    known = [count for count in counts if not isinstance(count, Unknown)]
-    yes = [count for count in known if count > 0]
+    verdicts = [count for count in counts if not isinstance(count, Unknown)]
+    yes = [count for count in verdicts if count > 0]
     if all(count == Unknown.MISSING for count in counts):
         return Unknown.MISSING
-    if len(known) < FEWEST or 2 * len(yes) == len(known):
+    if len(verdicts) < FEWEST or 2 * len(yes) == len(verdicts):
         return Unknown.UNCLEAR
-    return _commonest(yes) if 2 * len(yes) > len(known) else 0
+    return _commonest(yes) if 2 * len(yes) > len(verdicts) else 0
 
 
 def weighted(counts: Mapping[str, MatchCount], skills: Mapping[str, Skill], *, share: float = 0.5) -> MatchCount:
     """Return the likelier verdict on a row, each judge counting by what is known of it, where `share` of all rows are
     matched. Judges are taken to err apart from one another (naive Bayes). It is unclear where the judges that were
     heard could not tell, missing where none was heard."""
-    known = {name: count for name, count in counts.items() if not isinstance(count, Unknown)}
-    if not known:
+    verdicts = {name: count for name, count in counts.items() if not isinstance(count, Unknown)}
+    if not verdicts:
         return Unknown.UNCLEAR if Unknown.UNCLEAR in counts.values() else Unknown.MISSING
-    odds = math.log(share / (1 - share)) + sum(skills[name].evidence(count > 0) for name, count in known.items())
-    return _commonest([count for count in known.values() if count > 0] or [1]) if odds > 0 else 0
+    odds = math.log(share / (1 - share)) + sum(skills[name].evidence(count > 0) for name, count in verdicts.items())
+    return _commonest([count for count in verdicts.values() if count > 0] or [1]) if odds > 0 else 0
 
 
 def _commonest(counts: Sequence[int]) -> int:
@@ -147,11 +155,11 @@ def _kin(families: Mapping[str, str], judge: str, model: str) -> bool:
 
 def _joint(of: Mapping[str, Table], voters: Sequence[str], skills: _Skills | None) -> Table:
     table = next(iter(of.values()))
-    known = skills.without(table.story, voters) if skills else {}
+    voter_skills = skills.without(table.story, voters) if skills else {}
     rows = []
     for at, row in enumerate(table.rows):
         counts = {name: of[name].rows[at].judge for name in voters}
-        count = weighted(counts, known) if skills else majority(list(counts.values()))
+        count = weighted(counts, voter_skills) if skills else majority(list(counts.values()))
         rows.append(replace(row, judge=count, passes=()))
     return replace(table, rows=tuple(rows))
 
@@ -185,7 +193,7 @@ def self_preference(
     """Return whether a judge of that family favours its own, from stories that people aligned."""
     own, others = (
         mean_error(
-            [one for name, part in models.items() if (family_of.get(name) == family) == is_own for one in part],
+            [story for name, part in models.items() if (family_of.get(name) == family) == is_own for story in part],
             metric,
             over=over,
         )

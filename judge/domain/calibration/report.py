@@ -115,11 +115,11 @@ def match_counts(
     names = [[count_name(of(row)) for row in table.rows] for table in tables]
     seen = {name for row in names for name in row}
     counts = [str(count) for count in range(MOST_COUNT + 1)] + [MORE] * (MORE in seen)
-    known = np.array([sum(name in counts for name in row) for row in names])
+    counted = np.array([sum(name in counts for name in row) for row in names])
     shares = []
     for count in counts:
         rows = np.array([row.count(count) for row in names])
-        share = _share(tables, rows, known, NO_COUNT, seed, over)
+        share = _share(tables, rows, counted, NO_COUNT, seed, over)
         shares.append(CountShare(count, int(rows.sum()), share))
     unknown = [why.value for why in Unknown if why.value in seen]
     nothing = Figure(None, 0, reason=gettext_noop("these rows have no MatchCount"))

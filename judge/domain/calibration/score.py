@@ -66,18 +66,18 @@ Ends = tuple[tuple[float, float] | None, str]
 """An interval, or why there is none."""
 
 
-def with_interval(found: Corrected, ends: Ends, alone: float) -> Corrected:
+def with_interval(score: Corrected, ends: Ends, alone: float) -> Corrected:
     """Return the score with the interval that its spread and errors that were not seen leave it, and with what it is
     worth, `alone` being the standard error of people alone."""
     interval, why = ends
-    if interval is None or found.value is None:
-        return replace(found, interval=interval, reason=why)
-    wide = reaching(interval, found.value, reach(found.pulls, found.aligned), (0.0, 1.0))
+    if interval is None or score.value is None:
+        return replace(score, interval=interval, reason=why)
+    wide = reaching(interval, score.value, reach(score.pulls, score.aligned), (0.0, 1.0))
     worth = None
-    if found.error and found.error > NO_SPREAD:
-        narrower = alone / found.error * (interval[1] - interval[0]) / (wide[1] - wide[0])
-        worth = found.aligned * narrower**2
-    return replace(found, interval=wide, effective=worth, reason=why)
+    if score.error and score.error > NO_SPREAD:
+        narrower = alone / score.error * (interval[1] - interval[0]) / (wide[1] - wide[0])
+        worth = score.aligned * narrower**2
+    return replace(score, interval=wide, effective=worth, reason=why)
 
 
 def interval_of(

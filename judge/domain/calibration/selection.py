@@ -57,8 +57,8 @@ class Selection:
         worse = [rival.name for rival in self.rivals if rival.worse]
         better = [rival.name for rival in self.rivals if rival.better]
         apart = [rival.name for rival in self.rivals if rival.difference.value is None]
-        told = {*worse, *better, *apart}
-        open_ = [rival.name for rival in self.rivals if rival.name not in told]
+        decided = {*worse, *better, *apart}
+        open_ = [rival.name for rival in self.rivals if rival.name not in decided]
         without = gettext("not compared with {judges}: no table has verdicts of both")
         return choice_told(self.chosen, Beside(worse, open_, better, apart), without)
 
@@ -93,7 +93,7 @@ def story_agreements(tables: Sequence[Table]) -> dict[str, tuple[str, float, flo
     """Return (story, agreement with people, weight) of each table on which it is defined."""
     out = {}
     for table in tables:
-        same = [said == true for row in table.rows for said, true in [_verdicts(row)] if None not in (said, true)]
+        same = [judged == true for row in table.rows for judged, true in [_verdicts(row)] if None not in (judged, true)]
         if same:
             out[table.key] = table.story, sum(same) / len(same), table.weight
     return out
@@ -110,11 +110,11 @@ def select(judges: Mapping[str, Sequence[Table]], chosen: str, *, seed: int, ove
     pairs = [_paired(own, other) for other in agreements.values()]
     p = [_p(pair, seed) for pair in pairs]
     rivals = [
-        Rival(name, _mean(other, over), _difference(pair, over), one, adjusted)
-        for (name, other), pair, one, adjusted in zip(agreements.items(), pairs, p, holm(p), strict=True)
+        Rival(name, _mean(other, over), _difference(pair, over), p_value, adjusted)
+        for (name, other), pair, p_value, adjusted in zip(agreements.items(), pairs, p, holm(p), strict=True)
     ]
     stories = {story for story, *_ in own.values()}
-    beyond = beyond_reach(len(stories), sum(one is not None for one in p), over.many)
+    beyond = beyond_reach(len(stories), sum(p_value is not None for p_value in p), over.many)
     return Selection(chosen, _mean(own, over), rivals, beyond or caution(len(stories), over.many))
 
 

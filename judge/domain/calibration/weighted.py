@@ -51,7 +51,7 @@ def contrast(first: Mean, second: Mean, *, unit: str = STORIES.aligned) -> tuple
     if first.figure.value is None or second.figure.value is None:
         return Figure(None, n, reason=first.figure.reason or second.figure.reason), None
     stories = sorted({*first.moves, *second.moves})
-    moves = np.array([first.moves.get(one, 0.0) - second.moves.get(one, 0.0) for one in stories])
+    moves = np.array([first.moves.get(story, 0.0) - second.moves.get(story, 0.0) for story in stories])
     value, most = first.figure.value - second.figure.value, max(n - 1, 1)
     ends, why = linear_interval(value, moves, count=n, most=most, scale=DIFFERENCE, unit=unit)
     if not ends:
@@ -62,13 +62,13 @@ def contrast(first: Mean, second: Mean, *, unit: str = STORIES.aligned) -> tuple
 def mean_judged(stories: Sequence[JudgedStory], metric: Metric, *, over: ClusterName = STORIES) -> Mean:
     """Return the mean of what the judge alone gives, over the stories on which it has verdicts. Its interval knows
     nothing of the judge's error."""
-    told = [one for one in stories if one.certain or one.judged.told(metric)]
-    if all(one.certain for one in told) and len(told) < len(stories):
+    judged_stories = [story for story in stories if story.certain or story.judged.told(metric)]
+    if all(story.certain for story in judged_stories) and len(judged_stories) < len(stories):
         return Mean(Figure(None, 0, reason=gettext_noop(f"the judge has no verdict on any {over.one}")), {})
     return weighted_mean(
-        [0.0 if one.certain else figure(one.judged, metric) for one in told],
-        [1.0] * len(told),
-        [one.story for one in told],
+        [0.0 if story.certain else figure(story.judged, metric) for story in judged_stories],
+        [1.0] * len(judged_stories),
+        [story.story for story in judged_stories],
         scale=SHARE,
         unit=over.many,
     )
@@ -76,11 +76,15 @@ def mean_judged(stories: Sequence[JudgedStory], metric: Metric, *, over: Cluster
 
 def mean_error(stories: Sequence[JudgedStory], metric: Metric, *, over: ClusterName = STORIES) -> Mean:
     """Return how far the judge's scores are above those of people, over the stories of which both tell something."""
-    aligned = [(one, one.human) for one in stories if one.human and one.human.told(metric) and one.judged.told(metric)]
+    aligned = [
+        (story, story.human)
+        for story in stories
+        if story.human and story.human.told(metric) and story.judged.told(metric)
+    ]
     return weighted_mean(
-        [figure(one.judged, metric) - figure(human, metric) for one, human in aligned],
-        [1 / (one.probability or 1.0) for one, _ in aligned],
-        [one.story for one, _ in aligned],
+        [figure(story.judged, metric) - figure(human, metric) for story, human in aligned],
+        [1 / (story.probability or 1.0) for story, _ in aligned],
+        [story.story for story, _ in aligned],
         unit=over.aligned,
     )
 

@@ -28,8 +28,8 @@ class Command(JsonCommand):
             self.say_of(name, result[name])
         agreement = result["agreement"]
         self.say_of("tables of two people", agreement["tables"])
-        for one in result["open"]:
-            people = ", ".join(one["may_decide"]) or "no member; it needs an expert or admin who did not align it"
-            self.say_of(f"open rows of table {one['table']}", f"{one['open_rows']}, may be decided by {people}")
+        for table in result["open"]:
+            people = ", ".join(table["may_decide"]) or "no member; it needs an expert or admin who did not align it"
+            self.say_of(f"open rows of table {table['table']}", f"{table['open_rows']}, may be decided by {people}")
         counts = agreement["match_counts"]
         self.say_of("rows with the same MatchCount", f"{counts['agree']:,} of {counts['cells']:,}")
