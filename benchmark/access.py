@@ -99,10 +99,10 @@ def results_access(user: User, slug: str, *, role: Role = Role.ANNOTATOR) -> Pro
 def run_access(user: User, slug: str, uid: str, *, role: Role = Role.ANNOTATOR) -> RunAccess:
     """A run whose results the user may see, `role` at least where something is to be changed."""
     access = results_access(user, slug, role=role)
-    found = _RUN(project=access.project.pk, uid=uid)
-    if not found:
+    runs = _RUN(project=access.project.pk, uid=uid)
+    if not runs:
         raise Http404
-    return RunAccess(access, found[0])
+    return RunAccess(access, runs[0])
 
 
 _RUN = Read[Run](
@@ -236,16 +236,17 @@ def _sees_corrections(access: ProjectAccess, study: str) -> bool:
 
 def _with_own_corrections(access: ProjectAccess, groups: EntrantsByGroup) -> EntrantsByGroup:
     """Return the entrants with the corrected scores that this member may see: admins have the reason for others."""
-    studies = {one.corrected.study for rows in groups.values() for one in rows if one.corrected}
+    studies = {entrant.corrected.study for rows in groups.values() for entrant in rows if entrant.corrected}
     if not studies:
         return groups
     if not access.at_least(Role.ADMIN):
-        return {group: [replace(one, corrected=None) for one in rows] for group, rows in groups.items()}
+        return {group: [replace(entrant, corrected=None) for entrant in rows] for group, rows in groups.items()}
     closed = unfinished_in(access.user, studies - {""})
     waiting = Correction(reason=STILL_ALIGNING)
     return {
         group: [
-            replace(one, corrected=waiting) if one.corrected and one.corrected.study in closed else one for one in rows
+            replace(entrant, corrected=waiting) if entrant.corrected and entrant.corrected.study in closed else entrant
+            for entrant in rows
         ]
         for group, rows in groups.items()
     }

@@ -73,7 +73,7 @@ class ChosenLeaderboard:
     @property
     def context(self) -> Context:
         """The names that templates read."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +100,7 @@ class ChosenComparison:
     @property
     def context(self) -> Context:
         """The names that templates read."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 def chosen_leaderboard(params: Mapping[str, str], access: ProjectAccess) -> ChosenLeaderboard | None:
@@ -114,8 +114,8 @@ def chosen_leaderboard(params: Mapping[str, str], access: ProjectAccess) -> Chos
     dataset = next((dataset for dataset in datasets if dataset.version == version), None)
     dataset = dataset or _version_of(params, access.project)
     ran = suites_with_runs(dataset)
-    shown = suite_to_show(dataset, ran)
-    suite = params["suite"] if params.get("suite") in ran else shown
+    default_suite = suite_to_show(dataset, ran)
+    suite = params["suite"] if params.get("suite") in ran else default_suite
     asked_format = params.get("form", "")
     answer_format = asked_format if asked_format in Form.values else answer_format_to_show(dataset, suite)
     every = params.get("runs") == "all"
@@ -127,7 +127,7 @@ def chosen_leaderboard(params: Mapping[str, str], access: ProjectAccess) -> Chos
     split = leaderboard.chosen.key if leaderboard.chosen else ""
     query = (
         {"version": dataset.version, "form": str(answer_format), "split": split}
-        | ({"suite": suite} if suite != shown else {})
+        | ({"suite": suite} if suite != default_suite else {})
         | ({"runs": "all"} if every else {})
         | conditions
     )
@@ -321,7 +321,7 @@ def chosen_gold(params: Mapping[str, str], access: ProjectAccess) -> ChosenGold 
         raise Http404(gettext_noop(f"There is no dimension {key!r}; there are {', '.join(figures.keys)}."))
     compared = [kind for kind in figures.kinds if kind in REFERENCE]
     asked = [kind for kind in figures.kinds if kind.value == params.get("kind")]
-    kind = next(iter([*asked, *(one for one in FIRST_SHOWN if one in compared), *compared]), None)
+    kind = next(iter([*asked, *(preferred for preferred in FIRST_SHOWN if preferred in compared), *compared]), None)
     return ChosenGold(access, datasets, labelling, figures, kind, figures.keys.index(key) if key else OVERALL)
 
 
@@ -330,7 +330,7 @@ def _labelled(params: Mapping[str, str], access: ProjectAccess) -> tuple[Sequenc
     Http404."""
     datasets = labelled_versions(access.project)
     version = params.get("version") or (str(datasets[0].version) if datasets else "")
-    dataset = next((one for one in datasets if str(one.version) == version), None)
+    dataset = next((candidate for candidate in datasets if str(candidate.version) == version), None)
     if datasets and dataset is None:
         raise Http404(gettext_noop("No finished run labelled that version of the gold."))
     labelling = labelling_of(dataset) if dataset else None

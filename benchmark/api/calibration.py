@@ -41,12 +41,17 @@ class Calibration(GenericAPIView):
     def get(self, request: Request, slug: str, study: str) -> Response:
         """The calibration report of every version of a judge that judged tables of the study: agreement with people,
         MatchCount by MatchCount, and every model's corrected scores. Admins who align no table of it any more."""
-        one = calibrated_study(request.user, slug, study)
+        alignment_study = calibrated_study(request.user, slug, study)
         read_query(request, Strict)
-        kept = reports_of(one)
+        kept = reports_of(alignment_study)
         judges = [judged_document(report, selection) for report, selection in kept.reports]
-        found = {"study": one.uid, "settled": kept.settled, "chosen": choice_document(one), "judges": judges}
-        return Response(CalibrationOut(found | words_document(one)).data)
+        document = {
+            "study": alignment_study.uid,
+            "settled": kept.settled,
+            "chosen": choice_document(alignment_study),
+            "judges": judges,
+        }
+        return Response(CalibrationOut(document | words_document(alignment_study)).data)
 
 
 class PanelOfJudges(GenericAPIView):
@@ -59,13 +64,13 @@ class PanelOfJudges(GenericAPIView):
     def get(self, request: Request, slug: str, study: str) -> Response:
         """All judges of the study together, beside people: each alone, their majority, and their vote weighted by
         calibration. Admins who align no table of it any more."""
-        one = calibrated_study(request.user, slug, study)
+        alignment_study = calibrated_study(request.user, slug, study)
         own = read_query(request, PanelFilter).get("own")
-        judges, _settled = calibrated(one)
+        judges, _settled = calibrated(alignment_study)
         if len(judges) < FEWEST:
             raise CannotBeDone(_FEW[422][1])
-        found = panel_document(panel_report(one, judges, apart=not own))
-        return Response(PanelOut(found | words_document(one)).data)
+        document = panel_document(panel_report(alignment_study, judges, apart=not own))
+        return Response(PanelOut(document | words_document(alignment_study)).data)
 
 
 class ChangeOfJudge(GenericAPIView):
@@ -78,16 +83,16 @@ class ChangeOfJudge(GenericAPIView):
     def get(self, request: Request, slug: str, study: str) -> Response:
         """What changes from one version of a judge to another, on all tables that both judged, aligned or not. Admins
         who align no table of the study any more."""
-        one = calibrated_study(request.user, slug, study)
+        alignment_study = calibrated_study(request.user, slug, study)
         asked = read_query(request, BridgeFilter)
-        judges, _settled = calibrated(one)
+        judges, _settled = calibrated(alignment_study)
         old, new = (_of_version(judges, asked[name]) for name in ("old", "new"))
-        return Response(BridgeOut(bridge_document(bridge_report(one, old, new))).data)
+        return Response(BridgeOut(bridge_document(bridge_report(alignment_study, old, new))).data)
 
 
 def _of_version(judges: list[StudyJudge], beginning: str) -> StudyJudge:
-    found = [judge for judge in judges if judge.version.startswith(beginning)]
-    if len(found) != 1:
-        count = "No judge" if not found else "More than one judge"
+    matches = [judge for judge in judges if judge.version.startswith(beginning)]
+    if len(matches) != 1:
+        count = "No judge" if not matches else "More than one judge"
         raise CannotBeDone(f"{count} of version {beginning} judged tables of this study.")
-    return found[0]
+    return matches[0]

@@ -30,5 +30,5 @@ class Sweep(GenericAPIView):
         chosen and why. That one, else the best, is tested against all others. Of a run of no sweep there are none."""
         runs = sweep_of(run_access(request.user, slug, run, role=Role.ADMIN).run)
         beside = read_query(request, SweepFilter).get("beside")
-        groups = [choosing_document(one) for one in choosings_of(runs, [beside] if beside else [])]
-        return Response(SweepOut({"runs": [one.uid for one in runs], "groups": groups}).data)
+        groups = [choosing_document(choosing) for choosing in choosings_of(runs, [beside] if beside else [])]
+        return Response(SweepOut({"runs": [sweep_run.uid for sweep_run in runs], "groups": groups}).data)

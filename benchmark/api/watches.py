@@ -36,7 +36,7 @@ class Watches(Listing):
         access = project_access(request.user, slug, role=Role.ADMIN)
         read_query(request, Strict)
         rows = AnchorWatch.objects.filter(project=access.project).select_related("run", "asked")
-        return self.answer([line_of_watch(one) for one in self.paginate_queryset(rows)], WatchOut)
+        return self.answer([line_of_watch(watch) for watch in self.paginate_queryset(rows)], WatchOut)
 
 
 class OneWatch(GenericAPIView):
@@ -51,5 +51,5 @@ class OneWatch(GenericAPIView):
         access = project_access(request.user, slug, role=Role.ADMIN)
         read_query(request, Strict)
         rows = AnchorWatch.objects.select_related("run__dataset", "run__judge", "asked")
-        one = get_object_or_404(rows, project=access.project, uid=watch)
-        return Response(WatchDetailOut(document_of_watch(report_of_watch(one, now=timezone.now()))).data)
+        anchor_watch = get_object_or_404(rows, project=access.project, uid=watch)
+        return Response(WatchDetailOut(document_of_watch(report_of_watch(anchor_watch, now=timezone.now()))).data)

@@ -63,7 +63,7 @@ class AskedAgain(Difference):
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Self:
         """Return the row that was kept; fields that an earlier version did not keep have their defaults."""
-        names = {one.name for one in fields(cls)}
+        names = {dataclass_field.name for dataclass_field in fields(cls)}
         return cls(**{name: value for name, value in kept.items() if name in names})
 
 
@@ -120,7 +120,7 @@ class Left:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Left:
-        names = {one.name for one in fields(cls)}
+        names = {dataclass_field.name for dataclass_field in fields(cls)}
         return cls(**{name: value for name, value in kept.items() if name in names and value is not None})
 
 
@@ -140,7 +140,7 @@ class ControlResults:
             group: {parse: [ControlRow.from_json(row) for row in of] for parse, of in by_parse.items()}
             for group, by_parse in kept["rows"].items()
         }
-        left = [Left.from_json(one) for one in kept["left"]]
+        left = [Left.from_json(row) for row in kept["left"]]
         return cls(rows=rows, methods=kept["methods"], left=left, unfinished=kept.get("unfinished", ()))
 
 
@@ -168,5 +168,5 @@ class MethodResults:
             }
             for name in ("rows", "parts")
         )
-        names = {one.name for one in fields(cls)} - {"rows", "parts"}
+        names = {dataclass_field.name for dataclass_field in fields(cls)} - {"rows", "parts"}
         return cls(rows=rows, parts=parts, **{name: value for name, value in kept.items() if name in names})

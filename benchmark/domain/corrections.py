@@ -42,7 +42,7 @@ class Correction:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Correction:
-        names = {one.name for one in fields(cls)}
+        names = {dataclass_field.name for dataclass_field in fields(cls)}
         return cls(**{name: value for name, value in kept.items() if name in names})
 
 
@@ -69,8 +69,10 @@ class CorrectedDifference:
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> CorrectedDifference:
         """Return the row that was kept; what it lacks is None."""
-        known: dict[str, Any] = {one.name: kept.get(one.name) for one in fields(cls)}
-        return cls(**known)
+        values: dict[str, Any] = {
+            dataclass_field.name: kept.get(dataclass_field.name) for dataclass_field in fields(cls)
+        }
+        return cls(**values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,17 +103,17 @@ class CorrectedComparison:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> CorrectedComparison:
-        names = {one.name for one in fields(cls)} - {"sides", "rows"}
-        known = {name: value for name, value in kept.items() if name in names}
+        names = {dataclass_field.name for dataclass_field in fields(cls)} - {"sides", "rows"}
+        values = {name: value for name, value in kept.items() if name in names}
         rows = [CorrectedDifference.from_json(row) for row in kept.get("rows", ())]
-        return cls(sides=[Correction.from_json(side) for side in kept["sides"]], rows=rows, **known)
+        return cls(sides=[Correction.from_json(side) for side in kept["sides"]], rows=rows, **values)
 
 
 def differing_told(p: float | None) -> str:
     """Return the warning that calibration of one model says nothing of another."""
-    shown = "p < 0.001" if p is not None and p < 0.001 else f"p = {p:.3f}"
+    p_value = "p < 0.001" if p is not None and p < 0.001 else f"p = {p:.3f}"
     return gettext_noop(
-        f"The judge's error differs by model ({shown}): calibration of one model must not be taken for another's. "
+        f"The judge's error differs by model ({p_value}): calibration of one model must not be taken for another's. "
         "Every corrected score here rests on the model's own tables."
     )
 
@@ -138,7 +140,7 @@ class CorrectedRow:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> CorrectedRow:
-        names = {one.name for one in fields(cls)}
+        names = {dataclass_field.name for dataclass_field in fields(cls)}
         return cls(**{name: value for name, value in kept.items() if name in names and value is not None})
 
 
@@ -159,12 +161,12 @@ class Corrections:
 
     def as_json(self) -> Json:
         """Return what is kept, where the group is a stage."""
-        kept = {one.name: plain(getattr(self, one.name)) for one in fields(self)}
+        kept = {dataclass_field.name: plain(getattr(self, dataclass_field.name)) for dataclass_field in fields(self)}
         return renamed(kept, {"group": "stage"})
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Corrections:
-        names = {one.name for one in fields(cls)} - {"rows"}
+        names = {dataclass_field.name for dataclass_field in fields(cls)} - {"rows"}
         rows = [CorrectedRow.from_json(row) for row in kept["rows"]]
-        known = renamed(kept, {"stage": "group"})
-        return cls(rows=rows, **{name: value for name, value in known.items() if name in names})
+        values = renamed(kept, {"stage": "group"})
+        return cls(rows=rows, **{name: value for name, value in values.items() if name in names})

@@ -56,24 +56,24 @@ def fit_items(scores: Floats, *, seed: int) -> ItemFit | None:
     """Return difficulty and discrimination of items by `scores`, shares from 0 to 1 of shape (models, items), nan where
     a model has none; None with fewer than FEWEST_MODELS models or FEWEST_ITEMS items, or where all models are alike.
     An item that no model has a score of has those that are usual."""
-    known = np.isfinite(scores)
+    scored = np.isfinite(scores)
     if scores.shape[0] < FEWEST_MODELS or scores.shape[1] < FEWEST_ITEMS:
         return None
     # items that models scored alike have the same fit: single answers of a corpus have a few hundred patterns
     patterns, which, counts = np.unique(
-        np.where(known, scores, UNKNOWN), axis=1, return_inverse=True, return_counts=True
+        np.where(scored, scores, UNKNOWN), axis=1, return_inverse=True, return_counts=True
     )
     weights = counts.astype(float)
-    known = patterns != UNKNOWN
-    values = np.where(known, patterns, 0.0)
-    ability = _elsewhere(values, known, weights)
+    scored = patterns != UNKNOWN
+    values = np.where(scored, patterns, 0.0)
+    ability = _elsewhere(values, scored, weights)
     if ability is None:
         return None
-    mean, cov = _posterior(values, known, ability, weights)
-    told = _told(*mean.T)
+    mean, cov = _posterior(values, scored, ability, weights)
+    estimates = _told(*mean.T)
     ends = _intervals(mean, cov, scores.shape[0] - 1, np.random.default_rng(seed))
     which = which.reshape(-1)
-    return ItemFit(told[0][which], ends[0][which], told[1][which], ends[1][which])
+    return ItemFit(estimates[0][which], ends[0][which], estimates[1][which], ends[1][which])
 
 
 def _intervals(mean: Floats, cov: Floats, freedom: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -95,10 +95,10 @@ def mean_by_model(scores: Floats, models: Sequence[int], count: int) -> Floats:
     (models, items), nan where it has no score. `models` has the number of the model of each row of `scores`, shape
     (times, items)."""
     of = np.asarray(models, dtype=int)
-    known, values = np.isfinite(scores), np.nan_to_num(scores)
+    scored, values = np.isfinite(scores), np.nan_to_num(scores)
     sums, counts = (np.zeros((count, scores.shape[1])) for _ in range(2))
     np.add.at(sums, of, values)
-    np.add.at(counts, of, known)
+    np.add.at(counts, of, scored)
     return ratios(sums, counts)
 
 
@@ -108,13 +108,13 @@ def _told(d: Floats, a: Floats) -> tuple[Floats, Floats]:
     return 1 - expit(d), expit(d + a) - expit(d - a)
 
 
-def _elsewhere(values: Floats, known: NDArray[np.bool_], weights: Floats) -> Floats | None:
+def _elsewhere(values: Floats, scored: NDArray[np.bool_], weights: Floats) -> Floats | None:
     """Return how good each model is on all items but one, as standardised log odds of its mean: shape (models, items);
     None where the models are alike. `weights` says how many items each one stands for."""
     from scipy.special import logit
 
     sums = (values * weights).sum(axis=1, keepdims=True) - values
-    counts = (known * weights).sum(axis=1, keepdims=True) - known
+    counts = (scored * weights).sum(axis=1, keepdims=True) - scored
     odds = logit((sums + 0.5) / (counts + 1.0))
     spread = odds.std(axis=0)
     if (spread < 1e-9).any():
@@ -123,38 +123,38 @@ def _elsewhere(values: Floats, known: NDArray[np.bool_], weights: Floats) -> Flo
     return standard
 
 
-def _posterior(values: Floats, known: NDArray[np.bool_], ability: Floats, weights: Floats) -> tuple[Floats, Floats]:
+def _posterior(values: Floats, scored: NDArray[np.bool_], ability: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """Return mean (J, 2) and covariance (J, 2, 2) of each item's intercept and slope; each stands for as many items as
     `weights` says."""
     from scipy.special import expit, logit
 
-    fractional = bool(((values > 0) & (values < 1))[known].any())
+    fractional = bool(((values > 0) & (values < 1))[scored].any())
     items = values.shape[1]
     basis = np.stack([np.ones_like(ability), ability], axis=2)  # (models, items, 2)
-    usual = float(logit((_mean(values, known, weights) + 0.01) / 1.02))
+    usual = float(logit((_mean(values, scored, weights) + 0.01) / 1.02))
     centre, spread, dispersion = np.array([usual, 0.5]), np.ones(2), 1.0
-    found = np.tile(centre, (items, 1))
+    coefficients = np.tile(centre, (items, 1))
     for _ in range(ROUNDS):
         prior = np.diag(1 / spread**2)
         for _ in range(STEPS):
-            share = expit(np.einsum("ijk,jk->ij", basis, found))
-            weight = np.where(known, share * (1 - share), 0.0) / dispersion
-            slope = np.einsum("ij,ijk->jk", np.where(known, values - share, 0.0) / dispersion, basis)
+            share = expit(np.einsum("ijk,jk->ij", basis, coefficients))
+            weight = np.where(scored, share * (1 - share), 0.0) / dispersion
+            slope = np.einsum("ij,ijk->jk", np.where(scored, values - share, 0.0) / dispersion, basis)
             bend = np.einsum("ij,ijk,ijl->jkl", weight, basis, basis)
-            step = np.linalg.solve(bend + prior, (slope - (found - centre) @ prior)[..., None])[..., 0]
-            found = found + np.clip(step, -2, 2)
+            step = np.linalg.solve(bend + prior, (slope - (coefficients - centre) @ prior)[..., None])[..., 0]
+            coefficients = coefficients + np.clip(step, -2, 2)
         cov = np.linalg.inv(bend + prior)
-        centre = np.average(found, axis=0, weights=weights)
-        variance = (found - centre) ** 2 + np.diagonal(cov, axis1=1, axis2=2)
+        centre = np.average(coefficients, axis=0, weights=weights)
+        variance = (coefficients - centre) ** 2 + np.diagonal(cov, axis1=1, axis2=2)
         spread = np.maximum(np.sqrt(np.average(variance, axis=0, weights=weights)), LEAST_SPREAD)
         if fractional:
-            free = (known * weights).sum() - np.einsum("jkl,jlk,j->", bend, cov, weights)
-            dispersion = _dispersion(values, share, known * weights, float(free))
-    return found, cov
+            free = (scored * weights).sum() - np.einsum("jkl,jlk,j->", bend, cov, weights)
+            dispersion = _dispersion(values, share, scored * weights, float(free))
+    return coefficients, cov
 
 
-def _mean(values: Floats, known: NDArray[np.bool_], weights: Floats) -> float:
-    return float((values * known * weights).sum() / max(1, (known * weights).sum()))
+def _mean(values: Floats, scored: NDArray[np.bool_], weights: Floats) -> float:
+    return float((values * scored * weights).sum() / max(1, (scored * weights).sum()))
 
 
 def _dispersion(values: Floats, share: Floats, weights: Floats, free: float) -> float:

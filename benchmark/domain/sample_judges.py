@@ -33,7 +33,9 @@ class SampleJudge:
         for at, row in enumerate(predictions):
             if ("p", at) in taken or self._draw("instead", *row[:2]) >= self.confuses:
                 continue
-            other = next((to for to, one in enumerate(gold) if one[0] == row[0] and ("g", to) not in taken), None)
+            other = next(
+                (to for to, gold_row in enumerate(gold) if gold_row[0] == row[0] and ("g", to) not in taken), None
+            )
             if other is not None:
                 taken.add(("g", other))
                 kept.append((at, other))
@@ -47,8 +49,8 @@ class SampleJudge:
 
 
 SAMPLE_JUDGES = {
-    one.name: one
-    for one in (
+    sample_judge.name: sample_judge
+    for sample_judge in (
         SampleJudge("sample-careful", misses=0.02, confuses=0.1),
         SampleJudge("sample-hasty", misses=0.15, confuses=0.4),
         SampleJudge("sample-literal", misses=0.3, confuses=0.05),

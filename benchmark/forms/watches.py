@@ -45,17 +45,17 @@ class WatchForm(forms.Form):
     def __init__(self, data: Mapping[str, Any] | None = None, *, run: Run) -> None:
         super().__init__(data)
         self.run = run
-        self.watchable = {one.key: one for one in watchable_of(run)}
-        self.fields["what"].choices = [(key, self._told(one)) for key, one in self.watchable.items()]
+        self.watchable = {watchable.key: watchable for watchable in watchable_of(run)}
+        self.fields["what"].choices = [(key, self._told(watchable)) for key, watchable in self.watchable.items()]
         self.fields["stories"].initial = max(FEWEST_ANCHORS, min(USUAL, int(run.params.get("stories", USUAL))))
         self.fields["stories"].help_text = str(self.fields["stories"].help_text).format(least=FEWEST_BASELINE)
 
-    def _told(self, one: Watchable) -> str:
-        if not one.judges:
-            step = suite_named(self.run.suite).step(one.step).label
-            return _("{model}: {step}").format(model=one.asked.name, step=_(step))
-        about = _("all models") if one.key == "judge" else one.models[0].name
-        return _("the judge {judge}, on the tables of {about}").format(judge=one.asked.name, about=about)
+    def _told(self, watchable: Watchable) -> str:
+        if not watchable.judges:
+            step = suite_named(self.run.suite).step(watchable.step).label
+            return _("{model}: {step}").format(model=watchable.asked.name, step=_(step))
+        about = _("all models") if watchable.key == "judge" else watchable.models[0].name
+        return _("the judge {judge}, on the tables of {about}").format(judge=watchable.asked.name, about=about)
 
     @property
     def plan(self) -> WatchPlan:

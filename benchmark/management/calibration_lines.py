@@ -39,11 +39,11 @@ def _judge(report: Mapping[str, Any], score: str, table: str) -> Iterator[str]:
     if report["caution"]:
         yield f"  {report['caution']}"
     overall = report["calibration"]["overall"]
-    known = f"{report['known']:,} of {overall['rows']:,}"
-    yield f"  rows with both verdicts: {known} in {report['aligned_tables']:,} tables"
+    with_verdicts = f"{report['known']:,} of {overall['rows']:,}"
+    yield f"  rows with both verdicts: {with_verdicts} in {report['aligned_tables']:,} tables"
     yield from _agreement(overall, table)
-    for model, told in report["corrected"].items():
-        f1 = told["scores"]["f1"]
+    for model, corrected in report["corrected"].items():
+        f1 = corrected["scores"]["f1"]
         alone = f"judge alone {_share(f1['judged'])}, people alone {_share(f1['human'])}"
         yield f"  {model}: {score} corrected {_figure(f1)}, {alone}"
 
@@ -57,9 +57,9 @@ def _agreement(of: Mapping[str, Any], table: str) -> Iterator[str]:
 
 def _panel(document: Mapping[str, Any]) -> Iterator[str]:
     yield f"tables that people aligned and all judged: {document['tables']:,}"
-    for one in document["judges"].values():
-        yield f"{one['judge']}, family {one['family'] or 'unknown'}, left out of {one['left_out']:,} tables"
-        yield from _agreement(one["agreement"], document["table"])
+    for judge in document["judges"].values():
+        yield f"{judge['judge']}, family {judge['family'] or 'unknown'}, left out of {judge['left_out']:,} tables"
+        yield from _agreement(judge["agreement"], document["table"])
     for name in ("majority", "weighted"):
         yield name
         yield from _agreement(document[name], document["table"])
@@ -69,12 +69,12 @@ def _bridge(document: Mapping[str, Any]) -> Iterator[str]:
     order = {True: "the order changes", False: "the order stays", None: "whether the order changes cannot be told"}
     yield f"{document['old']['judge']} to {document['new']['judge']}, over {document['tables']:,} tables"
     yield order[document["reordered"]]
-    for one in document["models"]:
-        before, after = one["silent"]
-        p = "" if one["p"] is None else f", p {one['p']:.4f}"
-        scores = f"{_share(one['old']['value'])} to {_share(one['new']['value'])}"
-        yield f"  {one['model']}: {scores}, {_figure(one['change'])}{p}"
-        yield f"    rows without a verdict: {before:,} before, {after:,} after, of {one['rows']:,}"
+    for model in document["models"]:
+        before, after = model["silent"]
+        p = "" if model["p"] is None else f", p {model['p']:.4f}"
+        scores = f"{_share(model['old']['value'])} to {_share(model['new']['value'])}"
+        yield f"  {model['model']}: {scores}, {_figure(model['change'])}{p}"
+        yield f"    rows without a verdict: {before:,} before, {after:,} after, of {model['rows']:,}"
     yield f"rows on which both have a verdict: {document['rows']:,}, the same {_figure(document['same'])}"
 
 

@@ -62,9 +62,9 @@ class Put:
 
     def messages(self, *texts: str, system: str | None = None) -> tuple[Message, ...]:
         """Return the prompt: turns of user and model that take turns, after the system prompt or another one."""
-        told = self.system if system is None else system
+        system_prompt = self.system if system is None else system
         roles = ("user", "assistant")
-        first = (Message("system", told),) if told else ()
+        first = (Message("system", system_prompt),) if system_prompt else ()
         return (*first, *(Message(roles[at % 2], text) for at, text in enumerate(texts)))
 
     def asked(self, *texts: str) -> tuple[Message, ...]:

@@ -60,7 +60,7 @@ def request_by(
     Where the model's earlier answers leave nothing to ask, nothing is sent: the answer is known to be `unasked`, or
     what the method's released code has in its place.
     """
-    own, known = {step.key for step in method.steps}, None
+    own, answer = {step.key for step in method.steps}, None
     try:
         if question.step in own and method.ask is not None:
             messages = method.ask(question.step, put, question.answers)
@@ -69,14 +69,14 @@ def request_by(
         else:  # a baseline computes its answer and has no earlier one
             messages = put.messages(put.question)
     except NothingToAsk as error:
-        messages, known = put.messages(f"(Nothing is asked. The answer {error}.)"), unasked or error.answer
+        messages, answer = put.messages(f"(Nothing is asked. The answer {error}.)"), unasked or error.answer
     return Request(
         messages=tuple(messages),
         max_tokens=tokens or question.settings["max_tokens"],
         temperature=0.0,
         seed=question.settings["seed"],
         task=task,
-        known=known,
+        known=answer,
     )
 
 

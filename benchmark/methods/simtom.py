@@ -31,8 +31,8 @@ _YOU = {
 
 
 def _ask(step: str, put: Put, earlier: Earlier) -> Sequence[Message]:
-    wanted = _KNOWN[put.language].format(person=put.people[0]) if put.people else _RETELL[put.language]
-    return put.messages(f"{put.story}\n\n{wanted}")
+    instruction = _KNOWN[put.language].format(person=put.people[0]) if put.people else _RETELL[put.language]
+    return put.messages(f"{put.story}\n\n{instruction}")
 
 
 def _answer(put: Put, earlier: Earlier) -> Sequence[Message]:

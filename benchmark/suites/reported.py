@@ -37,8 +37,8 @@ PROMPTS, ASKING, UNCERTAINTY = "Prompts", "Asking", "Uncertainty"
 """Headings of the paragraphs that every suite has; a suite that does not place them itself has them at the end."""
 
 
-def asked_by(method: str, prompt_set: str, told: str = "") -> tuple[str, str]:
-    """Return the section on the prompts of a question suite: its method in words, and how what it is about is
-    `told`."""
-    how = f"{method}, {told}" if told else method
+def asked_by(method: str, prompt_set: str, presentation: str = "") -> tuple[str, str]:
+    """Return the section on the prompts of a question suite: its method, and the `presentation` of what it is
+    about, both in words."""
+    how = f"{method}, {presentation}" if presentation else method
     return PROMPTS, f"Questions were asked by the method {how}; the wording is Credence’s own (set {prompt_set})."

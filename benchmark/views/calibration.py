@@ -110,12 +110,15 @@ def _page(slug: str, study: AlignmentStudy, kept: StudyReports, chosen: Chosen) 
         },
         "ranking": page_table(JUDGES, ranking, href=no_link, files=files_of("table", JUDGES, address)),
         "judge": judge,
-        "gone": bool(study.judge_version) and all(one.version != study.judge_version for one in kept.judges),
+        "gone": bool(study.judge_version) and all(brief.version != study.judge_version for brief in kept.judges),
         "selection": selection,
         "accepted": accepted_of(study),
         "human_counts": [
-            (one, one.rows > 0 or not one.count.isdecimal() or int(one.count) <= study.most_links)
-            for one in report.calibration.human_counts
+            (
+                count_share,
+                count_share.rows > 0 or not count_share.count.isdecimal() or int(count_share.count) <= study.most_links,
+            )
+            for count_share in report.calibration.human_counts
         ],
         "reason": study.judge_reason if judge.version == study.judge_version else "",
         "longest": LONGEST_REASON,
@@ -133,11 +136,11 @@ def rows(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         return redirect("benchmark:calibration", slug, uid)
     judge = _chosen(request.GET.get("judge", ""), study, kept)[0].judge
     judges, settled = calibrated(study, only=judge.version)
-    tables = [table for one in judges for table in one.joined.tables]
-    found = rows_of(tables, settled, _kept(request))
-    page = Paginator(found, PAGE).get_page(request.GET.get("page"))
+    tables = [table for study_judge in judges for table in study_judge.joined.tables]
+    disputed = rows_of(tables, settled, _kept(request))
+    page = Paginator(disputed, PAGE).get_page(request.GET.get("page"))
     query = urlencode([(key, value) for key, value in request.GET.items() if key != "page"])
-    context = {"study": study, "judge": judge, "page": page, "rows": len(found), "query": query}
+    context = {"study": study, "judge": judge, "page": page, "rows": len(disputed), "query": query}
     return render(request, "benchmark/calibration/rows.html", access.context | context)
 
 
@@ -172,7 +175,7 @@ def study_for_admins(request: HttpRequest, slug: str, uid: str) -> tuple[Project
 
 def _choice_kept(request: HttpRequest, study: AlignmentStudy, judges: list[JudgeBrief], given: dict[str, str]) -> bool:
     """Keep the choice, and say so; else say why not. Who is told of another choice has `seen` it then."""
-    judge = next((one for one in judges if one.version == given["judge"]), None)
+    judge = next((brief for brief in judges if brief.version == given["judge"]), None)
     if judge is None:
         messages.error(request, _("No judge of that version judged tables of this study."))
         return False
@@ -199,13 +202,13 @@ def _chosen(version: str, study: AlignmentStudy, kept: StudyReports, *, strict: 
     judged most of the aligned tables, the one that agrees most with people. Raises Http404 for one that is not there,
     where that is `strict`."""
     if version:
-        if found := next((one for one in kept.reports if one[0].judge.version == version), None):
-            return found
+        if chosen := next((pair for pair in kept.reports if pair[0].judge.version == version), None):
+            return chosen
         if strict:
             raise Http404(_("No judge of that version judged tables of this study."))
 
-    def rank(one: tuple[CalibrationReport, Selection]) -> tuple[bool, bool, int, float]:
-        judge, agreement = one[0].judge, one[0].calibration.overall.by_story.value
+    def rank(pair: tuple[CalibrationReport, Selection]) -> tuple[bool, bool, int, float]:
+        judge, agreement = pair[0].judge, pair[0].calibration.overall.by_story.value
         return judge.version == study.judge_version, judge.compared_rows > 0, judge.tables, agreement or 0.0
 
     return max(kept.reports, key=rank)
@@ -230,13 +233,13 @@ def _kept(request: HttpRequest) -> Callable[[Table, JudgedRow], bool]:
 
 
 def _report(report: CalibrationReport, here: str, words: CalibrationWords) -> dict[str, Any]:
-    found, overall = report.calibration, report.calibration.overall
+    measured, overall = report.calibration, report.calibration.overall
     names = {
-        "category": (_("Agreement by category"), found.by_category),
-        "model": (_("Agreement by evaluated model"), found.by_model),
-        "role": (_("Agreement by actor role"), found.by_role),
-        "order": (_("Agreement by order"), found.by_order if any(found.by_order) else {}),
-        "side": (_("Agreement by table"), found.by_side),
+        "category": (_("Agreement by category"), measured.by_category),
+        "model": (_("Agreement by evaluated model"), measured.by_model),
+        "role": (_("Agreement by actor role"), measured.by_role),
+        "order": (_("Agreement by order"), measured.by_order if any(measured.by_order) else {}),
+        "side": (_("Agreement by table"), measured.by_side),
     }
     groups = [(key, title, of) for key, (title, of) in names.items() if of]
     return {
@@ -248,7 +251,7 @@ def _report(report: CalibrationReport, here: str, words: CalibrationWords) -> di
         "units": words.units,
         "charts": [_scores(report, words), *(_agreements(title, of) for _key, title, of in groups)],
         "groups": [(title, _grouped(key, each, here, words)) for key, title, each in groups],
-        "confusion": _confusion(found.confusion),
+        "confusion": _confusion(measured.confusion),
         "narrow": NARROW,
     }
 
@@ -300,11 +303,11 @@ def _agreements(title: str, of: Mapping[str, Agreement]) -> Any:
     rows = [
         Row(
             label=name,
-            first=_estimate(one.by_story),
-            bounds=one.by_story.bounds,
-            n=counted(one.tables, "table"),
+            first=_estimate(agreement.by_story),
+            bounds=agreement.by_story.bounds,
+            n=counted(agreement.tables, "table"),
         )
-        for name, one in of.items()
+        for name, agreement in of.items()
     ]
     return dot_chart(title, rows, notation=PERCENT, holds=(1.0,), heads=(_("Agreement"),))
 
@@ -314,13 +317,13 @@ def _scores(report: CalibrationReport, words: CalibrationWords) -> Any:
     units = in_language(words.units)
     rows = [
         Row(
-            label=one.model,
-            first=_corrected(one.f1),
-            second=_estimate(one.alone),
-            bounds=one.f1.bounds,
-            n=_("{n} aligned {units}").format(n=one.f1.aligned, units=units),
+            label=model.model,
+            first=_corrected(model.f1),
+            second=_estimate(model.alone),
+            bounds=model.f1.bounds,
+            n=_("{n} aligned {units}").format(n=model.f1.aligned, units=units),
         )
-        for one in report.models
+        for model in report.models
     ]
     heads = _("Corrected"), _("Judge alone")
     return dot_chart(in_language(words.title), rows, notation=PERCENT, heads=heads, noun=in_language(words.score))
@@ -335,5 +338,7 @@ def _confusion(cells: Mapping[tuple[str, str], int]) -> dict[str, Any]:
     down, across = (sorted({cell[at] for cell in cells}) for at in range(2))
     return {
         "across": across,
-        "rows": [(one, [(other, cells.get((one, other), 0)) for other in across]) for one in down],
+        "rows": [
+            (by_people, [(by_judge, cells.get((by_people, by_judge), 0)) for by_judge in across]) for by_people in down
+        ],
     }

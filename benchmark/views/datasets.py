@@ -106,8 +106,8 @@ def present(request: HttpRequest, slug: str) -> HttpResponse:
     if read.waiting:
         return read.waiting
     newest = access.project.datasets.filter(suite="").only("version", "digest", "project").first()
-    told = {"settled": has_settled_stories(access.project), "same": read.version, "newest": newest}
-    return render(request, "benchmark/datasets/_present.html", access.context | told)
+    gold_context = {"settled": has_settled_stories(access.project), "same": read.version, "newest": newest}
+    return render(request, "benchmark/datasets/_present.html", access.context | gold_context)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +173,8 @@ def import_copy(request: HttpRequest, slug: str, suite: str) -> HttpResponse:
 def _checked(request: HttpRequest, access: ProjectAccess, suite: Suite, form: CopyForm) -> HttpResponse:
     """Say what a copy holds and which version has it already. Raises BadImport."""
     copy = copy_in_archive(suite, form.cleaned_data["file"], form.options)
-    told = _about(copy.told, suite) | {"same": copy.kept_in(access.project)}
-    return _import_page(request, access.context | {"form": form, "suite": suite, "told": told})
+    contents = _about(copy.told, suite) | {"same": copy.kept_in(access.project)}
+    return _import_page(request, access.context | {"form": form, "suite": suite, "told": contents})
 
 
 def _import_page(request: HttpRequest, context: Context) -> HttpResponse:
@@ -191,23 +191,23 @@ def _import(request: HttpRequest, access: ProjectAccess, suite: Suite, form: Cop
 def dataset(request: HttpRequest, slug: str, version: int) -> HttpResponse:
     """One version: what it holds, where it came from, and what is odd in it."""
     access = project_access(request.user, slug, role=Role.EXPERT)
-    shown = dataset_of(access, version)
-    suite = suites().get(shown.suite)
+    dataset_version = dataset_of(access, version)
+    suite = suites().get(dataset_version.suite)
     context = {
-        "dataset": shown,
+        "dataset": dataset_version,
         "suite": suite,
-        "told": _about(contents_of(shown), suite),
-        "options": dict(_options(shown, suite)),
-        "runs": shown.runs.originals().count(),
+        "told": _about(contents_of(dataset_version), suite),
+        "options": dict(_options(dataset_version, suite)),
+        "runs": dataset_version.runs.originals().count(),
     }
     return render(request, "benchmark/datasets/dataset.html", access.context | context)
 
 
-def _about(told: Json, suite: Suite | None) -> Context:
+def _about(contents: Json, suite: Suite | None) -> Context:
     """What a copy or a version holds, as the page shows it: of many problems the first."""
-    problems = told["problems"]
+    problems = contents["problems"]
     nouns = (suite.noun[1], suite.cluster[1]) if suite else suite_of_gold().noun[1:] * 2
-    return told | {
+    return contents | {
         "problems": None if problems is None else problems[:MOST_CHANGES],
         "problems_count": len(problems or ()),
         "nouns": nouns,
@@ -215,9 +215,9 @@ def _about(told: Json, suite: Suite | None) -> Context:
     }
 
 
-def _options(shown: Dataset, suite: Suite | None) -> Iterator[tuple[str, str]]:
+def _options(dataset_version: Dataset, suite: Suite | None) -> Iterator[tuple[str, str]]:
     """Say how a copy was read: (what is chosen, the choice)."""
-    chosen = shown.origin.get("options", {})
+    chosen = dataset_version.origin.get("options", {})
     for setting in suite.load_options if suite else ():
         if setting.name in chosen:
             yield setting.label, setting.in_words(chosen[setting.name])

@@ -85,7 +85,7 @@ class PageCell:
     def chips(self) -> list[dict[str, Any]]:
         first = shuffled([self.doubt.gold, self.doubt.proposed], self.id)
         values = [*first, *(value for value in self.dimension.values if value not in first)]
-        meanings = {one.value: one.meaning for one in self.dimension.labels}
+        meanings = {label.value: label.meaning for label in self.dimension.labels}
         return [
             {
                 "label": value,
@@ -101,15 +101,15 @@ class PageCell:
 
 def _cells(chosen: ChosenDoubts, doubts: list[DoubtfulCell]) -> list[PageCell]:
     schema, user = chosen.dataset.schema, chosen.access.user
-    voted = adjudication_queue.voted_on(user, [one.proposition.pk for one in doubts])
+    voted = adjudication_queue.voted_on(user, [doubt.proposition.pk for doubt in doubts])
     return [
         PageCell(
-            one,
-            schema[one.dimension],
-            (one.proposition.pk, one.dimension) in voted,
-            one.look is not None and not one.waits and one.look.by_id == user.pk,
+            doubt,
+            schema[doubt.dimension],
+            (doubt.proposition.pk, doubt.dimension) in voted,
+            doubt.look is not None and not doubt.waits and doubt.look.by_id == user.pk,
         )
-        for one in doubts
+        for doubt in doubts
     ]
 
 
@@ -157,13 +157,15 @@ def second_look(request: HttpRequest, slug: str) -> HttpResponse:
     waiting = [cell for cell in _cells(chosen, chosen.gold.waiting) if cell.for_me]
     named = [cell for cell in _cells(chosen, list(chosen.gold.cells)) if cell.id == request.GET.get("cell")]
     others = [cell for cell in waiting if cell not in named]
-    shown = [*named, *_following(others, request.GET.get("after", ""))][:A_PAGE]
-    stories = {cell.doubt.proposition.table.story_id: cell.doubt.proposition.table.story for cell in shown}
+    cells = [*named, *_following(others, request.GET.get("after", ""))][:A_PAGE]
+    stories = {cell.doubt.proposition.table.story_id: cell.doubt.proposition.table.story for cell in cells}
     taken = claims.claim(by=chosen.access.user, project=chosen.access.project, stories=stories, now=timezone.now())
-    free = [cell for cell in shown if cell.doubt.proposition.table.story_id not in taken]
+    free = [cell for cell in cells if cell.doubt.proposition.table.story_id not in taken]
     if not free:
-        told = _("Other experts look at what is left.") if taken else _("No doubtful cell is left for you to look at.")
-        messages.info(request, told)
+        sentence = (
+            _("Other experts look at what is left.") if taken else _("No doubtful cell is left for you to look at.")
+        )
+        messages.info(request, sentence)
         return redirect(f"{reverse('benchmark:doubtful', args=[slug])}?{chosen.query}")
     context = {
         "cells": free,
@@ -215,16 +217,16 @@ def save_looks(request: HttpRequest, slug: str) -> JsonResponse:
     chosen = _shown(request, slug)
 
     def save(posted: DecisionsIn) -> dict[str, Any]:
-        doubts = [_doubt(chosen, one) for one in posted.changes]
+        doubts = [_doubt(chosen, change) for change in posted.changes]
         for story in {cell.proposition.table.story for cell in doubts}:
             claims.keep_up(by=chosen.access.user, story=story, now=timezone.now())
-        for one, cell in zip(posted.changes, doubts, strict=True):
-            _look(chosen, cell, {name: value for name, value in one.decision.items() if name != "error_tag"})
-        shown = _fragments(request, slug, posted.changes)
+        for change, cell in zip(posted.changes, doubts, strict=True):
+            _look(chosen, cell, {name: value for name, value in change.decision.items() if name != "error_tag"})
+        fragments = _fragments(request, slug, posted.changes)
         return {
             "saved": [
-                cell | {"idempotency_key": one.idempotency_key, "changed_at": one.changed_at.isoformat()}
-                for one, cell in zip(posted.changes, shown, strict=True)
+                cell | {"idempotency_key": change.idempotency_key, "changed_at": change.changed_at.isoformat()}
+                for change, cell in zip(posted.changes, fragments, strict=True)
             ],
             "warnings": {},
         }
@@ -232,14 +234,14 @@ def save_looks(request: HttpRequest, slug: str) -> JsonResponse:
     return saved(request, DecisionsIn, save, made=_("made these decisions"), refused=AdjudicationRefused)
 
 
-def _look(chosen: ChosenDoubts, cell: DoubtfulCell, said: dict[str, Any]) -> SecondLook:
+def _look(chosen: ChosenDoubts, cell: DoubtfulCell, decision: dict[str, Any]) -> SecondLook:
     return look_again(
         by=chosen.access.user,
         labelling=chosen.labelling,
         proposition=cell.proposition,
         dimension=cell.dimension,
         now=timezone.now(),
-        **said,
+        **decision,
     )
 
 
@@ -252,16 +254,18 @@ def _doubt(chosen: ChosenDoubts, named: CellIn) -> DoubtfulCell:
 
 def _fragments(request: HttpRequest, slug: str, named: Any) -> list[dict[str, str]]:
     chosen = _shown(request, slug)
-    shown = {(cell.doubt.proposition.uid, cell.dimension.key): cell for cell in _cells(chosen, list(chosen.gold.cells))}
+    cells_by_key = {
+        (cell.doubt.proposition.uid, cell.dimension.key): cell for cell in _cells(chosen, list(chosen.gold.cells))
+    }
     return [
         {
-            "proposition": one.proposition,
-            "dimension": one.dimension,
+            "proposition": named_cell.proposition,
+            "dimension": named_cell.dimension,
             "html": _fragment(request, chosen, cell)
-            if (cell := shown.get((one.proposition, one.dimension))) is not None
+            if (cell := cells_by_key.get((named_cell.proposition, named_cell.dimension))) is not None
             else "",
         }
-        for one in named
+        for named_cell in named
     ]
 
 
@@ -278,8 +282,8 @@ def undo_looks(request: HttpRequest, slug: str) -> JsonResponse:
         return JsonResponse({"undo": _last(chosen)})
 
     def undo(posted: TakenBack) -> dict[str, Any]:
-        for one in posted.cells:
-            cell = _doubt(chosen, one)
+        for named_cell in posted.cells:
+            cell = _doubt(chosen, named_cell)
             take_back(by=chosen.access.user, proposition=cell.proposition, dimension=cell.dimension, now=timezone.now())
         return {"cells": _fragments(request, slug, posted.cells)}
 
@@ -320,7 +324,7 @@ def doubtful_cell(request: HttpRequest, slug: str, proposition: str, dimension: 
 
 def _cell_named(chosen: ChosenDoubts, proposition: str, dimension: str) -> PageCell | None:
     cells = _cells(chosen, list(chosen.gold.cells))
-    named = [one for one in cells if (one.doubt.proposition.uid, one.dimension.key) == (proposition, dimension)]
+    named = [cell for cell in cells if (cell.doubt.proposition.uid, cell.dimension.key) == (proposition, dimension)]
     if not named or named[0].doubt.proposition.table.story_id in unfinished(chosen.access):
         return None
     return named[0]

@@ -92,7 +92,7 @@ def _parts(chosen: ChosenGold) -> Context:
         "tabs": [(NAMES[kind], chosen.query(kind=kind.value), kind == chosen.kind) for kind in kinds],
         "verdict": _verdict(chosen),
         "sections": [
-            (name, charts[name], [tables[one] for one in SECTIONS[name] if one in tables])
+            (name, charts[name], [tables[table_name] for table_name in SECTIONS[name] if table_name in tables])
             for name in SECTIONS
             if name == "kinds" or charts[name]
         ],
@@ -143,8 +143,8 @@ def _chart(chosen: ChosenGold) -> DotChart | None:
 
 def _verdict(chosen: ChosenGold) -> str:
     """Say whether ranks change, and who has no part in them."""
-    told = _order_told(chosen)
-    return f"{told} {_(UNRANKED_TOLD)}" if told and chosen.figures.unranked else told
+    verdict = _order_told(chosen)
+    return f"{verdict} {_(UNRANKED_TOLD)}" if verdict and chosen.figures.unranked else verdict
 
 
 def _order_told(chosen: ChosenGold) -> str:
@@ -154,9 +154,9 @@ def _order_told(chosen: ChosenGold) -> str:
     value, ends = order.tau["value"], order.tau["interval"]
     if value is None:
         return _("Whether ranks change cannot be told.")
-    told = f"{value:.2f}" + (f" [{ends[0]:.2f}, {ends[1]:.2f}]" if ends else "")
+    tau = f"{value:.2f}" + (f" [{ends[0]:.2f}, {ends[1]:.2f}]" if ends else "")
     if not order.swaps:
-        return _("Ranks do not change: Kendall’s τ {tau}, {count} models.").format(tau=told, count=len(order.models))
+        return _("Ranks do not change: Kendall’s τ {tau}, {count} models.").format(tau=tau, count=len(order.models))
     certain = [swap for swap in order.swaps if (of := swap.shift["interval"]) and not of[0] <= 0 <= of[1]]
     pairs = ", ".join(f"{swap.first} / {swap.second}" for swap in order.swaps[:3])
     text = (
@@ -164,13 +164,13 @@ def _order_told(chosen: ChosenGold) -> str:
         if certain
         else _("{pairs} swap, which chance can do: Kendall’s τ {tau}.")
     )
-    return text.format(pairs=pairs, tau=told)
+    return text.format(pairs=pairs, tau=tau)
 
 
 def _moves_chart(chosen: ChosenGold) -> DotChart | None:
     """How many labels moved from the suggestion to the majority, and how many went to an expert, by dimension."""
-    figures, shown = chosen.figures, (Move.TO_MAJORITY, Move.UNDECIDED)
-    if not any(figures.moves[OVERALL][move].cells for move in shown):
+    figures, drawn_moves = chosen.figures, (Move.TO_MAJORITY, Move.UNDECIDED)
+    if not any(figures.moves[OVERALL][move].cells for move in drawn_moves):
         return None
     rows = [
         Row(
@@ -193,13 +193,13 @@ def _key(figures: GoldFigures, at: int) -> str:
 
 def _ceiling_chart(chosen: ChosenGold) -> DotChart | None:
     """Annotators who are left out and models in their places, by all votes and by blind ones."""
-    found, blind = (chosen.figures.ceilings[votes][chosen.dimension] for votes in (ALL_VOTES, BLIND_VOTES))
-    if found.people["value"] is None:
+    ceiling, blind = (chosen.figures.ceilings[votes][chosen.dimension] for votes in (ALL_VOTES, BLIND_VOTES))
+    if ceiling.people["value"] is None:
         return None
-    places = counted(found.cells, "place")
-    rows = [Row(label=_(LEFT_OUT), first=dict(found.people), second=dict(blind.people), n=places)]
+    places = counted(ceiling.cells, "place")
+    rows = [Row(label=_(LEFT_OUT), first=dict(ceiling.people), second=dict(blind.people), n=places)]
     rows += [
-        Row(label=name, first=dict(found.models[name].score), second=dict(blind.models[name].score), n=places)
+        Row(label=name, first=dict(ceiling.models[name].score), second=dict(blind.models[name].score), n=places)
         for name in in_order(chosen.figures.scores[OVERALL])
     ]
     unit = _("Right by the votes of others (%), lines are 95 % intervals over stories")
@@ -209,17 +209,17 @@ def _ceiling_chart(chosen: ChosenGold) -> DotChart | None:
 def _standing_in_chart(chosen: ChosenGold) -> DotChart | None:
     """How often each model is at least as near to the other annotators as the one in whose place it stands: by blind
     votes, or, without any, by those that may be."""
-    votes, found = next(
+    votes, by_model = next(
         ((votes, of) for votes, of in chosen.figures.standing_in.items() if any(map(_tested, of.values()))), ("", {})
     )
     rows = [
         Row(
             label=model,
-            first=dict(found[model].advantage),
-            n=counted(found[model].advantage["n"], "place"),
+            first=dict(by_model[model].advantage),
+            n=counted(by_model[model].advantage["n"], "place"),
         )
         for model in in_order(chosen.figures.scores[OVERALL])
-        if model in found and _tested(found[model])
+        if model in by_model and _tested(by_model[model])
     ]
     if not rows:
         return None
@@ -229,8 +229,8 @@ def _standing_in_chart(chosen: ChosenGold) -> DotChart | None:
     return dot_chart(title, rows, notation=PERCENT, heads=(head,), unit=unit)
 
 
-def _tested(found: StandingIn) -> bool:
-    return found.advantage["value"] is not None
+def _tested(result: StandingIn) -> bool:
+    return result.advantage["value"] is not None
 
 
 @require_GET
@@ -260,7 +260,7 @@ def gold_kinds_cells(request: HttpRequest, slug: str) -> HttpResponse:
     show = request.GET.get("show", "")
     show = show if show in WHICH else next(iter(WHICH))
     closed = closed_to(access, dataset=chosen.dataset)
-    found = rows_of(
+    cell_rows = rows_of(
         chosen.labelling,
         kind=chosen.kind or Kind.ALL,
         dimension=chosen.dimension,
@@ -268,7 +268,7 @@ def gold_kinds_cells(request: HttpRequest, slug: str) -> HttpResponse:
         show=show,
         closed=closed,
     )
-    page = Paginator(found, PAGE).get_page(request.GET.get("page"))
+    page = Paginator(cell_rows, PAGE).get_page(request.GET.get("page"))
     context = {
         "chosen": chosen,
         "key": "" if chosen.dimension == OVERALL else chosen.figures.keys[chosen.dimension],
@@ -278,7 +278,7 @@ def gold_kinds_cells(request: HttpRequest, slug: str) -> HttpResponse:
         "models": chosen.figures.models,
         "which": [(key, title, key == show) for key, title in WHICH.items()],
         "page": page,
-        "rows": found.opened(page),
+        "rows": cell_rows.opened(page),
         "query": chosen.query(model=model, show=show),
         "back": chosen.query(),
     }

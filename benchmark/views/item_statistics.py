@@ -56,7 +56,7 @@ def items_apart(request: HttpRequest, slug: str) -> HttpResponse:
         "noun": suite_named(chosen.suite).noun,
         "withheld": chosen.leaderboard.withheld,
         "group": group,
-        "groups": [(one, group_named(one).title) for one in groups],
+        "groups": [(key, group_named(key).title) for key in groups],
     }
     if group:
         context |= _shown(request, access, chosen, group)

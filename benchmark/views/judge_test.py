@@ -30,8 +30,8 @@ def judge_test(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         except RunRefused as error:
             messages.error(request, str(error))
         else:
-            told = ngettext("{calls} call will test the judge.", "{calls} calls will test the judge.", int(calls))
-            messages.success(request, told.format(calls=f"{int(calls):,}"))
+            sentence = ngettext("{calls} call will test the judge.", "{calls} calls will test the judge.", int(calls))
+            messages.success(request, sentence.format(calls=f"{int(calls):,}"))
         return redirect("benchmark:judge_test", slug, uid)
     test = (
         current_test(access.run) if judged_at(access.run) else None

@@ -223,8 +223,8 @@ def _other(request: HttpRequest, other: OtherRanking) -> Elsewhere:
     """Return the rows that are in another ranking, and its address."""
     names = {field: other.within[field] for field in CONDITIONS if field in other.within}
     params = {name: value for name, value in request.GET.items() if name not in (*CONDITIONS, "sort")}
-    models, told = ", ".join(dict.fromkeys(other.models)), " · ".join(names.values())
-    return Elsewhere(other.rows, models, told, urlencode(params | names))
+    models, conditions = ", ".join(dict.fromkeys(other.models)), " · ".join(names.values())
+    return Elsewhere(other.rows, models, conditions, urlencode(params | names))
 
 
 def _kept(request: HttpRequest) -> str:

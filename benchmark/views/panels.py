@@ -32,7 +32,11 @@ def panel(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     access, study = study_for_admins(request, slug, uid)
     judges = briefs_of(study)
     chosen = _ticked(request, judges)
-    context: dict[str, Any] = {"study": study, "judges": [(one, one in chosen) for one in judges], "fewest": FEWEST}
+    context: dict[str, Any] = {
+        "study": study,
+        "judges": [(brief, brief in chosen) for brief in judges],
+        "fewest": FEWEST,
+    }
     context["origin"] = _origin(study)
     if len(chosen) >= FEWEST:
         report = kept_panel(study, chosen, apart="own" not in request.GET)
@@ -59,12 +63,12 @@ def panel_file(request: HttpRequest, slug: str, uid: str, table: str, data: str)
 def _ticked(request: HttpRequest, judges: list[JudgeBrief]) -> list[JudgeBrief]:
     """The judges that are ticked, all where none is."""
     ticked = request.GET.getlist("judge")
-    return [one for one in judges if one.version in ticked] if ticked else judges
+    return [brief for brief in judges if brief.version in ticked] if ticked else judges
 
 
 def _query(request: HttpRequest, chosen: list[JudgeBrief]) -> str:
     own = [("own", "1")] if "own" in request.GET else []
-    return urlencode([*(("judge", one.version) for one in chosen), *own])
+    return urlencode([*(("judge", brief.version) for brief in chosen), *own])
 
 
 def _file(view: str, slug: str, uid: str, query: str, _kind: str, name: str, suffix: str) -> str:
@@ -72,14 +76,14 @@ def _file(view: str, slug: str, uid: str, query: str, _kind: str, name: str, suf
 
 
 def _panel(report: PanelReport, words: CalibrationWords) -> dict[str, Any]:
-    columns = [(one.judge.name, report.panel.columns[one.judge.version]) for one in report.judges]
+    columns = [(member.judge.name, report.panel.columns[member.judge.version]) for member in report.judges]
     columns += [(in_language(name), of) for name, of in votes_of(report)]
     return {
         "report": report,
         "words": words,
         "rows": [AgreementRow.make(name, of, words) for name, of in columns],
         "families": sorted(report.families.items()),
-        "no_preference": dict.fromkeys(filter(None, (one.preference.preference.reason for one in report.judges))),
+        "no_preference": dict.fromkeys(filter(None, (member.preference.preference.reason for member in report.judges))),
     }
 
 
@@ -126,8 +130,8 @@ def _origin(study: AlignmentStudy) -> str:
 def _version(request: HttpRequest, name: str, judges: list[JudgeBrief]) -> JudgeBrief | None:
     """The judge that is asked for, None where none is. Raises Http404."""
     if asked := request.GET.get(name):
-        if found := next((one for one in judges if one.version == asked), None):
-            return found
+        if judge := next((brief for brief in judges if brief.version == asked), None):
+            return judge
         raise Http404("No judge of that version judged tables of this study.")
     return None
 
@@ -135,9 +139,9 @@ def _version(request: HttpRequest, name: str, judges: list[JudgeBrief]) -> Judge
 def _newest(judges: list[JudgeBrief]) -> tuple[JudgeBrief, JudgeBrief]:
     """The two newest versions of one judge, of the judge whose version is the newest; where each judge has one version
     the two newest judges. The older stands first, by the run that each began with."""
-    began = dict(Run.objects.filter(uid__in=[one.runs[0] for one in judges]).values_list("uid", "pk"))
-    ordered = sorted(judges, key=lambda one: began[one.runs[0]], reverse=True)
+    began = dict(Run.objects.filter(uid__in=[brief.runs[0] for brief in judges]).values_list("uid", "pk"))
+    ordered = sorted(judges, key=lambda brief: began[brief.runs[0]], reverse=True)
     for new in ordered:
-        if older := [one for one in ordered[ordered.index(new) + 1 :] if one.judge == new.judge]:
+        if older := [brief for brief in ordered[ordered.index(new) + 1 :] if brief.judge == new.judge]:
             return older[0], new
     return ordered[1], ordered[0]

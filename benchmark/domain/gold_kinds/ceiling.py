@@ -46,17 +46,17 @@ def ceiling(cells: Cells, votes: Ints, models: Mapping[str, Ints], dimension: in
     golds = [_gold_without(votes, at, inside) for at in range(votes.shape[1])]
     own = [right(votes[None, :, at], gold) for at, gold in enumerate(golds)]
     people = _together(cells, own)
-    said = {name: _together(cells, [_known(right(of, gold), mine) for gold, mine in zip(golds, own, strict=True)])
-            for name, of in models.items()}  # fmt: skip
-    rows = np.array([people, *(cells.by_story(values) for values in own), *said.values()])
+    shares = {name: _together(cells, [_known(right(of, gold), mine) for gold, mine in zip(golds, own, strict=True)])
+              for name, of in models.items()}  # fmt: skip
+    rows = np.array([people, *(cells.by_story(values) for values in own), *shares.values()])
     scores = mean_estimates(rows, scale=SHARE, seed=seed, unit=UNIT, empty=NO_GOLD)
-    apart = np.array([values - people for values in said.values()]).reshape(len(said), len(cells.stories))
+    apart = np.array([values - people for values in shares.values()]).reshape(len(shares), len(cells.stories))
     differences = mean_estimates(apart, scale=DIFFERENCE, seed=seed, unit=UNIT, empty=NO_GOLD)
     each, of_models = scores[1 : 1 + len(own)], scores[1 + len(own) :]
     return Ceiling(
         people=scores[0],
         annotators=dict(zip(cells.annotators, each, strict=True)),
-        models={name: Beside(*pair) for name, *pair in zip(said, of_models, differences, strict=True)},
+        models={name: Beside(*pair) for name, *pair in zip(shares, of_models, differences, strict=True)},
         cells=sum(int(np.isfinite(values).sum()) for values in own),
     )
 
@@ -72,6 +72,6 @@ def _known(values: Floats, beside: Floats) -> Floats:
 
 def _together(cells: Cells, each: list[Floats]) -> Floats:
     """Return the share of what is right in each story over all who are left out."""
-    known = sum((cells.sums(np.isfinite(values).astype(float)) for values in each), np.zeros(len(cells.stories)))
+    counts = sum((cells.sums(np.isfinite(values).astype(float)) for values in each), np.zeros(len(cells.stories)))
     hits = sum((cells.sums(np.nan_to_num(values)) for values in each), np.zeros(len(cells.stories)))
-    return ratios(hits, known)
+    return ratios(hits, counts)

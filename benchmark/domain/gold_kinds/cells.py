@@ -102,9 +102,9 @@ class Cells:
 
     def by_story(self, values: Floats) -> Floats:
         """Return the mean of what is known of a value of each cell, in each story: shape (stories,), nan without."""
-        known = np.isfinite(values)
-        counts = np.bincount(self.story[known], minlength=len(self.stories)).astype(float)
-        sums = np.bincount(self.story[known], weights=values[known], minlength=len(self.stories)).astype(float)
+        finite = np.isfinite(values)
+        counts = np.bincount(self.story[finite], minlength=len(self.stories)).astype(float)
+        sums = np.bincount(self.story[finite], weights=values[finite], minlength=len(self.stories)).astype(float)
         return ratios(sums, counts)
 
     def sums(self, values: Floats) -> Floats:

@@ -57,19 +57,19 @@ def doubts(cells: Cells, predicted: Mapping[str, Ints], families: Mapping[str, s
     heard = np.full((len(kin), len(cells)), NOTHING, dtype=np.int64)
     best = np.full((len(kin), len(cells)), -np.inf)
     for name in names:
-        said, agrees = usual_label(predicted[name]), agreement_elsewhere(cells, predicted[name])
+        labels, agrees = usual_label(predicted[name]), agreement_elsewhere(cells, predicted[name])
         at = kin.index(families[name])
-        better = (said != NOTHING) & (agrees >= good) & (agrees > best[at])
-        heard[at, better], best[at, better] = said[better], agrees[better]
-    found, counts, needs = [], [], []
+        better = (labels != NOTHING) & (agrees >= good) & (agrees > best[at])
+        heard[at, better], best[at, better] = labels[better], agrees[better]
+    doubted, counts, needs = [], [], []
     for dimension in range(len(cells.dimensions)):
         use = np.flatnonzero(cells.in_dimension(dimension) & (cells.gold >= 0) & (heard != NOTHING).any(axis=0))
         count = int((heard[:, use] != NOTHING).any(axis=1).sum())
         needed = min(FAMILIES, count) if count >= FEWEST_FAMILIES else 0
-        found += _doubted(cells.gold[use], heard[:, use], use, needed, kin) if needed else []
+        doubted += _doubted(cells.gold[use], heard[:, use], use, needed, kin) if needed else []
         counts.append(count)
         needs.append(needed)
-    listed = sorted(found, key=lambda doubt: (doubt.credible, -len(doubt.against), doubt.cell))
+    listed = sorted(doubted, key=lambda doubt: (doubt.credible, -len(doubt.against), doubt.cell))
     return Doubts(tuple(listed), tuple(counts), tuple(needs))
 
 
@@ -88,12 +88,12 @@ def agreement_elsewhere(cells: Cells, predicted: Ints) -> Floats:
     """Return the share of the gold of a cell's dimension that a model agrees with on all stories but the cell's: shape
     (C,), nan where no other story has any."""
     hits = right(predicted, cells.gold)
-    known = np.isfinite(hits)
+    finite = np.isfinite(hits)
     shape = len(cells.stories), len(cells.dimensions)
     place = np.ravel_multi_index((cells.story, cells.dimension), shape)
     sums, counts = (
-        np.bincount(place[known], weights=values[known], minlength=shape[0] * shape[1]).reshape(shape)
-        for values in (hits, known.astype(float))
+        np.bincount(place[finite], weights=values[finite], minlength=shape[0] * shape[1]).reshape(shape)
+        for values in (hits, finite.astype(float))
     )
     elsewhere = ratios(sums.sum(axis=0) - sums, counts.sum(axis=0) - counts)
     shares: Floats = elsewhere.ravel()[place]
@@ -124,9 +124,9 @@ def _doubted(gold: Ints, heard: Ints, places: Ints, needed: int, kin: Sequence[s
 
 def _credible(gold: Ints, heard: Ints, labels: int) -> Floats:
     """Return the probability that each gold label is right, by Dawid and Skene with gold as one more annotator."""
-    said = np.vstack([gold, heard])
-    said = said[(said != NOTHING).any(axis=1)]
-    annotator, cell = np.nonzero(said != NOTHING)
-    truth, _ = dawid_skene(cell, annotator, said[annotator, cell], labels)
+    votes = np.vstack([gold, heard])
+    votes = votes[(votes != NOTHING).any(axis=1)]
+    annotator, cell = np.nonzero(votes != NOTHING)
+    truth, _ = dawid_skene(cell, annotator, votes[annotator, cell], labels)
     chances: Floats = truth[np.arange(len(gold)), gold]
     return chances

@@ -59,8 +59,8 @@ def tau_b(first: Floats, second: Floats) -> Floats:
     """Return Kendall's tau-b of each row, shape (r, k) → (r,): 1 for the same order, −1 for its reverse; nan where all
     scores of either side are tied or one is missing."""
     pairs = list(combinations(range(first.shape[1]), 2))
-    one, other = ([at for at, _ in pairs], [at for _, at in pairs])
-    a, b = (_signs(side[:, one] - side[:, other]) for side in (first, second))
+    left, right = ([at for at, _ in pairs], [at for _, at in pairs])
+    a, b = (_signs(side[:, left] - side[:, right]) for side in (first, second))
     untied = np.sqrt((a != 0).sum(axis=1) * (b != 0).sum(axis=1))
     missing = np.isnan(first).any(axis=1) | np.isnan(second).any(axis=1)
     out: Floats = np.full(len(first), np.nan)
@@ -114,11 +114,11 @@ def _tau(sides: list[Floats], means: list[Floats], seed: int, resamples: int) ->
 
 def _swaps(models: tuple[str, ...], sides: list[Floats], means: list[Floats], seed: int) -> list[Swap]:
     swaps = []
-    for one, other in combinations(range(len(models)), 2):
-        lead, after = (float(mean[0, one] - mean[0, other]) for mean in means)
+    for left, right in combinations(range(len(models)), 2):
+        lead, after = (float(mean[0, left] - mean[0, right]) for mean in means)
         if min(abs(lead), abs(after)) <= _TIE or lead * after > 0:
             continue
-        first, second = (one, other) if lead > 0 else (other, one)
+        first, second = (left, right) if lead > 0 else (right, left)
         columns = np.array([side[at] for side in sides for at in (first, second)]).T
         swaps.append(Swap(models[first], models[second], abs(lead), abs(after), _shift(columns, seed)))
     return swaps

@@ -38,10 +38,10 @@ def kind_scores(
     by_story = np.array([story_scores(cells, models[model], golds[kind], dimension) for model, kind in names])
     if not names:
         return {}
-    found = mean_estimates(by_story, scale=SHARE, seed=seed, unit=UNIT, empty=NO_CELLS)
+    estimates = mean_estimates(by_story, scale=SHARE, seed=seed, unit=UNIT, empty=NO_CELLS)
     inside = cells.in_dimension(dimension)
     scores: dict[str, dict[Kind, KindScore]] = {model: {} for model in models}
-    for (model, kind), estimate, values in zip(names, found, by_story, strict=True):
+    for (model, kind), estimate, values in zip(names, estimates, by_story, strict=True):
         of_kind = inside & (golds[kind] >= 0)
         with_gold = np.unique(cells.story[of_kind])
         scores[model][kind] = KindScore(estimate, int(of_kind.sum()), _bounds(values[with_gold]))

@@ -126,8 +126,8 @@ def _printed(number: Decimal, places: int) -> Decimal:
 def absent_told(absent: Sequence[Absent]) -> str:
     """Return the models that a table lacks, those that one reason keeps out together."""
     by_reason: dict[str, list[str]] = {}
-    for one in absent:
-        by_reason.setdefault(one.why, []).append(one.model)
+    for absence in absent:
+        by_reason.setdefault(absence.why, []).append(absence.model)
     return "; ".join(f"{', '.join(models)} ({why})" for why, models in by_reason.items())
 
 

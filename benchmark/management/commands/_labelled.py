@@ -12,9 +12,9 @@ def labelling_named(slug: str, version: int | None) -> Labelling:
     if project is None:
         raise ValueError(f"There is no project {slug!r}.")
     datasets = labelled_versions(project)
-    dataset = next((one for one in datasets if version in (None, one.version)), None)
+    dataset = next((candidate for candidate in datasets if version in (None, candidate.version)), None)
     labelling = labelling_of(dataset) if dataset else None
     if labelling is None or not labelling.entrants:
-        there = ", ".join(str(one.version) for one in datasets) or "none"
+        there = ", ".join(str(candidate.version) for candidate in datasets) or "none"
         raise ValueError(f"No finished run labelled that version of the gold; versions that models labelled: {there}.")
     return labelling

@@ -90,10 +90,10 @@ def _chosen(study: AlignmentStudy, judge: StudyJudge, reason: str) -> dict[str, 
 
 
 def _version(judges: list[StudyJudge], beginning: str) -> StudyJudge:
-    found = [judge for judge in judges if judge.version.startswith(beginning)]
-    if len(found) == 1:
-        return found[0]
-    raise CommandError(f"{len(found)} judges of a version {beginning!r} judged tables of this study; expected one.")
+    matches = [judge for judge in judges if judge.version.startswith(beginning)]
+    if len(matches) == 1:
+        return matches[0]
+    raise CommandError(f"{len(matches)} judges of a version {beginning!r} judged tables of this study; expected one.")
 
 
 def _study(project: Project, name: str) -> AlignmentStudy:

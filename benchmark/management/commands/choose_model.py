@@ -37,23 +37,24 @@ class Command(JsonCommand):
         if given and len(given) < len(ASKED):
             raise ValueError("--group, --model, --level and --reason go together.")
         replaced = _choose(runs, options) if given else None
-        told = {"replaced": replaced and pick_document(replaced)} if given else {}
-        return {"run": run.uid, "groups": [choosing_document(one) for one in choosings_of(runs)]} | told
+        replacement = {"replaced": replaced and pick_document(replaced)} if given else {}
+        groups = [choosing_document(choosing) for choosing in choosings_of(runs)]
+        return {"run": run.uid, "groups": groups, **replacement}
 
     def say(self, result: Json) -> None:
         if replaced := result.get("replaced"):
             by = replaced["by"] or "a command"
-            told = f"{replaced['model']} L{replaced['level']}: {replaced['reason']}"
-            self.stdout.write(f"in place of {told} (chosen by {by}, {replaced['at']})")
-        for one in result["groups"]:
-            chosen = one["chosen"]
-            told = f"{chosen['model']} L{chosen['level']}: {chosen['reason']}" if chosen else "none"
-            self.stdout.write(f"{one['group']}, chosen: {told}")
-            self.stdout.write(f"  {' '.join(filter(None, [one['found'], one['beyond']]))}")
+            pick = f"{replaced['model']} L{replaced['level']}: {replaced['reason']}"
+            self.stdout.write(f"in place of {pick} (chosen by {by}, {replaced['at']})")
+        for choosing in result["groups"]:
+            chosen = choosing["chosen"]
+            pick = f"{chosen['model']} L{chosen['level']}: {chosen['reason']}" if chosen else "none"
+            self.stdout.write(f"{choosing['group']}, chosen: {pick}")
+            self.stdout.write(f"  {' '.join(filter(None, [choosing['found'], choosing['beyond']]))}")
 
 
 def _choose(runs: list[Run], options: dict[str, Any]) -> SweepPick | None:
-    choosing = next((one for one in choosings_of(runs) if one.group.key == options["group"]), None)
+    choosing = next((candidate for candidate in choosings_of(runs) if candidate.group.key == options["group"]), None)
     if choosing is None:
         raise ValueError(f"The sweep has no score of {options['group']!r}.")
     key = _key(choosing, options["model"], options["level"])
@@ -63,8 +64,8 @@ def _choose(runs: list[Run], options: dict[str, Any]) -> SweepPick | None:
 
 
 def _key(choosing: Choosing, model: str, level: int) -> str:
-    found = [one.key for one in choosing.candidates if (one.model, one.level) == (model, level)]
-    if len(found) == 1:
-        return found[0]
-    names = ", ".join(one.name for one in choosing.candidates)
-    raise ValueError(f"{len(found)} candidates are {model} L{level}; there are {names}.")
+    keys = [candidate.key for candidate in choosing.candidates if (candidate.model, candidate.level) == (model, level)]
+    if len(keys) == 1:
+        return keys[0]
+    names = ", ".join(candidate.name for candidate in choosing.candidates)
+    raise ValueError(f"{len(keys)} candidates are {model} L{level}; there are {names}.")

@@ -43,10 +43,10 @@ class Command(JsonCommand):
             f"at, {result['looked_at']} looked at, {result['left_out']} changed since they were frozen."
         )
         for cell in result["cells"]:
-            told = f" → {cell['label']}" if cell["label"] else ""
+            label = f" → {cell['label']}" if cell["label"] else ""
             self.stdout.write(
                 f"{cell['place']}. story {cell['story']}, {cell['actor']}: {cell['belief']} – {cell['dimension']}, "
-                f"{cell['against']} of {cell['heard']} families: {cell['state']}{told}"
+                f"{cell['against']} of {cell['heard']} families: {cell['state']}{label}"
             )
         if "path" in result:
             self.stdout.write(f"path: {result['path']}")

@@ -52,21 +52,21 @@ class Command(JsonCommand):
         counts = ", ".join(f"{NAMES[kind]} {count:,}" for kind, count in result["cells"].items())
         self.stdout.write(f"{result['stories']} stories; cells: {counts}.")
         for row in result["scores"]:
-            told = ", ".join(f"{NAMES[kind]} {_percent(row[kind])}" for kind in result["cells"])
-            self.stdout.write(f"{row['model']}: {told}")
+            scores = ", ".join(f"{NAMES[kind]} {_percent(row[kind])}" for kind in result["cells"])
+            self.stdout.write(f"{row['model']}: {scores}")
         for row in result["ranks"]:
             tau = "–" if row["tau"] is None else f"{row['tau']:.2f}"
             self.stdout.write(f"{row['kind']} beside {row['beside']}: Kendall's tau {tau}, {row['swaps']} pairs swap.")
         for row in result["moves"]:
-            told = ", ".join(f"{name} {_percent(row[move])}" for move, name in MOVES.items())
-            self.stdout.write(f"Moved, {row['dimension']}: {told}")
+            moves = ", ".join(f"{name} {_percent(row[move])}" for move, name in MOVES.items())
+            self.stdout.write(f"Moved, {row['dimension']}: {moves}")
         for row in result["ceiling"]:
-            told = ", ".join(f"{name} {_percent(row[votes])}" for votes, name in VOTES.items())
-            self.stdout.write(f"In the place of a left-out annotator, {row['who']}: {told}")
+            shares = ", ".join(f"{name} {_percent(row[votes])}" for votes, name in VOTES.items())
+            self.stdout.write(f"In the place of a left-out annotator, {row['who']}: {shares}")
         for row in result["standing_in"]:
             rate = "–" if row["over_stories"] is None else f"{row['over_stories']:.2f}"
-            told = f"advantage {_percent(row['advantage'])}, winning rate over stories {rate}"
-            self.stdout.write(f"As an annotator, {row['model']}, {row['votes'].lower()}: {told}")
+            summary = f"advantage {_percent(row['advantage'])}, winning rate over stories {rate}"
+            self.stdout.write(f"As an annotator, {row['model']}, {row['votes'].lower()}: {summary}")
         if "path" in result:
             self.stdout.write(f"path: {result['path']}")
 

@@ -63,7 +63,7 @@ class Command(JsonCommand):
             case "list":
                 project = self.project(options["project"])
                 rows = AnchorWatch.objects.filter(project=project).select_related("run", "asked")
-                return {"project": project.slug, "watches": [line_of_watch(one) for one in rows]}
+                return {"project": project.slug, "watches": [line_of_watch(anchor_watch) for anchor_watch in rows]}
             case "new":
                 return _new(options)
             case "due":
@@ -112,9 +112,9 @@ def _shown(result: Json) -> Iterator[str]:
             f"in nine of ten; false alarms in {chart['horizon']} anchors: {_percent(chart['false_alarms'])}."
         )
     heads = ("repeat", "due", "state", "anchors", "agreement", "limits", "sum", "unanswered", "unusable", "answered by")
-    yield from _aligned(heads, [_cells(one) for one in result["repeats"]])
-    for one in result["noticed"]:
-        yield f"Repeat {one['number']}: {_noticed(one)}"
+    yield from _aligned(heads, [_cells(repeat) for repeat in result["repeats"]])
+    for notice in result["noticed"]:
+        yield f"Repeat {notice['number']}: {_noticed(notice)}"
     if result["overdue"]:
         yield "A repeat should have begun, and no worker has begun it."
 
@@ -126,26 +126,27 @@ def _aligned(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[st
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, wide, strict=True)).rstrip()
 
 
-def _cells(one: Json) -> tuple[str, ...]:
-    limits = "–" if one["low"] is None else f"{_percent(one['low'])} to {_percent(one['high'])}"
-    number = f"{one['number']} (start)" if one["baseline"] or one["number"] == 0 else str(one["number"])
-    total = "–" if one["sum"] is None else f"{one['sum']:.2f}{' alarm' if one['alarm'] else ''}"
-    counts = (str(one["stories"]), _percent(one["agreement"]), limits, total, str(one["unanswered"]))
+def _cells(repeat: Json) -> tuple[str, ...]:
+    limits = "–" if repeat["low"] is None else f"{_percent(repeat['low'])} to {_percent(repeat['high'])}"
+    number = f"{repeat['number']} (start)" if repeat["baseline"] or repeat["number"] == 0 else str(repeat["number"])
+    total = "–" if repeat["sum"] is None else f"{repeat['sum']:.2f}{' alarm' if repeat['alarm'] else ''}"
+    counts = (str(repeat["stories"]), _percent(repeat["agreement"]), limits, total, str(repeat["unanswered"]))
     return (
-        number, one["due_at"][:10], one["state"], *counts, str(one["unusable"]), ", ".join(one["answered_by"]) or "–"
+        number, repeat["due_at"][:10], repeat["state"], *counts, str(repeat["unusable"]),
+        ", ".join(repeat["answered_by"]) or "–",
     )  # fmt: skip
 
 
-def _noticed(one: Json) -> str:
+def _noticed(notice: Json) -> str:
     return {
         DRIFT: "agreement with the first answers has fallen; the chart alarms.",
-        IDENTITY: f"{one['after']} answers, before it was {one['before']}.",
+        IDENTITY: f"{notice['after']} answers, before it was {notice['before']}.",
         OTHERWISE: "the endpoint's settings are not those of the start, so it is not in the chart.",
-        UNANSWERED: f"{counted(one['count'], 'question')} without an answer.",
-        UNUSABLE: f"{counted(one['count'], 'answer')} that cannot be used.",
-        NOT_BEGUN: f"it could not begin. {one['after']}",
-        MISSED: f"{counted(one['count'], 'repeat')} before it missed: no worker was there.",
-    }[one["kind"]]
+        UNANSWERED: f"{counted(notice['count'], 'question')} without an answer.",
+        UNUSABLE: f"{counted(notice['count'], 'answer')} that cannot be used.",
+        NOT_BEGUN: f"it could not begin. {notice['after']}",
+        MISSED: f"{counted(notice['count'], 'repeat')} before it missed: no worker was there.",
+    }[notice["kind"]]
 
 
 def _percent(value: float | None) -> str:
@@ -165,7 +166,7 @@ def _watch(uid: str) -> AnchorWatch:
 
 def _new(options: dict[str, Any]) -> Json:
     run = run_of(options["uid"])
-    watchable = {one.key: one for one in watchable_of(run)}
+    watchable = {candidate.key: candidate for candidate in watchable_of(run)}
     if options["what"] not in watchable:
         there = ", ".join(watchable) or "nothing"
         raise CommandError(f"--what is {options['what']!r}; of this run can be watched: {there}.")

@@ -75,13 +75,13 @@ def incomplete_told(
 
 def reasons_table(
     entrants: Sequence[EntrantResults],
-    found: Sequence[Mapping[str, Any]],
+    wrong_answers: Sequence[Mapping[str, Any]],
     group: str,
     scenarios: Mapping[str, str],
     parse: str,
 ) -> Table:
-    """Return the table of wrong answers by reason; `found` are the counts of each entrant, `scenarios` what these are
-    called."""
+    """Return the table of wrong answers by reason; `wrong_answers` are the counts of each entrant, `scenarios` what
+    these are called."""
     names = {"lists": (EXCLUDED, INCLUDED, BOTH), "single": tuple(REASONS.values())}
     columns = [
         Column(
@@ -101,7 +101,7 @@ def reasons_table(
             for kind, reasons in names.items()
             for name in reasons
         }
-        for counts in found
+        for counts in wrong_answers
     ]
     return table_of(
         entrants, group, gettext_noop(f"Wrong answers by reason, {parse} parse"), columns, cells, _REASONS[parse]

@@ -25,14 +25,14 @@ STATES: Mapping[str, str] = {
 
 def item_of(view: ItemView) -> ItemContext:
     """Return what the page of an item shows; of a judgement the answer that was judged, and the verdict."""
-    shown = item_page.item_of(view, ANSWER)
-    return shown if view.question.step not in JUDGED_AT else shown | {"judged": _judged(view)}
+    context = item_page.item_of(view, ANSWER)
+    return context if view.question.step not in JUDGED_AT else context | {"judged": _judged(view)}
 
 
 def _judged(view: ItemView) -> ItemContext:
-    said = answer_of(view.question) if ANSWER in view.question.answers else ""
+    answer = answer_of(view.question) if ANSWER in view.question.answers else ""
     return {
-        "said": said,
+        "said": answer,
         "states": _states(view.repaired),
         "unread": view.unusable,
         "right_is": (view.repaired or {}).get("right_is", ""),

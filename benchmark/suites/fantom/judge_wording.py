@@ -46,10 +46,12 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def messages_of(question: str, character: str, said: str, options: Options, *, structured: bool) -> tuple[Message, ...]:
+def messages_of(
+    question: str, character: str, answer: str, options: Options, *, structured: bool
+) -> tuple[Message, ...]:
     """Return the prompt about an answer; `character` may be empty."""
     whose = _WHOSE.format(character=character) if character else ""
-    text = _ASKED.format(question=question, whose=whose, said=said, a=options.a, b=options.b)
+    text = _ASKED.format(question=question, whose=whose, said=answer, a=options.a, b=options.b)
     return (Message("user", text + (_STRUCTURED if structured else _IN_TEXT)),)
 
 

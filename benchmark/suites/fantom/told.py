@@ -101,7 +101,11 @@ def _in_scenario(entered: Entered, scenario: str) -> Told:
         if not is_free(sample) or sample.content["scenario"] != scenario:
             continue
         outcomes = entered.outcomes.get(sample.key, ())
-        near = {one.repetition: bool((one.repaired or {})["right"]) for one in outcomes if _is_nearness(one)}
+        near = {
+            judgement.repetition: bool((judgement.repaired or {})["right"])
+            for judgement in outcomes
+            if _is_nearness(judgement)
+        }
         for outcome in counted_outcomes(outcomes, TOLD):
             verdict = (outcome.repaired or {}).get("verdict") or UNREAD
             verdicts[verdict] += 1

@@ -32,7 +32,7 @@ _NOTE = gettext_noop(
 
 def told_tables(results: ParseResults) -> dict[str, ShownTable]:
     """Return the table of a parse, none without verdicts."""
-    entrants = [one for one in results.analysed.get(TOLD.key, ()) if _found(one, results.parse)]
+    entrants = [entrant for entrant in results.analysed.get(TOLD.key, ()) if _found(entrant, results.parse)]
     return {"told": ShownTable(partial(_table, entrants, results.parse), (TOLD.key,))} if entrants else {}
 
 
@@ -59,9 +59,9 @@ def _columns(scenario: str, group: str) -> list[Column]:
     ]
 
 
-def _cells(told: Mapping[str, Any]) -> Cells:
+def _cells(by_scenario: Mapping[str, Any]) -> Cells:
     cells: Cells = {}
-    for scenario, of in told.items():
+    for scenario, of in by_scenario.items():
         cells |= {f"{scenario} {verdict}": count for verdict, count in of["verdicts"].items()}
         cells |= {f"{scenario} {name}": of[name] / of["both"] if of["both"] else None for name in ("near", "alike")}
     return cells

@@ -40,11 +40,11 @@ class Options(NamedTuple):
     def swapped(self) -> Options:
         return Options(self.b, self.a, not self.right_is_a)
 
-    def verdict(self, said: str) -> str:
+    def verdict(self, choice: str) -> str:
         """Return what a judge says of the answer where it says one of CHOICES."""
-        if said in (A, B):
-            return RIGHT if (said == A) == self.right_is_a else WRONG
-        return said
+        if choice in (A, B):
+            return RIGHT if (choice == A) == self.right_is_a else WRONG
+        return choice
 
 
 def is_free(sample: Sample) -> bool:
@@ -75,8 +75,8 @@ def _odd_sets(samples: Sequence[Sample], seed: int) -> frozenset[str]:
 
 def _place(sample: Sample) -> int:
     """Return the place of a belief among those of its set."""
-    found = re.search(r"/belief(\d+)/", sample.key)
-    return int(found[1]) if found else 0
+    match = re.search(r"/belief(\d+)/", sample.key)
+    return int(match[1]) if match else 0
 
 
 def said_in(answer: str, *, structured: bool) -> str | None:
@@ -85,8 +85,8 @@ def said_in(answer: str, *, structured: bool) -> str | None:
     if structured:
         return _structured(answer)
     lines = _LINE.findall(answer)
-    found = lines[-1] if lines else (alone[1] if (alone := _ALONE.fullmatch(answer)) else "")
-    return _SAID.get(found.casefold())
+    verdict = lines[-1] if lines else (alone[1] if (alone := _ALONE.fullmatch(answer)) else "")
+    return _SAID.get(verdict.casefold())
 
 
 def _structured(answer: str) -> str | None:
@@ -94,5 +94,5 @@ def _structured(answer: str) -> str | None:
         value = json.loads(answer)
     except (ValueError, RecursionError):
         return None
-    said = value.get("verdict") if isinstance(value, Mapping) else None
-    return said if said in CHOICES else None
+    verdict = value.get("verdict") if isinstance(value, Mapping) else None
+    return verdict if verdict in CHOICES else None

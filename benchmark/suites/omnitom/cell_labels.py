@@ -16,6 +16,8 @@ def cell_labels(
     """Return of each repaired parse of an answer {place of the gold proposition: label of each dimension, "" without
     one}; propositions that nobody is asked about are not in it."""
     record = record_of_sample(sample, schema)
-    shown = [at for at, row in enumerate(record.rows) if row.shown]
+    places = [at for at, row in enumerate(record.rows) if row.shown]
     nothing = record.scheme.nothing
-    return [{at: labels or nothing for at, labels in zip(shown, parsed["predicted"], strict=True)} for parsed in parses]
+    return [
+        {at: labels or nothing for at, labels in zip(places, parsed["predicted"], strict=True)} for parsed in parses
+    ]

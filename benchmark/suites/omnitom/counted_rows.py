@@ -34,12 +34,12 @@ def stage1_rows(result: Stage1Result, *, order: str = "", role: str = "", matche
 
 
 def stage2_rows(
-    result: Stage2Result, *, dimension: str = "", gold: str = "", said: str = "", order: str = "", role: str = ""
+    result: Stage2Result, *, dimension: str = "", gold: str = "", predicted: str = "", order: str = "", role: str = ""
 ) -> tuple[int, int]:
     """Return (rows meant, rows they are among) of a story in the figures of `stage2_analyses`.
 
     Rows are those of the kind. Of a dimension those count whose gold label is legal, and meant are those with the
-    labels `gold` and `said`; without either, the right ones.
+    labels `gold` and `predicted`; without either, the right ones.
     """
     cells = Cells([result], result.scheme)
     counted = np.ones(len(cells.story), dtype=bool)
@@ -51,8 +51,8 @@ def stage2_rows(
     counted &= cells.gold[:, at] >= 0
     right = counted & (cells.gold[:, at] == cells.said[:, at])
     names = said_labels(dimension, result.scheme)
-    meant = counted if gold or said else right
-    for label, column in ((gold, cells.gold), (said, cells.said)):
+    meant = counted if gold or predicted else right
+    for label, column in ((gold, cells.gold), (predicted, cells.said)):
         if label:
             meant = meant & (column[:, at] == names.index(label))
     return int(meant.sum()), int(counted.sum())

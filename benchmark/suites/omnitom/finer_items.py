@@ -29,12 +29,12 @@ def texts(sample: Sample, schema: Schema) -> list[tuple[str, str]]:
 def recovered(sample: Sample, schema: Schema, parses: Parses) -> Floats:
     """Return whether the judge found each gold proposition among the predictions; nan where it said nothing of it."""
     record = record_of_sample(sample, schema)
-    shown = [at for at, row in enumerate(record.rows) if row.shown]
+    places = [at for at, row in enumerate(record.rows) if row.shown]
     scores = np.full((len(parses), len(record.rows), 1), np.nan)
     for turn, parsed in enumerate(parses):
         gold = rows_kept(parsed)[1]
-        if len(gold) == len(shown):
-            scores[turn, shown, 0] = [np.nan if row.matched is None else float(row.matched) for row in gold]
+        if len(gold) == len(places):
+            scores[turn, places, 0] = [np.nan if row.matched is None else float(row.matched) for row in gold]
     return scores
 
 
@@ -45,11 +45,11 @@ def labelled(sample: Sample, schema: Schema, parses: Parses) -> Floats:
     gold = np.array([row.labels for row in record.rows], dtype=object).reshape(len(record.rows), len(schema.keys))
     scores = np.full((len(parses), len(record.rows), 1 + len(schema.keys)), np.nan)
     for turn, rows in enumerate(cell_labels(sample, schema, parses)):
-        for at, said in rows.items():
-            right = np.equal(gold[at], np.array(said, dtype=object)).astype(float)
+        for at, labels in rows.items():
+            right = np.equal(gold[at], np.array(labels, dtype=object)).astype(float)
             scores[turn, at, 1:] = np.where(gold[at] == "", np.nan, right)
-    known = np.isfinite(scores[..., 1:])
-    scores[..., 0] = ratios(np.nansum(scores[..., 1:], axis=-1), known.sum(axis=-1).astype(float))
+    finite = np.isfinite(scores[..., 1:])
+    scores[..., 0] = ratios(np.nansum(scores[..., 1:], axis=-1), finite.sum(axis=-1).astype(float))
     return scores
 
 

@@ -52,7 +52,8 @@ def _count(parse: KeptParse, chosen: Mapping[str, str]) -> tuple[int, int]:
     kinds = {name: chosen.get(name, "") for name in KINDS}
     if isinstance(result, Stage1Result):
         return stage1_rows(result, matches=chosen.get("match_count", ""), **kinds)
-    return stage2_rows(result, **kinds, **{name: chosen.get(name, "") for name in ("dimension", "gold", "said")})
+    dimension, gold, predicted = (chosen.get(name, "") for name in ("dimension", "gold", "said"))
+    return stage2_rows(result, **kinds, dimension=dimension, gold=gold, predicted=predicted)
 
 
 def _share(chosen: Mapping[str, str]) -> str:

@@ -186,8 +186,8 @@ def _judgement(view: ItemView, record: Record, structured: bool) -> ItemContext:
     if how.by_id or not how.as_published or how.passes > 1:
         sides = judged_rows(record, judged_texts(view.question.answers), how)
         predicted = [(name, _told(rows, sides[0], how)) for name, rows in predicted]
-        told = iter(_told([row for row in gold if row.shown], sides[1], how))
-        gold = [next(told) if row.shown else row for row in gold]
+        noted_rows = iter(_told([row for row in gold if row.shown], sides[1], how))
+        gold = [next(noted_rows) if row.shown else row for row in gold]
     tables = [Table.of(rows, name) for name, rows in predicted]
     return {"predicted": tables, "gold": gold, "aborted": aborted.get("judge", ""), "official": official is not None}
 
@@ -199,9 +199,9 @@ def _pass(view: ItemView, record: Record) -> ItemContext:
     sides: list[list[CountedRow]] = []
     for side, rows in (("pred", predicted), ("gold", record.shown)):
         counts = mended.get(side) or [None] * len(rows)
-        shown = order.get(side) or range(len(rows))
+        places = order.get(side) or range(len(rows))
         sides.append(
-            [CountedRow(rows[at].actor, rows[at].belief, "", ("repaired",), repaired=counts[at]) for at in shown]
+            [CountedRow(rows[at].actor, rows[at].belief, "", ("repaired",), repaired=counts[at]) for at in places]
         )
     return {
         "predicted": [Table.of(sides[0], "Predicted, as shuffled")],
@@ -279,9 +279,9 @@ def _note(judgement: RowJudgement) -> str:
     """Say how the row came to its count, where that is more than one reading of it."""
     if judgement.settled:
         return "settled by rule"
-    told = ", ".join(map(str, judgement.verdicts))
+    verdicts = ", ".join(map(str, judgement.verdicts))
     if judgement.flipped:
-        return f"flips: {told}"
+        return f"flips: {verdicts}"
     return CANNOT_TELL if judgement.cannot_tell else ""
 
 

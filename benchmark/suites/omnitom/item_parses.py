@@ -64,8 +64,8 @@ def parse_pass(record: Record, extraction: str, answer: str, how: Judging, turn:
     sides = readings(answer, predicted, record.shown, how, turn)
     counts = [[None if reading is None else reading.count for reading in side] for side in sides]
     ignored = how.by_id and ignores_schema(answer, "predictions", "gold")
-    said = any(reading is not None for side in sides for reading in side)
-    unusable = "" if said or not predicted else JUDGE_NOT_STRUCTURED if ignored else NO_JUDGEMENT
+    has_judgement = any(reading is not None for side in sides for reading in side)
+    unusable = "" if has_judgement or not predicted else JUDGE_NOT_STRUCTURED if ignored else NO_JUDGEMENT
     orders = {name: how.order(turn, side, len(counts[side])) for side, name in enumerate(("pred", "gold"))}
     return Parsed(None, {"pred": counts[0], "gold": counts[1], "order": orders}, None, None, unusable)
 

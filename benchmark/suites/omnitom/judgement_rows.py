@@ -29,7 +29,9 @@ def detail_of(sides: Sides, how: Judging) -> Json:
 
 
 def _kept(row: RowJudgement) -> Json:
-    passes = [None if one is None else CANNOT_TELL if one.count is None else one.count for one in row.passes]
+    passes = [
+        None if verdict is None else CANNOT_TELL if verdict.count is None else verdict.count for verdict in row.passes
+    ]
     links = {} if row.links is None else {"links": list(row.links)}
     return {"passes": passes} | links | ({"settled": True} if row.settled else {})
 
@@ -82,14 +84,14 @@ def _linked_rows(record: Record, texts: Texts, how: Judging) -> tuple[Sequence[J
     predicted = parse_extraction(texts.get("extract", ""), structured=how.structured, scheme=record.scheme)
     sides = readings(texts.get(FIRST, ""), predicted, record.shown, how)
     words = [row.officially or (row.actor, row.belief) for row in predicted]
-    told = (words, [(row.actor, row.belief) for row in record.shown])
+    row_words = (words, [(row.actor, row.belief) for row in record.shown])
     counted = [
         [
             JudgedRow(*row, reading.count)
             for row, reading in zip(rows, side, strict=True)
             if reading and reading.count is not None
         ]
-        for rows, side in zip(told, sides, strict=True)
+        for rows, side in zip(row_words, sides, strict=True)
     ]
     return counted[0], counted[1]
 

@@ -92,8 +92,8 @@ def orders(question: Question) -> Orders:
         return [""] * len(predicted), [""] * len(record.shown)
     legal = record.scheme.legal[ORDER]
     at = record.scheme.keys.index(ORDER)
-    told = [row.order for row in predicted], [row.labels[at] for row in record.shown]
-    mine, gold = ([order if order in legal else "" for order in side] for side in told)
+    orders_given = [row.order for row in predicted], [row.labels[at] for row in record.shown]
+    mine, gold = ([order if order in legal else "" for order in side] for side in orders_given)
     return mine, gold
 
 

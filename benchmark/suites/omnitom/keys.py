@@ -55,12 +55,12 @@ class Keys:
         )
 
     def shown(
-        self, shown: Callable[[ParseResults], Mapping[str, Shown]]
+        self, tables: Callable[[ParseResults], Mapping[str, Shown]]
     ) -> Callable[[ParseResults], Mapping[str, Shown]]:
         def renamed(results: ParseResults) -> Mapping[str, Shown]:
             return {
                 name: replace(table, groups=tuple(self.renamed[key] for key in table.groups))
-                for name, table in shown(self._in(results)).items()
+                for name, table in tables(self._in(results)).items()
             }
 
         return renamed

@@ -78,8 +78,8 @@ def _with_answers(measured: Measured, group: str, entered: Entered) -> Measured:
         return measured
     samples = {sample.number: sample for sample in entered.samples}
     turns = sorted({outcome.repetition for outcomes in entered.outcomes.values() for outcome in outcomes})
-    said = [[said_of(entered, group, samples[number], turn) for turn in turns] for number in columns.stories]
-    return with_answers(measured, said, [samples[number].cluster for number in columns.stories])
+    answers = [[said_of(entered, group, samples[number], turn) for turn in turns] for number in columns.stories]
+    return with_answers(measured, answers, [samples[number].cluster for number in columns.stories])
 
 
 def _turn(entered: Entered, turn: int) -> Entered:
@@ -140,21 +140,21 @@ def _seen(
     both is analysed once."""
     names = ("calls", "judgements", "rows")[: len(without)]
     others = {name: dict(sorted(reasons.items())) for name, reasons in zip(names, without, strict=True)}
-    told = once(partial(_plainly, analyse))
+    analyse_once = once(partial(_plainly, analyse))
     analysed: dict[str, Analysis | None] = {
-        "repaired": {**told(repaired), "outputs": outputs_analysis(outputs, others, seed=seed)},
+        "repaired": {**analyse_once(repaired), "outputs": outputs_analysis(outputs, others, seed=seed)},
         "official": None,
     }
     if official and len(official) == len(repaired):  # as the figures, only where no story lacks one
         pairs = zip(official, repaired, strict=True)
         nothing = [unread(result) for result, other in pairs if other.unusable != NO_GOLD]
-        analysed["official"] = {**told(official), "outputs": outputs_analysis(nothing, others, seed=seed)}
+        analysed["official"] = {**analyse_once(official), "outputs": outputs_analysis(nothing, others, seed=seed)}
     return analysed
 
 
 def _plainly(analyse: Callable[[Sequence[R]], Stage1Analyses | Stage2Analyses], results: Sequence[R]) -> Json:
-    found: Json = plain(analyse(results))
-    return found
+    analyses: Json = plain(analyse(results))
+    return analyses
 
 
 def _both(

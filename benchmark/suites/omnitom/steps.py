@@ -165,7 +165,7 @@ def _judging(question: Question) -> Request:
     if [len(side) for side in left] == [len(predicted), len(gold)]:
         return request
     places = [
-        [shown for shown, at in enumerate(order) if at in set(side)] for order, side in zip(orders, left, strict=True)
+        [place for place, at in enumerate(order) if at in set(side)] for order, side in zip(orders, left, strict=True)
     ]
     asked = Gaps(tables[0], [row.as_told for row in tables[1]], (places[0], places[1]))
     return only_these(request, asked, answer_format=_answer_format(how))

@@ -63,8 +63,8 @@ def _batches(copy: OpenToM, *, long: bool) -> Mapping[str, InBatches]:
 
 def batches_of(sample: Sample, part: str) -> list[int]:
     """Return the numbers of the samples of narratives in which a question is asked in a part."""
-    held: int | list[int] = sample.gold["batches"].get(part, [])
-    return [held] if isinstance(held, int) else held
+    numbers: int | list[int] = sample.gold["batches"].get(part, [])
+    return [numbers] if isinstance(numbers, int) else numbers
 
 
 def sample_of(

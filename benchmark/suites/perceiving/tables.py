@@ -96,9 +96,9 @@ def scenarios_table(
             for task, header in _told(tasks, parse).items()
         ]
     rows = [row_of(entrant, group, _cells(metrics, tasks, parse)) for entrant, metrics in entrants]
-    told = told_of(columns, [entrant for entrant, _ in entrants], group)
+    missing = told_of(columns, [entrant for entrant, _ in entrants], group)
     title = gettext_noop(f"Perception, belief from perception and questions by scenario, {parse} parse (%)")
-    return Table(title=title, columns=columns, rows=rows, lead=[*told, *lead], notes=[*notes])
+    return Table(title=title, columns=columns, rows=rows, lead=[*missing, *lead], notes=[*notes])
 
 
 def _cells(metrics: Metrics, tasks: Tasks, parse: str) -> Cells:

@@ -125,8 +125,8 @@ def _parts(text: str) -> Parts:
     return {part: tuple(utterances) for part, utterances in parts.items()}
 
 
-def _refuse(line: int, column: str, found: str, expected: str) -> None:
-    raise BadPerceptFantom(f"{FILE}, line {line}, {column}: {found}; expected {expected}.")
+def _refuse(line: int, column: str, actual: str, expected: str) -> None:
+    raise BadPerceptFantom(f"{FILE}, line {line}, {column}: {actual}; expected {expected}.")
 
 
 def _names(line: int, cell: str) -> tuple[str, ...]:

@@ -163,8 +163,8 @@ class _Row:
             line=self._line,
         )
 
-    def _refuse(self, column: str, found: str, expected: str) -> None:
-        raise BadPerceptToMi(f"{self._place}, {column}: {found}; expected {expected}.")
+    def _refuse(self, column: str, actual: str, expected: str) -> None:
+        raise BadPerceptToMi(f"{self._place}, {column}: {actual}; expected {expected}.")
 
     def _text(self, column: str) -> str:
         text: str = self._cells[column].strip()

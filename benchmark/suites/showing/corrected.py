@@ -99,8 +99,8 @@ def corrected_by(correction: Correction) -> str:
 
 def corrected_leads(entrants: Sequence[EntrantResults]) -> list[str]:
     """Return the warnings that the judge's error differs by model, each once."""
-    warning = [one.corrected for one in entrants if one.corrected and one.corrected.warns]
-    return list(dict.fromkeys(differing_told(one.differing) for one in warning if one.differing is not None))
+    warning = [entrant.corrected for entrant in entrants if entrant.corrected and entrant.corrected.warns]
+    return list(dict.fromkeys(differing_told(score.differing) for score in warning if score.differing is not None))
 
 
 def corrected_notes(entrants: Sequence[EntrantResults], group: str) -> list[str]:
@@ -113,5 +113,7 @@ def corrected_notes(entrants: Sequence[EntrantResults], group: str) -> list[str]
             "marks go by them."
         )
         return [note, *notes_of_counts(group)]
-    reasons = dict.fromkeys(one.corrected.reason for one in entrants if one.corrected and one.kind != "person")
+    reasons = dict.fromkeys(
+        entrant.corrected.reason for entrant in entrants if entrant.corrected and entrant.kind != "person"
+    )
     return [NONE.format(reasons="; ".join(reasons))] if reasons else []

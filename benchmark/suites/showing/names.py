@@ -95,5 +95,5 @@ ENDPOINT_S = ("provider", "model", "revision", "base_url", "options")
 
 
 def _alike(entrants: Sequence[Nameable], name: str, of: Literal["settings", "spec"] = "settings") -> bool:
-    told = [entrant.spec if of == "spec" else entrant.settings for entrant in entrants]
-    return len({json.dumps(values.get(name), sort_keys=True) for values in told}) == 1
+    settings = [entrant.spec if of == "spec" else entrant.settings for entrant in entrants]
+    return len({json.dumps(values.get(name), sort_keys=True) for values in settings}) == 1

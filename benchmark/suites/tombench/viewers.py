@@ -44,5 +44,5 @@ def _first(names: Sequence[str], text: str, language: str) -> str:
         return ""
     any_name = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
     pattern = any_name if language == CHINESE else rf"\b(?:{any_name})(?: (?:{any_name}))*\b"
-    found = re.search(pattern, text)
-    return found[0] if found else ""
+    match = re.search(pattern, text)
+    return match[0] if match else ""

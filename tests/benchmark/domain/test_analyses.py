@@ -165,7 +165,7 @@ def test_rows_meant_are_the_rows_counted():
         assert rows == held["precision"]["n"] + held["recall"]["n"]
     for at, gold in enumerate(stage2["confusion"]["truth_status"]["gold"]):
         for place, said in enumerate(said_labels("truth_status")):
-            rows = [stage2_rows(one, dimension="truth_status", gold=gold, said=said) for one in usable2]
+            rows = [stage2_rows(one, dimension="truth_status", gold=gold, predicted=said) for one in usable2]
             assert sum(meant for meant, _ in rows) == stage2["confusion"]["truth_status"]["rows"][at][place]
     for name in DIMENSIONS:
         right = [stage2_rows(one, dimension=name, order="1") for one in usable2]

@@ -46,8 +46,8 @@ def _add_flag(row: dict[str, Any]) -> None:
 
 def only_these(request: Request, asked: Gaps, *, answer_format: str) -> Request:
     """Return the question for some rows of either table alone, each judged against the whole of the other."""
-    told = "\n\n".join([SETTLED, rows_asked(asked, answer_format), CLOSING[answer_format]])
-    return _asking(request, told)
+    prompt = "\n\n".join([SETTLED, rows_asked(asked, answer_format), CLOSING[answer_format]])
+    return _asking(request, prompt)
 
 
 def _asking(request: Request, sentence: str) -> Request:
