@@ -135,7 +135,7 @@ def _without(names: Sequence[str], text: str) -> str:
 
 def stands_for(name: str, text: str, start: int, *, given: bool = False) -> bool:
     """Return whether this name, which begins at `start`, is one there, and not the word that it also is; a name that is
-    `given` is no month."""
+    `given` is not a month."""
     if name not in ALSO_WORDS:
         return True
     before, after = text[max(0, start - 8) : start], text[start + len(name) : start + len(name) + 8]

@@ -36,9 +36,9 @@ LEAST_SPREAD = 0.05
 
 @dataclass(frozen=True, slots=True)
 class ItemFit:
-    """Of each item, shape (J,) and (J, 2) for 95 % intervals: `difficulty`, the share that a model as good as the mean
-    misses, and `discrimination`, the difference in share between a model one standard deviation above the mean and one
-    below it, negative where better models do worse. `apart` says that its interval excludes 0."""
+    """The fit of each item, shape (J,) and (J, 2) for 95 % intervals: `difficulty`, the share that a model as good as
+    the mean misses, and `discrimination`, the difference in share between a model one standard deviation above the mean
+    and one below it, negative where better models do worse. `apart` says that its interval excludes 0."""
 
     difficulty: Floats
     difficulty_interval: Floats

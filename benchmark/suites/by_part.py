@@ -20,7 +20,7 @@ CATEGORY = "category"
 
 @dataclass(frozen=True, slots=True)
 class PartFigure:
-    """A figure of a part that is no mean over samples, such as macro F1.
+    """A figure of a part that is not a mean over samples, such as macro F1.
 
     `title` is its name in words, `note` says below a table what it counts. `told(entered, parse)` returns what a
     model's answers say, parts in the order in which tables have them. `estimate(answers, seed)` is the figure of some

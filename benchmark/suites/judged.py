@@ -21,7 +21,7 @@ Pairs = Sequence[Mapping[str, Any]]
 place of the gold row that it was made of among the sample's rows."""
 
 MOST_CALLS = 12
-"""Of a self-test, where a suite says nothing else."""
+"""The most calls of a self-test, where a suite says nothing else."""
 
 
 def self_test_setting(step: str) -> Setting:

@@ -54,7 +54,8 @@ from core.views.contexts import Context
 
 APART_A_PAGE = 25
 MOST_MODELS = 4
-"""Of more models, tables on the page have the rows of all together; the files have each one's."""
+"""The most models whose own rows tables on the page have; with more they have those of all together, and the files have
+each one's."""
 STEPS: Mapping[Step, tuple[str, str]] = {
     "import": ("import_copy", gettext_noop("Import the questions")),
     "freeze": ("datasets", gettext_noop("Freeze the gold")),

@@ -9,7 +9,7 @@ from __future__ import annotations
 def normalise_space(value: object) -> str:
     """`value` as text with every run of Unicode white space as one blank, trimmed; None is empty.
 
-    U+FEFF and U+200B are no white space here, U+001C to U+001F are.
+    U+FEFF and U+200B are not white space here, U+001C to U+001F are.
     """
     return "" if value is None else " ".join(str(value).split())
 

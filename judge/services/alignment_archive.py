@@ -27,7 +27,7 @@ SECTIONS = (
     Section("settled_alignment_events", SettledEvent, _OF_TABLE),
 )
 LEFT_OUT = gettext_noop(
-    "Runs, watches, second looks and what judges said are no part of an archive: its alignment studies have people’s "
+    "Runs, watches, second looks and what judges said are not part of an archive: its alignment studies have people’s "
     "answers and agreement, but no judge is calibrated by them here, and they draw no further tables."
 )
 AT_ONCE = 500

@@ -302,7 +302,7 @@ def test_a_prompt_set_is_loaded_used_and_discarded(dataset, models, tmp_path):
     assert (
         told(*load, "--discard") == {"prompt_set": "ours", "discarded": True} and not StoredPromptSet.objects.exists()
     )
-    assert refused(*load, "--discard") == "ours is no prompt set of oracle's own: it stays as it is."
+    assert refused(*load, "--discard") == "ours is not a prompt set of oracle's own: it stays as it is."
 
 
 def test_a_report_and_a_comparison_are_kept(dataset, models, labelled):

@@ -157,7 +157,7 @@ def test_missing_files_and_bad_selections_are_one_sentence(write, tmp_path):
     assert "There is no file" in refused(*command, tmp_path / "none.json")
     assert "is a folder" in refused(*command, tmp_path)
     assert "No story is selected" in refused(*command, answers, "--story-ids", "9")
-    assert "is no story id" in refused(*command, answers, "--story-ids", "a-b")
+    assert "is not a story id" in refused(*command, answers, "--story-ids", "a-b")
     assert "There is no file" in refused("parse_outputs", "extract", tmp_path / "none.jsonl")
     assert "is a folder" in refused("parse_outputs", "extract", tmp_path)
     assert "holds no text" in refused("parse_outputs", "extract", write("empty.jsonl", "\n"))

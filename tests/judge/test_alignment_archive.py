@@ -68,7 +68,7 @@ def test_page_and_command_say_what_an_archive_does_not_bring(study, cast, client
     with file.open("wb") as target:
         export_archive(project=cast.project, target=target, now=timezone.now())
     call_command("import_archive", str(file), project="by-command")
-    told = "Runs, watches, second looks and what judges said are no part of an archive"
+    told = "Runs, watches, second looks and what judges said are not part of an archive"
     assert told in "".join(capsys.readouterr())
     cast.alice.is_superuser = True
     cast.alice.save()

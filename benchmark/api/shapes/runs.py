@@ -121,7 +121,7 @@ class BesideOut(serializers.Serializer):
 
 
 class LeftOutOut(serializers.Serializer):
-    """The fate of answers that were made elsewhere and are no part of the run, as their import found it."""
+    """The fate of answers that were made elsewhere and are not part of the run, as their import found it."""
 
     unmatched = NotTakenOut(many=True, help_text="Those that are to no sample.")
     double = NotTakenOut(many=True)

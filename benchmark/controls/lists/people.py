@@ -110,7 +110,7 @@ NOT_NAMED_IN_CHINESE = frozenset(
         "小波",
     )
 )
-"""Of these, what is a word as well: only where it occurs again in the texts does it name somebody."""
+"""The names among these that are words as well: one names somebody only where it occurs again in the texts."""
 BEHIND_WORDS = "园务的朵盆店瓣玲"
 """Words behind them where they are words."""
 
@@ -120,7 +120,7 @@ CALLED_BEHIND = (
     "大爷", "大妈", "大伯", "大叔", "大哥", "大姐", "大婶", "爷爷", "奶奶", "妈妈", "爸爸", "总", "工", "哥", "姐",
     "婶", "叔", "姨", "爷", "伯", "导", "氏", "家", "某",
 )  # fmt: skip
-"""Words behind a family name in Chinese that somebody is called by: with it that is no full name."""
+"""Words behind a family name in Chinese that somebody is called by: with it that is not a full name."""
 NOT_GIVEN = frozenset(
     "小可这那的查想将微要是在我你他她它则现借感决忙不没有也就都很会能和与对向给把说问答看听去来到了着过从因当正又再才却便所为被让跟笑分翻仔轻"
 )

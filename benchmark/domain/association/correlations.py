@@ -13,7 +13,7 @@ from core.statistics.correlation import FEWEST_POINTS, too_few_points
 
 Scores = Sequence[float | None]
 _NOISE = 1e-9
-"""Rounding of sums is no spread."""
+"""Rounding of sums is not spread."""
 
 
 def correlation(

@@ -14,7 +14,7 @@ from benchmark.domain.tables.table import Column, Table
 
 COLUMN_WIDTH, TEXT_WIDTH = 3.0 * 72.27, 6.3 * 72.27
 TEXT_HEIGHT = 520.0
-"""Of a float with its caption; papers have 9 inches or more."""
+"""The greatest height of a float with its caption; papers have 9 inches or more."""
 SHRUNK = 0.85
 """The smallest share of the type's size before a table is parted: seven points to six."""
 SMALL, TINY = 1.3, 0.85

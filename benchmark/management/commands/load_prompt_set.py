@@ -37,7 +37,7 @@ class Command(JsonCommand):
                     name in names_of(project, suite)
                     and StoredPromptSet.objects.filter(project=project, name=name).exists()
                 )
-                why = "was used by a run" if is_project_set else f"is no prompt set of {project.slug}'s own"
+                why = "was used by a run" if is_project_set else f"is not a prompt set of {project.slug}'s own"
                 raise ValueError(f"{name} {why}: it stays as it is.")
             return {"prompt_set": name, "discarded": True}
         if folder is None:

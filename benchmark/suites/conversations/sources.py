@@ -115,7 +115,7 @@ def _is_json(name: str) -> bool:
 
 
 def lines_of_entries(raw: bytes) -> list[int]:
-    """Return the line, from 1, on which each entry of a JSON list begins; empty where it is no such list."""
+    """Return the line, from 1, on which each entry of a JSON list begins; empty where it is not such a list."""
     try:
         text = raw.decode("utf-8-sig")
         lines: list[int] = []

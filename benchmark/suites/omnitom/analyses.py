@@ -121,7 +121,7 @@ class Stage2Analyses:
 @dataclass(frozen=True, slots=True)
 class Outputs:
     """The share of answers that are of no use (table 12), their number, the reasons, and by what failed the reasons of
-    what is no answer of the model."""
+    what is not an answer of the model."""
 
     share: BoundedEstimate
     unusable: int
@@ -335,8 +335,8 @@ def outputs_analysis(
     """Return the share of answers that are of no use, with reasons.
 
     `outputs` has the model's answer to each story with gold: "" where it can be used, why not otherwise, None where
-    there is none. The share's n is the number of answers. `without` passes through what is no answer of the model, by
-    what failed and why.
+    there is none. The share's n is the number of answers. `without` passes through what is not an answer of the model,
+    by what failed and why.
     """
     columns = Columns(len(outputs))
     unusable, answered = (

@@ -88,7 +88,7 @@ def gold_csv(rows: Iterable[tuple[str, str]]) -> str:
 
 
 def match_count(value: object) -> int:
-    """A MatchCount as a whole number, cut towards zero; 0 for whatever is no finite number."""
+    """A MatchCount as a whole number, cut towards zero; 0 for whatever is not a finite number."""
     try:
         return int(float(str(value).strip()))
     except (ValueError, OverflowError):

@@ -24,7 +24,7 @@ from workers.providers.contract import Request
 
 def instrument(settings: Settings) -> Json:
     """Return the settings that a judge goes by, none of one that reads no prompt. The longest answer and the seed are
-    no part of it: a longer answer loses fewer rows, and another seed is a repetition."""
+    not part of it: a longer answer loses fewer rows, and another seed is a repetition."""
     how = Judging.of(settings)
     beyond = _beyond_one_pass(how)
     if not settings["judge_reads_prompts"]:
@@ -37,7 +37,7 @@ def instrument(settings: Settings) -> Json:
 
 def _beyond_one_pass(how: Judging) -> Json:
     """Return what a judge goes by that is not asked once about all rows in the form of the answers; nothing of one that
-    is, whose versions are older than these settings. The order of shuffled rows is no part of it."""
+    is, whose versions are older than these settings. The order of shuffled rows is not part of it."""
     chosen: Json = {"passes": how.passes} if how.passes > 1 else {}
     if how.links:
         chosen |= {"judge_form": LINKS, "cannot_tell": WORDINGS["cannot_tell"]}
@@ -85,8 +85,8 @@ def tables(question: Question) -> Tables:
 
 
 def orders(question: Question) -> Orders:
-    """Return the orders of the rows of `tables`: those that the model gave, and those of gold. One that is no order is
-    none."""
+    """Return the orders of the rows of `tables`: those that the model gave, and those of gold; "" for one
+    that is not an order."""
     predicted, record = _compared(question)
     if not record.scheme.ordered:
         return [""] * len(predicted), [""] * len(record.shown)

@@ -133,7 +133,7 @@ def _references(reported: Reported) -> str:
     parts = []
     if "baseline" in reported.kinds:
         parts.append(
-            "Baselines are no models: majority says the commonest label of this very dataset, random draws among the "
+            "Baselines are not models: majority says the commonest label of this very dataset, random draws among the "
             "legal labels, and omniscient lets every actor believe every narrated fact, the score of having no "
             "theory of mind."
         )

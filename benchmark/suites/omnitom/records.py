@@ -98,7 +98,7 @@ def _told(value: object) -> str:
 def read_records(handle: BinaryIO, file: str) -> list[Record]:
     """Every record of a file in its order, repeated ids included; blank lines are skipped.
 
-    Raises BadRecord, with the name `file` and the line, at the first line that is no record.
+    Raises BadRecord, with the name `file` and the line, at the first line that is not a record.
     """
     records = []
     for number, raw in lines_of(handle):
@@ -132,7 +132,7 @@ def parse_story_ids(text: str | None) -> frozenset[int] | None:
                 raise ValueError("a second dash")
         except ValueError as error:
             raise ValueError(
-                f"{token!r} is no story id and no range of them; expected a list such as 1,4-7."
+                f"{token!r} is not a story id or a range of them; expected a list such as 1,4-7."
             ) from error
         if last - first >= MAX_SELECTED:
             raise ValueError(f"The range {token} is longer than {MAX_SELECTED:,} stories.")

@@ -12,7 +12,7 @@ Every estimate lies between its bounds.
   rows are taken to be matched as on the other side, at most all of them.
 - Stage 2: a story counts where its answer holds at least one row of a gold proposition. Rows and labels that it leaves
   out there, and labels outside the closed set, are wrong: the model was asked for them.
-- A table that can be read and has no row (a header alone, `{"rows": []}`) says nothing, and is no missing answer:
+- A table that can be read and has no row (a header alone, `{"rows": []}`) says nothing, and is not a missing answer:
   nothing is found, whatever a judge makes of it, and all labels are missing, thus wrong.
 """
 

@@ -35,7 +35,7 @@ class Stage1Result:
     def unjudged(self) -> tuple[int, int]:
         """The numbers of predicted and gold rows of a usable extraction that the judge left without a judgement.
 
-        An extraction without a row is no matter of the judge: it says nothing, or it cannot be read. Of a judgement
+        An extraction without a row is not a matter of the judge: it says nothing, or it cannot be read. Of a judgement
         that is unusable no row counts.
         """
         if not self.pred_counts or not self.gold_counts:

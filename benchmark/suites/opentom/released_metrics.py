@@ -15,7 +15,7 @@ MOVER, OBSERVER = "mover", "observer"
 
 @dataclass(frozen=True, slots=True)
 class LabelledAnswer:
-    """An answer with the labels of gold (None where gold is no label) and of what it was read as, and its question:
+    """An answer with the labels of gold (None where gold is not a label) and of what it was read as, and its question:
     `type` as files have it, `batch` the number of the sample of narratives that it is of."""
 
     batch: int

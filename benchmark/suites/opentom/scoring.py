@@ -44,7 +44,7 @@ def score_answers(data: Path, answers: Path, *, part: str = COARSE) -> ParsedSco
     texts = read_answers(answers)
     for name, text in texts.items():
         if name not in questions:
-            raise BadAnswers(f"{answers} answers {name[:60]!r}, which is no question of OpenToM's {part} part.")
+            raise BadAnswers(f"{answers} answers {name[:60]!r}, which is not a question of OpenToM's {part} part.")
         if not isinstance(text, str):
             raise BadAnswers(f"{answers}, {name}: the answer is not a text.")
     answered = {name: row for name, row in questions.items() if name in texts}

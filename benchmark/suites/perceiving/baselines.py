@@ -11,7 +11,7 @@ from workers.providers.contract import Body
 PERCEIVE = "tell perceivers"
 """The kind of task: {"sentences", "names", "usual" (whether a person perceives more than half of the sentences)}."""
 Annotated = Iterable[Sequence[Sequence[str]]]
-"""Of each story the perceivers of its sentences."""
+"""The perceivers of each sentence, by story."""
 
 
 def array_of(sentences: Sequence[str], perceivers: Sequence[Sequence[str]]) -> str:

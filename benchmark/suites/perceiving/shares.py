@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 ACCURACY, RECALL, WHOLE = "perception_accuracy", "perception_recall", "perception_whole"
 SHARES = (ACCURACY, RECALL, WHOLE)
-"""Of what a model wrote, the share with the right perceivers; of what the story has; whether all that it wrote is right
-(official) or all of the story (repaired)."""
+"""The share with the right perceivers of what a model wrote, that of what the story has, and whether all that it wrote
+is right (official) or all of the story (repaired)."""
 
 Shares = dict[str, float | None]
 

@@ -80,7 +80,7 @@ def _column(tasks: Tasks, task: str, scenario: str, parse: str) -> str:
 
 
 def complete(entrants: Entrants, tasks: Tasks) -> list[Metrics]:
-    """Return what the models come to that have all tasks; baselines are no models."""
+    """Return what the models come to that have all tasks; baselines are not models."""
     return [metrics for entrant, metrics in entrants if entrant.kind == "model" and metrics.keys() == tasks.keys()]
 
 

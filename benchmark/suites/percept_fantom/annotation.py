@@ -17,7 +17,7 @@ from core.incoming.text import NotJson, json_of
 
 FILE = "Percept-FANToM.csv"
 BESIDE = "Percept-FANToM-conv_with_perceivers.csv"
-"""The same annotation once more, a row a conversation; it need not be there."""
+"""A second copy of the annotation, a row a conversation; it need not be there."""
 DIGEST = "69ceaa7c1abc894ad8ef7a811d772f399393bf725e8dab7a4197465f74337691"
 """The SHA-256 of the released file, as 64 hexadecimal digits, line ends as they were released."""
 PARTS, UTTERANCES = 311, 7_129

@@ -16,8 +16,8 @@ from benchmark.suites.perceiving.shares import ACCURACY, RECALL, WHOLE, Shares, 
 _SYMBOLS = str.maketrans("", "", string.punctuation + "’…")
 _EVERYBODY = ("Everyone", "All")
 Read = tuple[int | None, list[str] | None]
-"""The number of the conversation's utterance, from 0, None of one that it lacks; the perceivers, None where they are no
-names."""
+"""The number of the conversation's utterance, from 0, None of one that it lacks; the perceivers, None where they are
+not names."""
 
 
 def official_shares(answer: str, utterances: Sequence[str], perceivers: Sequence[Sequence[str]]) -> Shares | None:

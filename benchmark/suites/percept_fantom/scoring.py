@@ -117,7 +117,7 @@ class OfficialPerceptions:
 def _perceptions(sets: Sets, parts: Parts, texts: Mapping[str, str], answers: Path) -> ParsedScores:
     text_by_set = {set_id: text for set_id in sets if (text := texts.get(set_id, texts.get(_part(set_id)))) is not None}
     if foreign := [name for name in texts if name not in sets and name not in {_part(set_id) for set_id in sets}]:
-        raise BadAnswers(f"{answers} answers {foreign[0][:60]!r}, which is no annotated part or set of FANToM.")
+        raise BadAnswers(f"{answers} answers {foreign[0][:60]!r}, which is not an annotated part or set of FANToM.")
     if lacking := [set_id for set_id in text_by_set if _part(set_id) not in parts]:
         raise BadAnswers(f"Set {lacking[0]} is about a conversation that the annotation lacks.")
     official: dict[str, Shares] = {}

@@ -62,7 +62,7 @@ def repaired_scenes(answer: str, story: Sequence[str]) -> list[tuple[int | None,
     None where it cannot be read.
 
     Equal sentences of a story are taken in their order. The number is None of a sentence that the story lacks or that
-    is there once too often, the perceivers are None where they are no names.
+    is there once too often, the perceivers are None where they are not names.
     """
     perceived = perceptions_of(answer)
     if perceived is None:

@@ -1,7 +1,7 @@
 """The letter that an answer commits to, read as a person would.
 
 Ways of answering are tried from the plainest down, and within one the last place counts: a step-by-step answer weighs
-options before it chooses. A letter that is denied ("not A") is no choice, and "A or B" chooses nothing.
+options before it chooses. A letter that is denied ("not A") is not a choice, and "A or B" chooses nothing.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The official and the repaired way differ in three things. Officially every answer is a vote, an item is right where the
 majority equals the answer cell to the character, and abilities are the raw strings. Repaired, an answer that names no
-option is no vote, the cell's letter counts, and abilities are trimmed. In both a group without a right item has the
+option is not a vote, the cell's letter counts, and abilities are trimmed. In both a group without a right item has the
 accuracy 0, which the released code leaves out.
 """
 

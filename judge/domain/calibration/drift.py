@@ -19,7 +19,7 @@ from core.statistics import Floats
 FEWEST_BASELINE = 60
 """Answers to anchor stories asked again while calibrating: from fewer the usual spread is too little known."""
 WANTED_BASELINE = 100
-"""As many are asked for: from fewer, charts that were made from them alarm more unlike one another."""
+"""Answers that are asked for: from fewer, charts that were made from them alarm more unlike one another."""
 RUNS = 2000
 _EDGE = 0.005
 """No judge is taken to agree always, or never."""

@@ -61,7 +61,7 @@ def skill(tables: Sequence[Table], *, leave_out: str = "") -> Skill:
 def majority(counts: Sequence[MatchCount]) -> MatchCount:
     """Return what more than half of the judges that speak of a row say, its MatchCount the most frequent and then the
     smallest of theirs. It is unclear where as many say one thing as the other and where fewer than `FEWEST` speak, as
-    one voice is no majority; missing where no judge was heard at all."""
+    one voice is not a majority; missing where no judge was heard at all."""
     verdicts = [count for count in counts if not isinstance(count, Unknown)]
     yes = [count for count in verdicts if count > 0]
     if all(count == Unknown.MISSING for count in counts):
@@ -176,7 +176,7 @@ class SelfPreference:
 
 
 def no_preference() -> SelfPreference:
-    """Return what is said of a judge without a verdict on any row that people align: its scores of nought are no
+    """Return what is said of a judge without a verdict on any row that people align: its scores of nought are not an
     opinion of any family."""
     nothing = Figure(None, 0, reason=NOTHING)
     return SelfPreference(nothing, nothing, nothing, None)

@@ -50,7 +50,7 @@ def test_the_official_story_ids(omnitom):
     assert len(cases) > 12
     for case in cases:
         if isinstance(case["expected"], dict):
-            with pytest.raises(ValueError, match="is no story id"):
+            with pytest.raises(ValueError, match="is not a story id"):
                 parse_story_ids(case["input"])
         else:
             found = parse_story_ids(case["input"])

@@ -25,8 +25,8 @@ def parse_extraction(text: str, *, structured: bool = False, scheme: Scheme = OM
     """The propositions of an answer, in its order: of its JSON (`rows`), otherwise of its tables, but for `structured`
     ones.
 
-    Rows without an actor or a belief are no proposition. Without a header a line counts only if it ends in an order, so
-    that prose with pipes stays out; by a scheme without orders none does.
+    Rows without an actor or a belief are not propositions. Without a header a line counts only if it ends in an order,
+    so that prose with pipes stays out; by a scheme without orders none does.
     """
     value = json_in(text)
     if value is not None and (rows := rows_in(value, "rows")):

@@ -73,7 +73,7 @@ class Row:
 
 
 def columns_of(cells: Iterable[str], names: Mapping[str, str] = NAMES) -> dict[str, int]:
-    """The columns that a header names; empty for a line that is no header.
+    """The columns that a header names; empty for a line that is not a header.
 
     A header names an actor, a belief and either a third column or, besides row numbers, nothing else: the line
     `Actor | Belief | 1` is a proposition.

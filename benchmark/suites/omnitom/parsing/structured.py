@@ -37,7 +37,7 @@ def ignores_schema(text: str, *names: str) -> bool:
     """Return whether an answer that was held to a schema is something else than an object with a list of one of these
     names.
 
-    An empty text is no answer rather than another form of it.
+    An empty text is a missing answer rather than another form of it.
     """
     value = json_in(text)
     return bool(text.strip()) and not any(isinstance((value or {}).get(name), list) for name in names)

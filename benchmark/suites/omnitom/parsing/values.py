@@ -46,7 +46,7 @@ def repaired(dimension: str, text: str, scheme: Scheme = OMNITOM_SCHEME) -> str:
     """The legal label of a scheme's dimension that `text` says, otherwise the text itself (illegal), or "" (missing).
 
     Forgiven are a name before the label (`Truth: True`), a remark in brackets after it (`True (inferred)`), and another
-    joint between the halves of a label (`Desire and Intention`). Two labels, or a negated one, are no label.
+    joint between the halves of a label (`Desire and Intention`). Two labels, or a negated one, are not a label.
     """
     text = normalise_space(text)
     if not scheme.official and (named := _spelled(scheme.schema[dimension], text)):

@@ -55,7 +55,7 @@ def _drawn(row: Mapping[str, Any], across: Percent) -> Point:
 
 
 def _rows_a_story(metric: Metric) -> Percent | None:
-    """A number of rows, which is no share; None for nought, which a logarithmic axis does not have."""
+    """A number of rows, which is not a share; None for nought, which a logarithmic axis does not have."""
     estimate: Mapping[str, Any] = metric if isinstance(metric, Mapping) else {"value": metric}
     value, ends = estimate.get("value"), estimate.get("interval")
     if not value:

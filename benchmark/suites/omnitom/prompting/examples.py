@@ -35,7 +35,7 @@ class Example:
 
     @property
     def judged(self) -> Prediction:
-        """The prediction. Raises ValueError for an example that has none, which is no judge's."""
+        """The prediction. Raises ValueError for an example that has none: it is not a judge's."""
         if self.prediction is None:
             raise ValueError("The example is not one for a judge: it has no prediction.")
         return self.prediction

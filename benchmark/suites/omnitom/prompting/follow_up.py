@@ -32,7 +32,7 @@ CLOSING = {
     ),
 }
 DIGEST = hashlib.sha256("\n".join([*HEADINGS, *LISTS, OPENING, *CLOSING.values()]).encode()).hexdigest()
-"""Of the wording, for what a run states about itself."""
+"""The digest of the wording, for what a run states about itself."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,7 @@ def _bare(belief: str) -> str:
 
 
 def _inside(belief: str) -> str:
-    """The belief as a clause: its first word is lower-cased where that is no name."""
+    """The belief as a clause: its first word is lower-cased where that is not a name."""
     return (
         _OPENER.sub(lambda match: match[0].lower(), _bare(belief), count=1) if _OPENER.match(belief) else _bare(belief)
     )

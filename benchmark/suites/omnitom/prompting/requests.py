@@ -36,7 +36,7 @@ from judge.domain.text import normalise_space
 from workers.providers.contract import Message, Request
 
 MAX_TOKENS = 6000
-"""Of an answer, as published."""
+"""The most tokens of an answer, as published."""
 TEMPERATURE = 0.0
 
 

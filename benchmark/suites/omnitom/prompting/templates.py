@@ -13,7 +13,7 @@ _GAP = re.compile(r"(\n(?:[ \t]*\n)+)")
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """The two messages of a request, with placeholders; an empty system part is no message."""
+    """The two messages of a request, with placeholders; an empty system part is not a message."""
 
     system: str
     user: str

@@ -64,8 +64,8 @@ def test_people_read_both_readings(copy_of):
 @pytest.mark.parametrize(
     ("answers", "options", "told"),
     [
-        ({"batch-1/00000000/99": "No"}, {}, "which is no question of OpenToM's coarse part"),
-        ({"batch-6/00000000/0": "No"}, {"part": "fine"}, "which is no question of OpenToM's fine part"),
+        ({"batch-1/00000000/99": "No"}, {}, "which is not a question of OpenToM's coarse part"),
+        ({"batch-6/00000000/0": "No"}, {"part": "fine"}, "which is not a question of OpenToM's fine part"),
         ({"batch-1/00000000/0": 1}, {}, "the answer is not a text"),
         ([], {}, "holds no answers"),
     ],
