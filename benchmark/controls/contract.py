@@ -60,15 +60,15 @@ class Control:
 
     `apply(sample, controllable, seed)` returns the changed sample, an equal one where there is nothing to change; key,
     cluster, group, category, split and number stay. The same sample and seed give the same result, and so do names of
-    one cluster, in one language. `told` says what a lower score under it tells, as the end of a sentence; `same` why a
-    sample can stay as it is, `without` why a whole suite cannot have it, each as a sentence. `since` is the version of
-    lists and rules that last changed what it gives.
+    one cluster, in one language. `interpretation` says what a lower score under it tells, as the end of a
+    sentence; `same` why a sample can stay as it is, `without` why a whole suite cannot have it, each as a sentence.
+    `since` is the version of lists and rules that last changed what it gives.
     """
 
     name: str
     title: str
     help: str
-    told: str
+    interpretation: str
     same: str
     without: str
     apply: Callable[[Sample, Controllable, int], Sample]

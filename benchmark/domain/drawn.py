@@ -13,10 +13,10 @@ Metric = float | str | Mapping[str, Any] | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lead:
-    """The lead of one model over another, as a fraction, and whether that is shown."""
+    """The lead of one model over another, as a fraction, and whether that is significant."""
 
     value: float
-    shown: bool
+    significant: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

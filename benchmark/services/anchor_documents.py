@@ -13,8 +13,8 @@ def line_of_watch(watch: AnchorWatch) -> Json:
     over = cluster_named(watch.run.suite)
     return {
         "watch": watch.uid, "run": watch.run.uid, "asked": watch.asked.name, "step": watch.step,
-        "stories": len(watch.anchors), "cluster": [over.one, over.many], "every": watch.every, "drop": watch.drop,
-        "seed": watch.seed,
+        "stories": len(watch.anchors), "cluster": [over.singular, over.plural],
+        "every": watch.every, "drop": watch.drop, "seed": watch.seed,
         "rounds": watch.rounds, "due_at": watch.due_at.isoformat() if watch.due_at else None,
         "concerns": watch.concerns,
     }  # fmt: skip

@@ -97,7 +97,7 @@ def difference_table(rows: Sequence[ControlRow], controls: ControlResults, group
     ]
     title = gettext_noop(f"{group_named(group).score_title} under controls, {parse} parse")
     lead = [
-        f"{CONTROLS[name].title.capitalize()}: {CONTROLS[name].told}."
+        f"{CONTROLS[name].title.capitalize()}: {CONTROLS[name].interpretation}."
         for name in dict.fromkeys(row.control for row in rows)
     ]
     if controls.unfinished:

@@ -68,7 +68,7 @@ def _answers_told(figure: PartFigure, chosen: Chosen) -> dict[tuple[Parse, int],
         if not isinstance(choice, str):
             asked.setdefault(choice.run.pk, []).append(choice)
     return {
-        (parse, entrant): figure.told(entered, parse)
+        (parse, entrant): figure.answers(entered, parse)
         for of_run in asked.values()
         for entrant, entered in each_entered(
             of_run[0].run, samples_of(of_run[0].run), {choice.entrant for choice in of_run}

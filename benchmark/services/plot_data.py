@@ -251,7 +251,7 @@ def _pair(against: Mapping[str, Sequence[Any]], key: str) -> Lead | None:
     if key not in against:
         return None
     value, _, differs = against[key]
-    return Lead(value=value, shown=differs)
+    return Lead(value=value, significant=differs)
 
 
 MOST_PANELS = 30

@@ -22,7 +22,7 @@ CATEGORY = "category"
 class PartFigure:
     """A figure of a part that is not a mean over samples, such as macro F1.
 
-    `title` is its name in words, `note` says below a table what it counts. `told(entered, parse)` returns what a
+    `title` is its name in words, `note` says below a table what it counts. `answers(entered, parse)` returns what a
     model's answers say, parts in the order in which tables have them. `estimate(answers, seed)` is the figure of some
     of them, `difference(answers, others, seed)` that of the same samples' answers by one method less by another, on the
     same resamples.
@@ -30,7 +30,7 @@ class PartFigure:
 
     title: str
     note: str
-    told: Callable[[Entered, Parse], Told]
+    answers: Callable[[Entered, Parse], Told]
     estimate: Callable[[Sequence[Any], int], PartEstimate]
     difference: Callable[[Sequence[Any], Sequence[Any], int], PartEstimate]
 

@@ -40,13 +40,13 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class KeptParse:
-    """An item's answer in one of both parses: `held` is what `Parsed` has of it, `official` says of
+    """An item's answer in one of both parses: `parsed` is what `Parsed` has of it, `official` says of
     which."""
 
     sample: Sample
     step: str
     official: bool
-    held: Mapping[str, Any]
+    parsed: Mapping[str, Any]
     resources: Resources
 
 

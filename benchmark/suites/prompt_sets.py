@@ -61,10 +61,10 @@ class PromptSets(Generic[S]):
     those at which somebody reads a prompt; it raises BadPromptSet where a request could not be made. `filled(prompts,
     step, level, answer_format)` is a prompt with a sample of the shipped corpus in it.
 
-    Prompts may show solved samples: `wanted(settings, step)` is how many, `shown(question, count)` where those of a
-    question come from, a key of `sources` (with its name in words) or empty where none can serve, and how many there
-    are. Samples of the dataset's split `split` may serve, for the categories `serving(settings, steps, categories)`;
-    none of them is asked.
+    Prompts may show solved samples: `example_count(settings, step)` is how many, `example_source(question, count)`
+    where those of a question come from, a key of `sources` (with its name in words) or empty where none can serve, and
+    how many there are. Samples of the dataset's split `split` may serve, for the categories `serving(settings, steps,
+    categories)`; none of them is asked.
 
     `condition(settings, step, digest, asking)` is what rows are ranked by: in words, and as plain data of which a
     digest is kept; `asking` is how often and how freely everything was asked, by name.
@@ -78,8 +78,8 @@ class PromptSets(Generic[S]):
     load: Callable[[Mapping[str, str], str], S]
     hashes: Callable[[S, Settings, Sequence[str]], dict[str, str]]
     filled: Callable[[S, str, int, str], Request]
-    wanted: Callable[[Settings, str], int]
-    shown: Callable[[Question, int], tuple[str, int]]
+    example_count: Callable[[Settings, str], int]
+    example_source: Callable[[Question, int], tuple[str, int]]
     sources: Mapping[str, str]
     split: str
     serving: Callable[[Settings, Sequence[str], Collection[str]], frozenset[str]]

@@ -39,12 +39,12 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Only:
-    """A setting's dependence: it is of use only where another one, `name`, has a `value`; `told` says so of its flag,
-    with {value} for what the other has."""
+    """A setting's dependence: it is of use only where another one, `name`, has a `value`; `message` says so of its
+    flag, with {value} for what the other has."""
 
     name: str
     value: str | int | bool
-    told: str
+    message: str
 
 
 @dataclass(frozen=True, slots=True)

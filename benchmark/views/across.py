@@ -125,7 +125,7 @@ def _of_model(address: Address, model: AcrossModel | None) -> Address:
 class OneRanking:
     """A ranking with the address of its leaderboard, empty in a frozen report."""
 
-    one: SuiteRanking
+    ranking: SuiteRanking
     href: str = ""
 
 

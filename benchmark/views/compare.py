@@ -193,7 +193,7 @@ class CorrectedBy:
     """The study and judge that a model's corrected scores are by, and the address of their calibration report."""
 
     model: str
-    told: str
+    corrected_by: str
     href: str
 
 

@@ -92,7 +92,7 @@ class AbsentTogether:
     """Models without an answer at `groups`, in words, that share a reason, with the absence at the first of them; so
     many calls `failed`."""
 
-    one: Absence
+    absence: Absence
     groups: str
     failed: int
 
@@ -123,7 +123,7 @@ def _hidden(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
 class Uncovered:
     """A model whose run has a part of the chosen stories, with the address of the ranking over its run's."""
 
-    one: Absence
+    absence: Absence
     query: str
 
 
@@ -133,7 +133,7 @@ class Elsewhere:
 
     rows: int
     models: str
-    told: str
+    conditions: str
     query: str
 
 

@@ -61,7 +61,7 @@ def agreement_of(tables: Sequence[AlignedTable], *, seed: int = 1, over: Cluster
     paired = [table for table in tables if len(table.people) >= 2]
     cells = [(table.story, counts) for table in paired for counts in _counts(table)]
     given = [(story, [count for count in counts if count is not None]) for story, counts in cells]
-    [_], agreement = measure([_tally(given)], overlap=2, seed=seed, over=(over.one, over.many))
+    [_], agreement = measure([_tally(given)], overlap=2, seed=seed, over=(over.singular, over.plural))
     return AlignmentAgreement(
         counts=agreement,
         by_story=_by_story(given, seed, over),
@@ -96,7 +96,7 @@ def _by_story(cells: Sequence[tuple[str, Sequence[int]]], seed: int, over: Clust
             shares.setdefault(story, []).append(sum(pairs) / len(pairs))
     means = [float(np.mean(shares[story])) for story in sorted(shares)]
     rows = np.array([means], dtype=float).reshape(1, -1)
-    [estimate] = mean_estimates(rows, scale=SHARE, seed=seed, unit=over.many, empty=_NONE)
+    [estimate] = mean_estimates(rows, scale=SHARE, seed=seed, unit=over.plural, empty=_NONE)
     return estimate
 
 
@@ -111,7 +111,7 @@ def _link_f1(tables: Sequence[AlignedTable], seed: int, over: ClusterName) -> Es
             story[1] += len(first) + len(other)
     columns = np.array([sums[story] for story in sorted(sums)], dtype=float).reshape(-1, 2)
     n = int(columns[:, 1].sum())
-    return estimate_of(columns, _share, n=n, scale=SHARE, unit=over.many, empty=_NONE, seed=seed)
+    return estimate_of(columns, _share, n=n, scale=SHARE, unit=over.plural, empty=_NONE, seed=seed)
 
 
 def _links(answers: Answers) -> set[tuple[str, str]]:

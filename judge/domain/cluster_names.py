@@ -9,15 +9,15 @@ from core.language import gettext_noop
 
 @dataclass(frozen=True, slots=True)
 class ClusterName:
-    """What is resampled whole is called, `one` and `many` of it."""
+    """The name of what is resampled whole."""
 
-    one: str
-    many: str
+    singular: str
+    plural: str
 
     @property
     def aligned(self) -> str:
         """Those of which people aligned a table."""
-        return gettext_noop(f"aligned {self.many}")
+        return gettext_noop(f"aligned {self.plural}")
 
 
 STORIES = ClusterName(gettext_noop("story"), gettext_noop("stories"))

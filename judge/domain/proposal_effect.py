@@ -54,7 +54,7 @@ def effect_of(alignments: Sequence[Linked], *, seed: int, over: ClusterName = ST
     there = columns[:, 1].sum(), columns[:, 3].sum()
 
     def estimate(measure: Ratio, n: float, scale: Scale, empty: str) -> Estimate:
-        return estimate_of(sums, measure, n=int(n), scale=scale, unit=over.many, empty=empty, seed=seed)
+        return estimate_of(sums, measure, n=int(n), scale=scale, unit=over.plural, empty=empty, seed=seed)
 
     return ProposalEffect(
         estimate(_shown, there[0], SHARE, NOBODY),

@@ -81,7 +81,7 @@ def study(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         "navigation": "judge:studies",
         "agreement": report,
         "figures": _figures(report, over),
-        "over": over.many,
+        "over": over.plural,
         "pairs": pairs,
         "people": people,
         "members": members,
@@ -102,7 +102,7 @@ def _figures(report: AlignmentAgreement, over: ClusterName) -> list[dict[str, An
         ends, reason = counts.intervals[name]
         return {"value": counts.values[name], "interval": ends, "reason": reason, "n": counts.cells}
 
-    by_story = _("The same, averaged over {units}").format(units=_(over.many))
+    by_story = _("The same, averaged over {units}").format(units=_(over.plural))
     return [
         {"name": _("Rows with the same MatchCount"), "share": True, "figure": of("pairwise")},
         {"name": by_story, "share": True, "figure": report.by_story},

@@ -187,7 +187,7 @@ def test_labels_are_marked_where_they_differ_from_gold(alice, cast, gold):
     shown = alice.get(at(run, f"{place.pk}/")).context["shown"]
     first, second = shown["rows"]
     assert [cell.right for cell in first.cells] == [True, False, True, True, True, True, False]
-    assert first.cells[1].said == "False" and first.cells[1].gold == "True"
+    assert first.cells[1].predicted == "False" and first.cells[1].gold == "True"
     assert not second.answered and not any(cell.right for cell in second.cells)
     assert shown["right"] == [1, 0, 1, 1, 1, 1, 0]
     told = page(alice, at(run, f"{place.pk}/"))

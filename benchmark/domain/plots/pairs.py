@@ -40,7 +40,7 @@ def pair_matrix(
     lines = [
         (
             f"{first} minus {models[at]}: {100 * cell.value:z.1f} points, "
-            f"{'shown' if cell.shown else 'not shown'} to differ"
+            f"{'shown' if cell.significant else 'not shown'} to differ"
         )
         for first, row in zip(models, cells, strict=True)
         for at, cell in enumerate(row)
@@ -78,9 +78,9 @@ def _drawn(models: Sequence[str], cells: Sequence[Sequence[Cell]], of: str, look
 def _cell(canvas: Canvas, cell: Lead, text: str, place: tuple[float, float, float], most: float) -> None:
     left, top, each = place
     tint = canvas.theme.tint(FAINTEST + (STRONGEST - FAINTEST) * max(0.0, cell.value) / most)
-    colour = tint if cell.shown else canvas.theme.surface
+    colour = tint if cell.significant else canvas.theme.surface
     canvas.box(left + 0.6, top + 0.6, each - 1.2, _ROW - 1.2, colour, edgecolor=canvas.theme.line, linewidth=0.5)
-    how: Style = {"colour": canvas.theme.ink, "weight": "bold"} if cell.shown else {"colour": canvas.theme.soft}
+    how: Style = {"colour": canvas.theme.ink, "weight": "bold"} if cell.significant else {"colour": canvas.theme.soft}
     canvas.text(left + each / 2, top + _ROW / 2, text, ha="center", size=SMALL, **how)
 
 

@@ -89,5 +89,5 @@ def check_only(settings: Sequence[Setting], chosen: Mapping[str, Any], values: M
     """Raise ValueError for something `chosen` that is of no use with the `values` of the other settings."""
     for setting in settings:
         if setting.only and chosen.get(setting.name) and values[setting.only.name] != setting.only.value:
-            clash = setting.only.told.format(value=values[setting.only.name])
+            clash = setting.only.message.format(value=values[setting.only.name])
             raise ValueError(f"{flag(setting.flag)} {clash}: leave one of them out.")

@@ -11,15 +11,15 @@ from benchmark.suites.conversations.rows import CHOICE, LIST, YES, Row
 @dataclass(frozen=True, slots=True)
 class Scored:
     """A question with what its answer was read as. `f1` of a fact and a free belief is from 0 to 1; `near` are the
-    cosines of a free belief with the right and the wrong text; `said` is 1, 0 or -1 of a yes or no question; `listing`
-    is the part of an answer that is taken for a list, `listed` what is wrong with it."""
+    cosines of a free belief with the right and the wrong text; `answer_class` is 1, 0 or -1 of a yes or no question;
+    `listing` is the part of an answer that is taken for a list, `listed` what is wrong with it."""
 
     row: Row
     answer: str
     right: bool
     f1: float = 0.0
     near: tuple[float, float] = (0.0, 0.0)
-    said: int = -1
+    answer_class: int = -1
     listing: str = ""
     listed: Listed | None = None
 
@@ -34,4 +34,4 @@ def scored_choice_list_or_yes_no(row: Row, answer: str, listing: str | None = No
         names = listed(text, row.right, row.wrong)
         return Scored(row, answer, names.right, listing=text, listed=names)
     answer_class = yes_or_no(answer)
-    return Scored(row, answer, answer_class == int(row.right[0] == YES), said=answer_class)
+    return Scored(row, answer, answer_class == int(row.right[0] == YES), answer_class=answer_class)

@@ -36,7 +36,7 @@ def official_parse(sample: Sample, scored: Scored) -> Parse:
     if scored.row.kind == CHOICE:
         return {"right": scored.right, "said": None}
     if scored.listed is None:
-        return {"right": scored.right, "said": scored.said}
+        return {"right": scored.right, "said": scored.answer_class}
     named = [name for name in sample.content["names"] if name.lower() in scored.listing.lower()]
     excluded, included = scored.listed.excluded_aware, scored.listed.included_unaware
     return {"right": scored.right, "named": named, "excluded": excluded, "included": included}

@@ -22,7 +22,7 @@ def parsed_of(scored: Scored) -> Json:
         near = {"cos_correct": round(scored.near[0], 6), "cos_wrong": round(scored.near[1], 6)}
         return near | {"result": scored.right, "word_overlap": round(scored.f1, 10)}
     if scored.listed is None:
-        return {"binarized": scored.said, "result": scored.right}
+        return {"binarized": scored.answer_class, "result": scored.right}
     return {
         "result": scored.right,
         "excluded_aware_character": scored.listed.excluded_aware,

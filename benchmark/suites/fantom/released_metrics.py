@@ -64,7 +64,7 @@ def _of_topic(rows: Sequence[Scored], name: str, grouping: str) -> Released:
         f"{name}:set:ALL": _per_cent_right(rows, GROUPINGS[grouping]),
         f"{name}:list": _share([answer for answer in rows if answer.row.kind == LIST]),
         f"{name}:binary-f1": _per_cent(
-            weighted_f1([(int(answer.row.right[0] == YES), answer.said) for answer in single])
+            weighted_f1([(int(answer.row.right[0] == YES), answer.answer_class) for answer in single])
         ),
     }
 
@@ -84,7 +84,9 @@ def _share(answers: Sequence[Scored]) -> float | None:
 def _wrong_reasons(rows: Sequence[Scored]) -> dict[str, dict[str, int]]:
     lists = [answer.listed for answer in rows if answer.row.topic == ANSWERABILITY and answer.listed]
     of_lists = Counter(_list_reason(names.excluded_aware, names.included_unaware) for names in lists if not names.right)
-    of_single = Counter(_REASONS[answer.said] for answer in rows if answer.row.kind == YES_NO and not answer.right)
+    of_single = Counter(
+        _REASONS[answer.answer_class] for answer in rows if answer.row.kind == YES_NO and not answer.right
+    )
     return {"lists:wrong_reasons:freq": dict(of_lists), "binary:wrong_reasons:freq": dict(of_single)}
 
 
@@ -126,5 +128,5 @@ def _consistency(rows: Sequence[Scored], group: Callable[[Scored], str]) -> list
         if answer.row.kind == YES_NO:
             name = answer.row.character.lower()
             named = {int(name in text) for text in lists.get((group(answer), answer.row.topic), ())}
-            answers.setdefault((group(answer), name), set()).update({answer.said, *named})
+            answers.setdefault((group(answer), name), set()).update({answer.answer_class, *named})
     return [float(len(values) == 1) for values in answers.values()]

@@ -70,7 +70,7 @@ def _unread(parse: KeptParse) -> int:
 def _result(parse: KeptParse) -> Stage1Result | Stage2Result:
     record = records_of(parse.resources)[parse.sample.key]
     read = stage1_of if parse.step == JUDGE else stage2_of
-    return read(record, parse.held, mended=not parse.official)
+    return read(record, parse.parsed, mended=not parse.official)
 
 
 def rows_by(scheme: Scheme) -> Rows:

@@ -67,7 +67,7 @@ class AskedRow:
 class CountedRow:
     """A row of a judgement with its counts in the `parses` that have the row, None of one that got none.
 
-    `shown` says whether the judge saw it. `number` and `matches`, the rows of the other table, are of structured
+    `is_shown` says whether the judge saw it. `number` and `matches`, the rows of the other table, are of structured
     judgements alone.
     """
 
@@ -78,7 +78,7 @@ class CountedRow:
     official: int | None = None
     repaired: int | None = None
     differs: bool = False
-    shown: bool = True
+    is_shown: bool = True
     number: int | None = None
     matches: str = ""
     note: str = ""
@@ -95,7 +95,7 @@ class LabelCell:
     """A label of gold, the one that was read, and the one that the official parse read where that is another."""
 
     gold: str
-    said: str
+    predicted: str
     right: bool
     officially: str | None
 
@@ -106,7 +106,7 @@ class LabelledRow:
 
     actor: str
     belief: str
-    shown: bool
+    is_shown: bool
     answered: bool
     cells: Sequence[LabelCell]
 
@@ -186,8 +186,8 @@ def _judgement(view: ItemView, record: Record, structured: bool) -> ItemContext:
     if how.by_id or not how.as_published or how.passes > 1:
         sides = judged_rows(record, judged_texts(view.question.answers), how)
         predicted = [(name, _told(rows, sides[0], how)) for name, rows in predicted]
-        noted_rows = iter(_told([row for row in gold if row.shown], sides[1], how))
-        gold = [next(noted_rows) if row.shown else row for row in gold]
+        noted_rows = iter(_told([row for row in gold if row.is_shown], sides[1], how))
+        gold = [next(noted_rows) if row.is_shown else row for row in gold]
     tables = [Table.of(rows, name) for name, rows in predicted]
     return {"predicted": tables, "gold": gold, "aborted": aborted.get("judge", ""), "official": official is not None}
 
@@ -220,7 +220,7 @@ def _gold_counts(record: Record, official: Parse | None, mended: Parse) -> list[
         rows.append(
             CountedRow(
                 row.actor, row.belief, record.scheme.order_of(row.labels), PARSES, official=predicted, repaired=count,
-                differs=official is not None and predicted != count, shown=row.shown,
+                differs=official is not None and predicted != count, is_shown=row.shown,
             )
         )  # fmt: skip
     return rows

@@ -74,20 +74,20 @@ def _estimate(value: float | None, n: int, interval: Interval) -> BoundedEstimat
 
 @dataclass(frozen=True, slots=True)
 class Bounded:
-    """Ratios over rows of which some are missing: of the known ones, and of all with the missing ones at their worst
+    """Ratios over rows of which some are missing: of the observed ones, and of all with the missing ones at their worst
     and at their best.
 
     All three are one object where nothing is missing.
     """
 
-    known: Ratios
+    observed: Ratios
     worst: Ratios
     best: Ratios
 
     def estimates(self) -> list[BoundedEstimate]:
         """Return the estimates, with `bounds` where rows are missing; an interval then goes from the lower end for the
         worst to the upper for the best."""
-        estimates = self.known.estimates()
+        estimates = self.observed.estimates()
         if self.worst is self.best:
             return estimates
         ends = map(spanning, self.worst.intervals(), self.best.intervals())
@@ -99,7 +99,7 @@ class Bounded:
 
     def harmonic(self, other: Bounded) -> Bounded:
         """Return the harmonic mean of each case with the same case of `other`."""
-        ratios = self.known.harmonic(other.known)
+        ratios = self.observed.harmonic(other.observed)
         if self.worst is self.best and other.worst is other.best:
             return Bounded(ratios, ratios, ratios)
         return Bounded(ratios, self.worst.harmonic(other.worst), self.best.harmonic(other.best))
@@ -120,11 +120,11 @@ def _harmonic(first: Floats, other: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Places of counts: of what is meant, of the rows that are known, and of those that are missing, None without
+    """Places of counts: of what is meant, of the rows that are observed, and of those that are missing, None without
     any."""
 
     meant: slice
-    known: slice
+    observed: slice
     missing: slice | None
 
 
@@ -168,16 +168,16 @@ class Pooled:
         return Ratios(ratios(top.sum(axis=0), of), of, (bottom > 0).sum(axis=0), drawn, len(top), scale=scale)
 
     def bounded(self, parts: Parts) -> Bounded:
-        """Return the ratios of what is meant in the known rows, and in all rows with none, or all, of the missing ones
-        meant."""
-        ratios = self.ratios(parts.meant, parts.known)
+        """Return the ratios of what is meant in the observed rows, and in all rows with none, or all, of the missing
+        ones meant."""
+        ratios = self.ratios(parts.meant, parts.observed)
         if parts.missing is None:
             return Bounded(ratios, ratios, ratios)
         worst, best = (self._case(parts, parts.missing, best=best) for best in (False, True))
         return Bounded(ratios, worst, best)
 
     def _case(self, parts: Parts, missing: slice, *, best: bool) -> Ratios:
-        (top, drawn_top), (of, drawn_of) = self._of(parts.meant), self._of(parts.known)
+        (top, drawn_top), (of, drawn_of) = self._of(parts.meant), self._of(parts.observed)
         gap, drawn_gap = self._of(missing)
         of, drawn_of = np.broadcast_to(of + gap, top.shape), drawn_of + drawn_gap
         top, drawn_top = (top + gap, drawn_top + drawn_gap) if best else (top, drawn_top)

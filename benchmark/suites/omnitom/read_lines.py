@@ -38,7 +38,7 @@ def lines(view: ItemView) -> Sequence[ReadLine]:
 def _labels(page: Mapping[str, Any]) -> Iterator[ReadLine]:
     for row in page["rows"]:
         for dimension, cell in zip(page["dimensions"], row.cells, strict=True):
-            label = cell.said or None
+            label = cell.predicted or None
             officially = label if cell.officially is None else cell.officially or None
             yield ReadLine(
                 about=_about(row),

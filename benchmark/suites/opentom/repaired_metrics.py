@@ -24,7 +24,7 @@ class RepairedAnswer(NamedTuple):
 
     genre: str
     kind: str
-    told: Told
+    read_as: Told
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +56,10 @@ def repaired_metrics(answers: Sequence[RepairedAnswer]) -> dict[str, GenreFigure
 
 
 def _of_genre(answers: Sequence[RepairedAnswer]) -> GenreFigures:
-    labelled = [answer.told for answer in answers]
+    labelled = [answer.read_as for answer in answers]
     accuracy, f1 = _accuracy(labelled), _bare(macro_estimate(labelled, seed=SEED))
     unread = sum(not answer.counts for answer in labelled)
-    kinds = [[answer.told for answer in answers if answer.kind == kind] for kind in (FULLNESS, ACCESSIBILITY)]
+    kinds = [[answer.read_as for answer in answers if answer.kind == kind] for kind in (FULLNESS, ACCESSIBILITY)]
     mean = _bare(macro_mean(kinds, seed=SEED)) if all(kinds) else None
     return GenreFigures(accuracy, f1, len(labelled), unread, mean)
 

@@ -54,7 +54,7 @@ def score_answers(data: Path, answers: Path, *, part: str = COARSE) -> ParsedSco
 
 def _repaired(rows: Mapping[str, Sampled], texts: Mapping[str, str]) -> AnswerScores:
     answers = {name: _repaired_answer(row, texts[name].strip()) for name, row in rows.items()}
-    labels = {name: answer.told.predicted for name, answer in answers.items()}
+    labels = {name: answer.read_as.predicted for name, answer in answers.items()}
     return AnswerScores(labels, repaired_metrics(list(answers.values())))
 
 

@@ -63,7 +63,7 @@ def _of_whole_sets(rows: Iterable[Scored], answers: Iterable[Scored]) -> list[Sc
 
 def _of_topic(rows: Sequence[Scored], name: str) -> dict[str, ReleasedMetric]:
     single = [answer for answer in rows if answer.row.kind == YES_NO]
-    f1 = weighted_f1([(int(answer.row.right[0] == YES), answer.said) for answer in single])
+    f1 = weighted_f1([(int(answer.row.right[0] == YES), answer.answer_class) for answer in single])
     return {
         f"{name}:set:ALL": _metric(all_right(rows, _set_of)),
         f"{name}:list": _shares([answer for answer in rows if answer.row.kind == LIST]),

@@ -100,7 +100,7 @@ def _parsed(scored: Scored) -> ReleasedParse:
     if scored.row.kind == LIST and scored.listed is not None:
         names = scored.listed
         return ReleasedParse(scored.right, scored.listing, names.excluded_aware, names.included_unaware)
-    return ReleasedParse(scored.right, binarized=scored.said)
+    return ReleasedParse(scored.right, binarized=scored.answer_class)
 
 
 @dataclass(frozen=True, slots=True)

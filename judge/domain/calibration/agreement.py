@@ -224,7 +224,7 @@ def figure_of(
     sums: Floats, measure: Ratio, *, n: int, scale: Scale, empty: str, seed: int, over: ClusterName
 ) -> Figure:
     """Return `measure` of sums over clusters, shape (clusters, k), with its interval; `empty` is why there is none."""
-    estimate = estimate_of(sums, measure, n=n, scale=scale, unit=over.many, empty=empty, seed=seed)
+    estimate = estimate_of(sums, measure, n=n, scale=scale, unit=over.plural, empty=empty, seed=seed)
     ends = estimate["interval"]
     return Figure(estimate["value"], n, (ends[0], ends[1]) if ends else None, reason=estimate.get("reason", ""))
 

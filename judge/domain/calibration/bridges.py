@@ -95,7 +95,7 @@ def bridge(
 ) -> Bridge:
     """Return what changes between two versions of a judge on the tables of each model that both judged."""
     scores = {name: _scores(tables, metric, over) for name, tables in models.items()}
-    changes = {name: contrast(new, old, unit=over.many) for name, (old, new) in scores.items()}
+    changes = {name: contrast(new, old, unit=over.plural) for name, (old, new) in scores.items()}
     adjusted = dict(zip(changes, holm([p for _, p in changes.values()]), strict=True))
     places = [_places({name: of[at].figure for name, of in scores.items()}) for at in range(2)]
     bridged = [
@@ -117,7 +117,7 @@ def bridge(
 def _scores(tables: Sequence[JudgedTwice], metric: Metric, over: ClusterName) -> tuple[Mean, Mean]:
     old, new = (mean_judged([table.by(at) for table in tables], metric, over=over) for at in range(2))
     if old.figure.value is None:
-        why = gettext_noop(f"no {over.one} has rows of either table of which both have a verdict")
+        why = gettext_noop(f"no {over.singular} has rows of either table of which both have a verdict")
         nothing = Mean(Figure(None, 0, reason=why), {})
         return nothing, nothing
     return old, new
@@ -131,7 +131,7 @@ def _with_verdicts(models: list[Bridged], tables: Sequence[JudgedTwice], over: C
         [1.0] * len(both_judged),
         [story for story, *_ in both_judged],
         scale=SHARE,
-        unit=over.many,
+        unit=over.plural,
     )
     gained, lost = (sum(new is to and old is not to for _, old, new in both_judged) for to in (True, False))
     return Bridge(models, len(both_judged), same.figure, gained, lost)

@@ -49,7 +49,7 @@ def corrected(
     since it is the judge's error that models share and not their scores; people alone have no score.
     """
     if not stories:
-        return Corrected(None, None, 0, 0, 0.0, None, reason=gettext_noop(f"no {over.one} was judged"))
+        return Corrected(None, None, 0, 0, 0.0, None, reason=gettext_noop(f"no {over.singular} was judged"))
     chosen = 1.0 if others else tuning
     if averaging == Averaging.POOLED and metric == Metric.F1:
         score = _pooled_f1(stories, chosen, others, over)

@@ -54,7 +54,7 @@ def differing(
 
 def _too_few(over: ClusterName) -> str:
     return gettext_noop(
-        f"each model needs at least {FEWEST} {over.aligned}, and all together more {over.many} than models"
+        f"each model needs at least {FEWEST} {over.aligned}, and all together more {over.plural} than models"
     )
 
 

@@ -44,7 +44,7 @@ class CorrectedMean:
     def corrected(self, tuning: float | None) -> Corrected:
         judged, unjudged = self._alone(), int((~self._told).sum())
         if self._open.any() and not self._aligned:
-            why, total = gettext_noop(f"no {self._over.one} was aligned"), len(self._stories)
+            why, total = gettext_noop(f"no {self._over.singular} was aligned"), len(self._stories)
             return Corrected(None, None, total, 0, 0.0, judged, unseen=1.0, reason=why, unjudged=unjudged)
         chosen = self._tuned() if tuning is None else tuning
         moves, alone = self._moves(chosen), self._moves(0.0)

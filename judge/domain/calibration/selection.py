@@ -114,8 +114,8 @@ def select(judges: Mapping[str, Sequence[Table]], chosen: str, *, seed: int, ove
         for (name, other), pair, p_value, adjusted in zip(agreements.items(), pairs, p, holm(p), strict=True)
     ]
     stories = {story for story, *_ in own.values()}
-    beyond = beyond_reach(len(stories), sum(p_value is not None for p_value in p), over.many)
-    return Selection(chosen, _mean(own, over), rivals, beyond or caution(len(stories), over.many))
+    beyond = beyond_reach(len(stories), sum(p_value is not None for p_value in p), over.plural)
+    return Selection(chosen, _mean(own, over), rivals, beyond or caution(len(stories), over.plural))
 
 
 Scores = Mapping[str, tuple[str, float, float]]
@@ -123,7 +123,7 @@ Scores = Mapping[str, tuple[str, float, float]]
 
 def _mean(scores: Scores, over: ClusterName) -> Figure:
     stories, values, weights = ([each[at] for each in scores.values()] for at in range(3))
-    return weighted_mean(values, weights, stories, scale=SHARE, unit=over.many).figure  # type: ignore[arg-type]
+    return weighted_mean(values, weights, stories, scale=SHARE, unit=over.plural).figure  # type: ignore[arg-type]
 
 
 def _paired(own: Scores, other: Scores) -> list[tuple[str, float, float]]:
@@ -136,7 +136,7 @@ def _difference(pairs: Sequence[tuple[str, float, float]], over: ClusterName) ->
         [value for _, value, _ in pairs],
         [weight for *_, weight in pairs],
         [story for story, *_ in pairs],
-        unit=over.many,
+        unit=over.plural,
     ).figure
 
 

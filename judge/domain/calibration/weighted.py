@@ -64,13 +64,13 @@ def mean_judged(stories: Sequence[JudgedStory], metric: Metric, *, over: Cluster
     nothing of the judge's error."""
     judged_stories = [story for story in stories if story.certain or story.judged.told(metric)]
     if all(story.certain for story in judged_stories) and len(judged_stories) < len(stories):
-        return Mean(Figure(None, 0, reason=gettext_noop(f"the judge has no verdict on any {over.one}")), {})
+        return Mean(Figure(None, 0, reason=gettext_noop(f"the judge has no verdict on any {over.singular}")), {})
     return weighted_mean(
         [0.0 if story.certain else figure(story.judged, metric) for story in judged_stories],
         [1.0] * len(judged_stories),
         [story.story for story in judged_stories],
         scale=SHARE,
-        unit=over.many,
+        unit=over.plural,
     )
 
 

@@ -82,7 +82,7 @@ def made(n: int) -> dict:
     }
     leaderboard = [RankedRow(model=model, **spread(("official", "repaired")), group="ab") for model in models]
     apart = [
-        [Lead(value=0.02 * (b - a), shown=b - a > 2) if b > a else None for b in range(len(models))]
+        [Lead(value=0.02 * (b - a), significant=b - a > 2) if b > a else None for b in range(len(models))]
         for a in range(len(models))
     ]
     volume = [

@@ -35,7 +35,7 @@ def _measure(entered: Entered) -> dict[str, Measured | None]:
 
 
 def _digits(parse: KeptParse, chosen: Mapping[str, str]) -> tuple[int, int]:
-    said = parse.held["said"]
+    said = parse.parsed["said"]
     return int(said is not None and len(str(abs(said))) == int(chosen["digits"])), 1
 
 
