@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Page
@@ -23,7 +25,9 @@ from annotation.services.anchoring import report_of
 from annotation.services.draft_effect import effect_of
 from core.idempotency.forms import made_once
 from core.joints import clauses
+from core.plain import Json
 from core.views.charts import PERCENT, SIGNED_POINTS, Row, dot_chart, no_intervals
+from core.views.contexts import Context
 from core.wording import counted
 from workers.services.failures import reasons_of
 from workers.services.jobs import apply_action
@@ -147,8 +151,8 @@ def anchoring(request: HttpRequest, slug: str) -> HttpResponse:
     report = report_of(access.project)
     rows, charts = [], []
     if report["votes"]:
-        rows = [{"name": _("All"), **report["votes"]["overall"]}]
-        rows += [{"name": _(row["dimension"]), **row} for row in report["votes"]["by_dimension"]]
+        rows = [(_("All"), report["votes"]["overall"])]
+        rows += [(_(row["dimension"]), row) for row in report["votes"]["by_dimension"]]
         charts = [
             dot_chart(
                 _("How far suggestions shift votes: shown minus blind, in points"),
@@ -170,7 +174,7 @@ def anchoring(request: HttpRequest, slug: str) -> HttpResponse:
         "charts": charts,
         "drawn_for": _drawn_for(report),
         **(tables := _tables(report, rows) if rows else {}),
-        "lacking": no_intervals(_estimates(tables)) if tables else "",
+        "lacking": no_intervals(estimate.of for estimate in _estimates(tables)) if tables else "",
     }
     return render(request, "annotation/prefill/anchoring.html", access.context | context)
 
@@ -183,7 +187,7 @@ def draft_effect(request: HttpRequest, slug: str) -> HttpResponse:
     measures = [_measure(row) for row in report["effect"]["measures"]] if report["effect"] else []
     names = {"shown": _("Draft shown"), "blind": _("Blind")}
     arms = [{"name": names[arm], **counts} for arm, counts in report["arms"].items()]
-    estimates = [one for row in measures for one in row["estimates"]]
+    estimates = [estimate.of for row in measures for estimate in row.estimates]
     context = {
         "report": report,
         "arms": arms,
@@ -193,11 +197,26 @@ def draft_effect(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/prefill/draft_effect.html", access.context | context)
 
 
-def _measure(row: dict) -> dict:
-    """Return a row of the table of measures, its estimates shown, blind and their difference as text."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureOnPage:
+    """A row of the table of measures: its estimates shown, blind and their difference."""
+
+    told: str
+    estimates: Sequence[EstimateText]
+    p_adjusted: float | None
+    effect: bool | None
+    effect_reason: str | None
+
+
+def _measure(row: Mapping[str, Any]) -> MeasureOnPage:
     write = _plain_text if row["measure"] in ("rows", "minutes") else _with_text
-    estimates = [write(row["shown"]), write(row["blind"]), write(row["difference"], signed=True)]
-    return {**row, "estimates": estimates}
+    return MeasureOnPage(
+        told=row["told"],
+        estimates=[write(row["shown"]), write(row["blind"]), write(row["difference"], signed=True)],
+        p_adjusted=row["p_adjusted"],
+        effect=row["effect"],
+        effect_reason=row.get("effect_reason"),
+    )
 
 
 _UNITS = {
@@ -207,7 +226,7 @@ _UNITS = {
 }
 
 
-def _drawn_for(report: dict) -> str:
+def _drawn_for(report: Json) -> str:
     """Return what the arms were drawn for, as the page says it; of several, each with its number of votes."""
     units = {str(_UNITS[unit]): count for unit, count in report["drawn_for"].items()}
     if len(units) == 1:
@@ -220,17 +239,21 @@ def _drawn_for(report: dict) -> str:
     )
 
 
-def _tables(report: dict, rows: list[dict]) -> dict:
-    people = [row | {"name": name_on_pages(row["annotator"])} for row in report["votes"]["by_annotator"]]
+Named = tuple[str, Mapping[str, Any]]
+"""A row of the report with its name on the page."""
+
+
+def _tables(report: Json, rows: Sequence[Named]) -> Context:
+    people = [(name_on_pages(row["annotator"]), row) for row in report["votes"]["by_annotator"]]
     reveal = report["votes"]["overall"]["reveal"]
     votes = {row["source"]: row for row in report["votes"]["by_source"]}
     models = [_model(model, votes[model["source"]]) for model in report["models"]]
     return {
-        "table": [_row(row) for row in rows],
+        "table": [_row(name, row) for name, row in rows],
         "dimensions": [_(row["dimension"]) for row in report["votes"]["by_dimension"] if row["effect"]],
-        "people": [_row(row) for row in people],
-        "models": [model for model in models if not model["blank"]],
-        "blank_models": [model["source"] for model in models if model["blank"]],
+        "people": [_row(name, row) for name, row in people],
+        "models": [model for model in models if not model.blank],
+        "blank_models": [model.source for model in models if model.blank],
         "reveal": [
             (_("Agrees before"), _with_text(reveal["before"])),
             (_("Agrees after"), _with_text(reveal["after"])),
@@ -240,86 +263,134 @@ def _tables(report: dict, rows: list[dict]) -> dict:
     }
 
 
-def _estimates(tables: dict) -> Iterator[dict]:
+def _estimates(tables: Context) -> Iterator[EstimateText]:
     """Yield every estimate of the page that has an interval or a reason for none."""
     for row in (*tables["table"], *tables["people"]):
-        yield from (*row["shares"], *row["times"], row["seen"])
-    yield from (estimate for model in tables["models"] for _, estimate, _ in model["estimates"])
+        yield from (*row.shares, *row.times, row.seen)
+    yield from (estimate for model in tables["models"] for _, estimate, _ in model.estimates)
     yield from (estimate for _, estimate in tables["reveal"])
 
 
-def _model(model: dict, votes: dict) -> dict:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelOnPage:
+    """A model that suggested: its estimates as (name, estimate, what it counts), what gold from blind votes rests on,
+    and the alternative annotator test, with how many annotators it `won` against. `blank` says that there is nothing to
+    say of it."""
+
+    source: str
+    suggestions: int
+    estimates: Sequence[tuple[str, EstimateText, str]]
+    blank: bool
+    blind: Mapping[str, Any]
+    test: Mapping[str, Any]
+    won: int | None
+
+
+def _model(model: Mapping[str, Any], votes: Mapping[str, Any]) -> ModelOnPage:
     accuracy, test = model["accuracy"], model["alternative_annotator"]
+    difference = _with_text(accuracy["both"]["difference"], signed=True)
     estimates = [
         (_("Chosen when shown"), _with_text(votes["acceptance"]), "vote"),
         (_("Accuracy on all gold"), _with_text(accuracy["all_gold"]), "cell"),
         (_("Accuracy on gold from blind votes"), _with_text(accuracy["blind_gold"]), "cell"),
-        (
-            _("Difference on the cells that have both"),
-            _with_text(accuracy["both"]["difference"], signed=True),
-            "cell",
-        ),
+        (_("Difference on the cells that have both"), difference, "cell"),
     ]
-    return {
-        **model,
-        "estimates": estimates,
-        "blank": not any(votes["counts"].values()) and all(estimate["value"] is None for _, estimate, _ in estimates),
-        "blind": model["blind_gold"],
-        "test": test,
-        "won": None if test["winning_rate"] is None else round(test["winning_rate"] * test["tested"]),
-    }
+    return ModelOnPage(
+        source=model["source"],
+        suggestions=model["suggestions"],
+        estimates=estimates,
+        blank=not any(votes["counts"].values()) and all(estimate.value is None for _, estimate, _ in estimates),
+        blind=model["blind_gold"],
+        test=test,
+        won=None if test["winning_rate"] is None else round(test["winning_rate"] * test["tested"]),
+    )
 
 
-def _row(row: dict) -> dict:
-    shares = [
-        _with_text(row["acceptance"]),
-        _with_text(row["blind_agreement"]),
-        _with_text(row["difference"], signed=True),
-    ]
-    times = [_with_text(row["time"][name], milliseconds=True) for name in ("shown_ms", "blind_ms")]
-    return {
-        "name": row["name"],
-        "counts": row["counts"],
-        "shares": shares,
-        "times": times,
-        "seen": _with_text(row["as_seen"]["difference"], signed=True),
-        **{name: row.get(name) for name in ("p", "p_adjusted", "effect", "effect_reason")},
-        "largest": _with_text(row["largest"] | {"interval": None}, signed=True),
-    }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmsOnPage:
+    """A row of a table of arms: `shares` are of the shown arm, the blind one and their difference, `seen` is the
+    difference of what was seen."""
+
+    name: str
+    counts: Mapping[str, int]
+    shares: Sequence[EstimateText]
+    times: Sequence[EstimateText]
+    seen: EstimateText
+    p: float | None
+    p_adjusted: float | None
+    effect: bool | None
+    effect_reason: str | None
+    largest: EstimateText
 
 
-def _with_text(estimate: dict, *, signed: bool = False, milliseconds: bool = False) -> dict:
-    """Return an estimate with its value and interval as text: per cent, percentage points where `signed`, or
-    seconds."""
-    if estimate["value"] is None:
-        return estimate
+def _row(name: str, row: Mapping[str, Any]) -> ArmsOnPage:
+    return ArmsOnPage(
+        name=name,
+        counts=row["counts"],
+        shares=[
+            _with_text(row["acceptance"]),
+            _with_text(row["blind_agreement"]),
+            _with_text(row["difference"], signed=True),
+        ],
+        times=[_with_text(row["time"][arm], milliseconds=True) for arm in ("shown_ms", "blind_ms")],
+        seen=_with_text(row["as_seen"]["difference"], signed=True),
+        p=row["p"],
+        p_adjusted=row["p_adjusted"],
+        effect=row["effect"],
+        effect_reason=row.get("effect_reason"),
+        largest=_with_text(row["largest"], signed=True),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateText:
+    """An estimate, with its value and its interval as the page has them; both empty where there is no value."""
+
+    of: Mapping[str, Any]
+    shown: str = ""
+    interval_shown: str = ""
+
+    @property
+    def value(self) -> float | None:
+        return self.of["value"]
+
+    @property
+    def n(self) -> int:
+        return self.of["n"]
+
+    @property
+    def reason(self) -> str:
+        return self.of.get("reason", "")
+
+
+def _with_text(estimate: Mapping[str, Any], *, signed: bool = False, milliseconds: bool = False) -> EstimateText:
+    """Return an estimate with its text: per cent, percentage points where `signed`, or seconds."""
     scale, unit = (0.001, "s") if milliseconds else (100, _("points")) if signed else (100, "%")
 
     def text(value: float) -> str:
         return f"{value * scale:{'+' if signed else ''}.1f}".replace("-", "\N{MINUS SIGN}")
 
-    shown, interval = f"{text(estimate['value'])}\u202f{unit}", _interval(estimate, text)
-    return estimate | {"shown": shown, "interval_shown": interval and f"{interval}\u202f{unit}"}
+    return _as_text(estimate, text, f"\u202f{unit}")
 
 
-def _interval(estimate: dict, text: Callable[[float], str]) -> str:
-    """Return the interval of an estimate in words; empty where there is none."""
-    if not estimate["interval"]:
-        return ""
-    low, high = map(text, estimate["interval"])
-    return _("{low} to {high}").format(low=low, high=high)
-
-
-def _plain_text(estimate: dict, *, signed: bool = False) -> dict:
-    """Return an estimate with its value and interval as text, as a number of rows or minutes."""
-    if estimate["value"] is None:
-        return estimate
+def _plain_text(estimate: Mapping[str, Any], *, signed: bool = False) -> EstimateText:
+    """Return an estimate with its text, as a number of rows or minutes."""
 
     def text(value: float) -> str:
         return f"{value:{'+' if signed else ''}z.1f}".replace("-", "\N{MINUS SIGN}")
 
-    return estimate | {"shown": text(estimate["value"]), "interval_shown": _interval(estimate, text)}
+    return _as_text(estimate, text)
 
 
-def _points(rows: list[dict], name: str) -> list[Row]:
-    return [Row(label=row["name"], first=row[name], n=counted(row[name]["n"], "vote")) for row in rows]
+def _as_text(estimate: Mapping[str, Any], text: Callable[[float], str], unit: str = "") -> EstimateText:
+    if estimate["value"] is None:
+        return EstimateText(estimate)
+    interval = ""
+    if estimate.get("interval"):
+        low, high = map(text, estimate["interval"])
+        interval = _("{low} to {high}").format(low=low, high=high) + unit
+    return EstimateText(estimate, f"{text(estimate['value'])}{unit}", interval)
+
+
+def _points(rows: Sequence[Named], key: str) -> list[Row]:
+    return [Row(label=name, first=row[key], n=counted(row[key]["n"], "vote")) for name, row in rows]

@@ -153,7 +153,7 @@ def test_page_and_command_tell_the_same(cast, suggested, client):
     labelled(cast, suggested, 6, blind=40, reveal=20)
     page, told = re.sub(r"[ \n]+", " ", client.get(PAGE).content.decode()), text_of(cast)
     assert "Suggestions shift votes" in page and "Suggestions shift votes" in told
-    assert "bob" in told and "Overall" in told
+    assert "bob" in told and "Overall" in told and "Before and after the reveal" in page
     report = json.loads(text_of(cast, "--json"))
     reveal, accuracy = report["votes"]["overall"]["reveal"], report["models"][0]["accuracy"]
     for one in (*(reveal[name] for name in ("before", "after", "toward", "away")), accuracy["blind_gold"]):
