@@ -147,31 +147,40 @@ def _ranked(rows: Sequence[tuple[EntrantResults, SourcedRow]]) -> tuple[list[Sou
 
 
 def _group_row(entrant: EntrantResults, group: str) -> SourcedRow:
-    row: Cells = {}
-    for parse in PARSES:
-        row |= _of_parse(entrant, group, parse)
-    missing = missing_of(entrant, group)
-    ranking = entrant.ranking.get("repaired") or {}
-    row |= {"low_interval": ranking.get("interval"), "low_interval_reason": ranking.get("interval_reason")}
-    row |= corrected_values(entrant)
-    row |= own_values(entrant, group)
-    row |= {"unusable": left_out(missing), "unjudged": unjudged(entrant)}
-    row |= {name: missing[name] for name in ("low", "high", "stories")}
-    row |= {f"official_{name}": _official(entrant).get(name) for name in ("n", "unusable")}
-    return row_of(entrant, group, row, _where(group))
+    missing, ranking = missing_of(entrant, group), entrant.ranking.get("repaired") or {}
+    by_parse = [_of_parse(entrant, group, parse) for parse in PARSES]
+    cells: Cells = {
+        **{key: cell for cells in by_parse for key, cell in cells.items()},
+        "low_interval": ranking.get("interval"),
+        "low_interval_reason": ranking.get("interval_reason"),
+        **corrected_values(entrant),
+        **own_values(entrant, group),
+        "unusable": left_out(missing),
+        "unjudged": unjudged(entrant),
+        **{name: missing[name] for name in ("low", "high", "stories")},
+        **{f"official_{name}": _official(entrant).get(name) for name in ("n", "unusable")},
+    }
+    return row_of(entrant, group, cells, _where(group))
 
 
 def _of_parse(entrant: EntrantResults, group: str, parse: str) -> Cells:
-    row: Cells = {}
-    overall = (entrant.parses[parse] or {}).get("overall", {})
-    for name in group_named(group).headers:
-        key = f"{parse}_{name}"
-        row |= {key: overall.get(name), **interval_of(f"{key}_interval", overall, name)}
-        row[f"{key}_worst"] = _at_worst(overall, name, parse)
-        row[f"{key}_n"] = int(overall.get("n", overall["stories"])) if group_named(group).unit and overall else None
     ranking = entrant.ranking.get(parse) or {}
-    row |= {f"{parse}_{name}": ranking.get(name) for name in ("rank", "ranks", "ranks_reason")}
-    return row | {f"{parse}_group": entrant.group[parse]}
+    overall = (entrant.parses[parse] or {}).get("overall", {})
+    n = int(overall.get("n", overall["stories"])) if group_named(group).unit and overall else None
+    by_metric = [
+        _metric_cells(f"{parse}_{name}", overall, name, parse) | {f"{parse}_{name}_n": n}
+        for name in group_named(group).headers
+    ]
+    return {
+        **{key: cell for cells in by_metric for key, cell in cells.items()},
+        **{f"{parse}_{name}": ranking.get(name) for name in ("rank", "ranks", "ranks_reason")},
+        f"{parse}_group": entrant.group[parse],
+    }
+
+
+def _metric_cells(key: str, overall: Mapping[str, Any], name: str, parse: str) -> Cells:
+    interval = interval_of(f"{key}_interval", overall, name)
+    return {key: overall.get(name), **interval, f"{key}_worst": _at_worst(overall, name, parse)}
 
 
 def _at_worst(metrics: Mapping[str, Any], name: str, parse: str) -> Any:
