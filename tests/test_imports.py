@@ -67,8 +67,8 @@ def test_core_knows_no_app_and_no_word_of_the_domain():
     assert {"story", "proposition", "vote", "worker", "endpoint", "entrant", "judge", "benchmark"} <= words
     forms = sorted({form for word in words for form in (word, f"{word}s", f"{word.removesuffix('y')}ies")})
     spoken = re.compile(rf"(?<![a-z])({'|'.join(forms)})(?![a-z])", re.I)
-    code = [*(ROOT / "core").rglob("*.py")]
-    assert len(code) > 40
+    code = [path for ending in ("py", "po") for path in (ROOT / "core").rglob(f"*.{ending}")]
+    assert len(code) > 40 and {path.suffix for path in code} == {".py", ".po"}
     assert [f"{path}: {found[0]}" for path in code for found in [spoken.search(path.read_text("utf-8"))] if found] == []
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import polib
@@ -25,6 +25,7 @@ from core.catalogues.files import (
 )
 from core.catalogues.ours import FRAME, own_apps
 from core.joints import clauses, listed, noted, seamed, sentences, told
+from tests.catalogues import faults, placeholders
 
 BASE = settings.BASE_DIR
 SHOWN = ("title", "aria-label", "placeholder", "alt", "data-confirm", "data-confirm-yes")
@@ -412,29 +413,6 @@ def test_a_number_with_its_noun_has_both_forms():
     assert [start for start in WITHOUT_ONE if not any(text.startswith(start) for text in found)] == [], "no longer"
 
 
-PLACEHOLDER = re.compile(r"%\((\w+)\)[sd]|\{(\w*)[^{}]*\}")
-
-
-def placeholders(text: str) -> set[str]:
-    """Return the names that a text has values put in for."""
-    return {f"%{percent}" if percent else f"{{{brace}}}" for percent, brace in PLACEHOLDER.findall(text)}
-
-
-def faults(path: Path, texts: Iterable[Text]) -> Iterator[str]:
-    """Say what a catalogue lacks, has too much, or has wrong."""
-    known, wanted = entries(path), set(texts)
-    yield from (f"no entry: {text.one!r}" for text in sorted(wanted - known.keys()))
-    yield from (f"unused: {text.one!r}" for text in sorted(known.keys() - wanted))
-    for text, entry in known.items():
-        words = translated(entry)
-        if entry.fuzzy or entry.obsolete:
-            yield f"fuzzy: {text.one!r}"
-        if not words or not all(words):
-            yield f"not translated: {text.one!r}"
-        elif any(placeholders(word) != placeholders(text.several or text.one) for word in words):
-            yield f"other placeholders: {text.one!r} and {words[0]!r}"
-
-
 def test_every_catalogue_is_whole_and_has_nothing_else():
     texts = texts_by_catalogue(sources(BASE, own_apps(), FRAME))
     assert sum(map(len, texts.values())) > 100
@@ -445,6 +423,8 @@ def test_every_catalogue_is_whole_and_has_nothing_else():
         if (found := list(faults(path := path_of(BASE, app, locale, domain), wanted)))
     }
     assert wrong == {}, "`make texts` writes what is missing into the catalogues"
+    paths = {path_of(BASE, app, locale, domain) for locale in LOCALES for app, domain in texts}
+    assert {*BASE.glob("*/locale/*/LC_MESSAGES/*.po")} == paths, "a catalogue of no text"
 
 
 def test_a_text_has_one_translation_wherever_it_is_used():

@@ -23,6 +23,7 @@ from annotation.views.saving import saved
 from core.idempotency.forms import made_once
 
 MANY_COLUMNS = 10
+_MODULES = ("grid/queue", "grid/saving", "grid/cells", "grid/panel", "grid/keys", "mentions")
 
 
 @require_GET
@@ -48,7 +49,7 @@ def grid(request: HttpRequest, slug: str, story: str) -> HttpResponse:
         "done": sum(bool(cell["label"]) for row in rows for cell in row["cells"]),
         "suggests": bool(suggestions) or bool(assignment.arms_drawn_at),
         "settings": _settings(assignment, slug, votes),
-        "modules": ["grid/queue", "grid/saving", "grid/cells", "grid/panel", "grid/keys", "mentions"],
+        "modules": [f"annotation/{name}" for name in _MODULES],
     }
     return render(request, "annotation/grid/grid.html", access.context | context)
 

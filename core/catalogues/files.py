@@ -26,17 +26,17 @@ _NOT_OURS = {"api", "locale", "management", "migrations"}
 def sources(base: Path, apps: Iterable[str], frame: str) -> Iterator[tuple[str, Path]]:
     """Return the files that have texts, each with the app whose catalogue they belong to.
 
-    Templates of `templates/APP/` are the app's; all other templates, and scripts, are those of the app `frame`.
+    What stands in `templates/APP/` and `static/APP/` is the app's; all other templates and scripts are those of the app
+    `frame`.
     """
     names = set(apps)
     for app in sorted(names):
         for path in sorted((base / app).rglob("*.*")):
             if path.suffix in (".py", ".html") and not _NOT_OURS & {*path.relative_to(base).parts}:
                 yield app, path
-    for path in sorted((base / "templates").rglob("*.*")):
+    for path in [*sorted((base / "templates").rglob("*.*")), *sorted((base / "static").rglob("*.js"))]:
         folder = path.relative_to(base).parts[1]
         yield folder if folder in names else frame, path
-    yield from ((frame, path) for path in sorted((base / "static").rglob("*.js")))
 
 
 _READERS: dict[str, Callable[[str], set[Text]]] = {".py": python_texts, ".html": template_texts, ".js": script_texts}

@@ -10,8 +10,8 @@ from django.conf import settings
 
 from core.catalogues.files import compile_all
 
-FRAME = "core"
-"""The app whose catalogue has the frame of all pages: base, menus, errors, log-in, and the texts of scripts."""
+FRAME = "config"
+"""The app whose catalogue has the frame of all pages, which names what all apps have: base, menus, errors, log-in."""
 
 
 def own_apps() -> list[str]:

@@ -1,11 +1,11 @@
 // Alignment: a model's table and the gold table of one story side by side. Links and verdicts go through the queue of the
 // labelling grid; an expert who decides open rows keeps them on the page until they are sent together.
-import { Queue, request } from "../grid/queue.js";
-import { announce, leave, letLeave, sendBeforeLeaving, showState, showTrouble } from "../grid/saving.js";
-import { digitOf } from "../grid/keys.js";
-import { newKey } from "../tables/rows.js";
-import { activate, commonAction, onCommands, onDrop, onKeys } from "../tables/row_page.js";
-import { highlight } from "../tables/story.js";
+import { Queue, request } from "../annotation/grid/queue.js";
+import { announce, leave, letLeave, sendBeforeLeaving, showState, showTrouble } from "../annotation/grid/saving.js";
+import { digitOf } from "../annotation/grid/keys.js";
+import { newKey } from "../annotation/tables/rows.js";
+import { activate, commonAction, onCommands, onDrop, onKeys } from "../annotation/tables/row_page.js";
+import { highlight } from "../annotation/tables/story.js";
 
 const $ = (id) => document.getElementById(id);
 const settings = JSON.parse($("align-settings").textContent);

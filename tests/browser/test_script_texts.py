@@ -9,9 +9,9 @@ from django.conf import settings
 from django.utils.translation import override
 
 from core.catalogues.extraction import Text, script_texts
-from core.catalogues.files import entries, path_of, placeholders, translated
-from core.catalogues.ours import FRAME
+from core.catalogues.files import translated
 from core.templatetags import texts
+from tests.catalogues import of_all_apps, placeholders
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -51,14 +51,14 @@ def test_scripts_say_every_text_as_it_is_written(page):
 
 
 def test_scripts_say_every_text_whole_in_chinese(page):
-    catalogue = entries(path_of(settings.BASE_DIR, FRAME, "zh_Hans", "djangojs"))
+    catalogue = of_all_apps("zh_Hans", "djangojs")
     for text, words in said(page, "zh-CN").items():
         form = translated(catalogue[text])[0]
         assert words == [filled(form, text, count) for count in ((1, 2, 0) if text.several else (0,))], text
 
 
 def test_a_text_with_a_number_is_handed_over_as_a_list_of_its_forms():
-    catalogue = entries(path_of(settings.BASE_DIR, FRAME, "zh_Hans", "djangojs"))
+    catalogue = of_all_apps("zh_Hans", "djangojs")
     with override("zh-hans"):
         handed = texts._script_catalogue("zh-hans")
     assert handed == {

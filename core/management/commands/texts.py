@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
-from core.catalogues.files import LOCALES, entries, path_of, sources, texts_by_catalogue, translated, update
+from core.catalogues.files import DOMAINS, LOCALES, entries, path_of, sources, texts_by_catalogue, translated, update
 from core.catalogues.ours import FRAME, own_apps
 
 
@@ -21,7 +21,11 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         found = texts_by_catalogue(sources(settings.BASE_DIR, own_apps(), FRAME))
         for locale in LOCALES:
-            paths = {(app, domain): path_of(settings.BASE_DIR, app, locale, domain) for app, domain in found}
+            paths = {
+                (app, domain): path_of(settings.BASE_DIR, app, locale, domain)
+                for app in own_apps()
+                for domain in DOMAINS
+            }
             known = {
                 text: translated(entry)
                 for path in paths.values()
