@@ -74,7 +74,7 @@ def test_the_request_holds_the_story_and_room_for_its_table():
 
 
 def directive(orders) -> str:
-    return drafting_request(story=STORY, orders=orders).messages[0].text
+    return drafting_request(story=STORY, orders=orders).messages[0].content
 
 
 def test_the_prompt_is_the_frozen_one_for_every_schema_that_comes_with_the_program():
