@@ -10,6 +10,7 @@ from annotation.services.prefill_scope import PrefillRefused, check_able, endpoi
 from workers.domain.pricing import BUDGET
 from workers.forms.amounts import AmountField
 from workers.models import Endpoint
+from workers.services.endpoint_rules import BOUNDS
 
 LEVELS = [
     (1, gettext_lazy("1: one sentence")),
@@ -36,7 +37,8 @@ class PrefillForm(forms.Form):
         help_text=gettext_lazy("A hard cap: no call is made that could exceed it."),
     )  # fmt: skip
     reasoning_tokens = forms.IntegerField(
-        required=False, min_value=0, max_value=1_000_000, label=gettext_lazy("Room for reasoning, in tokens"),
+        required=False, min_value=0, max_value=BOUNDS["reasoning_tokens"][1],
+        label=gettext_lazy("Room for reasoning, in tokens"),
         help_text=gettext_lazy(
 "Empty: as the model’s page says. A model that reasons needs some thousands beside its "
 "answer."

@@ -19,7 +19,7 @@ from benchmark.models import Dataset, DatasetSample, Run
 from benchmark.services.launch_shapes import ExtendIn, Launch, LaunchIn
 from benchmark.services.launching import judging_plans, planned
 from benchmark.services.method_plans import methods_of, plans_by_method
-from benchmark.services.plans import MOST_TITLE, Plan, RunRefused, steps_of
+from benchmark.services.plans import MOST_TEMPERATURE, MOST_TITLE, Plan, RunRefused, steps_of
 from benchmark.services.prompt_sets import names_of
 from benchmark.services.sweeps import plans_of_sweep, plans_with_judges
 from benchmark.suites.contract import Suite
@@ -240,7 +240,9 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields, Sampl
         label=gettext_noop("Times everything is asked"),
         help_text=gettext_noop("Each is a call of its own."),
     )
-    temperature = forms.FloatField(required=False, min_value=0, max_value=2, label=gettext_noop("Temperature"))
+    temperature = forms.FloatField(
+        required=False, min_value=0, max_value=MOST_TEMPERATURE, label=gettext_noop("Temperature")
+    )
     title = forms.CharField(required=False, max_length=MOST_TITLE, label=gettext_noop("Name of the run"))
 
     def __init__(

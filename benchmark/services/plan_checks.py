@@ -12,6 +12,7 @@ from benchmark.services.plans import (
     MOST_REPETITIONS,
     MOST_SEED,
     MOST_STORIES,
+    MOST_TEMPERATURE,
     MOST_TOKENS,
     Plan,
     RunRefused,
@@ -107,8 +108,10 @@ def _check_options(plan: Plan) -> None:
             settings_by_name[name].checked(value)
         except ValueError as error:
             raise RunRefused(str(error), name) from error
-    if plan.temperature is not None and not 0 <= plan.temperature <= 2:
-        raise RunRefused(gettext_noop(f"The temperature is {plan.temperature}; expected 0 to 2."), "temperature")
+    if plan.temperature is not None and not 0 <= plan.temperature <= MOST_TEMPERATURE:
+        raise RunRefused(
+            gettext_noop(f"The temperature is {plan.temperature}; expected 0 to {MOST_TEMPERATURE}."), "temperature"
+        )
 
 
 def _check_steps(plan: Plan) -> None:

@@ -21,6 +21,7 @@ from workers.models import Endpoint
 HANDLER = gettext_noop("evaluation")
 """The job handler of runs."""
 MOST_TOKENS, MOST_SEED, MOST_STORIES, MOST_REPETITIONS, MOST_TITLE = 200_000, 2**31 - 1, 1_000_000, 100, 200
+MOST_TEMPERATURE = 2
 
 
 class RunRefused(ValueError):

@@ -15,6 +15,7 @@ from annotation.services.prefill_scope import Scope, scope_of
 from workers.domain.pricing import dollars as dollars_of
 from workers.management.ending import failure_of, printed_of
 from workers.management.named import endpoint_named
+from workers.services.endpoint_rules import BOUNDS
 
 DEFAULT_LEVEL = 3
 
@@ -103,6 +104,7 @@ def _stories(project: Project, options: dict) -> list:
 
 
 def _tokens(tokens: int | None) -> int | None:
-    if tokens is not None and not 0 <= tokens <= 1_000_000:
-        raise ValueError(f"--reasoning-tokens is {tokens}; a number from 0 to 1,000,000 is expected.")
+    least, most = BOUNDS["reasoning_tokens"]
+    if tokens is not None and not least <= tokens <= most:
+        raise ValueError(f"--reasoning-tokens is {tokens}; a number from {least} to {most:,} is expected.")
     return tokens
