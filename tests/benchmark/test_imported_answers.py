@@ -290,6 +290,17 @@ def test_samples_of_a_chat_are_matched_by_what_the_user_said_and_results_say_how
     assert [one["role"] for one in json.loads(call.body)["messages"]] == ["system", "user"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["[{" + '"a": [' * 50_000, '[{"role": "user", "role": "system", "content": "x"}]', "[{3 + 4}]"],
+    ids=["deep", "a field twice", "no JSON"],
+)
+def test_a_text_that_only_begins_as_a_chat_is_what_the_user_said(tmp_path, text):
+    path = tmp_path / f"samples_sums_{STAMP}.jsonl"
+    path.write_text(json.dumps(_sample(0, {"id": "sum-0"}, [text], "3")), "utf-8")
+    assert read_made(path, path.name).records[0].messages == [{"role": "user", "content": text}]
+
+
 def test_results_alone_hold_no_answers_and_files_of_two_models_are_two_runs(bring):
     with pytest.raises(CommandError, match=r"results\.json has figures and no answers; give the file of samples"):
         bring(RESULTS, name="results.json")

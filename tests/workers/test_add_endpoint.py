@@ -148,6 +148,8 @@ def test_a_key_in_the_place_of_its_variable_is_refused_and_not_repeated(key, cap
         ("--price-batch=-1", "price_batch"),
         ("--price-input=NaN", "price_input"),
         ("--price-input=cheap", "price_input"),
+        ("--price-input=1e2", "price_input"),
+        ("--price-batch=1_0", "price_batch"),
         ("--max-concurrency=0", "max_concurrency"),
         ("--timeout-seconds=0", "timeout_seconds"),
         ("--max-attempts=-1", "max_attempts"),
@@ -173,6 +175,8 @@ def test_numbers_that_cannot_be(option, field):
     [
         ("[1]", "openai", "options: A JSON object is expected."),
         ("{", "openai", "JSON is expected, such as"),
+        ('{"a": 1, "a": 2}', "openai", "occurs twice in one object"),
+        pytest.param("[" * 100_000, "openai", "nested too deeply", id="deep"),
         ('{"a": NaN}', "openai", "options: NaN and Infinity are not valid JSON."),
         ('{"a": 1e999}', "openai", "options: NaN and Infinity are not valid JSON."),
         ('{"a": "\\ud800"}', "openai", "options: NUL characters and halves of surrogate pairs cannot be stored."),
