@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -45,6 +46,7 @@ from benchmark.services.watching import schema_breakers, shortfall_of_run, step_
 from benchmark.suites.contract import Step
 from benchmark.suites.registry import suite_named
 from benchmark.views.datasets import reading_gold
+from core.catalogues.patterns import translated
 from core.plain import Json
 from core.views.contexts import Context
 from workers.models import JobState
@@ -263,11 +265,22 @@ def provenance(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         "judged_by": sorted(filter(None, judged)),
         "judge_options": _as_json(row.spec.get("judge") or {}),
         "settings": sent_settings(row),
-        "params": parameters_of(row),
+        "params": _parameters(row),
         "noun": suite_named(row.suite).noun,
         "launched_with": Decimal(budget) if (budget := row.params.get("budget")) else None,
     }
     return render(request, "benchmark/runs/_made.html", access.context | context)
+
+
+def _parameters(run: Run) -> list[tuple[str, Any]]:
+    """What a run was launched with, a setting of its suite in the words of the launch form."""
+    settings = {setting.name: setting for setting in suite_named(run.suite).settings}
+    return [
+        (translated(setting.label), translated(setting.in_words(value)))
+        if (setting := settings.get(name))
+        else (translated(name), value)
+        for name, value in parameters_of(run).items()
+    ]
 
 
 def _as_json(spec: Json) -> str:

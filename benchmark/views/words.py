@@ -58,9 +58,6 @@ SETTINGS = (
     gettext_noop("seed"),
     gettext_noop("longest answer"),
     gettext_noop("judge"),
-    gettext_noop("judge_level"),
-    gettext_noop("shots"),
-    gettext_noop("with_story"),
     gettext_noop("max_tokens"),
 )
 MARKS = (gettext_noop("Group {letters}"),)

@@ -273,7 +273,8 @@ def test_every_page_of_results_shows_it(run, admin, cast):
     assert "Right sums" in texts["leaderboard"] and "100.0" in texts["leaderboard"]
     assert "Sum 1" in texts["run_item"] and "Adding" in texts["run_item"]
     assert "judge_level" not in texts["run_made"] and "example" not in texts["run_made"]
-    assert "<dt>politeness</dt>" in texts["run_made"] and "<dt>repetitions</dt>" in texts["run_made"]
+    assert '<dt>Tone</dt><dddir="auto">curt</dd>' in "".join(texts["run_made"].split())
+    assert "<dt>repetitions</dt>" in texts["run_made"]
     assert "Tiny sums has no official folder." in texts["run_report"]
     assert "Parity" in texts["run_report"] and "12 of the 12 sums of Sums" in texts["run_report"]
     assert "even" in texts["run_report"] and "small" in texts["run_report"]
