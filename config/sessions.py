@@ -13,8 +13,8 @@ _BY_KEY = Read[Session](lambda given: Session.objects.filter(session_key=given.k
 
 class SessionStore(db.SessionStore):
     def _get_session_from_db(self) -> Session | None:
-        found = _BY_KEY(key=self.session_key, now=timezone.now())
-        if not found:
+        rows = _BY_KEY(key=self.session_key, now=timezone.now())
+        if not rows:
             self._session_key = None
             return None
-        return found[0]
+        return rows[0]

@@ -94,7 +94,7 @@ class Shares:
     """Connections that each process holds, in memory that all of them share."""
 
     def __init__(self, processes: int) -> None:
-        self.held = memoryview(mmap.mmap(-1, 4 * processes)).cast("I")
+        self.counts = memoryview(mmap.mmap(-1, 4 * processes)).cast("I")
 
 
 class Share:
@@ -102,7 +102,7 @@ class Share:
     would serve most people, slowly, while others have nothing to do."""
 
     def __init__(self, shares: Shares, number: int) -> None:
-        self._held, self._number = shares.held, number
+        self._counts, self._number = shares.counts, number
         self._conceded = 0
 
     def of(self, server: TcpWSGIServer) -> None:
@@ -110,7 +110,7 @@ class Share:
         accept, readable = server.handle_accept, server.readable
 
         def counted() -> bool:
-            self._held[self._number] = len(server.active_channels)
+            self._counts[self._number] = len(server.active_channels)
             return readable()
 
         def accept_if_due() -> None:
@@ -122,7 +122,7 @@ class Share:
 
     def concedes(self) -> bool:
         """Return whether to leave a waiting connection to others, after a moment in which they can take it."""
-        if self._held[self._number] == min(self._held) or self._conceded == CONCESSIONS:
+        if self._counts[self._number] == min(self._counts) or self._conceded == CONCESSIONS:
             self._conceded = 0
             return False
         self._conceded += 1

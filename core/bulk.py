@@ -47,13 +47,13 @@ class EncodedOnce:
         """Return an adapter that asks `adapt` once for each value, whichever column it stands in."""
         encoded = self._encoded
 
-        def known(value: Any) -> Any:
+        def adapt_once(value: Any) -> Any:
             key = id(value)
             if key not in encoded:
                 encoded[key] = adapt(value)
             return encoded[key]
 
-        return known
+        return adapt_once
 
 
 class ReadyRows:

@@ -13,17 +13,17 @@ def _as_written(text: str) -> str:
     return text
 
 
-def _counted_as_written(one: str, several: str, count: int) -> str:
-    return one if count == 1 else several
+def _counted_as_written(singular: str, plural: str, count: int) -> str:
+    return singular if count == 1 else plural
 
 
 _translators: tuple[Callable[[str], str], Callable[[str, str, int], str]] = (_as_written, _counted_as_written)
 
 
-def install(one: Callable[[str], str], counted: Callable[[str, str, int], str]) -> None:
-    """Have `one` translate sentences, and `counted` those that have a number."""
+def install(translate: Callable[[str], str], translate_counted: Callable[[str, str, int], str]) -> None:
+    """Have `translate` translate sentences, and `translate_counted` those that have a number."""
     global _translators
-    _translators = (one, counted)
+    _translators = (translate, translate_counted)
 
 
 def gettext(text: str) -> str:
@@ -31,9 +31,9 @@ def gettext(text: str) -> str:
     return _translators[0](text)
 
 
-def ngettext(one: str, several: str, count: int) -> str:
+def ngettext(singular: str, plural: str, count: int) -> str:
     """Return the form of a text that goes with the number, in the language of the present reader."""
-    return _translators[1](one, several, count)
+    return _translators[1](singular, plural, count)
 
 
 class AsGiven(str):

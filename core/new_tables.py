@@ -39,9 +39,9 @@ class NewTables(Operation):
             schema_editor.delete_model(model)
 
     def describe(self) -> str:
-        return f"Create {sum(isinstance(one, CreateModel) for one in self.operations)} models"
+        return f"Create {sum(isinstance(operation, CreateModel) for operation in self.operations)} models"
 
     def _models(self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, state: ProjectState) -> list[Any]:
-        names = [one.name for one in self.operations if isinstance(one, CreateModel)]
+        names = [operation.name for operation in self.operations if isinstance(operation, CreateModel)]
         models = [state.apps.get_model(app_label, name) for name in names]
         return [model for model in models if self.allow_migrate_model(schema_editor.connection.alias, model)]

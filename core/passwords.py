@@ -11,9 +11,9 @@ class LongEnough(MinimumLengthValidator):  # type: ignore[misc]  # Django has no
 
     def get_error_message(self) -> str:
         """Return why a password is refused."""
-        told = ngettext(
+        message = ngettext(
             "This password is too short. It must contain at least {count} character.",
             "This password is too short. It must contain at least {count} characters.",
             self.min_length,
         )
-        return str(told).format(count=self.min_length)
+        return str(message).format(count=self.min_length)

@@ -32,9 +32,9 @@ def plain(value: Any) -> Any:
         return value
     if _says_itself(kind):
         return value.as_json()
-    if (shown := _shown(kind)) is not None:
-        held = ((name, getattr(value, name), always) for name, always in shown)
-        return {name: plain(of) for name, of, always in held if always or of is not None}
+    if (field_names := _shown(kind)) is not None:
+        attributes = ((name, getattr(value, name), always) for name, always in field_names)
+        return {name: plain(of) for name, of, always in attributes if always or of is not None}
     if isinstance(value, (list, tuple)):
         return [of if of.__class__ in _AS_THEY_ARE else plain(of) for of in value]
     if isinstance(value, Mapping):

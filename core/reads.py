@@ -116,8 +116,8 @@ def _converted(row: Sequence[Any], converters: Converters) -> Sequence[Any]:
         return row
     converted = list(row)
     for at, (convert, expression) in converters.items():
-        for one in convert:
-            converted[at] = one(converted[at], expression, connection)
+        for converter in convert:
+            converted[at] = converter(converted[at], expression, connection)
     return converted
 
 

@@ -232,11 +232,11 @@ ARGUMENTS = re.compile(r"[^,]+(?:,[^,]+){1,2}")
 
 def test_signs_between_chinese_words_are_full_width():
     wrong = [
-        (text.one, word)
+        (text.singular, word)
         for path in BASE.glob("*/locale/zh_Hans/LC_MESSAGES/*.po")
         for text, entry in entries(path).items()
         for word in translated(entry)
-        if HALF_WIDTH.search(word) and not (ARGUMENTS.fullmatch(text.one) and ", " not in text.one)
+        if HALF_WIDTH.search(word) and not (ARGUMENTS.fullmatch(text.singular) and ", " not in text.singular)
     ]
     assert wrong == []
 
@@ -310,12 +310,12 @@ def other_words() -> Iterator[tuple[str, str]]:
     """Return each text that has a term without its Chinese word, with the term, and each that has a second word."""
     for path in sorted(BASE.glob("*/locale/zh_Hans/LC_MESSAGES/*.po")):
         for text, entry in entries(path).items():
-            chinese, english = " ".join(translated(entry)), NOT_WORDS.sub(" ", text.one)
+            chinese, english = " ".join(translated(entry)), NOT_WORDS.sub(" ", text.singular)
             for term, word in TERMS.items():
                 if re.search(rf"\b(?:{term})\b", english, re.I) and not re.search(word, chinese):
-                    yield text.one, term
+                    yield text.singular, term
             if found := OTHER_WORDS.search(chinese):
-                yield text.one, found[0]
+                yield text.singular, found[0]
 
 
 def test_a_term_has_one_chinese_word():
@@ -400,10 +400,10 @@ of a word that is no number, and those that are not told in both forms yet. None
 def counted_in_one_form() -> list[str]:
     """Return the texts that count something and have no form for one."""
     return sorted(
-        text.one
+        text.singular
         for path in BASE.glob("*/locale/zh_Hans/LC_MESSAGES/*.po")
         for text in entries(path)
-        if not text.several and MANY.search(text.one)
+        if not text.plural and MANY.search(text.singular)
     )
 
 

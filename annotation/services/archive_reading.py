@@ -74,7 +74,7 @@ def _row(raw: bytes) -> dict[str, Any]:
     try:
         row = json_of_line(raw)
     except NotJson as error:
-        raise BadLine(f"{_EXPECTED}; {error.found}.") from error
+        raise BadLine(f"{_EXPECTED}; {error.actual}.") from error
     if not isinstance(row, dict):
         raise BadLine(f"{_EXPECTED}.")
     if b"\\u" in raw and (what := unstorable(row)):

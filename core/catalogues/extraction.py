@@ -15,8 +15,8 @@ from django.utils.translation import trim_whitespace
 class Text(NamedTuple):
     """A text as it is written, its form with several things, and what tells it from an equal one of another meaning."""
 
-    one: str
-    several: str = ""
+    singular: str
+    plural: str = ""
     context: str = ""
 
 
@@ -34,7 +34,10 @@ def python_texts(source: str) -> set[Text]:
 
 def _called(call: ast.Call) -> Iterator[Text]:
     name = getattr(call.func, "id", "") or getattr(call.func, "attr", "")
-    given = [one.value if isinstance(one, ast.Constant) and isinstance(one.value, str) else "" for one in call.args]
+    given = [
+        argument.value if isinstance(argument, ast.Constant) and isinstance(argument.value, str) else ""
+        for argument in call.args
+    ]
     if name in _PLAIN and given[:1] > [""]:
         yield Text(given[0])
     elif name == _MARK and call.args and isinstance(call.args[0], ast.JoinedStr):
@@ -47,9 +50,9 @@ def _called(call: ast.Call) -> Iterator[Text]:
         yield counted_text(given[1], given[2] if given[2:] else "")
 
 
-def counted_text(noun: str, several: str) -> Text:
+def counted_text(noun: str, plural: str) -> Text:
     """Return the text that `core.wording.counted` looks up."""
-    return Text(f"{{count}} {noun}", f"{{count}} {several or noun + 's'}")
+    return Text(f"{{count}} {noun}", f"{{count}} {plural or noun + 's'}")
 
 
 def _with_places(text: ast.JoinedStr) -> str:
@@ -72,8 +75,8 @@ _SCRIPT_CALL = re.compile(rf"\b(n?)gettext\(\s*({_SCRIPT_STRING})(?:,\s*({_SCRIP
 
 def script_texts(source: str) -> set[Text]:
     """Return the texts that a script hands to `gettext("…")` and `ngettext("…", "…", count)`, in double quotes."""
-    found = _SCRIPT_CALL.findall(source)
-    return {Text(json.loads(one), json.loads(several) if plural else "") for plural, one, several in found}
+    calls = _SCRIPT_CALL.findall(source)
+    return {Text(json.loads(text), json.loads(plural) if counts else "") for counts, text, plural in calls}
 
 
 _QUOTED = r"""(?:"[^"]*"|'[^']*')"""
@@ -94,8 +97,8 @@ def _of_tokens(tokens: Iterator[Token]) -> Iterator[Text]:
             continue
         if token.token_type == TokenType.BLOCK and (inline := _INLINE.match(token.contents)):
             yield Text(_constant(inline[1]), context=_constant(inline[2] or ""))
-        for noun, several in _COUNTED.findall(token.contents):
-            yield counted_text(noun, several)
+        for noun, plural in _COUNTED.findall(token.contents):
+            yield counted_text(noun, plural)
         for constant in _CONSTANT.findall(token.contents):
             yield Text(_constant(constant))
         if token.token_type == TokenType.BLOCK and (block := _BLOCK.match(token.contents)):

@@ -42,10 +42,10 @@ def sources(base: Path, apps: Iterable[str], frame: str) -> Iterator[tuple[str, 
 _READERS: dict[str, Callable[[str], set[Text]]] = {".py": python_texts, ".html": template_texts, ".js": script_texts}
 
 
-def texts_by_catalogue(found: Iterable[tuple[str, Path]]) -> dict[tuple[str, str], set[Text]]:
+def texts_by_catalogue(source_files: Iterable[tuple[str, Path]]) -> dict[tuple[str, str], set[Text]]:
     """Return the texts of each catalogue, which is an app and a domain."""
     texts: dict[tuple[str, str], set[Text]] = {}
-    for app, path in found:
+    for app, path in source_files:
         if reader := _READERS.get(path.suffix):
             domain = "djangojs" if path.suffix == ".js" else "django"
             if read := reader(path.read_text("utf-8")):
@@ -61,7 +61,9 @@ def entries(path: Path) -> dict[Text, polib.POEntry]:
     """Return the entries of a catalogue; none where there is no file."""
     if not path.exists():
         return {}
-    return {Text(one.msgid, one.msgid_plural or "", one.msgctxt or ""): one for one in polib.pofile(str(path))}
+    return {
+        Text(entry.msgid, entry.msgid_plural or "", entry.msgctxt or ""): entry for entry in polib.pofile(str(path))
+    }
 
 
 def translated(entry: polib.POEntry) -> list[str]:
@@ -69,9 +71,9 @@ def translated(entry: polib.POEntry) -> list[str]:
     return list(entry.msgstr_plural.values()) if entry.msgid_plural else [entry.msgstr]
 
 
-def update(path: Path, locale: str, texts: Iterable[Text], known: Mapping[Text, list[str]]) -> int:
-    """Write the catalogue of these texts, with what was translated, here or (`known`) elsewhere. Return how many have
-    no translation."""
+def update(path: Path, locale: str, texts: Iterable[Text], translations: Mapping[Text, list[str]]) -> int:
+    """Write the catalogue of these texts, with what was translated, here or elsewhere (`translations`). Return how
+    many have no translation."""
     before = entries(path)
     catalogue = polib.POFile(wrapwidth=0)
     catalogue.metadata = {
@@ -82,20 +84,20 @@ def update(path: Path, locale: str, texts: Iterable[Text], known: Mapping[Text, 
     }
     for text in sorted(texts):
         kept = before.get(text)
-        words = translated(kept) if kept and any(translated(kept)) else known.get(text, [""])
-        plural = {str(number): word for number, word in enumerate(words)} if text.several else {}
+        words = translated(kept) if kept and any(translated(kept)) else translations.get(text, [""])
+        plural = {str(number): word for number, word in enumerate(words)} if text.plural else {}
         catalogue.append(
             polib.POEntry(
-                msgid=text.one,
-                msgid_plural=text.several,
+                msgid=text.singular,
+                msgid_plural=text.plural,
                 msgctxt=text.context or None,
-                msgstr="" if text.several else words[0],
+                msgstr="" if text.plural else words[0],
                 msgstr_plural=plural,
             )
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(str(catalogue) + "\n", encoding="utf-8")
-    return sum(not all(translated(one)) for one in catalogue)
+    return sum(not all(translated(entry)) for entry in catalogue)
 
 
 def compile_all(base: Path, apps: Iterable[str], to: Path) -> None:

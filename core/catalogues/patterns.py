@@ -137,13 +137,13 @@ def _read(language: str, text: str) -> Read:
     if _FIGURE.fullmatch(text):
         return Read(text, 0)
     cases = (text, text[:1].swapcase() + text[1:])  # the same sentence within another one
-    for one in cases:
-        if (found := gettext(one)) != one:
-            return Read(found, 0)
+    for case in cases:
+        if (translation := gettext(case)) != case:
+            return Read(translation, 0)
     if len(text) > MOST:
         return _apart(language, text)
     best = Read(text, len(_LETTER.findall(text)))
-    ways = (*(partial(_of_form, text=one) for one in cases), *(partial(way, text=text) for way in _WAYS))
+    ways = (*(partial(_of_form, text=case) for case in cases), *(partial(way, text=text) for way in _WAYS))
     for read in chain.from_iterable(way(language) for way in ways):
         best = read if read.left < best.left else best
         if not best.left:
@@ -171,9 +171,9 @@ def _of_place(language: str, name: str, value: str) -> Read:
 
 def _of_clauses(language: str, text: str) -> Iterator[Read]:
     """Read a text as two parts that are clauses or sentences of one, or several, each."""
-    for found in _JOINT.finditer(text):
-        head, tail = _read(language, text[: found.start()]), _read(language, text[found.end() :])
-        yield _joined(head, found[0], tail)
+    for match in _JOINT.finditer(text):
+        head, tail = _read(language, text[: match.start()]), _read(language, text[match.end() :])
+        yield _joined(head, match[0], tail)
 
 
 def _joined(head: Read, sign: str, tail: Read) -> Read:
@@ -198,16 +198,16 @@ def _apart(language: str, text: str) -> Read:
 def _noted(language: str, text: str) -> Iterator[Read]:
     """Read a text with a unit or a reason in brackets after it, where that is known but for names in it."""
     if noted := _NOTED.fullmatch(text):
-        said, note = (_read(language, part) for part in noted.groups())
-        if not said.left + note.left or note.words != noted[2]:
-            yield Read(joints.noted(said.words, note.words), said.left + note.left)
+        head, note = (_read(language, part) for part in noted.groups())
+        if not head.left + note.left or note.words != noted[2]:
+            yield Read(joints.noted(head.words, note.words), head.left + note.left)
 
 
 def _told(language: str, text: str) -> Iterator[Read]:
     """Read what is told of a name after a colon, or of one that is known."""
-    name, _, told = text.partition(": ")
-    if told:
-        named, read = (_read(language, part) for part in (name, told))
+    name, _, description = text.partition(": ")
+    if description:
+        named, read = (_read(language, part) for part in (name, description))
         if not (named.left and read.left):
             yield Read(joints.told(named.words, read.words), named.left + read.left)
 
@@ -216,8 +216,8 @@ def _listed(language: str, text: str) -> Iterator[Read]:
     """Read what is listed between commas, where each of it is known, or one word, which is a name."""
     parts = text.split(", ") if ", " in text else []
     read = [_read(language, part) for part in parts]
-    if parts and all(" " not in part or not one.left for part, one in zip(parts, read, strict=True)):
-        yield Read(joints.joint(",").join(one.words for one in read), sum(one.left for one in read))
+    if parts and all(" " not in part or not result.left for part, result in zip(parts, read, strict=True)):
+        yield Read(joints.joint(",").join(result.words for result in read), sum(result.left for result in read))
 
 
 def _stopped(language: str, text: str) -> Iterator[Read]:
@@ -237,9 +237,9 @@ def _index(language: str) -> Index:
 
 def patterns_of(entries: Iterable[tuple[str | tuple[str, int], str]]) -> list[Pattern]:
     """Return the texts with places among entries of a catalogue, those that say most first."""
-    found = [
+    patterns = [
         Pattern(text, words)
         for text, words in entries
         if isinstance(text, str) and _PLACE.search(text) and re.search("[A-Za-z]{2}", _PLACE.sub("", text))
     ]
-    return sorted(found, key=lambda pattern: -pattern.length)
+    return sorted(patterns, key=lambda pattern: -pattern.length)

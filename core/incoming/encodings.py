@@ -80,8 +80,8 @@ def _sense(sample: bytes, encoding: str) -> float:
     text = codecs.getincrementaldecoder(encoding)("replace").decode(sample)
     plain = sum(char < "\u2000" and (char.isprintable() or char in "\t\r\n") for char in text)
     rest = "".join(char for char in text if char >= "\u2000")
-    known = max(len(rest.encode(charset, "ignore").decode(charset)) for charset in _EAST_ASIA)
-    return (plain + known) / max(len(text), 1)
+    encodable = max(len(rest.encode(charset, "ignore").decode(charset)) for charset in _EAST_ASIA)
+    return (plain + encodable) / max(len(text), 1)
 
 
 def seekable(handle: BinaryIO) -> IO[bytes]:

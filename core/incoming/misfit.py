@@ -1,4 +1,4 @@
-"""Values that do not fit a shape, in sentences: the place, what was found there, and what was expected."""
+"""Values that do not fit a shape, in sentences: the place, what is there, and what was expected."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ class Wrong:
 
     place: str
     field: str
-    found: str
+    actual: str
     expected: str
 
     @property
     def sentence(self) -> str:
         """The sentence without the place."""
-        found = f"{self.found[:1].upper()}{self.found[1:]}"
-        return gettext_noop(f"{found}; expected {self.expected}.")
+        actual = f"{self.actual[:1].upper()}{self.actual[1:]}"
+        return gettext_noop(f"{actual}; expected {self.expected}.")
 
     def __str__(self) -> str:
-        return gettext_noop(f"{self.place}: {self.found}; expected {self.expected}.") if self.place else self.sentence
+        return gettext_noop(f"{self.place}: {self.actual}; expected {self.expected}.") if self.place else self.sentence
 
 
 class Misfit(ValueError):
@@ -56,7 +56,7 @@ class Misfit(ValueError):
         """The first sentence, after the name of the file."""
         first = self.wrong[0]
         place = f"{file}, {first.place}" if first.place else file
-        return gettext_noop(f"{place}: {first.found}; expected {first.expected}.")
+        return gettext_noop(f"{place}: {first.actual}; expected {first.expected}.")
 
     def by_field(self) -> dict[str, list[str]]:
         """Every sentence by the name of its field, that of the whole value under `body`."""
@@ -66,9 +66,9 @@ class Misfit(ValueError):
         return fields
 
 
-def refusal(expected: str, found: str = "") -> PydanticCustomError:
-    """Return what a check of a shape raises; without `found` the value itself is quoted."""
-    return PydanticCustomError("misfit", "{found}; {expected}", {"found": found, "expected": expected})
+def refusal(expected: str, actual: str = "") -> PydanticCustomError:
+    """Return what a check of a shape raises; without `actual` the value itself is quoted."""
+    return PydanticCustomError("misfit", "{actual}; {expected}", {"actual": actual, "expected": expected})
 
 
 def misfit_of(error: ValidationError, shape: type[BaseModel], start: Path = (), *, quoted: bool = True) -> Misfit:
@@ -103,7 +103,7 @@ def _wrong(error: ErrorDetails, shape: type[BaseModel], start: Path, quoted: boo
         return Wrong(around, field, gettext_noop(f"there is no field {name[:60]!r}"), only)
     context = error.get("ctx", {})
     sort = kind_of(error["input"]) if quoted else _sort_of(error["input"])
-    description = context.get("found") or gettext_noop(f"it is {sort}")
+    description = context.get("actual") or gettext_noop(f"it is {sort}")
     return Wrong(field, field, description, context.get("expected") or _expected(kind, context, shape, path))
 
 

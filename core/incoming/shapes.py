@@ -110,10 +110,10 @@ class _Untitled(GenerateJsonSchema):
 class Expected:
     """Marks a plain field: whatever is wrong with its value, this is what the sentence expects."""
 
-    told: str
+    text: str
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        return _told(handler(source), self.told)
+        return _told(handler(source), self.text)
 
 
 def _filled(text: str) -> str:

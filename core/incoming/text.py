@@ -16,27 +16,27 @@ _NESTING = (dict, list)
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 
-def _sentence(found: str, expected: str) -> str:
-    return gettext_noop(f"{found}; expected {expected}.")
+def _sentence(actual: str, expected: str) -> str:
+    return gettext_noop(f"{actual}; expected {expected}.")
 
 
 class NotJson(ValueError):
     """Bytes that hold no JSON value; `line` and `column` say where the reading ended, 0 where no place is to blame."""
 
-    def __init__(self, found: str, expected: str, line: int = 0, column: int = 0) -> None:
-        beginning = f"{found[0].upper()}{found[1:]}"
+    def __init__(self, actual: str, expected: str, line: int = 0, column: int = 0) -> None:
+        beginning = f"{actual[0].upper()}{actual[1:]}"
         super().__init__(_sentence(beginning, expected))
-        self.found, self.expected, self.line, self.column = found, expected, line, column
+        self.actual, self.expected, self.line, self.column = actual, expected, line, column
 
     def told(self, file: str) -> str:
         """One sentence with the file and the place in it."""
         place = gettext_noop(f"{file}, line {self.line}, column {self.column}") if self.line else file
-        return gettext_noop(f"{place}: {self.found}; expected {self.expected}.")
+        return gettext_noop(f"{place}: {self.actual}; expected {self.expected}.")
 
     def told_in_line(self) -> str:
         """One sentence for text that is itself one line of a file, which the caller names."""
         place = gettext_noop(f"column {self.column}")
-        return gettext_noop(f"{place}: {self.found}; expected {self.expected}.") if self.line else str(self)
+        return gettext_noop(f"{place}: {self.actual}; expected {self.expected}.") if self.line else str(self)
 
 
 def json_of(raw: bytes, *, nan: bool = False) -> Any:

@@ -172,14 +172,14 @@ def _merged_cells(book: Any, sheet: Any) -> list[_Merged]:
 def _fill(cells: list[str], line: int, merged: list[_Merged], open_: dict[_Merged, str]) -> None:
     """Write the value of merged cells, that of the first, to all of them. Takes what begins here out of `merged`."""
     while merged and merged[-1].first_row <= line:
-        one = merged.pop()
-        value = cells[one.first_column - 1] if one.first_column <= len(cells) else ""
+        area = merged.pop()
+        value = cells[area.first_column - 1] if area.first_column <= len(cells) else ""
         if value:
-            open_[one] = value
-    for one in [one for one in open_ if one.last_row < line]:
-        del open_[one]
-    for one, value in open_.items():
-        last = min(one.last_column, max(len(cells), one.first_column))
+            open_[area] = value
+    for area in [area for area in open_ if area.last_row < line]:
+        del open_[area]
+    for area, value in open_.items():
+        last = min(area.last_column, max(len(cells), area.first_column))
         cells.extend([""] * (last - len(cells)))
-        for column in range(one.first_column, last + 1):
+        for column in range(area.first_column, last + 1):
             cells[column - 1] = value

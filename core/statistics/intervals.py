@@ -142,11 +142,11 @@ def intervals(
         return none
     n = np.maximum(counts, 2)
     left_out, drawn = replicates[:clusters], replicates[clusters:]
-    known, spread = _spread(drawn)
+    defined, spread = _spread(drawn)
     error = spread * np.sqrt(n / (n - 1))
     low, high = scale.around(values, t_quantile((1 + LEVEL) / 2, freedom(values - left_out, n)) * error)
     size = np.abs(values) if np.isinf(scale.high) else np.full(len(values), scale.high - scale.low)
-    enough = known / len(drawn) >= KNOWN
+    enough = defined / len(drawn) >= KNOWN
     alike = error <= _NO_SPREAD * size
     bounds: list[Interval] = []
     columns = (column.tolist() for column in (values, counts, enough, alike, low, high))

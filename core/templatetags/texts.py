@@ -59,5 +59,5 @@ def _script_catalogue(language: str) -> dict[str, str | list[str]]:
 @register.filter
 def counted(number: int, noun: str) -> str:
     """Return the number with its noun: `{{ 3|counted:"row" }}`, `{{ 3|counted:"copy,copies" }}`."""
-    one, _, several = noun.partition(",")
-    return wording.counted(number, one, several)
+    singular, _, plural = noun.partition(",")
+    return wording.counted(number, singular, plural)

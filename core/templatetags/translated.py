@@ -22,21 +22,21 @@ def translated(text: Any) -> Any:
     if isinstance(text, str) and not isinstance(text, AsGiven):
         return translated_text(text)
     if isinstance(text, (list, tuple)):
-        return [translated(one) for one in text]
+        return [translated(part) for part in text]
     return text
 
 
 @register.simple_tag
 def in_words(mark: Mark) -> str:
     """Return a row of a chart as it is read out, in the language of the page: `tiny: repaired 93.8 (78.1 to 98.5)`."""
-    parts = [" ".join(filter(None, (_within(what), translated(figure)))) for what, figure in mark.told]
+    parts = [" ".join(filter(None, (_within(what), translated(figure)))) for what, figure in mark.descriptions]
     return joints.told(translated(mark.label), joints.joint(",").join(parts))
 
 
 def _within(title: str) -> str:
     """Return a title as it stands within a sentence."""
-    said = str(translated(title))
-    return said.lower() if said == title else said
+    words = str(translated(title))
+    return words.lower() if words == title else words
 
 
 @register.filter

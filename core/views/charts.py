@@ -130,7 +130,7 @@ class Mark:
     third: Dot | None
     band: Band | None
     texts: Sequence[str]
-    told: Sequence[tuple[str, str]]
+    descriptions: Sequence[tuple[str, str]]
     """(what, its figure) of all that the row shows; the first may be empty."""
 
 
@@ -258,7 +258,7 @@ def _mark(row: Row, axis: Axis, notation: Notation, columns: Mapping[str, str]) 
         third=_dot(row.third, axis, y=7),
         band=_band(row.bounds, axis),
         texts=list(texts.values()),
-        told=_told(row, texts, columns, notation),
+        descriptions=_told(row, texts, columns, notation),
     )
 
 

@@ -27,8 +27,8 @@ def of_scripts() -> list[Text]:
 
 def values_of(text: Text) -> dict[str, str]:
     """A value for each place; the number is put in by `ngettext` itself."""
-    names = {name.strip("{}") for name in placeholders(text.one + text.several)}
-    return {name: f"<{name}>" for name in names - ({"count"} if text.several else set())}
+    names = {name.strip("{}") for name in placeholders(text.singular + text.plural)}
+    return {name: f"<{name}>" for name in names - ({"count"} if text.plural else set())}
 
 
 def filled(form: str, text: Text, count: int) -> str:
@@ -39,14 +39,20 @@ def said(page, language: str) -> dict[Text, list[str]]:
     page.context.set_extra_http_headers({"Accept-Language": language})
     page.goto("/login/")
     asked = of_scripts()
-    return dict(zip(asked, page.evaluate(SAID, [[one.one, one.several, values_of(one)] for one in asked]), strict=True))
+    return dict(
+        zip(asked, page.evaluate(SAID, [[one.singular, one.plural, values_of(one)] for one in asked]), strict=True)
+    )
 
 
 def test_scripts_say_every_text_as_it_is_written(page):
     found = said(page, "en-GB")
-    assert sum(bool(text.several) for text in found) > 10
+    assert sum(bool(text.plural) for text in found) > 10
     for text, words in found.items():
-        forms = zip((text.one, text.several, text.several), (1, 2, 0), strict=True) if text.several else [(text.one, 0)]
+        forms = (
+            zip((text.singular, text.plural, text.plural), (1, 2, 0), strict=True)
+            if text.plural
+            else [(text.singular, 0)]
+        )
         assert words == [filled(form, text, count) for form, count in forms], text
 
 
@@ -54,7 +60,7 @@ def test_scripts_say_every_text_whole_in_chinese(page):
     catalogue = of_all_apps("zh_Hans", "djangojs")
     for text, words in said(page, "zh-CN").items():
         form = translated(catalogue[text])[0]
-        assert words == [filled(form, text, count) for count in ((1, 2, 0) if text.several else (0,))], text
+        assert words == [filled(form, text, count) for count in ((1, 2, 0) if text.plural else (0,))], text
 
 
 def test_a_text_with_a_number_is_handed_over_as_a_list_of_its_forms():
@@ -62,5 +68,5 @@ def test_a_text_with_a_number_is_handed_over_as_a_list_of_its_forms():
     with override("zh-hans"):
         handed = texts._script_catalogue("zh-hans")
     assert handed == {
-        text.one: translated(entry) if text.several else translated(entry)[0] for text, entry in catalogue.items()
+        text.singular: translated(entry) if text.plural else translated(entry)[0] for text, entry in catalogue.items()
     }

@@ -57,7 +57,7 @@ def launch_of(suite: Suite, options: Mapping[str, Any], typed: Mapping[str, Any]
     except Misfit as error:
         wrong = error.wrong[0]
         name = wrong.field.partition("[")[0]
-        raise ValueError(f"{flag(FLAGS.get(name, name))}: {wrong.found}; expected {wrong.expected}.") from error
+        raise ValueError(f"{flag(FLAGS.get(name, name))}: {wrong.actual}; expected {wrong.expected}.") from error
 
 
 def _suite_plan(

@@ -19,20 +19,20 @@ class Command(BaseCommand):
         parser.add_argument("app", nargs="*", help="only the catalogues of these apps")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        found = texts_by_catalogue(sources(settings.BASE_DIR, own_apps(), FRAME))
+        catalogues = texts_by_catalogue(sources(settings.BASE_DIR, own_apps(), FRAME))
         for locale in LOCALES:
             paths = {
                 (app, domain): path_of(settings.BASE_DIR, app, locale, domain)
                 for app in own_apps()
                 for domain in DOMAINS
             }
-            known = {
+            translations = {
                 text: translated(entry)
                 for path in paths.values()
                 for text, entry in entries(path).items()
                 if all(translated(entry))
             }
-            for (app, domain), texts in sorted(found.items()):
+            for (app, domain), texts in sorted(catalogues.items()):
                 if not options["app"] or app in options["app"]:
-                    without = update(paths[app, domain], locale, texts, known)
+                    without = update(paths[app, domain], locale, texts, translations)
                     self.stdout.write(f"{app} {domain} {locale}: {len(texts)} texts, {without} not translated.")
