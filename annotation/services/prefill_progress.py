@@ -50,7 +50,7 @@ def _as_data(prefill: Prefill, progress: Progress, shortfall: dict[str, Any]) ->
         "round": prefill.uid,
         "job": prefill.job.uid,
         **shortfall,
-        "held_back": progress.held,
+        "held_back": progress.held_back,
         "items": {"done": progress.done, "failed": progress.failed, "unusable": progress.unusable},
         "calls": {"made": progress.made, "reused": progress.reused},
         "tokens": {"input": progress.input_tokens, "output": progress.output_tokens},

@@ -76,7 +76,7 @@ def request_by(
         temperature=0.0,
         seed=question.settings["seed"],
         task=task,
-        known=answer,
+        preset_answer=answer,
     )
 
 

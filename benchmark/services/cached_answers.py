@@ -83,7 +83,7 @@ class _Seeker:
                     earlier_answers = {step: answers[key] for step, answers in earlier.items()}
                     request = self._request(story, part.step, key[1], earlier_answers)
                     requests |= {} if isinstance(request, str) else {key: request}
-        unasked = {key: request.known for key, request in requests.items() if request.known is not None}
+        unasked = {key: request.preset_answer for key, request in requests.items() if request.preset_answer is not None}
         asked = {key: request for key, request in requests.items() if key not in unasked} if looks else {}
         texts = bool(suite_named(self.draft.suite).following(part.step))
         return unasked | _completed_answers(part.asked, asked, texts=texts)

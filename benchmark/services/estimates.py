@@ -318,7 +318,7 @@ def estimate(plan: Plan) -> Estimate:
 def is_over(askings: Sequence[Asking], total: Sums) -> bool:
     """Return whether what is asked together, which comes to `total`, can cost more than its budget."""
     budget = budget_of(askings)
-    return budget is not None and total.most.known > budget
+    return budget is not None and total.most.priced > budget
 
 
 def estimate_of(

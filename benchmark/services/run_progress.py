@@ -107,7 +107,7 @@ def _row(run: Run, counts: Progress, lack: Shortfall, to_come: int, prepared: Pr
         **shortfall_json(run.job, lack),
         note=run.job.note,
         budget=run.job.budget,
-        held_back=counts.held,
+        held_back=counts.held_back,
         items=Ended(counts.done, counts.failed, counts.unusable),
         open=counts.waiting + counts.in_flight,
         to_come=to_come,

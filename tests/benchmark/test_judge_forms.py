@@ -186,7 +186,7 @@ def test_rows_in_gold_s_words_are_settled_and_a_story_without_others_makes_no_ca
     ]
     whole, less = (estimate_all(askings_of(plan, check(plan)), cached_answers).total for plan in plans)
     assert (whole.calls, whole.to_make, less.calls, less.to_make) == (4, 4, 4, 2)
-    assert 0 < less.cost.known < whole.cost.known, "what a rule settles is not paid for"
+    assert 0 < less.cost.priced < whole.cost.priced, "what a rule settles is not paid for"
     judging = judged_by(run, address, judge_form="links", settle="exact")
     assert len(asked) == 2  # of four tables two are copies
     copied_rows = [row for one in judgements_of(judging) if one.model == "copied" for row in one.rows]

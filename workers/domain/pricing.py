@@ -130,19 +130,19 @@ class Prices:
 class Money:
     """A sum of money: US dollars as far as prices are known, and how many calls are of unknown price."""
 
-    known: Decimal = Decimal(0)
+    priced: Decimal = Decimal(0)
     unpriced: int = 0
 
     def __add__(self, more: Money) -> Money:
-        return Money(self.known + more.known, self.unpriced + more.unpriced)
+        return Money(self.priced + more.priced, self.unpriced + more.unpriced)
 
     def __str__(self) -> str:
         if not self.unpriced:
-            return dollars(self.known)
+            return dollars(self.priced)
         calls = f"{self.unpriced:,} call{'' if self.unpriced == 1 else 's'}"
         return (
-            gettext_noop(f"{dollars(self.known)} and {calls} of unknown price")
-            if self.known
+            gettext_noop(f"{dollars(self.priced)} and {calls} of unknown price")
+            if self.priced
             else f"{UNKNOWN} ({calls})"
         )
 
@@ -150,7 +150,7 @@ class Money:
     def as_json(self) -> dict[str, float | int | None]:
         """The cost as commands print it: `cost` of all calls, None where some are of unknown price; `known_cost` of the
         others; how many are unpriced."""
-        known_cost = float(self.known)
+        known_cost = float(self.priced)
         return {
             "cost": None if self.unpriced else known_cost,
             "known_cost": known_cost,
@@ -189,7 +189,7 @@ def dollars(amount: Decimal | Money | None) -> str:
 
 def about(cost: Decimal | Money | None, most: Decimal | Money | None) -> str:
     """Return in words what something is expected to cost and what it cannot exceed."""
-    if cost is None or (isinstance(cost, Money) and cost.unpriced and not cost.known):
+    if cost is None or (isinstance(cost, Money) and cost.unpriced and not cost.priced):
         return gettext_noop("at a price that is unknown")
     return gettext_noop(f"about {dollars(cost)}, at most {dollars(most)}")
 

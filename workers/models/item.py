@@ -162,8 +162,8 @@ class ItemQuerySet(models.QuerySet):
 
     def free(self, *, start: datetime) -> int:
         """held → waiting."""
-        held = self.filter(state=ItemState.HELD)
-        return held.update(state=ItemState.WAITING, not_before=start, problem="")
+        items = self.filter(state=ItemState.HELD)
+        return items.update(state=ItemState.WAITING, not_before=start, problem="")
 
     def cancel(self, *, now: datetime) -> int:
         """waiting, held → cancelled."""

@@ -32,8 +32,8 @@ class Request:
     `temperature` and `seed` are sent where the endpoint can set them. `schema` is a JSON schema with every property
     required and no additional ones; where the endpoint has no structured output, the prompt alone has to ask for the
     format. `task` says the same as data, for backends that compute their answer. `sample` numbers repeated draws of the
-    same question: it is not part of the body, but of the ledger's key. `known` is the answer where it is known without
-    asking: the ledger then has it from the start, and nothing is sent or paid; None for every other question.
+    same question: it is not part of the body, but of the ledger's key. `preset_answer` is the answer where it is known
+    without asking: the ledger then has it from the start, and nothing is sent or paid; None for every other question.
     """
 
     messages: tuple[Message, ...]
@@ -43,7 +43,7 @@ class Request:
     schema: Mapping[str, Any] | None = None
     task: Mapping[str, Any] = field(default_factory=dict)
     sample: int = 0
-    known: str | None = None
+    preset_answer: str | None = None
 
 
 class Stop(StrEnum):

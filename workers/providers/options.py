@@ -54,16 +54,16 @@ _THINKING = (
 """How many tokens a model may think for, wherever that is said; `reasoning` says it as max_tokens."""
 
 
-def check_options(options: Mapping[str, Any], known: Known) -> None:
+def check_options(options: Mapping[str, Any], allowed: Known) -> None:
     """Raise Rejected for an unknown option, or one of the wrong type."""
     for name, value in options.items():
-        if name not in known:
-            way_out = gettext_noop(" Other fields of a request go into extra_body.") if "extra_body" in known else ""
+        if name not in allowed:
+            way_out = gettext_noop(" Other fields of a request go into extra_body.") if "extra_body" in allowed else ""
             raise Rejected(
-                gettext_noop(f"There is no option {name!r}; there are {', '.join(known) or 'none'}.{way_out}")
+                gettext_noop(f"There is no option {name!r}; there are {', '.join(allowed) or 'none'}.{way_out}")
             )
-        if type(value) not in known[name]:  # not isinstance: true is not a number of GPUs
-            raise Rejected(gettext_noop(f"The option {name} wants {known[name][0].__name__}, not {value!r}."))
+        if type(value) not in allowed[name]:  # not isinstance: true is not a number of GPUs
+            raise Rejected(gettext_noop(f"The option {name} wants {allowed[name][0].__name__}, not {value!r}."))
     check_limits(options)
 
 

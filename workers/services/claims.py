@@ -400,8 +400,8 @@ def with_work(endpoint_ids: Iterable[int], now: datetime, only: int | None = Non
     no lock and no query of its own."""
     jobs = [job for job, batch in running_ids() if not batch and only in (None, job)]
     endpoints = list(endpoint_ids)
-    found = _WITH_WORK(jobs=jobs, endpoints=endpoints, now=now) if jobs and endpoints else []
-    return {pk for (pk,) in found}
+    rows = _WITH_WORK(jobs=jobs, endpoints=endpoints, now=now) if jobs and endpoints else []
+    return {pk for (pk,) in rows}
 
 
 def _times(given: Any) -> QuerySet[Item]:
@@ -420,5 +420,5 @@ def next_time(endpoint_ids: Iterable[int], only: int | None = None) -> datetime 
     if not (jobs and endpoints):
         return None
     # the earliest takes a look at every item that waits, which may be all of a long run
-    found = _DUE(jobs=jobs, endpoints=endpoints, now=database_time()) or _NEXT(jobs=jobs, endpoints=endpoints)
-    return found[0][0] if found else None
+    rows = _DUE(jobs=jobs, endpoints=endpoints, now=database_time()) or _NEXT(jobs=jobs, endpoints=endpoints)
+    return rows[0][0] if rows else None

@@ -41,7 +41,7 @@ def plan(*, items: Sequence[Item], endpoint: Endpoint, backend: Backend, now: da
     keys: dict[int, str] = {}
     rows: dict[str, tuple] = {}
     problems: dict[int, str] = {}
-    known: dict[str, str] = {}
+    preset_answers: dict[str, str] = {}
     for item, request in _requests(items):
         if isinstance(request, str):
             problems[item.pk] = request
@@ -57,10 +57,10 @@ def plan(*, items: Sequence[Item], endpoint: Endpoint, backend: Backend, now: da
             continue
         keys[item.pk] = key = key_of(endpoint, body, request.sample)
         rows.setdefault(key, _row(endpoint, item, request, key, text, now))
-        if request.known is not None:
-            known[key] = request.known
+        if request.preset_answer is not None:
+            preset_answers[key] = request.preset_answer
     Call.objects.plan(_CALL_COLUMNS, rows.values())
-    _answer_known(known, now)
+    _answer_preset(preset_answers, now)
     ids = dict(Call.objects.filter(key__in=rows).values_list("key", "id"))
     update_rows(Item, ["call"], [(ids[key], item) for item, key in keys.items()])
     Item.objects.fail_unasked(problems, now=now)
@@ -71,7 +71,7 @@ BY_RULE = "rule"
 """What answered a call whose answer is known without asking."""
 
 
-def _answer_known(answers: Mapping[str, str], now: datetime) -> None:
+def _answer_preset(answers: Mapping[str, str], now: datetime) -> None:
     """Complete the calls, by key, whose answers are known: no attempt is made for them, and they cost nothing."""
     calls = list(Call.objects.filter(key__in=answers).exclude(state__in=COMPLETED)) if answers else []
     for call in calls:

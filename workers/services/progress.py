@@ -21,8 +21,8 @@ class Progress:
     estimated.
 
     `unpriced` calls are not in `cost`, as their price is unknown; the provider did not report the usage of `estimated`
-    answers. `lost` is the part of `cost` that lost answers can have cost at most. Of `waiting`, `held` items wait for a
-    person, and the last of those that failed before waits until `retry_at`.
+    answers. `lost` is the part of `cost` that lost answers can have cost at most. Of `waiting`, `held_back` items wait
+    for a person, and the last of those that failed before waits until `retry_at`.
     """
 
     total: int
@@ -42,7 +42,7 @@ class Progress:
     seconds_left: float | None
     lost: Decimal = Decimal(0)
     retry_at: datetime | None = None
-    held: int = 0
+    held_back: int = 0
     unpriced: int = 0
     estimated: int = 0
 
@@ -120,7 +120,7 @@ def _progress(job: Job, counts: Mapping[str, int], sums: _Sums, now: datetime) -
         cancelled=counts[ItemState.CANCELLED],
         in_flight=counts[ItemState.CLAIMED] + counts[ItemState.BATCHED],
         waiting=counts[ItemState.WAITING] + counts[ItemState.HELD],
-        held=counts[ItemState.HELD],
+        held_back=counts[ItemState.HELD],
         made=sums.calls,
         reused=max(0, done + unusable - sums.calls),
         cost=cost,

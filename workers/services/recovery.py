@@ -100,7 +100,7 @@ _HELD_BY_ENDED = [
 def _ended_holders() -> set[int]:
     """Ids of workers that ended and still hold something: cut off at their end, or declared lost in the middle of a
     claim."""
-    return {worker for held in _HELD_BY_ENDED for (worker,) in held()}
+    return {worker for query in _HELD_BY_ENDED for (worker,) in query()}
 
 
 def _free(worker: Worker, now: datetime) -> None:

@@ -184,5 +184,5 @@ class SpendingRow:
 def _row(by: str, spent: service.Spent) -> SpendingRow:
     group = spent.group
     name = f"{group:%Y-%m-%d}" if by == "day" and group else str(group or "")
-    shown = gettext(name) if by == "purpose" and name else name
-    return SpendingRow(shown or "–", f"{reverse('workers:ledger')}?{urlencode({by: name})}" if name else "", spent)
+    label = gettext(name) if by == "purpose" and name else name
+    return SpendingRow(label or "–", f"{reverse('workers:ledger')}?{urlencode({by: name})}" if name else "", spent)

@@ -98,7 +98,7 @@ def judge_request(question: Question) -> Request | str:
         return gettext_noop("There is no answer to be judged.")
     answer = answer_of(question)
     request = _request(question, answer)
-    return request if answer else replace(request, known=_written(CANNOT_TELL, _is_structured(question)))
+    return request if answer else replace(request, preset_answer=_written(CANNOT_TELL, _is_structured(question)))
 
 
 def judge_parse(question: Question, answer: str) -> Parsed:

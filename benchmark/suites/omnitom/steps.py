@@ -156,7 +156,9 @@ def _judging(question: Question) -> Request:
     predicted, gold = _shown(question, record), [(row.actor, row.belief) for row in record.shown]
     left = unsettled(predicted, gold, how.settle)
     if how.settle != NOTHING and not any(left):
-        nothing = replace(judge_request(question, (), ()), messages=(), schema=None, seed=None, known=ALL_SETTLED)
+        nothing = replace(
+            judge_request(question, (), ()), messages=(), schema=None, seed=None, preset_answer=ALL_SETTLED
+        )
         return replace(nothing, task={**nothing.task, "settled": True})
     turn = JUDGED_AT.index(question.step) if question.step in JUDGED_AT else 0
     orders = how.order(turn, 0, len(predicted)), how.order(turn, 1, len(gold))

@@ -230,6 +230,6 @@ def test_what_all_methods_leave_as_it_is_is_said_once():
 
 
 def test_controls_of_a_run_have_their_money_in_words():
-    own = Money(known=Decimal("0.5")).as_json
+    own = Money(priced=Decimal("0.5")).as_json
     printed = printed_of({"run": "r", **own, "controls": {"renamed": {"run": "c", "failures": None, **own}}})
     assert printed == {"run": "r", "cost": "$0.5000", "controls": {"renamed": {"run": "c", "cost": "$0.5000"}}}

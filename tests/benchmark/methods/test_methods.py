@@ -129,7 +129,9 @@ def test_perceptom_shows_what_the_person_perceived(method):
 def test_perceptions_that_cannot_be_read_leave_nothing_to_ask(answer):
     assert perceptions_of(answer) is None
     request = asked(PERCEPTOM, **{PERCEIVE: answer})
-    assert request.known == INVALID and text_of(request).startswith("(Nothing is asked. The answer was not asked for")
+    assert request.preset_answer == INVALID and text_of(request).startswith(
+        "(Nothing is asked. The answer was not asked for"
+    )
 
 
 def test_an_array_ends_where_its_first_object_list_ends():

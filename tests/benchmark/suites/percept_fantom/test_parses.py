@@ -141,7 +141,7 @@ def test_perspectives_hold_what_was_heard(question):
         assert [block.split(" ")[0] for block in blocks] == ["Bea", "Ida", "Ole"]
         assert "pears" in blocks[1] and "pears" not in blocks[0]
     unasked = request(question("1-0-0/answerability/list", method="perceptom", perceive="none"))
-    assert unasked.known == "invalid perception inference response"
+    assert unasked.preset_answer == "invalid perception inference response"
 
 
 def test_without_a_set_of_names_a_question_is_asked_as_it_is(question):
