@@ -39,9 +39,9 @@ class Majorities(GenericAPIView):
         Experts and admins; nothing changes."""
         access, now = project_access(request.user, slug, role=Role.EXPERT), timezone.now()
         chosen = read_query(request, MajoritiesFilter, schema=access.project.schema)
-        found = bulk.preview(by=request.user, cells=_open(access, chosen))
-        told = {"by_dimension": found.by_dimension, "tied": found.tied, "voted_on": found.voted_on}
-        return Response(LeadingOut(told | {"total": found.total, "seen_until": now}).data)
+        leading = bulk.preview(by=request.user, cells=_open(access, chosen))
+        counts = {"by_dimension": leading.by_dimension, "tied": leading.tied, "voted_on": leading.voted_on}
+        return Response(LeadingOut(counts | {"total": leading.total, "seen_until": now}).data)
 
     @extend_schema(
         operation_id="majorities_accept",
@@ -97,9 +97,9 @@ class Alike(GenericAPIView):
         if any(version_of(standing.get(uid)) != version for uid, version in seen.items()):
             raise Conflict("One of the cells changed since you saw it; nothing was decided.")
         cells = {(gold.proposition_id, gold.dimension): gold.revision for gold in standing.values()}
-        told = {"label": asked.label, "reason": asked.reason, "error_tag": asked.error_tag}
+        decision = {"label": asked.label, "reason": asked.reason, "error_tag": asked.error_tag}
         try:
-            bulk.decide_alike(by=request.user, project=access.project, cells=cells, now=timezone.now(), **told)
+            bulk.decide_alike(by=request.user, project=access.project, cells=cells, now=timezone.now(), **decision)
         except AdjudicationRefused as refusal:
             raise CannotBeDone(str(refusal)) from refusal
         return Response(SettledOut({"settled": len(cells)}).data)

@@ -21,6 +21,6 @@ def cell_of(request: Request, slug: str, proposition: str, dimension: str) -> tu
     return access, row
 
 
-def held(row: Proposition, dimension: str) -> GoldLabel | None:
+def gold_of(row: Proposition, dimension: str) -> GoldLabel | None:
     rows = GoldLabel.objects.filter(proposition=row, dimension=dimension)
     return rows.select_related("proposition__table__story", "decided_by").first()

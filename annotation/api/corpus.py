@@ -112,7 +112,10 @@ class Propositions(Listing):
         access = project_access(request.user, slug, role=Role.EXPERT)
         row = story_of(access, story)
         table = read_body(request, TableIn)
-        rows = [TableRow(one.actor.strip(), one.belief.strip(), one.order.strip()) for one in table.rows]
+        rows = [
+            TableRow(proposition.actor.strip(), proposition.belief.strip(), proposition.order.strip())
+            for proposition in table.rows
+        ]
         written = _written(request, row, rows, replace=table.replace)
         propositions = Proposition.objects.gold_of(row).only("uid", "position", "actor", "belief")
         return Response(BeliefTableOut({**written, "propositions": propositions}).data)

@@ -20,7 +20,9 @@ from core.api.fields import Pattern
 class DimensionKey(Pattern):
     """A dimension of the schema in the serializer's context."""
 
-    default_error_messages = {"unknown": "{found!r} is not a dimension of this project; expected one of {expected}."}
+    default_error_messages = {
+        "unknown": "{dimension!r} is not a dimension of this project; expected one of {expected}.",
+    }
 
     def __init__(self, **kwargs) -> None:
         super().__init__(DIMENSION_KEY, help_text=DIMENSION_HELP, **kwargs)
@@ -28,7 +30,7 @@ class DimensionKey(Pattern):
     def to_internal_value(self, data) -> str:
         key, schema = super().to_internal_value(data), self.context["schema"]
         if key not in schema:
-            self.fail("unknown", found=key, expected=", ".join(schema.keys))
+            self.fail("unknown", dimension=key, expected=", ".join(schema.keys))
         return key
 
 

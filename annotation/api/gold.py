@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import ProjectAccess, project_access, unfinished
-from annotation.api.cells import cell_of, held
+from annotation.api.cells import cell_of, gold_of
 from annotation.api.description import DIMENSION, PROPOSITION, SLUG, answers
 from annotation.api.shapes.gold import CaseIn, CellsOut, DecisionIn, GoldFilter, GoldOut, TakenBackIn, version_of
 from annotation.models import GoldLabel, Proposition, Role, User, adjudication_queue
@@ -69,7 +69,7 @@ class OneCell(GenericAPIView):
     def get(self, request: Request, slug: str, proposition: str, dimension: str) -> Response:
         """One cell; 404 where it has no gold label yet. Experts and admins."""
         row = self._row(request, slug, proposition, dimension)
-        gold = held(row, dimension)
+        gold = gold_of(row, dimension)
         if row.table.story_id in unfinished(self.access):
             raise PermissionDenied("You still label this story yourself; finish it first.")
         if gold is None:
@@ -94,7 +94,7 @@ class OneCell(GenericAPIView):
         chosen = read_body(request, DecisionIn, schema=self.access.project.schema).model_dump(exclude_unset=True)
         seen = chosen.pop("version")
         place = {"proposition": row, "dimension": dimension}
-        gold = held(row, dimension)
+        gold = gold_of(row, dimension)
         try:
             adjudication.check_independence(by=request.user, **place)
             if version_of(gold) != seen:
@@ -133,7 +133,7 @@ class GuidelineCase(GenericAPIView):
             adjudication.file_case(by=request.user, proposition=row, dimension=dimension, filed=filed)
         except adjudication.AdjudicationRefused as refusal:
             raise CannotBeDone(str(refusal)) from refusal
-        gold = held(row, dimension)
+        gold = gold_of(row, dimension)
         return Response(GoldOut(gold, context=_context(access.user, [gold])).data)
 
 
@@ -169,10 +169,10 @@ class Undo(GenericAPIView):
         """
         access = project_access(request.user, slug, role=Role.EXPERT)
         asked = read_body(request, TakenBackIn)
-        rows = _propositions(access, {one.proposition for one in asked.cells})
-        if any(one.dimension not in access.project.schema for one in asked.cells):
+        rows = _propositions(access, {cell.proposition for cell in asked.cells})
+        if any(cell.dimension not in access.project.schema for cell in asked.cells):
             raise CannotBeDone({"cells": ["There is no such dimension."]})
-        cells = {(rows[one.proposition], one.dimension): one.revision for one in asked.cells}
+        cells = {(rows[cell.proposition], cell.dimension): cell.revision for cell in asked.cells}
         try:
             adjudication.undo_decisions(by=request.user, project=access.project, cells=cells, now=timezone.now())
         except adjudication.DecidedMeanwhile as refusal:
@@ -185,18 +185,18 @@ class Undo(GenericAPIView):
 def _propositions(access: ProjectAccess, uids: set[str]) -> dict[str, int]:
     """Return the ids of propositions by uid. Raises CannotBeDone where one is in no gold table of the project."""
     rows = Proposition.objects.live_gold().filter(table__story__project=access.project, uid__in=uids)
-    found = dict(rows.values_list("uid", "pk"))
-    if set(found) != uids:
+    ids = dict(rows.values_list("uid", "pk"))
+    if set(ids) != uids:
         raise CannotBeDone({"cells": ["There is no such proposition in a gold table."]})
-    return found
+    return ids
 
 
 def _standing(access: ProjectAccess, cells: Collection[Cell]) -> Response:
     """Return these cells as they stand, but for those of stories that the expert still labels."""
     rows = GoldLabel.objects.filter(proposition__in={proposition for proposition, _ in cells})
     others = rows.exclude(proposition__table__story__in=unfinished(access)) if cells else rows
-    found = others.select_related("proposition__table__story", "decided_by").order_by("proposition", "dimension")
-    standing = [gold for gold in found if (gold.proposition_id, gold.dimension) in cells]
+    labels = others.select_related("proposition__table__story", "decided_by").order_by("proposition", "dimension")
+    standing = [gold for gold in labels if (gold.proposition_id, gold.dimension) in cells]
     return Response(CellsOut({"cells": standing}, context=_context(access.user, standing)).data)
 
 

@@ -63,11 +63,11 @@ class Comments(Listing):
     def post(self, request: Request, slug: str, story: str) -> Response:
         """Says something about a cell to the experts. 422 where the proposition is not in the story."""
         assignment = assignment_of(request.user, slug, story)
-        said = read_body(request, CommentIn)
-        if said.dimension not in assignment.story.project.schema:
+        comment = read_body(request, CommentIn)
+        if comment.dimension not in assignment.story.project.schema:
             raise CannotBeDone({"dimension": ["There is no such dimension."]})
-        place = {"proposition": _row(assignment, said.proposition), "dimension": said.dimension}
-        add = {"by": request.user, "thread_of": request.user, "text": said.text}
+        place = {"proposition": _row(assignment, comment.proposition), "dimension": comment.dimension}
+        add = {"by": request.user, "thread_of": request.user, "text": comment.text}
         uid = made_once(request, lambda: remarks.add_comment(**place, **add).uid)
         return Response(CommentOut(get_object_or_404(CellComment, uid=uid)).data, status=201)
 
@@ -99,11 +99,11 @@ class OwnFlags(Listing):
     def post(self, request: Request, slug: str, story: str) -> Response:
         """Says that a proposition itself is wrong. 422 where you said so of it already, or it is not in the story."""
         assignment = assignment_of(request.user, slug, story)
-        said = read_body(request, FlagIn)
-        row, kind = _row(assignment, said.proposition), FlagKind(said.kind)
+        posted = read_body(request, FlagIn)
+        row, kind = _row(assignment, posted.proposition), FlagKind(posted.kind)
         try:
             uid = made_once(
-                request, lambda: remarks.flag(by=request.user, proposition=row, kind=kind, remark=said.remark).uid
+                request, lambda: remarks.flag(by=request.user, proposition=row, kind=kind, remark=posted.remark).uid
             )
         except remarks.RemarkRefused as refusal:
             raise CannotBeDone(str(refusal)) from refusal
@@ -145,8 +145,8 @@ class OneFlag(GenericAPIView):
         if row is None:
             raise Http404("There is no such flag.")
         answer = read_body(request, OutcomeIn)
-        told = {"outcome": answer.outcome, "text": answer.text}
-        if not remarks.decide_flag(by=request.user, flag=row, now=timezone.now(), **told):
+        outcome = {"outcome": answer.outcome, "text": answer.text}
+        if not remarks.decide_flag(by=request.user, flag=row, now=timezone.now(), **outcome):
             raise Conflict("Somebody decided this flag before you; nothing was changed.")
         return Response(FlagOut(_flags(access).get(pk=row.pk)).data)
 

@@ -111,9 +111,9 @@ class Guidelines(Listing):
         and its labels mean is at the project's own address."""
         access = project_access(request.user, slug)
         read_query(request, Strict)
-        held = {one.dimension: one for one in Guideline.objects.filter(project=access.project)}
+        guidelines = {guideline.dimension: guideline for guideline in Guideline.objects.filter(project=access.project)}
         keys = access.project.schema.keys
-        return self.page([held.get(key) or Guideline(dimension=key) for key in keys], GuidelineOut)
+        return self.page([guidelines.get(key) or Guideline(dimension=key) for key in keys], GuidelineOut)
 
     @extend_schema(
         operation_id="guidelines_save",

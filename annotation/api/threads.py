@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import unfinished
-from annotation.api.cells import cell_of, held
+from annotation.api.cells import cell_of, gold_of
 from annotation.api.description import DIMENSION, PROPOSITION, SLUG, answers
 from annotation.api.shapes.threads import ReplyIn, SaidOut
 from annotation.models import Proposition, adjudication_queue
@@ -51,13 +51,13 @@ class Threads(Listing):
         """Answers an annotator in their thread; nobody else who labels reads it. 422 for a thread that is not of this
         cell."""
         row = self._row(request, slug, proposition, dimension)
-        said = read_body(request, ReplyIn)
-        thread = next((one for one in remarks.threads_of(row, dimension) if one.uid == said.thread), None)
+        reply = read_body(request, ReplyIn)
+        thread = next((thread for thread in remarks.threads_of(row, dimension) if thread.uid == reply.thread), None)
         if thread is None:
             raise CannotBeDone({"thread": ["There is no such thread about this cell."]})
         add = {"by": request.user, "proposition": row, "dimension": dimension, "thread_of": thread.annotator}
-        uid = made_once(request, lambda: remarks.add_comment(**add, text=said.text).uid)
-        answer = next(one for one in self._messages(row, dimension) if one["comment"] == uid)
+        uid = made_once(request, lambda: remarks.add_comment(**add, text=reply.text).uid)
+        answer = next(message for message in self._messages(row, dimension) if message["comment"] == uid)
         return Response(SaidOut(answer).data, status=201)
 
     def _row(self, request: Request, slug: str, proposition: str, dimension: str) -> Proposition:
@@ -69,15 +69,15 @@ class Threads(Listing):
     def _messages(self, row: Proposition, dimension: str) -> list[dict[str, Any]]:
         """Return what `SaidOut` writes of each message, thread by thread."""
         voted = adjudication_queue.voted_on(self.access.user, [row.pk])
-        named = remarks.annotators_named(held(row, dimension), voted=(row.pk, dimension) in voted)
+        named = remarks.annotators_named(gold_of(row, dimension), voted=(row.pk, dimension) in voted)
         return [
             {
                 "thread": thread.uid,
-                "comment": one.uid,
-                "by": by.username if (by := thread.speaker(one, named=named)) else None,
-                "text": one.text,
-                "created_at": one.created_at,
+                "comment": message.uid,
+                "by": by.username if (by := thread.speaker(message, named=named)) else None,
+                "text": message.text,
+                "created_at": message.created_at,
             }
             for thread in remarks.threads_of(row, dimension)
-            for one in thread.messages
+            for message in thread.messages
         ]

@@ -42,24 +42,24 @@ class Merged(NamedTuple):
     copy: RowState | None = None
 
 
-def merge(base: RowState | None, standing: RowState | None, wanted: RowState) -> Merged:
-    """Return what becomes of a row that was changed to `wanted` by somebody who saw `base`, where `standing` stands.
+def merge(base: RowState | None, standing: RowState | None, edited: RowState) -> Merged:
+    """Return what becomes of a row that was changed to `edited` by somebody who saw `base`, where `standing` stands.
 
-    Changes of different fields are both kept. Where both changed one text, what stands stays and `wanted` becomes a row
+    Changes of different fields are both kept. Where both changed one text, what stands stays and `edited` becomes a row
     of its own; a row that changed meanwhile is not removed.
     """
     if standing is None or base is None or standing == base:
-        return Merged(wanted)
+        return Merged(edited)
     theirs = {name for name in TEXTS if getattr(standing, name) != getattr(base, name)}
-    mine = {name for name in TEXTS if getattr(wanted, name) != getattr(base, name)}
-    if wanted.removed and not base.removed and theirs:
+    mine = {name for name in TEXTS if getattr(edited, name) != getattr(base, name)}
+    if edited.removed and not base.removed and theirs:
         return Merged(standing)
-    if any(getattr(standing, name) != getattr(wanted, name) for name in theirs & mine):
-        return Merged(standing, replace(wanted, removed=False))
-    changed = {name: getattr(wanted, name) for name in mine}
-    if wanted.place != base.place:
-        changed["place"] = wanted.place
-    removed = wanted.removed if wanted.removed != base.removed else standing.removed
+    if any(getattr(standing, name) != getattr(edited, name) for name in theirs & mine):
+        return Merged(standing, replace(edited, removed=False))
+    changed = {name: getattr(edited, name) for name in mine}
+    if edited.place != base.place:
+        changed["place"] = edited.place
+    removed = edited.removed if edited.removed != base.removed else standing.removed
     if mine:
         removed = False  # words that were typed into a row that somebody removed meanwhile bring it back
     return Merged(replace(standing, **changed, removed=removed))

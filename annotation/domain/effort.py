@@ -58,7 +58,7 @@ class Spent:
 
     def add(self, other: Spent) -> None:
         self.acts += other.acts
-        self.seconds = [one + more for one, more in zip(self.seconds, other.seconds, strict=True)]
+        self.seconds = [total + more for total, more in zip(self.seconds, other.seconds, strict=True)]
 
 
 Key = TypeVar("Key")

@@ -33,7 +33,11 @@ class FileFormat:
     def fits(self, fields: Collection[str], *, in_sheet: bool) -> bool:
         """Return whether a file with these fields seems to be of this format."""
         names = set(fields)
-        return in_sheet == self.in_sheet and not names & self.told_not and any(told <= names for told in self.told_by)
+        return (
+            in_sheet == self.in_sheet
+            and not names & self.told_not
+            and any(required <= names for required in self.told_by)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +112,8 @@ def register_format(file_format: FileFormat) -> None:
 
 def formats_of(fields: Collection[str], *, in_sheet: bool) -> list[FileFormat]:
     """Return the formats that a file with these fields seems to be of, those of the page *Import* first."""
-    known = (*IMPORTED.values(), *_elsewhere.values())
-    return [file_format for file_format in known if file_format.fits(fields, in_sheet=in_sheet)]
+    every_format = (*IMPORTED.values(), *_elsewhere.values())
+    return [file_format for file_format in every_format if file_format.fits(fields, in_sheet=in_sheet)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,8 +61,8 @@ class Alike:
         line = self.first.line
         if not self.others:
             return gettext("line {line}").format(line=line)
-        told = ngettext("line {line} and {others} other", "line {line} and {others} others", self.others)
-        return told.format(line=line, others=f"{self.others:,}")
+        text = ngettext("line {line} and {others} other", "line {line} and {others} others", self.others)
+        return text.format(line=line, others=f"{self.others:,}")
 
     @property
     def told(self) -> str:

@@ -7,15 +7,15 @@ from core.language import gettext
 from core.wording import counted
 
 
-def too_small(stories: Mapping[str, Sequence[int]], wanted: Mapping[str, int]) -> list[str]:
-    """Return a sentence for each category of `wanted` that has fewer stories than are wanted of it, by name."""
-    counts = {category: len(stories.get(category, ())) for category in sorted(wanted)}
+def too_small(stories: Mapping[str, Sequence[int]], minimums: Mapping[str, int]) -> list[str]:
+    """Return a sentence for each category that has fewer stories than its minimum, in order of name."""
+    counts = {category: len(stories.get(category, ())) for category in sorted(minimums)}
     return [
         gettext("{category} has {stories}; expected at least {least}.").format(
-            category=category, stories=counted(count, "story", "stories"), least=wanted[category]
+            category=category, stories=counted(count, "story", "stories"), least=minimums[category]
         )
         for category, count in counts.items()
-        if count < wanted[category]
+        if count < minimums[category]
     ]
 
 
@@ -25,12 +25,12 @@ def draw_split(stories: Mapping[str, Sequence[int]], *, per_category: int | Mapp
 
     Raises ValueError where a category has fewer.
     """
-    wanted = dict.fromkeys(stories, per_category) if isinstance(per_category, int) else per_category
-    if small := too_small(stories, {category: wanted[category] for category in stories}):
+    sample_sizes = dict.fromkeys(stories, per_category) if isinstance(per_category, int) else per_category
+    if small := too_small(stories, {category: sample_sizes[category] for category in stories}):
         raise ValueError(small[0])
     chosen: list[int] = []
     for category in sorted(stories):
         numbers = sorted(stories[category])
         # A generator for each category: adding one does not change what is drawn from the others.
-        chosen += random.Random(f"{seed}:{category}").sample(numbers, wanted[category])
+        chosen += random.Random(f"{seed}:{category}").sample(numbers, sample_sizes[category])
     return sorted(chosen)

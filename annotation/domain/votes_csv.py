@@ -105,8 +105,8 @@ class _Reader:
         seen = self._seen
         if proposition != seen.cells:
             seen = self._seen = _proposition(proposition)
-        said = self._vote_cells(cells)
-        vote = self._votes.get(said) or self._vote_of(said)
+        vote_cells = self._vote_cells(cells)
+        vote = self._votes.get(vote_cells) or self._vote_of(vote_cells)
         count = _count(cells[self._occurrence]) if self._occurrence < width else 1
         moment = None
         if self._created_at < width:
@@ -138,21 +138,21 @@ class _Reader:
             )
         if not 0 < len(annotator) <= 150 or "\x00" in annotator:
             raise _Bad(gettext_noop("annotator is empty, longer than 150 characters or holds a NUL character."))
-        found = self._labels.get((dimension, label.lower())) or self._labels.get((dimension, as_shown(label)))
-        if found is None:
+        canonical = self._labels.get((dimension, label.lower())) or self._labels.get((dimension, as_shown(label)))
+        if canonical is None:
             values = ", ".join(self._schema[dimension].values)
             raise _Bad(gettext_noop(f"label is {cells[2][:40]!r}; expected one of {values}."))
-        vote = dimension, restored(annotator), found
+        vote = dimension, restored(annotator), canonical
         _remember(self._votes, cells, vote, sum(map(len, cells)))
         return vote
 
 
-def _remember(known: dict[Any, Any], cells: Any, meaning: Any, length: int) -> None:
+def _remember(cache: dict[Any, Any], cells: Any, meaning: Any, length: int) -> None:
     """Remember what cells mean, unless they are long or very many are known."""
     if length <= _LONGEST:
-        if len(known) >= _MOST:
-            known.clear()
-        known[cells] = meaning
+        if len(cache) >= _MOST:
+            cache.clear()
+        cache[cells] = meaning
 
 
 def _proposition(cells: tuple[str, ...]) -> _Proposition:

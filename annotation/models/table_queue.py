@@ -68,12 +68,12 @@ def with_states(project: Project, user) -> QuerySet[Story]:
 
 def by_table(stories: QuerySet[Story], project: Project, state: str) -> QuerySet[Story]:
     """Return the stories whose table is in that state whoever asks: none, drafts, ready or done."""
-    found = with_states(project, None)
+    all_stories = with_states(project, None)
     chosen = {
-        "done": found.filter(settled=True),
-        "ready": found.filter(table_state="ready"),
-        "drafts": found.filter(taken__gt=0).exclude(table_state__in=("ready", "done")),
-        "none": found.filter(settled=False, taken=0),
+        "done": all_stories.filter(settled=True),
+        "ready": all_stories.filter(table_state="ready"),
+        "drafts": all_stories.filter(taken__gt=0).exclude(table_state__in=("ready", "done")),
+        "none": all_stories.filter(settled=False, taken=0),
     }
     return stories.filter(pk__in=chosen[state].order_by().values("pk"))
 

@@ -39,9 +39,9 @@ def percent_interval(interval: tuple[float, float] | None) -> str:
 def reasons(rows: Iterable[Any]) -> list[str]:
     """Return why figures have no interval or no value, every reason once. `rows` are figures as pages have them, each
     {figure, …}, a figure with its `reason`, or rows with several of them as `figures`."""
-    figures = [each["figure"] for one in rows for each in getattr(one, "figures", [one])]
-    told = [one.get("reason") if isinstance(one, Mapping) else one.reason for one in figures]
-    return list(dict.fromkeys(filter(None, told)))
+    figures = [each["figure"] for row in rows for each in getattr(row, "figures", [row])]
+    all_reasons = [figure.get("reason") if isinstance(figure, Mapping) else figure.reason for figure in figures]
+    return list(dict.fromkeys(filter(None, all_reasons)))
 
 
 @register.filter

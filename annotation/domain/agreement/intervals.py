@@ -100,8 +100,8 @@ def mean_interval(
     value = float(np.mean([coefficient.of(part.sums.sum(axis=0)) for part in parts]))
     if value > 1 - 1e-12:
         return [_fewest_agreeing([part.sums for part in parts], coefficient), 1.0], ""
-    found = replicated or [coefficient.of(part.replicates) for part in parts]
-    replicates: Floats = found[0] if len(found) == 1 else np.mean(found, axis=0)
+    table_replicates = replicated or [coefficient.of(part.replicates) for part in parts]
+    replicates: Floats = table_replicates[0] if len(table_replicates) == 1 else np.mean(table_replicates, axis=0)
     return interval_of(
         value,
         replicates,

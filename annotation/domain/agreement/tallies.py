@@ -17,7 +17,7 @@ class Tallies:
     def __init__(self, schema: Schema, stories: Sequence[int], packed: Sequence[bytes]) -> None:
         self._schema, self._stories = schema, np.array(stories, dtype=np.int64)
         rows = np.frombuffer(b"".join(packed), dtype="<i8").astype(np.int64).reshape(-1, 2)
-        self._story = np.repeat(np.arange(len(packed)), [len(one) // 16 for one in packed])
+        self._story = np.repeat(np.arange(len(packed)), [len(packed_story) // 16 for packed_story in packed])
         self._key, self._count = rows[:, 0], rows[:, 1]
 
     def dimensions(self) -> list[Tally]:

@@ -19,8 +19,8 @@ def people_named(text: str, *, project: Project, noun: str, roles: Iterable[Role
     Raises ValueError with the names that no such `noun` has.
     """
     names = [name.strip() for name in text.split(",") if name.strip()]
-    found = User.objects.filter(memberships__project=project, memberships__role__in=roles, username__in=names)
-    people = dict(found.values_list("username", "id"))
+    members = User.objects.filter(memberships__project=project, memberships__role__in=roles, username__in=names)
+    people = dict(members.values_list("username", "id"))
     if missing := [name for name in names if name not in people]:
         raise ValueError(f"{', '.join(missing)}: no {noun} of {project.slug} has this name.")
     return people
@@ -44,7 +44,7 @@ def check_scope(project: Project, *, split: str | None, category: str | None) ->
 
 def stories_numbered(project: Project, numbers: Collection[int]) -> list[int]:
     """Return the ids of the stories with these numbers. Raises ValueError with the numbers that no story has."""
-    found = dict(project.stories.filter(number__in=numbers).values_list("number", "id"))
-    if missing := sorted(set(numbers) - set(found)):
+    ids_by_number = dict(project.stories.filter(number__in=numbers).values_list("number", "id"))
+    if missing := sorted(set(numbers) - set(ids_by_number)):
         raise ValueError(f"{project.slug} has no story {', '.join(map(str, missing))}.")
-    return list(found.values())
+    return list(ids_by_number.values())

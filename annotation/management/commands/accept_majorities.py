@@ -29,13 +29,13 @@ class Command(JsonCommand):
         filters = {name: options[name] for name in ("split", "category", "dimension") if options[name]}
         waiting = workload.unfinished(project, expert)
         cells = adjudication_queue.cells(project, unfinished=waiting, status="open", **filters)
-        found, settled = bulk.preview(by=expert, cells=cells), 0
+        preview, settled = bulk.preview(by=expert, cells=cells), 0
         if not options["preview"]:
             settled = bulk.accept_plurality(by=expert, project=project, cells=cells, seen_until=now, now=now)
-        left = {"tied": found.tied, "voted_on": found.voted_on}
+        left = {"tied": preview.tied, "voted_on": preview.voted_on}
         return {
             "project": project.slug, "expert": expert.username, "settled": settled,
-            "would_settle": found.total, "by_dimension": dict(found.by_dimension), "left": left,
+            "would_settle": preview.total, "by_dimension": dict(preview.by_dimension), "left": left,
         }  # fmt: skip
 
     def say(self, result: dict) -> None:

@@ -74,13 +74,13 @@ class Command(JsonCommand):
                 raise ValueError(f"reply takes --{name}, and nothing else does.")
         by = member_named(project, options["expert"], noun="expert", roles=(Role.EXPERT, Role.ADMIN))
         cell = _cell(project, by, options)
-        told = {"project": project.slug, "expert": by.username, "done": action}
+        report = {"project": project.slug, "expert": by.username, "done": action}
         if action == "undo":
-            return told | {"taken_back": _undo(project, by, cell)}
+            return report | {"taken_back": _undo(project, by, cell)}
         if cell is None:
             raise ValueError(f"{action} needs --story, --row and --dimension.")
         ACTIONS[action](cell, options)
-        return told | _standing(cell)
+        return report | _standing(cell)
 
     def say(self, result: dict) -> None:
         if "taken_back" in result:
@@ -89,8 +89,8 @@ class Command(JsonCommand):
             filed = ", a case for the guideline" if result["filed"] else ""
             self.stdout.write(f"{result['label'] or 'open'}{filed}")
         for number, thread in enumerate(result.get("threads", ()), 1):
-            for one in thread:
-                self.stdout.write(f"{number}. {one['by'] or 'An annotator'}: {one['text']}")
+            for message in thread:
+                self.stdout.write(f"{number}. {message['by'] or 'An annotator'}: {message['text']}")
 
 
 def _cell(project: Project, by: User, options: dict[str, Any]) -> _Cell | None:
@@ -127,18 +127,18 @@ def _standing(cell: _Cell) -> dict[str, Any]:
 
 
 def _said(thread: remarks.Thread, *, named: bool) -> list[dict[str, str | None]]:
-    speakers = [(thread.speaker(one, named=named), one.text) for one in thread.messages]
+    speakers = [(thread.speaker(message, named=named), message.text) for message in thread.messages]
     return [{"by": by.username if by else None, "text": text} for by, text in speakers]
 
 
 def _undo(project: Project, by: User, cell: _Cell | None) -> int:
     """Take the expert's decision on the cell back, or all that they took last; returns how many."""
     if cell is None:
-        found = {(event.proposition_id, event.dimension) for event in last_action(by=by, project=project)}
+        cell_keys = {(event.proposition_id, event.dimension) for event in last_action(by=by, project=project)}
     else:
-        found = {(cell.proposition.pk, cell.dimension)}
-    rows = GoldLabel.objects.filter(proposition__in={proposition for proposition, _ in found})
+        cell_keys = {(cell.proposition.pk, cell.dimension)}
+    rows = GoldLabel.objects.filter(proposition__in={proposition for proposition, _ in cell_keys})
     revisions = {(gold.proposition_id, gold.dimension): gold.revision for gold in rows}
-    cells = {one: revisions.get(one, 0) for one in found}
+    cells = {key: revisions.get(key, 0) for key in cell_keys}
     adjudication.undo_decisions(by=by, project=project, cells=cells, now=timezone.now())
     return len(cells)

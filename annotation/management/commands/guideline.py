@@ -27,15 +27,15 @@ class Command(JsonCommand):
         files = {name: options[name] for name in ("text", "text_zh") if options[name]}
         if files and not dimension:
             raise ValueError("A file is the text of one dimension: name it by --dimension.")
-        told = _texts(project)
-        before = dict(told[dimension]) if files else {}
+        texts = _texts(project)
+        before = dict(texts[dimension]) if files else {}
         if files:
             given = {name: path.read_text(encoding="utf-8") for name, path in files.items()}
             write_guideline(by=None, project=project, dimension=dimension, **_checked(given))
-            told = _texts(project)
-        shown = {key: told[key] for key in keys if not dimension or key == dimension}
-        changed = [name for name in files if told[dimension][name] != before[name]]
-        return {"project": project.slug, "changed": changed, "guidelines": shown}
+            texts = _texts(project)
+        selected = {key: texts[key] for key in keys if not dimension or key == dimension}
+        changed = [name for name in files if texts[dimension][name] != before[name]]
+        return {"project": project.slug, "changed": changed, "guidelines": selected}
 
     def say(self, result: dict) -> None:
         for dimension, texts in result["guidelines"].items():
@@ -47,8 +47,8 @@ class Command(JsonCommand):
 def _texts(project: Project) -> dict[str, dict[str, str]]:
     """Return dimension → what the project adds to it, by language; empty where it adds nothing."""
     rows = Guideline.objects.filter(project=project).values_list("dimension", "text", "text_zh")
-    found = {dimension: {"text": text, "text_zh": text_zh} for dimension, text, text_zh in rows}
-    return {key: found.get(key, {"text": "", "text_zh": ""}) for key in project.schema.keys}
+    texts_by_dimension = {dimension: {"text": text, "text_zh": text_zh} for dimension, text, text_zh in rows}
+    return {key: texts_by_dimension.get(key, {"text": "", "text_zh": ""}) for key in project.schema.keys}
 
 
 def _checked(texts: dict[str, str]) -> dict[str, str]:

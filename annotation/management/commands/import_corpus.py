@@ -65,7 +65,7 @@ class Command(ImportCommand):
                 raise ValueError(sentence)
             return format
         self.note(seen.sentence)
-        stories = [one for one in seen.here if one.key in CORPUS_FORMATS]
+        stories = [file_format for file_format in seen.here if file_format.key in CORPUS_FORMATS]
         if not stories:
             raise ValueError("Nothing was imported: no format of stories fits.")
         return stories[0].key

@@ -44,7 +44,7 @@ class Command(JsonCommand):
         if action == "withdraw":
             _withdraw(project, options["invitation"])
         invitations = project.invitations.select_related("created_by", "accepted_by").order_by("-created_at", "-id")
-        return {"project": project.slug, "invitations": [_told(one) for one in invitations]}
+        return {"project": project.slug, "invitations": [_told(invitation) for invitation in invitations]}
 
     def say(self, result: dict) -> None:
         for row in result.get("invitations", ()):
@@ -68,7 +68,11 @@ def _make(project: Project, options: dict) -> dict:
         made = [
             people.invite(**place, role=role, email=email, now=timezone.now()) for email in form.cleaned_data["emails"]
         ]
-    return {"project": project.slug, "joined": joined, "links": [_told(one) | _link(token) for one, token in made]}
+    return {
+        "project": project.slug,
+        "joined": joined,
+        "links": [_told(invitation) | _link(token) for invitation, token in made],
+    }
 
 
 def _link(token: str) -> dict[str, str]:

@@ -52,16 +52,16 @@ class Command(JsonCommand):
         member = members.filter(user__username=options["expert"]).first()
         if member is None:
             raise ValueError(f"{options['expert']}: no expert of {project.slug} has this name.")
-        told = {"project": project.slug, "story": story.number, "expert": member.user.username}
+        report = {"project": project.slug, "story": story.number, "expert": member.user.username}
         if options["action"] == "rows":
-            return told | {"rows": rows_of(member.user, story)}
+            return report | {"rows": rows_of(member.user, story)}
         if options["action"] in ROWS:
-            said, change = ROWS[options["action"]]
+            outcome, change = ROWS[options["action"]]
             change(_press(member.user, story, options))
-            return told | {"row": options["row"], "done": said}
-        said, act = ACTIONS[options["action"]]
+            return report | {"row": options["row"], "done": outcome}
+        outcome, act = ACTIONS[options["action"]]
         act(member.user, story)
-        return told | {"done": said}
+        return report | {"done": outcome}
 
     def say(self, result: dict) -> None:
         if "rows" in result:
