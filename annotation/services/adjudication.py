@@ -97,8 +97,8 @@ def adjudicate(
     gold = _lock(proposition, dimension)
     check_independence(by=by, proposition=proposition, dimension=dimension)
     seen = _is_at(gold, revision, row) or _own_with(gold, by, replaces)
-    known = seen or (replaces is not None and _own(gold, by))
-    if known and gold is not None and _stands(gold, by, label, reason, error_tag, guideline_flag):
+    acknowledged = seen or (replaces is not None and _own(gold, by))
+    if acknowledged and gold is not None and _stands(gold, by, label, reason, error_tag, guideline_flag):
         return gold
     if not seen:
         raise DecidedMeanwhile(gold)
@@ -137,8 +137,8 @@ def _stands(gold: GoldLabel, by: User, label: str, reason: str, error_tag: str, 
     reason and tag out."""
     if not _decided(gold) or gold.disturbed or gold.label != label or filed not in (None, gold.guideline_flag):
         return False
-    said = (reason, gold.reason), (error_tag, gold.error_tag)
-    return all(new == old or (not new and gold.decided_by_id != by.pk) for new, old in said)
+    pairs = (reason, gold.reason), (error_tag, gold.error_tag)
+    return all(new == old or (not new and gold.decided_by_id != by.pk) for new, old in pairs)
 
 
 def check_independence(*, by: User, proposition: Proposition, dimension: str) -> None:

@@ -125,9 +125,9 @@ def decide_alike(
     rows = adjudication_queue.of_project(project).filter(proposition__in=propositions, method=Method.OPEN)
     standing = {(gold.proposition_id, gold.dimension): gold for gold in rows.select_related("proposition__table")}
     _check_alike(by, project, cells, standing, now)
-    told = {"by": by, "at": now, "project": project, "reason": reason.strip(), "error_tag": error_tag}
+    decision = {"by": by, "at": now, "project": project, "reason": reason.strip(), "error_tag": error_tag}
     changes = [
-        Change(*cell, standing[cell], decided(label, votes=standing[cell].votes, **told), standing[cell].votes)
+        Change(*cell, standing[cell], decided(label, votes=standing[cell].votes, **decision), standing[cell].votes)
         for cell in sorted(cells)
     ]
     try:

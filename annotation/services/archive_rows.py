@@ -132,7 +132,7 @@ def check_further(project: Project) -> None:
 
 def left_out(rows: Mapping[str, int]) -> list[str]:
     """Return what an archive of so many rows by section does not bring along, one sentence an app above."""
-    return [one.left_out for one in _further if any(rows.get(section.name) for section in one.sections)]
+    return [further.left_out for further in _further if any(rows.get(section.name) for section in further.sections)]
 
 
 def _is_numbered(model: type[models.Model]) -> bool:

@@ -59,13 +59,15 @@ class Ambiguous(ValueError):
 def story_for(row: StoryRow, candidates: Collection[Candidate]) -> Candidate | None:
     """Return the story that takes the record's table: the bare one with its text, of several the one with its number or
     its category. None where no bare story has this text, or the record is here already. Raises Ambiguous."""
-    if any(row.fingerprint in one.fingerprints for one in candidates):
+    if any(row.fingerprint in candidate.fingerprints for candidate in candidates):
         return None
-    bare = [one for one in candidates if one.is_bare]
-    same = [one for one in bare if one.number == row.number] or [one for one in bare if one.category == row.category]
+    bare = [candidate for candidate in candidates if candidate.is_bare]
+    same = [candidate for candidate in bare if candidate.number == row.number] or [
+        candidate for candidate in bare if candidate.category == row.category
+    ]
     chosen = same if len(same) == 1 else bare
     if len(chosen) > 1:
-        numbers = listed(one.number for one in chosen)
+        numbers = listed(candidate.number for candidate in chosen)
         raise Ambiguous(
             gettext("Stories {numbers} have this text and no table; the table of story {number} fits each.").format(
                 numbers=numbers, number=row.number
@@ -86,6 +88,6 @@ def attach(tables: Sequence[tuple[int, StoryRow]]) -> None:
     for pk, row in tables:
         table, _ = BeliefTable.objects.get_or_create(story_id=pk, kind=TableKind.GOLD)
         last = table.propositions.aggregate(Max("position"))["position__max"] or 0
-        insert_propositions((table, last + at, one) for at, one in enumerate(row.propositions or (), 1))
+        insert_propositions((table, last + at, proposition) for at, proposition in enumerate(row.propositions or (), 1))
         stories[pk].extra = {**stories[pk].extra, _MARK: row.fingerprint}
     Story.objects.bulk_update(stories.values(), ["extra"], batch_size=200)

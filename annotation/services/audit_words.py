@@ -152,8 +152,8 @@ def details_told(event: AuditEvent) -> str:
 def _named(values: Mapping[str, Any]) -> str:
     """Return names with their values: `rows: 3; story: 7`."""
     in_order = sorted(values.items(), key=lambda item: _FIRST.get(item[0], len(_FIRST)))
-    said = ((name, value) for name, value in in_order if value not in (None, "", [], {}))
-    return clauses(*(_with_value(str(_DETAILS[name]) if name in _DETAILS else name, value) for name, value in said))
+    details = ((name, value) for name, value in in_order if value not in (None, "", [], {}))
+    return clauses(*(_with_value(str(_DETAILS[name]) if name in _DETAILS else name, value) for name, value in details))
 
 
 def _with_value(name: str, value: Any) -> str:

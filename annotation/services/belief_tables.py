@@ -139,7 +139,7 @@ def finished_by(story: Story) -> list[str]:
     active = Assignment.objects.active().filter(story=story).select_related("annotator")
     cast = Vote.objects.cast().filter(proposition__in=rows.order_by()).order_by()
     done = dict(cast.values_list("annotator").annotate(count=Count("id")))
-    return [one.annotator.shown_name for one in active if done.get(one.annotator_id, 0) >= cells]
+    return [assignment.annotator.shown_name for assignment in active if done.get(assignment.annotator_id, 0) >= cells]
 
 
 def _added_just_now(by: User, story: Story, table: BeliefTable, rows: Sequence[TableRow], now: datetime) -> bool:

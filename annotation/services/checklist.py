@@ -67,7 +67,7 @@ def checklist(project: Project, totals: Totals, annotators: Iterable[AnnotatorTo
         return [
             _import(project, totals, optional=True),
             _people(project, 0),
-            *(one for one in further if one.without_stories),
+            *(step for step in further if step.without_stories),
         ]
     labelled = totals.cells > 0 and totals.unlabelled == 0
     has_tables = 0 < totals.stories <= totals.tables
@@ -93,11 +93,11 @@ def next_of(steps: Sequence[Step], role: Role) -> Step | None:
     return next(iter(decide or own), None)
 
 
-def state_of(done: int, wanted: int) -> State:
-    """Return the state of a step of which `done` of `wanted` are done; where nothing is wanted, it is not begun."""
+def state_of(done: int, needed: int) -> State:
+    """Return the state of a step of which `done` of `needed` are done; where nothing is needed, it is not begun."""
     if not done:
         return State.NOT_BEGUN
-    return State.DONE if done >= wanted else State.BEGUN
+    return State.DONE if done >= needed else State.BEGUN
 
 
 def _import(project: Project, totals: Totals, *, optional: bool = False) -> Step:
@@ -143,39 +143,39 @@ def _tables(project: Project, totals: Totals) -> Step:
         tables=totals.tables, stories=counted(totals.stories, "story", "stories")
     )
     figure += gettext(", experts write {drafts:,}").format(drafts=drafts) if begun else ""
-    shown = figure if state != State.NOT_BEGUN else ""
+    progress = figure if state != State.NOT_BEGUN else ""
     return Step(
         "tables",
         gettext("Write belief tables"),
         state,
-        shown,
+        progress,
         "annotation:tables",
         gettext("Open the tables"),
         Role.EXPERT,
     )
 
 
-def _people(project: Project, wanted: int, experts: int = 0) -> Step:
-    """The step of inviting people, of whom a story takes `wanted` annotators and its belief table `experts`."""
+def _people(project: Project, overlap: int, experts: int = 0) -> Step:
+    """The step of inviting people, of whom a story takes `overlap` annotators and its belief table `experts`."""
     rows = project.memberships.values_list("role").annotate(count=Count("id")).order_by()
     counts = dict(rows)
-    told = {
+    by_role = {
         Role.ANNOTATOR: counted(counts.get(Role.ANNOTATOR.value, 0), "annotator"),
         Role.EXPERT: counted(counts.get(Role.EXPERT.value, 0), "expert"),
         Role.ADMIN: counted(counts.get(Role.ADMIN.value, 0), "admin"),
     }
-    figure = listed(told[role] for role in Role if counts.get(role.value))
+    figure = listed(by_role[role] for role in Role if counts.get(role.value))
     annotators, writers = counts.get(Role.ANNOTATOR.value, 0), sum(counts.get(role.value, 0) for role in _WRITERS)
-    if annotators < wanted:
-        figure += gettext("; a story takes {annotators}").format(annotators=counted(wanted, "annotator"))
+    if annotators < overlap:
+        figure += gettext("; a story takes {annotators}").format(annotators=counted(overlap, "annotator"))
     if writers < experts:
         figure += gettext("; a belief table takes {experts}").format(experts=counted(experts, "expert"))
     if alone := sum(counts.values()) < 2:
         figure += gettext("; who works alone chooses one expert a table in the settings")
-    enough = annotators >= wanted and writers >= experts
+    enough = annotators >= overlap and writers >= experts
     state = State.NOT_BEGUN if alone else State.DONE if enough else State.BEGUN
     return Step(
-        "people", gettext("Invite people"), state, figure, "annotation:people", gettext("Invite"), optional=not wanted
+        "people", gettext("Invite people"), state, figure, "annotation:people", gettext("Invite"), optional=not overlap
     )
 
 

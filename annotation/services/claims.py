@@ -19,9 +19,9 @@ def claim(*, by: User, project: Project, stories: Iterable[int], now: datetime) 
 
     Returns, by the id of the story, the claims that other experts have on them.
     """
-    wanted = sorted(stories)
-    Claim.objects.filter(expert=by, story__project=project).exclude(story__in=wanted).delete()
-    return _taken(by, wanted, now)
+    story_ids = sorted(stories)
+    Claim.objects.filter(expert=by, story__project=project).exclude(story__in=story_ids).delete()
+    return _taken(by, story_ids, now)
 
 
 @transaction.atomic
@@ -30,16 +30,16 @@ def renew(*, by: User, stories: Iterable[int], now: datetime) -> dict[int, Claim
     return _taken(by, sorted(stories), now)
 
 
-def _taken(by: User, wanted: list[int], now: datetime) -> dict[int, Claim]:
-    if not wanted:
+def _taken(by: User, story_ids: list[int], now: datetime) -> dict[int, Claim]:
+    if not story_ids:
         return {}
     until = now + LEASE
-    rows = Claim.objects.filter(story__in=wanted)
-    held = dict(rows.order_by("story_id").select_for_update().values_list("story_id", "expert"))
-    missing = [Claim(story_id=story, expert=by, until=until) for story in wanted if story not in held]
+    rows = Claim.objects.filter(story__in=story_ids)
+    expert_by_story = dict(rows.order_by("story_id").select_for_update().values_list("story_id", "expert"))
+    missing = [Claim(story_id=story, expert=by, until=until) for story in story_ids if story not in expert_by_story]
     Claim.objects.bulk_create(missing, ignore_conflicts=True)
     rows.take(by, until, now)
-    return {one.story_id: one for one in rows.exclude(expert=by).select_related("expert")}
+    return {row.story_id: row for row in rows.exclude(expert=by).select_related("expert")}
 
 
 def keep_up(*, by: User, story: Story, now: datetime) -> None:

@@ -96,7 +96,7 @@ class Imported:
 def files_of(paths: Iterable[Path], *, format: str) -> list[Path]:
     """Return the files to read, folders opened, in order of name. Raises ImportRefused where a path holds none."""
     chosen = CORPUS_FORMATS.values() if format == WHAT_IT_SEEMS else (CORPUS_FORMATS[format],)
-    suffixes, files = [suffix for one in chosen for suffix in one.suffixes], list[Path]()
+    suffixes, files = [suffix for file_format in chosen for suffix in file_format.suffixes], list[Path]()
     for path in paths:
         if path.is_dir():
             inside = sorted(file for file in path.iterdir() if file.suffix.lower() in suffixes and file.is_file())
@@ -233,8 +233,8 @@ class _Import:
         return any(self._identity(row, source) not in stored for row in rows) or self._has_tables(rows)
 
     def _has_tables(self, rows: list[StoryRow]) -> bool:
-        found = candidates_for(self.project, rows) if self.project is not None else {}
-        return any(one.is_bare for candidates in found.values() for one in candidates)
+        by_text = candidates_for(self.project, rows) if self.project is not None else {}
+        return any(candidate.is_bare for candidates in by_text.values() for candidate in candidates)
 
     def _batches(self, handle: BinaryIO, name: str) -> Iterator[list[StoryRow]]:
         """The file's stories, as many at once as a short transaction holds; what is broken goes to the problems."""
@@ -298,8 +298,8 @@ class _Import:
 
     def _other_content(self, row: StoryRow, identity: Identity) -> str:
         if identity not in self.lines:
-            told = gettext("Story {number} is in the project already with other content; nothing was changed.")
-            return told.format(number=row.number)
+            text = gettext("Story {number} is in the project already with other content; nothing was changed.")
+            return text.format(number=row.number)
         file, line = self.lines[identity]
         return gettext(
             "Story {number} has other content in line {line} of {file}, which counts; this one was not taken."
@@ -314,7 +314,7 @@ class _Import:
         except Ambiguous as error:
             self.result.problems.add(Problem(row.file, row.line, str(error)))
             return True
-        is_known = any(row.fingerprint == one.fingerprints[1] for one in candidates)
+        is_known = any(row.fingerprint == candidate.fingerprints[1] for candidate in candidates)
         if story is None and not is_known:
             return False
         self.result.met[identity] = row.fingerprint

@@ -128,8 +128,8 @@ _SOURCES = {
 
 def _sources() -> dict[Activity, Source]:
     """Return the sources of this app and those above, in the order of the work."""
-    found = _SOURCES | {Activity(name): source for name, source in further.items()}
-    return {activity: found[activity] for activity in Activity if activity in found}
+    sources = _SOURCES | {Activity(name): source for name, source in further.items()}
+    return {activity: sources[activity] for activity in Activity if activity in sources}
 
 
 @dataclass(frozen=True, slots=True)

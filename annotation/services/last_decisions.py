@@ -30,10 +30,10 @@ def last_action(*, by: User, project: Project) -> list[GoldEvent]:
     )
     newest = own.select_related("proposition__table__story").order_by("-id")
     below = None
-    while found := list((newest.filter(id__lt=below) if below else newest)[:_LOOKED_AT]):
-        if in_force := _in_force(found):
-            return _in_force(newest.filter(at=in_force[0].at)) if len(found) > 1 else in_force
-        below = found[-1].pk
+    while decisions := list((newest.filter(id__lt=below) if below else newest)[:_LOOKED_AT]):
+        if in_force := _in_force(decisions):
+            return _in_force(newest.filter(at=in_force[0].at)) if len(decisions) > 1 else in_force
+        below = decisions[-1].pk
     return []
 
 

@@ -61,18 +61,18 @@ class Scope:
         )
         many = len(self.covered) > 1
         if many:
-            told = ngettext(
+            sentence = ngettext(
                 "{count} story is left out: the rounds {which} have not ended with it.",
                 "{count} stories are left out: the rounds {which} have not ended with them.",
                 count,
             )
         else:
-            told = ngettext(
+            sentence = ngettext(
                 "{count} story is left out: the round {which} has not ended with it.",
                 "{count} stories are left out: the round {which} has not ended with them.",
                 count,
             )
-        return told.format(count=count, which=which)
+        return sentence.format(count=count, which=which)
 
 
 def scope_of(*, project: Project, stories: Sequence[Story], kind: str = RoundKind.LABELS) -> Scope:

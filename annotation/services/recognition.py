@@ -57,14 +57,18 @@ class Seen:
         if self.problem:
             return self.problem
         if not self.formats:
-            return gettext("{file} is of no format that is known here{told}.").format(file=self.file, told=self._told)
+            return gettext("{file} is of no format that is known here{fields}.").format(
+                file=self.file, fields=self._fields_told
+            )
         first = self.formats[0]
         title = gettext(first.title)
         title = f"{title[0].lower()}{title[1:]}" if first.in_sheet else title
-        told = joints.told(title, first.so_many(self.rows)) if self.rows else title
+        description = joints.told(title, first.so_many(self.rows)) if self.rows else title
         if self.files == 1:
-            return gettext("This looks like {told}.").format(told=told)
-        return gettext("These look like {told} in {files} files.").format(told=told, files=self.files)
+            return gettext("This looks like {description}.").format(description=description)
+        return gettext("These look like {description} in {files} files.").format(
+            description=description, files=self.files
+        )
 
     @property
     def question(self) -> str:
@@ -74,7 +78,7 @@ class Seen:
         return gettext("As {uses}?").format(uses=named) if len(uses) > 1 else ""
 
     @property
-    def _told(self) -> str:
+    def _fields_told(self) -> str:
         names = listed(name[:40] for name in self.fields[:_FIELDS_TOLD] if name)
         more = f"{joint(LIST)}…" if len(self.fields) > _FIELDS_TOLD else ""
         return gettext(": its first line has {names}{more}").format(names=names, more=more) if names else ""
@@ -96,7 +100,7 @@ def look_at(sources: Sequence[Source], *, encoding: str = "") -> Seen:
         fitting = formats_of(fields, in_sheet=in_sheet)
         if not fitting:
             return Seen(len(sources), rows, (), fields, file)
-        formats = fitting if formats is None else [one for one in formats if one in fitting]
+        formats = fitting if formats is None else [file_format for file_format in formats if file_format in fitting]
         if not formats:
             return Seen(
                 len(sources),
@@ -112,14 +116,18 @@ def look_at(sources: Sequence[Source], *, encoding: str = "") -> Seen:
 def other_format(seen: Seen, chosen: str) -> str:
     """Return one sentence where files seem to be of other formats than the one of that key; empty where they may be of
     it, or where nothing is known of them."""
-    if not seen.formats or any(one.key == chosen for one in seen.formats):
+    if not seen.formats or any(file_format.key == chosen for file_format in seen.formats):
         return ""
-    what = gettext(" or ").join(dict.fromkeys(gettext(one.title) for one in seen.here or seen.elsewhere))
-    told, asked = seen.sentence.rstrip(".。"), gettext(IMPORTED[chosen].title)
+    what = gettext(" or ").join(
+        dict.fromkeys(gettext(file_format.title) for file_format in seen.here or seen.elsewhere)
+    )
+    description, asked = seen.sentence.rstrip(".。"), gettext(IMPORTED[chosen].title)
     if seen.here:
-        return gettext("{told}, not {asked}; choose {what}.").format(told=told, asked=asked, what=what)
-    return gettext("{told}, not {asked}; choose {what}, which another page takes ({becomes}).").format(
-        told=told, asked=asked, what=what, becomes=gettext(seen.elsewhere[0].becomes)
+        return gettext("{description}, not {asked}; choose {what}.").format(
+            description=description, asked=asked, what=what
+        )
+    return gettext("{description}, not {asked}; choose {what}, which another page takes ({becomes}).").format(
+        description=description, asked=asked, what=what, becomes=gettext(seen.elsewhere[0].becomes)
     )
 
 

@@ -252,15 +252,15 @@ def link(*, by: User, story: Story, first: str, second: str, key: str, now: date
     rows = {row.uid: row for row in lanes_of(story).filter(uid__in=[first, second])}
     if len(rows) < 2:
         raise Refused(gettext("These rows are not in the lanes any more; look at them again."))
-    one, other = rows[first], rows[second]
-    if (one.a and one.b) or (other.a and other.b):
+    left, right = rows[first], rows[second]
+    if (left.a and left.b) or (right.a and right.b):
         raise Refused(gettext("One of these rows is linked already; separate it first."))
-    if not ((one.a and other.b) or (one.b and other.a)):
+    if not ((left.a and right.b) or (left.b and right.a)):
         raise Refused(gettext("A link goes from a row of A to a row of B."))
-    a, b, place = one.a or other.a, one.b or other.b, min(one.place, other.place)
-    typed = next((row for row in (one, other) if row.decided_by_id and row.status != Status.DROPPED), None)
+    a, b, place = left.a or right.a, left.b or right.b, min(left.place, right.place)
+    typed = next((row for row in (left, right) if row.decided_by_id and row.status != Status.DROPPED), None)
     made = _with_words(_proposed(story, a, b, place), typed)
-    _exchange(by, [one, other], [made], _Act(key, key, now, now))
+    _exchange(by, [left, right], [made], _Act(key, key, now, now))
     _linked(by, made, is_linked=True)
 
 

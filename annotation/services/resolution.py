@@ -44,22 +44,22 @@ def resolve_touched(touched: Sequence[Touched]) -> None:
     An adjudicated label stands: it is marked `disturbed` where the votes under it changed. The number of statements
     does not depend on whether the votes agree, so that the time of a save tells an annotator nothing about the others.
     """
-    cells = {cell for one in touched for cell in one.cells}
+    cells = {cell for batch in touched for cell in batch.cells}
     if not cells:
         return
     labels = _gold_of(cells)
     settlings: list[Settling] = []
     disturbed: dict[bool, list[GoldLabel]] = {True: [], False: []}
-    for one in touched:
+    for batch in touched:
         changes: list[Change] = []
-        settlings.append(Settling(changes, one.project, one.by, one.now))
-        for cell in sorted(one.cells):
-            gold, standing = labels.get(cell), one.votes[cell]
+        settlings.append(Settling(changes, batch.project, batch.by, batch.now))
+        for cell in sorted(batch.cells):
+            gold, standing = labels.get(cell), batch.votes[cell]
             if gold is not None and gold.method == Method.ADJUDICATED:
                 if gold.disturbed != differ(gold.votes, standing):
                     disturbed[not gold.disturbed].append(gold)
                 continue
-            after = settled(one.project, cell[1], standing, one.now)
+            after = settled(batch.project, cell[1], standing, batch.now)
             if _changes(gold, after):
                 changes.append(Change(*cell, gold, after, standing))
     for value, decisions in disturbed.items():
@@ -75,9 +75,9 @@ def gold_of_new_cells(
     "key"} in order of annotator."""
 
     labels = [
-        FirstLabel(*cell, found.label, found.outcome.value, found.agreement, votes[cell])
+        FirstLabel(*cell, resolution.label, resolution.outcome.value, resolution.agreement, votes[cell])
         for cell in sorted(votes)
-        if (found := _resolution(project, cell[1], votes[cell])).outcome is not Outcome.PENDING
+        if (resolution := _resolution(project, cell[1], votes[cell])).outcome is not Outcome.PENDING
     ]
     return ready_gold(labels, project=project, by=by, now=now)
 

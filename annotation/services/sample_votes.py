@@ -53,15 +53,18 @@ def _file_of(rows: Sequence[VoteRow]) -> io.BytesIO:
 def _suggest(project: Project, number: int, reader: Reader) -> None:
     """Keep what the model says of every proposition of a story."""
     propositions = list(_propositions(project, number))
-    asked = [{"id": at, "actor": one.actor, "belief": one.belief} for at, one in enumerate(propositions)]
+    asked = [
+        {"id": at, "actor": proposition.actor, "belief": proposition.belief}
+        for at, proposition in enumerate(propositions)
+    ]
     dimensions = {dimension.key: list(dimension.values) for dimension in project.schema.dimensions}
     task = {"kind": "label", "rows": asked, "dimensions": dimensions}
-    said = json.loads(reader.answer({"task": task}))["rows"]
+    labels_by_row = json.loads(reader.answer({"task": task}))["rows"]
     moment = datetime(2026, 10, 2, 9, 0, tzinfo=UTC)
     Suggestion.objects.bulk_create([
-        Suggestion(proposition=one, dimension=key, label=label, source=reader.name, created_at=moment)
-        for at, one in enumerate(propositions)
-        for key, label in said[str(at)].items()
+        Suggestion(proposition=proposition, dimension=key, label=label, source=reader.name, created_at=moment)
+        for at, proposition in enumerate(propositions)
+        for key, label in labels_by_row[str(at)].items()
     ])  # fmt: skip
 
 
@@ -76,7 +79,7 @@ def _cast(project: Project, number: int, name: str, votes: Sequence[VoteRow]) ->
         story__project=project, story__number=number, annotator__username=name
     )
     draw_for(assignment=assignment, now=datetime.fromisoformat(votes[0]["created_at"]))
-    uids = {(one.actor, one.belief): one.uid for one in _propositions(project, number)}
+    uids = {(proposition.actor, proposition.belief): proposition.uid for proposition in _propositions(project, number)}
     changes = list(_changes(votes, uids))
     for first in range(0, len(changes), MAX_CHANGES):
         some = changes[first : first + MAX_CHANGES]

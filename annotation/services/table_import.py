@@ -91,8 +91,8 @@ class ImportedTables:
         rows = gettext("{rows} added, {removed:,} taken out").format(
             rows=counted(self.added, "row"), removed=self.removed
         )
-        told = summary(counted(self.stories, "table"), done, rows, not_taken(self.problems))
-        return sentences(told, self._repeated)
+        text = summary(counted(self.stories, "table"), done, rows, not_taken(self.problems))
+        return sentences(text, self._repeated)
 
     @property
     def _repeated(self) -> str:
@@ -191,8 +191,8 @@ class _Stories:
 
     def __init__(self, project: Project, named: Collection[Named]) -> None:
         self.project = project
-        numbers = [one for one in named if isinstance(one, int)]
-        digests = [digest for one in named if isinstance(one, str) for digest in _digests(one)]
+        numbers = [name for name in named if isinstance(name, int)]
+        digests = [digest for name in named if isinstance(name, str) for digest in _digests(name)]
         self.by_number = {story.number: story for story in project.stories.filter(number__in=numbers)}
         self.by_digest: dict[str, list[Story]] = defaultdict(list)
         for story in project.stories.filter(digest__in=digests).order_by("number"):
@@ -206,27 +206,27 @@ class _Stories:
                     gettext("There is no story {named} in {slug}.").format(named=named, slug=self.project.slug)
                 )
             return self.by_number[named]
-        found = next((found for digest in _digests(named) if (found := self.by_digest.get(digest))), [])
-        if not found:
+        matches = next((matches for digest in _digests(named) if (matches := self.by_digest.get(digest))), [])
+        if not matches:
             raise NotTaken(
                 gettext("{slug} has no story with exactly the text {named!r}.").format(
                     slug=self.project.slug, named=named[:60]
                 )
             )
-        if len(found) > 1:
-            numbers = listed(story.number for story in found[:5])
+        if len(matches) > 1:
+            numbers = listed(story.number for story in matches[:5])
             raise NotTaken(
                 gettext("Stories {numbers} have this text; name one by its number in a column story_id.").format(
                     numbers=numbers
                 )
             )
-        return found[0]
+        return matches[0]
 
 
 def _digests(text: str) -> list[str]:
     """Return the digests of a text as it is and with the line ends of another system."""
     texts = dict.fromkeys([text, text.replace("\r\n", "\n")])
-    return [hashlib.sha256(one.encode("utf-8", "surrogatepass")).hexdigest() for one in texts]
+    return [hashlib.sha256(variant.encode("utf-8", "surrogatepass")).hexdigest() for variant in texts]
 
 
 def _write(

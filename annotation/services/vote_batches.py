@@ -251,12 +251,12 @@ class Batch:
         says_the_same = standing.label == placed.row.label or (person.pk, key) in self.stored.imported
         if person.kind is Kind.IMPORTED or was_rehearsed or was_imported or says_the_same:
             return
-        told = (
+        reason = (
             gettext("{name} chose {label!r} here in the product; an import does not overwrite that.")
             if standing.label
             else gettext("{name} withdrew the vote here in the product; an import does not overwrite that.")
         )
-        raise Refused(told.format(name=person.name, label=standing.label), keeps=True)
+        raise Refused(reason.format(name=person.name, label=standing.label), keeps=True)
 
     def _changes(self, standing: StoredVote, placed: Placed, key: str, moment: datetime) -> bool:
         if standing.label == placed.row.label or (placed.person.pk, key) in self.stored.imported:

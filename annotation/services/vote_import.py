@@ -53,14 +53,14 @@ class ImportedVotes:
     problems: Problems = field(default_factory=Problems)
     people: dict[str, tuple[Person, int]] = field(default_factory=dict)
 
-    def take(self, told: Tally, file: str) -> None:
+    def take(self, part_tally: Tally, file: str) -> None:
         """Add what became of some rows of a file."""
-        self.created += told.created
-        self.unchanged += told.unchanged
-        for line, refused in told.refused:
+        self.created += part_tally.created
+        self.unchanged += part_tally.unchanged
+        for line, refused in part_tally.refused:
             self.kept += refused.keeps
             self.problems.add(Problem(file, line, str(refused)), once=refused.once)
-        for person, votes in told.votes:
+        for person, votes in part_tally.votes:
             key = f"{person.kind} {person.name}"
             self.people[key] = (person, self.people.get(key, (person, 0))[1] + votes)
 

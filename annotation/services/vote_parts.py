@@ -74,8 +74,8 @@ class VoteParts:
 
     def problems(self) -> list[Found]:
         """Return the problems found since the last call."""
-        found, self._found = self._found, []
-        return found
+        problems, self._found = self._found, []
+        return problems
 
     def parts(self, most: Callable[[], int]) -> Iterator[list[Placed]]:
         """Yield whole stories, as many as have at most `most()` rows together; a story of more is divided."""
@@ -143,13 +143,13 @@ class _Places:
         matches = self.exact.get((row.story, row.actor, row.belief))
         matches = matches or self.trimmed.get((row.story, row.actor.strip(), row.belief.strip()), ())
         if len(matches) < row.occurrence:
-            told = (
+            reason = (
                 gettext("Story {story} has no such proposition of {actor!r}: {belief!r}, occurrence {occurrence}.")
                 if matches
                 else gettext("Story {story} has no such proposition of {actor!r}: {belief!r}.")
             )
             named = {"story": row.story, "actor": row.actor[:60], "belief": row.belief[:80]}
-            raise Refused(told.format(**named, occurrence=row.occurrence))
+            raise Refused(reason.format(**named, occurrence=row.occurrence))
         return matches[row.occurrence - 1]
 
     def _person(self, name: str) -> Person:

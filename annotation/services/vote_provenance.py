@@ -36,7 +36,7 @@ def provenance_of(stories: Sequence[Story]) -> VoteProvenance:
     A vote is blind where its arm was, where it was the first one of a reveal, or where there was no suggestion to see.
     One that was imported, and that nobody has changed since, is not known to be blind.
     """
-    found = VoteProvenance()
+    provenance = VoteProvenance()
     live = Proposition.objects.live_gold().filter(table__story__in=stories)
     first = _first_votes(live)
     columns = ("proposition_id", "dimension", "annotator__username", "label", "arm", "suggested", "imported")
@@ -44,7 +44,7 @@ def provenance_of(stories: Sequence[Story]) -> VoteProvenance:
     cast = Vote.objects.cast().filter(proposition__in=live).annotate(imported=Exists(_IMPORTED))
     for pk, key, name, label, arm, suggested, imported in cast.values_list(*columns):
         if imported:
-            found.unknown[pk][name][key] = label
+            provenance.unknown[pk][name][key] = label
             continue
         if arm == Arm.NONE:
             blind = "" if suggested else label
@@ -52,14 +52,14 @@ def provenance_of(stories: Sequence[Story]) -> VoteProvenance:
             armed.add((pk, key))
             blind = untouched(arm, label, first=first.get((pk, key, name), ""), nothing="")
         if blind:
-            found.blind[pk][name][key] = blind
+            provenance.blind[pk][name][key] = blind
     if armed:
         for pk, key, label in Suggestion.objects.filter(proposition__in=live).values_list(
             "proposition_id", "dimension", "label"
         ):
             if (pk, key) in armed:
-                found.suggested[pk][key] = label
-    return found
+                provenance.suggested[pk][key] = label
+    return provenance
 
 
 def _first_votes(live) -> dict[tuple[int, str, str], str]:

@@ -178,9 +178,9 @@ def _save_all(saves: Sequence[_Save]) -> list[list[Saved] | Exception]:
             outcomes.append(replayed[-1].saved)
         except Refused as refusal:
             outcomes.append(refusal)
-    write_few(Vote, _VOTE, [vote for one in replayed for vote in one.votes], unique=_VOTE[:3], update=_VOTE[3:])
-    write_few(VoteEvent, _EVENT, [event for one in replayed for event in one.events])
-    resolve_touched([one.touched for one in replayed])
+    write_few(Vote, _VOTE, [vote for replay in replayed for vote in replay.votes], unique=_VOTE[:3], update=_VOTE[3:])
+    write_few(VoteEvent, _EVENT, [event for replay in replayed for event in replay.events])
+    resolve_touched([replay.touched for replay in replayed])
     return outcomes
 
 
@@ -202,17 +202,17 @@ def _held(saves: Sequence[_Save]) -> _Held:
     )
 
 
-def _replayed(save: _Save, held: _Held) -> _Replayed:
+def _replayed(save: _Save, locked: _Held) -> _Replayed:
     by, assignment, changes = save.by, save.assignment, save.changes
     places = {}
     for uid in dict.fromkeys(change.proposition for change in changes):
-        place = held.propositions.get((assignment.story_id, uid))
+        place = locked.propositions.get((assignment.story_id, uid))
         if place is None:
             raise Refused(gettext("There is no proposition {uid} in this story; reload the page.").format(uid=uid))
         places[uid] = place
     ids = {uid: pk for uid, (pk, _) in places.items()}
-    arrived = _arrived(by, changes, ids, held)
-    current, others = _votes_on(by, ids.values(), held)
+    arrived = _arrived(by, changes, ids, locked)
+    current, others = _votes_on(by, ids.values(), locked)
     suggested = suggestions_on(assignment=assignment, ids=ids)
     events, cells, applied = _replay(changes, ids, arrived, current, suggested)
     return _Replayed(
@@ -224,13 +224,13 @@ def _replayed(save: _Save, held: _Held) -> _Replayed:
 
 
 def _votes_on(
-    by: User, propositions: Iterable[int], held: _Held
+    by: User, propositions: Iterable[int], locked: _Held
 ) -> tuple[dict[Cell, Standing], dict[Cell, list[dict]]]:
     """Return the annotator's own votes, withdrawn ones too, and the standing votes of others, by annotator id."""
     own_votes: dict[Cell, Standing] = {}
     others: dict[Cell, list[dict]] = defaultdict(list)
     for proposition in propositions:
-        for _, dimension, annotator, *vote in held.votes.get(proposition, ()):
+        for _, dimension, annotator, *vote in locked.votes.get(proposition, ()):
             standing = Standing(*vote)
             if annotator == by.pk:
                 own_votes[proposition, dimension] = standing
@@ -268,12 +268,12 @@ def _saved(changes, places, current, applied, suggested) -> list[Saved]:
     return saved
 
 
-def _arrived(by, changes, ids, held: _Held) -> dict[str, bool]:
+def _arrived(by, changes, ids, locked: _Held) -> dict[str, bool]:
     """Return idempotency key → applied of the changes that arrived before. Raises Refused for a key that names two
     cells."""
     applied_by_key: dict[str, bool] = {}
     for change in changes:
-        before = held.arrived.get((by.pk, change.idempotency_key))
+        before = locked.arrived.get((by.pk, change.idempotency_key))
         if before is None:
             continue
         applied, *cell = before
