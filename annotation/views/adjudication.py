@@ -147,10 +147,10 @@ def screen(request: HttpRequest, slug: str, story: str) -> HttpResponse:
     schema = access.project.schema
     propositions = list(Proposition.objects.gold_of(row))
     reader = CellReader(access, propositions)
-    wanted_cell = request.GET.get("cell", "")
+    requested = request.GET.get("cell", "")
     rows = []
     for proposition in propositions:
-        cells = [reader.cell(proposition, dimension, wanted=wanted_cell) for dimension in schema.dimensions]
+        cells = [reader.cell(proposition, dimension, requested=requested) for dimension in schema.dimensions]
         rows.append({"proposition": proposition, "shown": [cell for cell in cells if cell.in_full], "cells": cells})
     every = [cell for row in rows for cell in row["cells"]]
     todo, now = sum(cell.for_me for cell in every), timezone.now()

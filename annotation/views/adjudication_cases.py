@@ -87,14 +87,14 @@ def _name_votes(changes: list[dict]) -> None:
 
 def _threads(threads: list[remarks.Thread], *, named: bool) -> list[dict]:
     """One thread an annotator; annotators are numbered while names would tell whose vote is whose."""
-    shown = []
+    rows = []
     for number, thread in enumerate(threads, 1):
         hidden = gettext("An annotator ({threads})").format(threads=number)
         speakers = [(thread.speaker(comment, named=named), comment) for comment in thread.messages]
         messages = [{"by": by.shown_name if by else hidden, "comment": comment} for by, comment in speakers]
         name = thread.annotator.shown_name if named else hidden
-        shown.append({"uid": thread.uid, "name": name, "messages": messages})
-    return shown
+        rows.append({"uid": thread.uid, "name": name, "messages": messages})
+    return rows
 
 
 @require_GET

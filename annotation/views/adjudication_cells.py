@@ -33,7 +33,7 @@ class Cell:
     imported: str = ""
     waiting: bool = False
     comments: int = 0
-    wanted: bool = False
+    requested: bool = False
 
     @property
     def id(self) -> str:
@@ -60,7 +60,7 @@ class Cell:
     @property
     def in_full(self) -> bool:
         """True where the cell stands in full; others are shown in one line as context."""
-        return self.todo or self.decided or self.wanted
+        return self.todo or self.decided or self.requested
 
     @property
     def decided_by_user(self) -> bool:
@@ -120,7 +120,7 @@ class CellReader:
         self.names = names_of(annotator for votes in self.votes.values() for annotator, _ in votes)
         self.comments = adjudication_queue.comment_counts(self.propositions)
 
-    def cell(self, proposition: Proposition, dimension: Dimension, *, wanted: str = "") -> Cell:
+    def cell(self, proposition: Proposition, dimension: Dimension, *, requested: str = "") -> Cell:
         key = proposition.pk, dimension.key
         gold, voted = self.gold.get(key), key in self.voted
         cast = (
@@ -140,7 +140,7 @@ class CellReader:
             waiting=gold is None and key in self.votes,
             comments=self.comments.get(key, 0),
         )
-        cell.wanted = wanted == cell.id and cell.state in {"unanimous", "majority", "imported"}
+        cell.requested = requested == cell.id and cell.state in {"unanimous", "majority", "imported"}
         return cell
 
     def _shown(self, key: Key, gold: GoldLabel, cast: list[str]) -> list[tuple[str, str]]:

@@ -37,15 +37,15 @@ def save_decisions(request: HttpRequest, slug: str) -> JsonResponse:
         for story in {row.table.story for row in rows.values()}:
             claims.keep_up(by=request.user, story=story, now=now)
         with transaction.atomic():
-            for one in posted.changes:
-                place = {"proposition": rows[one.proposition], "dimension": one.dimension}
-                service.adjudicate(by=request.user, now=now, **place, **one.decision)
-        shown = _shown(request, access, rows, posted.changes)
-        told = [
-            cell | {"idempotency_key": one.idempotency_key, "changed_at": one.changed_at.isoformat()}
-            for one, cell in zip(posted.changes, shown, strict=True)
+            for change in posted.changes:
+                place = {"proposition": rows[change.proposition], "dimension": change.dimension}
+                service.adjudicate(by=request.user, now=now, **place, **change.decision)
+        cells = _shown(request, access, rows, posted.changes)
+        answer = [
+            cell | {"idempotency_key": change.idempotency_key, "changed_at": change.changed_at.isoformat()}
+            for change, cell in zip(posted.changes, cells, strict=True)
         ]
-        return {"saved": told, "warnings": {}}
+        return {"saved": answer, "warnings": {}}
 
     return saved(request, DecisionsIn, save, made=gettext("made these decisions"), refused=service.AdjudicationRefused)
 
@@ -60,7 +60,7 @@ def undo_decisions(request: HttpRequest, slug: str) -> JsonResponse:
 
     def take_back(posted: TakenBack) -> dict[str, Any]:
         rows = _propositions(access, posted.cells)
-        cells = {(rows[one.proposition].pk, one.dimension): one.revision for one in posted.cells}
+        cells = {(rows[cell.proposition].pk, cell.dimension): cell.revision for cell in posted.cells}
         service.undo_decisions(by=request.user, project=access.project, cells=cells, now=timezone.now())
         few = posted.cells if len(posted.cells) <= MOST_SHOWN else []
         return {"cells": _shown(request, access, rows, few)}
@@ -88,16 +88,16 @@ def _propositions(access: ProjectAccess, cells: Iterable[CellIn]) -> dict[str, P
     a dimension none of the project's."""
     uids = {cell.proposition for cell in cells}
     rows = Proposition.objects.live_gold().filter(table__story__project=access.project, uid__in=uids)
-    found = {row.uid: row for row in rows.select_related("table__story")}
-    for row in found.values():
+    by_uid = {row.uid: row for row in rows.select_related("table__story")}
+    for row in by_uid.values():
         row.table.story.project = access.project
-    if uids - set(found):
+    if uids - set(by_uid):
         raise service.AdjudicationRefused(gettext("This proposition is no longer in its story's table."))
     if unknown := {cell.dimension for cell in cells} - set(access.project.schema.keys):
         raise service.AdjudicationRefused(
             gettext("{unknown!r} is not a dimension of this project.").format(unknown=unknown.pop())
         )
-    return found
+    return by_uid
 
 
 def _shown(
@@ -108,9 +108,9 @@ def _shown(
     listed = list({cell.proposition: rows[cell.proposition] for cell in cells}.values())
     reader = CellReader(access, [row for row in listed if row.table.story_id not in hidden])
     return [
-        {"proposition": one.proposition, "dimension": one.dimension}
-        | {"html": "" if row.table.story_id in hidden else cell_shown(request, access, reader, row, one.dimension)}
-        for one, row in ((one, rows[one.proposition]) for one in cells)
+        {"proposition": cell.proposition, "dimension": cell.dimension}
+        | {"html": "" if row.table.story_id in hidden else cell_shown(request, access, reader, row, cell.dimension)}
+        for cell, row in ((cell, rows[cell.proposition]) for cell in cells)
     ]
 
 
@@ -119,7 +119,7 @@ def cell_shown(
 ) -> str:
     """Return a cell as a fragment of the page, in full whatever its state."""
     cell = reader.cell(row, access.project.schema[dimension])
-    cell.wanted = True
+    cell.requested = True
     context = {"cell": cell, "tags": list(enumerate(ErrorTag.choices, 1))}
     return render_to_string("annotation/adjudication/_cell.html", access.context | context | more, request)
 

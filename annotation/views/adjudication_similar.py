@@ -39,8 +39,8 @@ def similar(request: HttpRequest, slug: str) -> HttpResponse:
         access.project, access.user, unfinished=unfinished(access), now=now, dimension=kind.dimension
     )
     places = similar_cells.places(rows, kind)
-    shown = _following(places, request.GET.get("after", ""))[:A_PAGE]
-    labels = _labels(shown)
+    page_places = _following(places, request.GET.get("after", ""))[:A_PAGE]
+    labels = _labels(page_places)
     stories = {gold.proposition.table.story_id: gold.proposition.table.story for gold in labels}
     others = claims.claim(by=request.user, project=access.project, stories=stories, now=now)
     free = [gold for gold in labels if gold.proposition.table.story_id not in others]
@@ -48,7 +48,7 @@ def similar(request: HttpRequest, slug: str) -> HttpResponse:
         messages.info(request, gettext("No cell of this kind is left for you."))
         return redirect("annotation:similar", slug)
     cells = _cells(access, free)
-    last = shown[-1]
+    last = page_places[-1]
     way = f"{reverse('annotation:similar', args=[slug])}?{_query(kind)}&after={last.number}.{last.position}"
     own = [story for pk, story in stories.items() if pk not in others]
     context = {
@@ -91,10 +91,10 @@ def _following(places: list[Place], after: str) -> list[Place]:
 
 
 def _labels(places: list[Place]) -> list[GoldLabel]:
-    found = GoldLabel.objects.select_related("proposition__table__story__category").in_bulk(
+    gold_by_id = GoldLabel.objects.select_related("proposition__table__story__category").in_bulk(
         [place.gold for place in places]
     )
-    return [found[place.gold] for place in places if place.gold in found]
+    return [gold_by_id[place.gold] for place in places if place.gold in gold_by_id]
 
 
 def _cells(access: ProjectAccess, labels: list[GoldLabel]) -> list[dict[str, Any]]:
@@ -148,21 +148,24 @@ def _of_case(access: ProjectAccess, case: str) -> dict[str, str] | None:
     if gold is None:
         return None
     kind = similar_cells.kind_of(gold.dimension, gold.votes)
-    said = (
+    reason = (
         gettext("As in story {number}: {reason}").format(number=gold.proposition.table.story.number, reason=gold.reason)
         if gold.reason
         else ""
     )
-    return {**kind._asdict(), "label": gold.label, "reason": said, "error_tag": gold.error_tag}
+    return {**kind._asdict(), "label": gold.label, "reason": reason, "error_tag": gold.error_tag}
 
 
 def _decided(request: HttpRequest, access: ProjectAccess, form: AlikeForm) -> bool:
     """Decide the cells that the form names; where that is refused, say why."""
-    said = form.cleaned_data
+    cleaned = form.cleaned_data
     try:
-        cells = {(pk, said["dimension"]): said["cells"][uid] for uid, pk in _ids(access.project, said["cells"]).items()}
-        told = {"label": said["label"], "reason": said["reason"], "error_tag": said["error_tag"]}
-        bulk.decide_alike(by=request.user, project=access.project, cells=cells, now=timezone.now(), **told)
+        cells = {
+            (pk, cleaned["dimension"]): cleaned["cells"][uid]
+            for uid, pk in _ids(access.project, cleaned["cells"]).items()
+        }
+        decision = {"label": cleaned["label"], "reason": cleaned["reason"], "error_tag": cleaned["error_tag"]}
+        bulk.decide_alike(by=request.user, project=access.project, cells=cells, now=timezone.now(), **decision)
     except AdjudicationRefused as error:
         form.add_error(None, str(error))
         return False
@@ -173,16 +176,16 @@ def _decided(request: HttpRequest, access: ProjectAccess, form: AlikeForm) -> bo
             "{count} cell decided: {label}. Undo takes it back.",
             "{count} cells decided: {label}. Undo takes all of them back.",
             count,
-        ).format(count=count, label=said["label"]),
+        ).format(count=count, label=cleaned["label"]),
     )
     return True
 
 
 def _ids(project: Project, uids: Any) -> dict[str, int]:
     rows = adjudication_queue.of_project(project).filter(proposition__uid__in=list(uids))
-    found = dict(rows.values_list("proposition__uid", "proposition_id"))
-    if set(uids) - set(found):
+    ids = dict(rows.values_list("proposition__uid", "proposition_id"))
+    if set(uids) - set(ids):
         raise AdjudicationRefused(
             gettext("One of the propositions is no longer in its story's table; nothing was decided.")
         )
-    return found
+    return ids

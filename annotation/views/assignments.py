@@ -32,9 +32,9 @@ def assignments(request: HttpRequest, slug: str) -> HttpResponse:
     progress = Progress(access.project)
     filters, stories = _filtered(request, access)
     form = AssignForm(request.POST if request.method == "POST" else None, project=access.project)
-    shown: dict = {}
+    outcome: dict = {}
     if request.method == "POST" and form.is_valid():
-        shown, done = _done(request, access, form, stories)
+        outcome, done = _done(request, access, form, stories)
         if done:
             return redirect(request.get_full_path())
     context = {
@@ -46,7 +46,7 @@ def assignments(request: HttpRequest, slug: str) -> HttpResponse:
         "query": urlencode({name: value for name, value in filters.data.items() if value and name != "page"}),
         "chosen": {story.uid for story in form.cleaned_data.get("stories", [])} if form.is_bound else (),
     }
-    return render(request, "annotation/assignments/assignments.html", access.context | context | shown)
+    return render(request, "annotation/assignments/assignments.html", access.context | context | outcome)
 
 
 def _filtered(request: HttpRequest, access: ProjectAccess) -> tuple[FilterForm, QuerySet[Story]]:

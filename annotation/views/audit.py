@@ -34,7 +34,7 @@ def audit_log(request: HttpRequest, slug: str) -> HttpResponse:
         return _csv(_lines(rows), f"{slug}-audit")
     page = Paginator(rows, PAGE).get_page(request.GET.get("page"))
     actions = access.project.audit_events.order_by("action").values_list("action", flat=True).distinct()
-    named = sorted(((one, action_told(one)) for one in actions), key=lambda one: one[1])
+    named = sorted(((name, action_told(name)) for name in actions), key=lambda pair: pair[1])
     rows_told = [_in_words(event) for event in page]
     context = {"page": page, "rows": rows_told, "actions": named, "action": action, "who": who}
     context["query"] = urlencode({name: value for name, value in (("action", action), ("who", who)) if value})

@@ -40,7 +40,7 @@ def draft(request: HttpRequest, slug: str, story: str) -> HttpResponse:
         "state": state,
         "own_orders": access.project.schema.own_orders,
         "closed": closed,
-        "rows": [{"row": one, "mark": arms.mark_of_row(one).value} for one in rows],
+        "rows": [{"row": draft_row, "mark": arms.mark_of_row(draft_row).value} for draft_row in rows],
         "begun": begun,
         "deleted": arms.deleted_rows(rows, begun) if begun else [],
         "can_reconcile": state.handed_in and state.ready and not state.has_gold,
@@ -51,13 +51,13 @@ def draft(request: HttpRequest, slug: str, story: str) -> HttpResponse:
 
 
 def _handed(request: HttpRequest, access: ProjectAccess, story: Story) -> HttpResponse:
-    slug, shown = access.project.slug, request.POST.get("rows", "")
+    slug, row_count = access.project.slug, request.POST.get("rows", "")
     try:
         if "take_back" in request.POST:
             service.take_back(by=request.user, story=story)
             messages.success(request, gettext("Your table is yours again: hand it in when it is ready."))
             return redirect("annotation:draft", slug, story.uid)
-        rows = int(shown) if shown.isdecimal() and len(shown) < 6 else None
+        rows = int(row_count) if row_count.isdecimal() and len(row_count) < 6 else None
         service.hand_in(by=request.user, story=story, now=timezone.now(), rows=rows)
     except service.Refused as error:
         messages.error(request, str(error))
@@ -110,7 +110,9 @@ def _model(begun: arms.Begun | None) -> dict | None:
 
 def _warnings(table, story: Story) -> dict[str, list[dict]]:
     warnings = service.warnings_of(table, story)
-    return {uid: [{"field": one.field, "text": one.text} for one in warned] for uid, warned in warnings.items()}
+    return {
+        uid: [{"field": warning.field, "text": warning.text} for warning in warned] for uid, warned in warnings.items()
+    }
 
 
 @require_POST
@@ -125,10 +127,10 @@ def save_draft(request: HttpRequest, slug: str, story: str) -> JsonResponse:
         table = service.own_draft(story=row, expert=request.user)
         times = {change.idempotency_key: change.changed_at.isoformat() for change in changes}
         answer = [
-            _row(one.row, one.state)
-            | {"idempotency_key": one.idempotency_key, "changed_at": times[one.idempotency_key]}
-            | ({"copy": _row(*one.copy)} if one.copy else {})
-            for one in stored
+            _row(stored_row.row, stored_row.state)
+            | {"idempotency_key": stored_row.idempotency_key, "changed_at": times[stored_row.idempotency_key]}
+            | ({"copy": _row(*stored_row.copy)} if stored_row.copy else {})
+            for stored_row in stored
         ]
         return {"saved": answer, "warnings": _warnings(table, row)}
 
@@ -153,11 +155,11 @@ def draft_versions(request: HttpRequest, slug: str, story: str) -> JsonResponse:
     """The moments that the draft can go back to, or with `?version=` its rows at one of them."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     table = service.own_draft(story=story_of(access, story), expert=request.user)
-    wanted = request.GET.get("version", "")
-    if not wanted:
+    version_id = request.GET.get("version", "")
+    if not version_id:
         versions = [version | {"at": version["at"].isoformat()} for version in service.versions_of(table)]
         return JsonResponse({"versions": versions})
-    if table is None or not wanted.isdecimal() or len(wanted) > 18:
+    if table is None or not version_id.isdecimal() or len(version_id) > 18:
         raise Http404(gettext("There is no such version."))
-    rows = service.rows_at(table, int(wanted))
+    rows = service.rows_at(table, int(version_id))
     return JsonResponse({"rows": [_row(uid, state) for uid, state in rows.items()]})

@@ -69,8 +69,8 @@ def _typed(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
             now=timezone.now(),
             keep=True,
         )
-        if told := _not_typed(answer):
-            form.add_error("text", told)
+        if problem := _not_typed(answer):
+            form.add_error("text", problem)
         else:
             again = "" if answer.result and answer.result.taken else "&again=1"
             story = access.project.stories.filter(source=TYPED, text=text).values_list("uid", flat=True).first()
@@ -118,8 +118,12 @@ def _opened(file: UploadedFile) -> nullcontext:
 def _pages(answer: Answer, slug: str) -> list[dict[str, str]]:
     """Return the pages of other apps that take such files."""
     return [
-        {"title": one.title, "becomes": one.becomes, "address": reverse(one.page, args=[slug, *one.page_needs])}
-        for one in answer.seen.elsewhere
+        {
+            "title": file_format.title,
+            "becomes": file_format.becomes,
+            "address": reverse(file_format.page, args=[slug, *file_format.page_needs]),
+        }
+        for file_format in answer.seen.elsewhere
     ]
 
 

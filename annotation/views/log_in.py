@@ -18,8 +18,8 @@ class LogIn(auth.LoginView):
 
     def get_redirect_url(self) -> str:
         """Return the page that was asked for before; whoever typed the bare address asked for none."""
-        wanted = super().get_redirect_url()
-        return "" if wanted == reverse("annotation:home") else wanted
+        address = super().get_redirect_url()
+        return "" if address == reverse("annotation:home") else address
 
     def get_default_redirect_url(self) -> str:
         page, slug = landing_of(self.request.user)

@@ -120,9 +120,10 @@ def guideline(request: HttpRequest, slug: str, dimension: str) -> HttpResponse:
 
 
 def _sections(access) -> list[dict]:
-    found = {one.dimension: one for one in Guideline.objects.filter(project=access.project)}
+    by_dimension = {row.dimension: row for row in Guideline.objects.filter(project=access.project)}
     return [
-        _section(dimension, found.get(dimension.key) or Guideline()) for dimension in access.project.schema.dimensions
+        _section(dimension, by_dimension.get(dimension.key) or Guideline())
+        for dimension in access.project.schema.dimensions
     ]
 
 
@@ -130,7 +131,7 @@ def _section(dimension: Dimension, guideline: Guideline) -> dict:
     """Return what a page shows of a guideline: the text in the language of the page, else the other."""
     texts = {"en": guideline.text, "zh-Hans": guideline.text_zh}
     own = "zh-Hans" if (get_language() or "").startswith("zh") else "en"
-    language = own if texts[own] else next((one for one in texts if texts[one]), own)
+    language = own if texts[own] else next((code for code in texts if texts[code]), own)
     initial = {"text": guideline.text, "text_zh": guideline.text_zh}
     return {
         "dimension": dimension,

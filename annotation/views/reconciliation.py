@@ -53,7 +53,7 @@ def reconcile(request: HttpRequest, slug: str, story: str) -> HttpResponse:
         "writers": [_name(draft.author) for draft in state.submitted],
         "shows_order": row.pk not in unfinished(access),  # who still labels the story is not told a label of it
         "why_kept": kept_by(row) if state.has_gold else "",
-        "rows": [_shown(one) for one in rows] if state.has_gold else [],
+        "rows": [_shown(lane_row) for lane_row in rows] if state.has_gold else [],
         "settings": _settings(access, row, state) if state.opened and not state.has_gold else None,
     }
     return render(request, "annotation/tables/reconcile.html", access.context | context)
@@ -169,13 +169,13 @@ def save_lanes(request: HttpRequest, slug: str, story: str) -> JsonResponse:
         decisions = [entry.decision for entry in posted.changes]
         decided = service.decide(by=request.user, story=row, decisions=decisions, now=timezone.now())
         answer = [
-            _row(one.row)
+            _row(outcome.row)
             | {
-                "idempotency_key": one.idempotency_key,
+                "idempotency_key": outcome.idempotency_key,
                 "changed_at": decision.changed_at.isoformat(),
-                "quicker": one.quicker,
+                "quicker": outcome.quicker,
             }
-            for one, decision in zip(decided, decisions, strict=True)
+            for outcome, decision in zip(decided, decisions, strict=True)
         ]
         return {"saved": answer, "warnings": {}}
 
