@@ -19,8 +19,8 @@ from pydantic_core import to_json
 from core.cursors import same_text_cursor
 
 _VALUES = 2_000
-"""Of SQLite's statements that insert very many rows: twice as fast as a statement a row, and more gain nothing. Every
-SQLite takes 32,766."""
+"""Values in each of SQLite's statements that insert very many rows: twice as fast as a statement a row, and more gain
+nothing. Every SQLite takes 32,766."""
 Names = tuple[str, ...]
 Adapter = Callable[[Any], Any]
 Written = Callable[[Sequence[Sequence[Any]]], tuple[str, list[Any]]]

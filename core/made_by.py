@@ -18,7 +18,7 @@ no figure."""
 _libraries: dict[str, tuple[str, ...]] = {
     Path(__file__).parent.name: ("numpy", "pandas", "pydantic", "pydantic_core", "scipy", "statsmodels")
 }
-"""By package those that its code computes and draws with; what they require counts too."""
+"""The libraries that the code of each package computes and draws with; what they require counts too."""
 
 
 def register(package: str, *, libraries: Iterable[str] = ()) -> None:

@@ -55,7 +55,7 @@ class Read(Generic[Row]):
 class _Written(NamedTuple):
     sql: str
     parameters: list[tuple[Place | None, Any]]
-    """Where the value of each comes from; None and the value where it is always the same."""
+    """Where the value of each parameter comes from; None and the value where it is always the same."""
     converters: Converters
     make: Make
     locks: bool

@@ -20,8 +20,8 @@ OTHER_VERSION = (
 )
 
 _SQLITE = {5: HELD, 6: HELD, 8: CLOSED, 10: FULL, 11: DAMAGED, 13: FULL, 14: CLOSED, 23: CLOSED, 26: DAMAGED}
-"""By primary result code (https://sqlite.org/rescode.html). An I/O error (10) is nearly always a quota or a disk that
-is full."""
+"""Kinds of trouble by primary result code (https://sqlite.org/rescode.html). An I/O error (10) is nearly always a quota
+or a disk that is full."""
 _SQLITE_ERROR = 1
 """Something that the SQL names is not there, or the SQL is wrong."""
 _SQLSTATE = {
@@ -34,7 +34,8 @@ _SQLSTATE = {
     "XX002": DAMAGED,
     "58030": FULL,
 }
-"""By code, else by class of two characters (https://www.postgresql.org/docs/current/errcodes-appendix.html)."""
+"""Kinds of trouble by SQLSTATE, else by its class, the first two characters
+(https://www.postgresql.org/docs/current/errcodes-appendix.html)."""
 _SQLSTATE_CLASSES = {"08": AWAY, "57": AWAY, "53": AWAY, "28": REFUSED, "3D": REFUSED}
 _ERRNO = {
     errno.ENOSPC: FULL,

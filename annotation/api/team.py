@@ -80,7 +80,7 @@ class Removal(GenericAPIView):
         asked = read_body(request, RemovalIn)
         member = _members(access.project).filter(user__username=asked.user).first()
         if member is None:
-            _refuse_name(f"{asked.user} is no member of this project.")
+            _refuse_name(f"{asked.user} is not a member of this project.")
         releases = asked.release_unfinished
         try:
             released = people.remove_member(

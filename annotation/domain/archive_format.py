@@ -50,7 +50,7 @@ SECTIONS = [
     "flags",
     "audit",
 ]
-"""In the order in which they are read: each names only rows of those before it. Those of apps above come last
+"""Sections in the order in which they are read: each names only rows of those before it. Those of apps above come last
 (`archive_rows.register`)."""
 ADDED = ["suggested_rows", "draft_rows", "draft_events", "lane_rows", "lane_events"]
 """Sections that archives of earlier installations lack; there was nothing of the kind."""

@@ -135,4 +135,4 @@ DATA_SET = ExportFormat("croissant", "croissant.zip", "application/zip")
 """A folder with a description: the command writes it, a page packs it."""
 EXPORT_FORMATS: Mapping[str, ExportFormat] = {file_format.key: file_format for file_format in (GOLD, VOTES, DATA_SET)}
 STREAMED: Mapping[str, ExportFormat] = {file_format.key: file_format for file_format in (GOLD, VOTES)}
-"""Those that are lines of text."""
+"""Export formats that are lines of text."""

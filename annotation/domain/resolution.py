@@ -60,7 +60,7 @@ def _first_rule(labels: Sequence[str], overlap: int, demand_unanimity: bool) -> 
 
 
 RULES: dict[str, Callable[[Sequence[str], int, bool], Resolution]] = {"1": _first_rule}
-"""By version: a function of the labels, the overlap, and whether the project demands unanimity."""
+"""The rule of each version: a function of the labels, the overlap, and whether the project demands unanimity."""
 
 
 def check_rule(version: str) -> None:

@@ -167,7 +167,8 @@ CHECKS: Mapping[str, Callable[[Check, bool, Mapping[str, str]], bool]] = {
     "required_for_world": _required_for_world,
     "not_together": _not_together,
 }
-"""By name: a function that tells whether to warn, from the check, whether the actor is the world, and the labels.
+"""The function of each check, by name: it tells whether to warn, from the check, whether the actor is the world, and
+the labels.
 
 `only_for_world`: the labels are for world facts. `required_for_world`: world facts have one of the labels.
 `not_together`: the labels are unusual beside those of another dimension."""

@@ -18,7 +18,7 @@ SHIPPED: Mapping[tuple[str, str], Schema] = {
         read_schema(file.read_bytes(), file.name) for file in sorted((Path(__file__).parent / "schemas").glob("*.json"))
     )
 }
-"""By name and version."""
+"""Shipped schemas by name and version."""
 
 OMNITOM = SHIPPED["omnitom", "1"]
 """The paper's schema: what the sample corpus is labelled by, and what texts and layouts of their own were made for. It

@@ -23,7 +23,7 @@ class Method(models.TextChoices):
 
 
 DECIDED = Q(after_method=Method.ADJUDICATED) | Q(undoes__isnull=False)
-"""Of changes of gold: somebody's decisions, and those that took one back."""
+"""Changes of gold that are somebody's decisions, or that took one back."""
 
 
 class ErrorTag(models.TextChoices):

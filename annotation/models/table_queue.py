@@ -31,7 +31,7 @@ STATES = {
     "others": gettext_lazy("Written by others"),
     "done": gettext_lazy("Done"),
 }
-"""In the order of the work; *open* still needs an expert, *handed* waits for the other one."""
+"""States of tables in the order of the work; *open* still needs an expert, *handed* waits for the other one."""
 WORK = ("mine", "ready", "open")
 """States in which an expert has something to do, those that were begun first."""
 

@@ -40,7 +40,7 @@ class User(AbstractUser):
     """A person. What they may do is said by their memberships; `is_superuser` is the site admin.
 
     With `imported_into` it is an *imported annotator* of that project: the name of somebody whose votes came in a file.
-    It is no account. It cannot log in, is a member of nothing, and its user name (`PROJECT:NAME`) is one that no
+    It is not an account. It cannot log in, is a member of nothing, and its user name (`PROJECT:NAME`) is one that no
     account can have, so that equal names in two projects, or of an account, are different people.
     """
 

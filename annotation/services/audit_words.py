@@ -132,7 +132,7 @@ def action_told(action: str) -> str:
 
 
 def target_told(event: AuditEvent) -> str:
-    """Return on what an event was, in the language of the reader where that is no name."""
+    """Return what an event was about, in the language of the reader where that is not a name."""
     if story := _STORY.fullmatch(event.target):
         return gettext("story {number}").format(number=story[1])
     if version := _VERSION.fullmatch(event.target):

@@ -14,7 +14,8 @@ ROWS, MOST_ROWS = 5_000, 20_000
 """Rows between two checkpoints, some 4 MB of the log: each waits for the disk, and from there on votes would make them.
 And those that are written while one takes long."""
 MOST_PAGES = 4_000
-"""Of the log, 16 MB: SQLite begins it anew only when a checkpoint has reached its end before somebody writes on."""
+"""Pages of the log, 16 MB: SQLite begins it anew only when a checkpoint has reached its end before somebody writes
+on."""
 _CHECKPOINT = "PRAGMA wal_checkpoint(PASSIVE)"
 
 

@@ -221,6 +221,6 @@ def recount(project: Project) -> int:
 
 
 def forget_deleted() -> None:
-    """Take away the marks of rows that are no more."""
+    """Take away the marks of rows that are gone."""
     ChangedProposition.objects.exclude(proposition__in=Proposition.objects.values("id")).delete()
     ChangedTable.objects.exclude(table__in=BeliefTable.objects.values("id")).delete()

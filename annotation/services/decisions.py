@@ -10,7 +10,7 @@ from annotation.models import GoldEvent, Method
 from annotation.services.adjudication import standing_decisions
 
 Decisions = dict[int, dict[str, dict[str, str]]]
-"""By proposition id, expert's user name and dimension: the label."""
+"""The label of each decision, by proposition id, expert's user name and dimension."""
 
 
 def decisions_in(events: QuerySet[GoldEvent]) -> Decisions:

@@ -271,8 +271,8 @@ class Step:
 
 
 def last_step(*, table: BeliefTable | None, redo: bool = False) -> Step | None:
-    """Return what undo (or redo) would restore in the draft; None where there is nothing. What a model drafted is no
-    action of the expert's."""
+    """Return what undo (or redo) would restore in the draft; None where there is nothing. What a model drafted is not
+    an action of the expert's."""
     if table is None:
         return None
     events = list(table.draft_events.exclude(kind=BY_MODEL).select_related("row").order_by("id"))
@@ -363,7 +363,7 @@ def why_not_back(*, story: Story, table: BeliefTable | None) -> str:
 
 @transaction.atomic
 def take_back(*, by: User, story: Story) -> BeliefTable:
-    """Open the expert's own draft again; what one expert alone wrote is no gold table then. Raises Refused where
+    """Open the expert's own draft again; what one expert alone wrote is then not a gold table. Raises Refused where
     somebody has opened the lanes with it, or worked on the table."""
     Story.objects.select_for_update(of=("self",)).get(pk=story.pk)
     table = own_draft(story=story, expert=by)

@@ -33,7 +33,7 @@ class Source:
 
 
 further: dict[str, Source] = {}
-"""By activity, what apps above have registered."""
+"""Sources that apps above have registered, by activity."""
 
 
 def register(activity: str, source: Source) -> None:

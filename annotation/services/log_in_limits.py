@@ -1,7 +1,7 @@
 """Limits of wrong passwords, after which somebody has to wait.
 
-An attempt is counted before its password is looked at, and taken back where it was no wrong guess, so that attempts at
-one moment get no more than their number. The counts are rows of the database: no cache that throws out what is old
+An attempt is counted before its password is looked at, and taken back where it was not a wrong guess, so that attempts
+at one moment get no more than their number. The counts are rows of the database: no cache that throws out what is old
 forgives them. They are counted by account and by address, so that neither one name is guessed at from many addresses
 nor many names from one. A browser in which the person has logged in before is counted by itself and knows nothing of
 the others' mistakes: a stranger who fails on purpose keeps nobody out who has been in (the "device cookie" of OWASP's
@@ -86,7 +86,7 @@ def begin_attempt(limits: Sequence[Limit]) -> int:
 
 
 def take_back(limits: Sequence[Limit]) -> None:
-    """The attempt that was begun last was no wrong guess."""
+    """Take back the attempt that was begun last: it was not a wrong guess."""
     counts = LogInCount.objects.of(limit.digest for limit in limits).filter(attempts__gt=0).order_by()
     counts.update(attempts=F("attempts") - 1)
 

@@ -19,7 +19,7 @@ from annotation.services.reconciliation import Decision, decide, finish, lanes_o
 from core.ids import new_uid
 
 BOTH = "both"
-"""In a note: neither expert wrote the row, and it was added when they reconciled."""
+"""The note of a row that neither expert wrote and that was added when they reconciled."""
 Row = tuple[str, str]
 """Actor and belief."""
 

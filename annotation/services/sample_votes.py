@@ -22,7 +22,7 @@ PREFILLED = range(1, 8)
 """The stories, by number, that were labelled beside suggestions: one of each category."""
 FILE = "votes.csv"
 MOST_SECONDS = 60
-"""A longer pause before a vote is no time on it."""
+"""A longer pause before a vote is not time spent on it."""
 VoteRow = Mapping[str, str]
 
 

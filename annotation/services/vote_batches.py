@@ -25,7 +25,7 @@ from core.reads import Read
 
 _iso = lru_cache(1024)(datetime.isoformat)
 ORIGIN = "import"
-"""Of the events of imported votes."""
+"""The origin of the events of imported votes."""
 
 VoteKey = tuple[int, str, int]
 """(proposition id, dimension key, annotator id)"""
@@ -80,12 +80,12 @@ class Rehearsal:
     """The rows that earlier batches of a dry run would have written."""
 
     votes: dict[int, dict[VoteKey, StoredVote]] = field(default_factory=lambda: defaultdict(dict))
-    """By proposition."""
+    """The votes of each proposition, by id."""
     slots: dict[int, dict[int, int]] = field(default_factory=dict)
     people: int = 0
     story: int = 0
     propositions: set[int] = field(default_factory=set)
-    """Those of the last story that its rows named so far."""
+    """The propositions of the last story that its rows named so far."""
 
     def keep_only(self, story: int, propositions: Set[int]) -> None:
         """Forget the rows of all stories but this, of which more may come, with these propositions too."""
@@ -274,7 +274,7 @@ class Batch:
 
     def _key(self, cell: tuple[int, str, int | None], row: VoteRow) -> str:
         """Return the idempotency key of a row: the same row of a file has the same key, so that importing it again is
-        no new change."""
+        not a new change."""
         proposition, dimension, annotator = cell
         moment = _iso(row.created_at) if row.created_at else ""
         described = f"{self._described}({proposition}, {dimension!r}, {annotator})|{row.label}|{moment}"

@@ -38,7 +38,7 @@ _WHY = {
 BODY = (400, 413, 415, 422)
 READ = (401, 404, 406)
 Why = Mapping[int, tuple[str, str]]
-"""By status a description and a message."""
+"""A description and a message for each status."""
 Fields = Mapping[str, Sequence[str]]
 _A_FIELD: Fields = {"name": ["it is missing; expected a text"]}
 

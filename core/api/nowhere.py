@@ -9,7 +9,7 @@ from rest_framework.views import APIView
 
 
 class Nothing(APIView):
-    """Any address below /api/ that is no route, for everybody: which routes exist is no secret."""
+    """Any address below /api/ that is not a route, for everybody: which routes exist is not a secret."""
 
     authentication_classes = ()
     permission_classes = (permissions.AllowAny,)

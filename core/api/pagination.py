@@ -22,7 +22,7 @@ class Pages(PageNumberPagination):
         return super().paginate_queryset(queryset, request, view)
 
     def check(self, request: Request) -> None:
-        """Refuse a page and a size that are no numbers, where an answer is not parted into pages."""
+        """Refuse a page and a size that are not numbers, where an answer is not parted into pages."""
         self._number(request, self.page_query_param)
         self.get_page_size(request)
 

@@ -23,7 +23,8 @@ from core import joints
 LITTLE = 4
 """The number of letters up to which a text with places says too little to be told by them alone."""
 LONG = 40
-"""How many times as long as its own letters a sentence of a form may be: beyond, its values are no values."""
+"""How many times as long as its own letters a sentence of a form may be: beyond, its values are
+not values."""
 MOST = 500
 """The number of characters up to which all ways to read a text are tried: they grow with the square of its clauses."""
 _LETTER = re.compile("[A-Za-z]")

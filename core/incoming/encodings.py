@@ -52,7 +52,7 @@ _IN_MEMORY = 4 * 1024 * 1024
 
 
 class BadText(ValueError):
-    """Bytes that are no text, or none in an encoding that can be told; one sentence that names the file."""
+    """Bytes that are not text, or not in an encoding that can be told; one sentence that names the file."""
 
 
 def encoding_of(start: bytes) -> str:
@@ -98,7 +98,7 @@ def text_of(handle: IO[bytes], file: str, *, encoding: str = "", check: bool = T
     """Return the text of a handle at its start, line ends as they are, in the named encoding or the one that its first
     bytes say.
 
-    With `check` all of it is read once before. Raises BadText, which says what it is where it is no text, asks for an
+    With `check` all of it is read once before. Raises BadText, which says what it is where it is not text, asks for an
     encoding where it is not UTF-8, and to leave out the named one where that would read other letters than are there.
     """
     start = _start(handle, file)
@@ -199,7 +199,7 @@ def _title(name: str) -> str:
 
 
 def _is_chinese(raw: bytes) -> bool:
-    """Return whether bytes can be read as GB 18030, and more than half of what is no ASCII then is usual in Chinese.
+    """Return whether bytes can be read as GB 18030, and more than half of what is not ASCII then is usual in Chinese.
     Every piece of ToMBench has 0.85 of that; in Western European letters, which often can be read as well, are none."""
     try:
         text = codecs.getincrementaldecoder(CHINESE)().decode(raw)

@@ -143,8 +143,8 @@ def _names(shape: type[BaseModel]) -> Iterator[str]:
 
 
 def _shape_at(shape: type[BaseModel], path: Path) -> type[BaseModel]:
-    """The shape that a path of names and list positions leads to; a name that is no field is a key of an object of such
-    shapes."""
+    """The shape that a path of names and list positions leads to; a name that is not a field is a key of an object of
+    such shapes."""
     for part in path:
         fields = {field.alias or name: field for name, field in shape.model_fields.items()}
         if part in fields:

@@ -95,7 +95,7 @@ def unwritable(value: Any) -> str:
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        return gettext_noop("it holds half of a surrogate pair, which is no character")
+        return gettext_noop("it holds half of a surrogate pair, which is not a character")
     return ""
 
 

@@ -37,7 +37,7 @@ KNOWN = 0.95
 LEAST_FREEDOM = 4
 """Degrees of freedom; with fewer, one cluster that differs would make an interval that says nothing."""
 _NO_SPREAD = 1e-9
-"""Rounding of sums is no spread; a part of the figure's size or range."""
+"""Rounding of sums is not spread; a part of the figure's size or range."""
 
 Interval = tuple[list[float] | None, str]
 """[low, high], or None and the reason why there is none."""
@@ -81,7 +81,7 @@ class Scale:
 
 SHARE = Scale(0, 1)
 DIFFERENCE = Scale(-1, 1)
-"""Of two shares; chance-corrected coefficients have the same range."""
+"""The scale of a difference of two shares; chance-corrected coefficients have the same range."""
 POSITIVE = Scale(0, np.inf)
 REAL = Scale(-np.inf, np.inf)
 

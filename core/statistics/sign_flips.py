@@ -22,8 +22,8 @@ EXACT = 14
 FLIPS = 9_999
 """Sign patterns drawn beyond that, at least; more for many pairs, so that Holm's first step can be passed."""
 SYMMETRY_FROM = 30
-"""Of fewer clusters, one that is far off decides for a side; from about so many on the mean is symmetric enough
-whatever the differences are."""
+"""Where there are fewer clusters, one that is far off decides for a side; from about so many on the mean is symmetric
+enough whatever the differences are."""
 _AT_ONCE = 4_000_000
 _AS_FLOATS = 1_000_000
 

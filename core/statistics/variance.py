@@ -19,7 +19,7 @@ _NONE = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class VarianceSplit:
-    """Of `n` scores the shares of their variance that lie between clusters, conditions and repetitions, which sum to 1:
+    """The shares of the variance of `n` scores that lie between clusters, conditions and repetitions, which sum to 1:
     None for conditions where there are not two, and for all where the scores cannot tell, for a `reason`."""
 
     n: int

@@ -17,7 +17,7 @@ register = template.Library()
 
 @register.filter(is_safe=True)
 def translated(text: Any) -> Any:
-    """Return a text that code wrote in English, or each of several, in the language of the page; what is no text, or a
+    """Return a text that code wrote in English, or each of several, in the language of the page; what is not text, or a
     name that somebody gave, as it is."""
     if isinstance(text, str) and not isinstance(text, AsGiven):
         return translated_text(text)

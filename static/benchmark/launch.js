@@ -22,7 +22,7 @@ for (const tools of document.querySelectorAll("[data-model-tools]")) {
     count();
     changed[0]?.dispatchEvent(new Event("change", { bubbles: true })); // one estimate, whatever their number
   };
-  // The search is no part of what is launched: it asks for no estimate and sends no form.
+  // The search is not part of what is launched: it asks for no estimate and sends no form.
   search.addEventListener("input", (event) => { event.stopPropagation(); filter(); });
   search.addEventListener("change", (event) => event.stopPropagation());
   search.addEventListener("keydown", (event) => { if (event.key === "Enter") event.preventDefault(); });

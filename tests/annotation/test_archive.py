@@ -282,7 +282,7 @@ CHANGES = {
             "people.jsonl": parts["people.jsonl"].replace(b'"display_name": "', b'"display_name": "\\ud800', 1),
         },
         True,
-        "people.jsonl, line 1: it cannot be kept: it holds half of a surrogate pair, which is no character.",
+        "people.jsonl, line 1: it cannot be kept: it holds half of a surrogate pair, which is not a character.",
     ),
     "a name that is a number": (
         lambda parts: {**parts, "people.jsonl": b'{"username": "bob", "display_name": 5}\n'},

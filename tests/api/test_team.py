@@ -30,7 +30,7 @@ def test_an_admin_lists_adds_changes_and_removes_members(cast, api, address, sto
     [
         ("members", {"user": "nobody", "role": "expert"}, "nobody is not the user name of an account here."),
         ("members", {"user": "alice", "role": "expert"}, "A project needs an admin"),
-        ("remove_member", {"user": "charlie"}, "charlie is no member of this project."),
+        ("remove_member", {"user": "charlie"}, "charlie is not a member of this project."),
         ("remove_member", {"user": "alice"}, "A project needs an admin"),
     ],
 )

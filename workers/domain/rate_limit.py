@@ -54,7 +54,7 @@ PATIENCE = 15.0
 LIMIT_SHARE = 0.98
 """The share of a limit in the headers that is used."""
 ALL_REFUSED, SILENCE = 8, 2.0
-"""So many refusals in a row, with nothing accepted for so many seconds: then the whole endpoint pauses."""
+"""Refusals in a row, and seconds with nothing accepted, after which the whole endpoint pauses."""
 
 
 @dataclass(slots=True)

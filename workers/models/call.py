@@ -227,7 +227,7 @@ class AttemptQuerySet(models.QuerySet):
     # --- transitions ---
 
     def begin(self, sendings: Iterable[tuple[int, int]], *, worker: Worker | None, now: datetime) -> None:
-        """→ awaited, before they leave, by (call id, number); a batch's are no worker's."""
+        """→ awaited, before they leave, by (call id, number); those of a batch belong to no worker."""
         holder = worker.pk if worker else None
         rows = [(call, number, holder, now, None, _AWAITED, {}, "", "", 0.0) for call, number in sendings]
         insert_rows(self.model, _BEGUN, rows)

@@ -62,8 +62,8 @@ def reap(*, now: datetime, patience: float | None = None) -> int:
 
 
 _suspects: dict[int, tuple[datetime, float]] = {}
-"""By worker id: the heartbeat at which this process first found the lease expired, and when that was (monotonic
-seconds)."""
+"""Suspects by worker id: the heartbeat at which this process first found the lease expired, and when that was
+(monotonic seconds)."""
 
 
 def suspects() -> bool:

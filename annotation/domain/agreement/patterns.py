@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from annotation.domain.schema import Schema
 
 BITS = 5
-"""For the votes of one label of a cell: a story has at most nine annotators at a time."""
+"""Bits for the number of votes of one label of a cell: a story has at most nine annotators at a time."""
 MOST = 2**BITS - 1
 DIMENSION = 56
 """Bits below the dimension of a pattern: 11 labels; a dimension has at most 10."""

@@ -15,7 +15,7 @@ from annotation.services.counts import refresh
 from core import preparing
 
 MARK = ".collected"
-"""In STATIC_ROOT: of which files it was made."""
+"""The file in STATIC_ROOT that says of which files it was made."""
 
 
 class Command(JsonCommand):

@@ -14,7 +14,7 @@ export function setLabel(cell, label, state) {
   setState(cell, state);
 }
 
-// A suggestion looks like one: it is marked, names its model on hover, and is no label until somebody votes.
+// A suggestion looks like one: it is marked, names its model on hover, and is not a label until somebody votes.
 export function paint(cell) {
   const { label, suggested, source } = cell.dataset;
   const text = cell.querySelector(".cell-label");

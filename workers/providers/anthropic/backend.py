@@ -85,7 +85,7 @@ def body_of(spec: Spec, request: Request) -> Body:
 
 def completion_of(payload: Mapping[str, Any], headers: Mapping[str, str]) -> Completion:
     """Read one message. Raises Unreadable where it has no content, or what its error means."""
-    if error_of(payload):  # whatever stands beside it: the provider says that it is no whole answer
+    if error_of(payload):  # whatever stands beside it: the provider says that it is not a whole answer
         raise of_error_in_answer(payload)
     content = payload.get("content")
     if not isinstance(content, list):
