@@ -37,13 +37,13 @@ def stories_to_assign(
     *,
     split: str | None = None,
     category: str | None = None,
-    seats: str | None = None,
+    slots: str | None = None,
     person: User | None = None,
     without_table: bool = False,
 ) -> QuerySet[Story]:
     """Return the stories in use that match, in order of number, each with its `assigned_count`.
 
-    `seats` is "free" (short of annotators), "full" or empty; `person` is assigned to each; stories that have no
+    `slots` is "free" (short of annotators), "full" or empty; `person` is assigned to each; stories that have no
     propositions are left out, unless `without_table`.
     """
     stories = project.stories.in_use().in_split(split).in_category(category)
@@ -54,9 +54,9 @@ def stories_to_assign(
         stories = stories.filter(Exists(here.filter(annotator=person)))
     count = Subquery(here.values("story").annotate(n=Count("pk")).values("n"), output_field=IntegerField())
     stories = stories.annotate(assigned_count=Coalesce(count, Value(0))).order_by("number")
-    if seats == "free":
+    if slots == "free":
         stories = stories.filter(assigned_count__lt=project.overlap)
-    elif seats == "full":
+    elif slots == "full":
         stories = stories.filter(assigned_count__gte=project.overlap)
     return stories
 

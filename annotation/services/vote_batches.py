@@ -217,7 +217,7 @@ class Batch:
                 return False
         self._check_member(person)
         if annotator is None or annotator not in self.slots[story]:
-            if not self._seat(placed):
+            if not self._assign(placed):
                 return True
             annotator = person.pk
             cell = (proposition, dimension, annotator)
@@ -230,7 +230,7 @@ class Batch:
         self.events.append((proposition, annotator, dimension, label, moment, idempotency_key, previous))
         return True
 
-    def _seat(self, placed: Placed) -> bool:
+    def _assign(self, placed: Placed) -> bool:
         """Give the annotator a slot of the story; return whether the person is there by now. Raises Refused."""
         story, person, slot = placed.story, placed.person, self._slot(placed)
         if person.pk is None:  # only now: a refused vote makes nobody

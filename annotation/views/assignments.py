@@ -53,9 +53,9 @@ def _filtered(request: HttpRequest, access: ProjectAccess) -> tuple[FilterForm, 
     filters = FilterForm(request.GET, project=access.project)
     filters.is_valid()
     chosen = filters.cleaned_data
-    named = {name: chosen.get(name) for name in ("split", "category", "seats", "person")}
+    named = {name: chosen.get(name) for name in ("split", "category", "person")}
     without_table = chosen.get("tables") == "all"
-    stories = service.stories_to_assign(access.project, without_table=without_table, **named)
+    stories = service.stories_to_assign(access.project, slots=chosen.get("seats"), without_table=without_table, **named)
     return filters, stories
 
 

@@ -46,7 +46,7 @@ def ledger(request: HttpRequest) -> HttpResponse:
         "states": [*CallState.choices, LOST],
         "lost": service.lost_answers(),
         "endpoints": Endpoint.objects.values_list("name", flat=True),
-        "purposes": Job.objects.order_by("handler").values_list("handler", flat=True).distinct(),
+        "handlers": Job.objects.order_by("handler").values_list("handler", flat=True).distinct(),
     }
     return render(request, "workers/ledger.html", context)
 

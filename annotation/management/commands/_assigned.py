@@ -43,7 +43,7 @@ def chosen_assignments(project: Project, options: dict) -> QuerySet[Assignment]:
 
 
 def _stories(project: Project, options: dict) -> QuerySet[Story]:
-    filters = {name: options[name] for name in ("split", "category", "seats")}
+    filters = {"split": options["split"], "category": options["category"], "slots": options["seats"]}
     person, without_table = options["assigned_to"], options["without_table"]
     if not options["stories"]:
         check_scope(project, split=filters["split"], category=filters["category"])

@@ -18,12 +18,12 @@ class Command(JsonCommand):
         project = self.project(options["project"])
         rows = chosen_assignments(project, options)
         would = foreseen(rows)
-        seats, votes = would.count, would.votes
+        assignments, votes = would.count, would.votes
         if not options["preview"]:
-            seats, votes = release_all(by=None, assignments=rows, now=timezone.now())
+            assignments, votes = release_all(by=None, assignments=rows, now=timezone.now())
         return {
             "project": project.slug,
-            "seats": seats,
+            "seats": assignments,
             "votes": votes,
             "people": by_person(would),
             "preview": options["preview"],
@@ -31,6 +31,6 @@ class Command(JsonCommand):
 
     def say(self, result: dict) -> None:
         would = "would be " if result["preview"] else ""
-        seats, votes = counted(result["seats"], "assignment"), counted(result["votes"], "vote")
-        self.stdout.write(f"{seats} {would}released; {votes} {would}withdrawn.")
+        assignments, votes = counted(result["seats"], "assignment"), counted(result["votes"], "vote")
+        self.stdout.write(f"{assignments} {would}released; {votes} {would}withdrawn.")
         self.say_of("people", result["people"])

@@ -20,12 +20,12 @@ class Command(JsonCommand):
         rows = chosen_assignments(project, options)
         check_due(due, rows)
         would = foreseen(rows)
-        seats = would.count
+        assignments = would.count
         if not options["preview"]:
-            seats = set_due(by=None, project=project, assignments=rows, due=due)
+            assignments = set_due(by=None, project=project, assignments=rows, due=due)
         return {
             "project": project.slug,
-            "seats": seats,
+            "seats": assignments,
             "due": due.isoformat() if due else None,
             "people": by_person(would),
             "preview": options["preview"],
