@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -25,6 +26,7 @@ FACTOR = _amount(1, 3, 'a factor as a string, such as "0.5"')
 """How amounts are written, on pages, in commands and in JSON: as a text, so that nothing is rounded on its way."""
 AS_WRITTEN = gettext_noop("A number in digits is expected, with a point before its decimals, such as 0.15.")
 Dollars = Annotated[str, BUDGET]
+_MORE_ZEROS = re.compile(r"(\.[0-9]{4})0+$")
 CHARACTERS_A_TOKEN = 3
 """A cautious estimate for ASCII, a third above what English text has, for budgets that must hold before a call is
 made."""
@@ -161,6 +163,13 @@ class Money:
     def of_json(cls, values: Mapping[str, Any]) -> Money:
         """Return the sum that `as_json` wrote."""
         return cls(Decimal(str(values["known_cost"])), values["unpriced_calls"])
+
+
+def budget_of(text: str) -> Decimal | None:
+    """Return the budget that somebody typed, or copied from a sum, which may end in more zeros; None for what is not
+    one."""
+    written = _MORE_ZEROS.sub(r"\1", text.strip())
+    return None if BUDGET.sentence_on(written) else Decimal(written)
 
 
 UNKNOWN = "unknown"

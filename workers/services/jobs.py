@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from core.database_clock import at_once
 from core.language import gettext_noop
-from workers.domain.pricing import BUDGET, dollars, exact_dollars, unknown_price_sentence
+from workers.domain.pricing import budget_of, dollars, exact_dollars, unknown_price_sentence
 from workers.models import COMPLETED, OPEN, Call, CallState, Endpoint, Item, ItemState, Job, JobState
 from workers.services.delivery import reopen_job
 from workers.services.handlers import closed, tell_cancelled
@@ -261,4 +261,5 @@ def read_budget(text: str) -> Decimal | None:
     `check_budget` refuses."""
     if not text.strip():
         return None
-    return Decimal("NaN") if BUDGET.sentence_on(text.strip()) else Decimal(text.strip())
+    budget = budget_of(text)
+    return Decimal("NaN") if budget is None else budget

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from workers.domain.pricing import BUDGET
+from workers.domain.pricing import budget_of
 
 
 def dollars(text: str | None) -> Decimal | None:
     """US dollars, None where nothing is said. Raises ValueError."""
     if text is None:
         return None
-    if BUDGET.sentence_on(text.strip()):
+    if (budget := budget_of(text)) is None:
         raise ValueError(
             f"The budget is {text!r}; expected US dollars, 0 or more, with up to four decimals, such as 2.50."
         )
-    return Decimal(text.strip())
+    return budget

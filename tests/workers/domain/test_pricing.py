@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.domain.pricing import Extent, Prices, as_typed, dollars, estimated_tokens, exact_dollars
+from workers.domain.pricing import Extent, Prices, as_typed, budget_of, dollars, estimated_tokens, exact_dollars
 from workers.providers.contract import Usage
 
 PRICES = Prices(Decimal(2), Decimal("0.5"), Decimal("2.5"), Decimal(10))
@@ -90,3 +90,26 @@ def test_what_somebody_set_is_written_as_it_was_set(amount, text):
 
 def test_a_field_of_numbers_takes_no_comma():
     assert (exact_dollars(Decimal("1234.5")), as_typed(Decimal("1234.5"))) == ("$1,234.50", "1234.50")
+
+
+@pytest.mark.parametrize(
+    ("text", "budget"),
+    [
+        ("25", "25"),
+        (" 2.50 ", "2.5"),
+        (".5", "0.5"),
+        ("5.", "5"),
+        ("10.12340000", "10.1234"),
+        ("0", "0"),
+        ("99999999", "99999999"),
+    ],
+)
+def test_a_budget_is_read_in_digits_with_a_point(text, budget):
+    assert budget_of(text) == Decimal(budget)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "-1", "+1", "1e2", "1_000", "１２", "NaN", "0.12345", "100000000", "1,5", "$5", "."]
+)
+def test_what_is_no_budget_is_none(text):
+    assert budget_of(text) is None
