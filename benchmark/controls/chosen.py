@@ -12,6 +12,7 @@ from benchmark.controls.renaming import RENAMED
 from benchmark.controls.shuffling import SHUFFLED
 from benchmark.controls.storyless import STORYLESS
 from benchmark.suites.asked import BadQuestion, Sample
+from benchmark.suites.settings import seed_of
 
 CONTROLS = {control.name: control for control in (RENAMED, SHUFFLED, STORYLESS, DISTRACTED)}
 CONTROL, NONE = "control", ""
@@ -62,5 +63,5 @@ def controlled(sample: Sample, controllable: Controllable | None, settings: Mapp
         return sample
     if why := outdated(settings):
         raise BadQuestion(why)
-    changed = control.apply(sample, controllable, settings.get("seed", 1))
+    changed = control.apply(sample, controllable, seed_of(settings))
     return sample if changed == sample else replace(changed, published=sample)

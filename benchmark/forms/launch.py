@@ -24,7 +24,7 @@ from benchmark.services.prompt_sets import names_of
 from benchmark.services.sweeps import plans_of_sweep, plans_with_judges
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named, suites_of
-from benchmark.suites.settings import Setting
+from benchmark.suites.settings import SEED, Setting
 from core.catalogues.patterns import translated
 from core.incoming.misfit import Misfit
 from core.incoming.shapes import Shape
@@ -233,7 +233,7 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields, Sampl
         widget=forms.CheckboxSelectMultiple, error_messages={"required": gettext_noop("Tick at least one step.")}
     )
     max_tokens = WholeField(Launch, "max_tokens", label=gettext_noop("Longest answer in tokens"))
-    seed = WholeField(Launch, "seed", initial=1)
+    seed = WholeField(Launch, "seed", initial=SEED)
     repetitions = WholeField(
         Launch,
         "repetitions",

@@ -17,6 +17,7 @@ from benchmark.services.plans import MOST_SEED, Plan, RunRefused
 from benchmark.services.stored_plans import plan_of
 from benchmark.services.taken_over import extracted_by
 from benchmark.suites.registry import suite_named
+from benchmark.suites.settings import SEED
 from core.language import gettext_noop
 from judge.domain.calibration.drift import WANTED_BASELINE
 from judge.domain.sampling import permanent_number
@@ -46,7 +47,7 @@ class WatchPlan:
     stories: int = 20
     every: int = 7
     drop: float = 0.1
-    seed: int = 1
+    seed: int = SEED
     budget: Decimal | None = None
 
     @property

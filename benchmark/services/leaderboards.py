@@ -28,6 +28,7 @@ from benchmark.services.selections import Selection
 from benchmark.suites.asked import Parses
 from benchmark.suites.reasons import lost_by_judge
 from benchmark.suites.registry import group_named, nouns_of_group, suite_named, units_of_group
+from benchmark.suites.settings import seed_of
 from benchmark.suites.showing.names import REPETITIONS, label
 from benchmark.suites.shown import EntrantResults, NamedEntrant, RunEntrant
 from benchmark.suites.story_scores import (
@@ -60,10 +61,10 @@ def settings_of(run: Run, group: str, *, reads: bool) -> dict[str, str]:
     if run.imported:
         return imported_told(run) | settings_told(run)
     if suite.prompting is None:
-        seed = {"seed": str(params.get("seed", 1))}
+        seed = {"seed": str(seed_of(params))}
         return {"prompts": run.prompt_set} | settings_told(run) | seed if reads else _without_method(run) | seed
     settings = {"prompts": run.prompt_set, "level": str(run.level)} if reads else {}
-    settings["seed"] = str(params.get("seed", 1))
+    settings["seed"] = str(seed_of(params))
     settings |= {name: value for name, value in asking_told(run).items() if reads or name == REPETITIONS}
     if reads and params.get("max_tokens"):
         settings["longest answer"] = gettext_noop(f"{params['max_tokens']:,} tokens")
@@ -338,4 +339,4 @@ def ranked_entrants_of_run(run: Run, report: RunFigures, group: str) -> list[Ent
     """Rank the entrants of one run against each other, over its own stories."""
     entrants = entrants_of([run], {run.pk: report}, group)
     labelled, _ = label(named(entrants))
-    return ranked_entrants(labelled, group, seed=run.params.get("seed", 1))
+    return ranked_entrants(labelled, group, seed=seed_of(run.params))

@@ -21,6 +21,7 @@ from benchmark.suites.contract import Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.reported import ASKING, PROMPTS, UNCERTAINTY, Reported
+from benchmark.suites.settings import seed_of
 from benchmark.suites.showing.judges import notes_of
 from benchmark.suites.showing.missing import fewest_ranked
 from benchmark.suites.shown import EntrantResults
@@ -65,7 +66,7 @@ def facts_of(run: Run, report: RunFigures) -> Facts:
         *[[f"Model {entrant.name}", _endpoint(entrant.spec)] for entrant in run.entrants.all()],
         *_answered(run, report),
         ["Longest answer", f"{params.get('max_tokens'):,} tokens" if params.get("max_tokens") else "–"],
-        ["Seed", str(params.get("seed", 1))],
+        ["Seed", str(seed_of(params))],
         *[[f"Sent to {row['name']}, {row['step'].lower()}", row["sent"]] for row in sent_settings(run)],
         ["Code", _code(spec)],
         *[
@@ -276,9 +277,7 @@ def _asking(run: Run) -> str:
     turns, temperature = run.params.get("repetitions", 1), run.params.get("temperature")
     often = f"Each was asked {turns} times" if turns > 1 else "Each was asked once"
     freely = f"at temperature {temperature:g}" if temperature is not None else "at the suite's temperature"
-    return f"{often}, {freely}, with seed {run.params.get('seed', 1)}" + (
-        " and the numbers after it." if turns > 1 else "."
-    )
+    return f"{often}, {freely}, with seed {seed_of(run.params)}" + (" and the numbers after it." if turns > 1 else ".")
 
 
 def _broke_the_schema(breakers: Sequence[SchemaBreaker]) -> str:

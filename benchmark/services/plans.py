@@ -14,6 +14,7 @@ from benchmark.services.taken_over import needed_by_judge
 from benchmark.suites.contract import Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_for, suite_named
+from benchmark.suites.settings import SEED
 from core.language import gettext_noop
 from core.plain import Json
 from workers.models import Endpoint
@@ -53,7 +54,7 @@ class Plan:
     category: str = ""
     limit: int = 0
     max_tokens: int = 6000
-    seed: int = 1
+    seed: int = SEED
     budget: Decimal | None = None
     batch: bool = False
     source: Run | None = None

@@ -14,7 +14,7 @@ from benchmark.services.reports import reports_of
 from benchmark.services.sweeps import swept_settings
 from benchmark.suites.contract import MetricGroup, Suite
 from benchmark.suites.registry import suite_named
-from benchmark.suites.settings import Setting
+from benchmark.suites.settings import Setting, seed_of
 from benchmark.suites.showing.names import label
 from benchmark.suites.shown import EntrantResults
 from core.statistics import holm
@@ -57,7 +57,7 @@ def pair_of(pairs: Sequence[Pair], key: str, other: str) -> Pair | None:
 
 
 def _seed(runs: Sequence[Run]) -> int:
-    return int(runs[0].params.get("seed", 1))
+    return seed_of(runs[0].params)
 
 
 def cell_name(cell: EntrantResults) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,8 +24,16 @@ OF_THE_LAUNCH = frozenset(
 )
 """Names of the launch form beside them, which are taken too."""
 
+SEED = 1
+"""The seed of what is drawn and resampled, where nobody chose another."""
+
 OPTION, PARAMETER, COLUMN = "option", "parameter", "column"
 """Where a run keeps a setting: among its options, as a parameter under its own name, or in a column of its own."""
+
+
+def seed_of(settings: Mapping[str, Any]) -> int:
+    """Return the seed among the settings of a run; that of answers which were made elsewhere is `SEED`."""
+    return int(settings.get("seed", SEED))
 
 
 @dataclass(frozen=True, slots=True)

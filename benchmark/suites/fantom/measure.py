@@ -28,6 +28,7 @@ from benchmark.suites.measuring import SampleResult, measured_samples, undefined
 from benchmark.suites.reasons import questions_unanswered
 from benchmark.suites.right_or_wrong import ACCURACY, accuracy_group, said_right, scored_by
 from benchmark.suites.set_measuring import measured_sets, sets_group
+from benchmark.suites.settings import seed_of
 from core.language import gettext_noop
 
 ALL, F1 = "all", "f1"
@@ -210,6 +211,6 @@ def _fact(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
 
 
 def _analyses(entered: Entered, parse: Parse) -> Analyses:
-    reads, seed = reads_of(entered, QUESTIONS, parse), int(entered.settings.get("seed", 1))
+    reads, seed = reads_of(entered, QUESTIONS, parse), seed_of(entered.settings)
     wholes = entered.resources.derived(WHOLES, wholes_of)
     return analyses_of(reads, wholes, parse, str(entered.settings[EMBEDDER]), seed)

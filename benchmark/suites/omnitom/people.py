@@ -17,6 +17,7 @@ from benchmark.suites.omnitom.records import Record
 from benchmark.suites.omnitom.results import Stage2Result
 from benchmark.suites.omnitom.steps import STRUCTURED
 from benchmark.suites.people import Labelled, Labels, Person, PersonMeasured, Settled
+from benchmark.suites.settings import seed_of
 from core.language import gettext_noop
 
 GAPS = gettext_noop("Official scoring needs a label in every cell of every story.")
@@ -46,7 +47,7 @@ def people_measured(person: Person) -> PersonMeasured | None:
         return None
     unread = not_read(scheme) or (NOT_READ if person.settings["form"] == STRUCTURED else "")
     _lack(results, len(person.samples), unread)
-    seed = int(person.settings.get("seed", 1))
+    seed = seed_of(person.settings)
     metrics = own_metrics(results.own_official, results.own_repaired, seed)
     return PersonMeasured(measured(results.results, seed), metrics, _told(person, results, records, len(scheme.keys)))
 
