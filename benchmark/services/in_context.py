@@ -44,9 +44,9 @@ def examples_used(run: Run, steps: Iterable[str], stories: Sequence[DatasetSampl
     counts: defaultdict[tuple[str, str, str], list[int]] = defaultdict(list)
     settings, resources = settings_of(run), DatasetResources(run.dataset)
     for step in steps:
-        most = sets.wanted(settings, step)
+        most = sets.example_count(settings, step)
         for story in stories if most else ():
-            source, count = sets.shown(Question(sample_of(story), step, settings, resources), most)
+            source, count = sets.example_source(Question(sample_of(story), step, settings, resources), most)
             counts[str(step), story.category, source].append(count)
     return [
         {"stage": step, "category": category, "from": source, "least": min(numbers), "most": max(numbers)}

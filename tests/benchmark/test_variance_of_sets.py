@@ -15,7 +15,6 @@ from django.utils import timezone
 
 from benchmark.models import Run, RunItem
 from benchmark.services.documents import document_of, tables_of
-from benchmark.services.imports import import_benchmark
 from benchmark.services.runs import start_run
 from benchmark.services.variance import split_of
 from benchmark.suites.contract import Sample
@@ -27,6 +26,7 @@ from benchmark.suites.perceiving.baselines import array_of
 from benchmark.suites.percept_fantom import annotation, samples
 from benchmark.suites.percept_fantom.samples import utterances_of
 from benchmark.suites.registry import suite_named
+from tests.benchmark.importing import import_benchmark
 from tests.benchmark.planning import planned
 from tests.benchmark.settled import make_endpoint, work_off
 from tests.benchmark.suites.fantom.conftest import belief, record
