@@ -342,6 +342,16 @@ def test_the_size_of_the_files(tmp_path, monkeypatch):
     )
 
 
+def test_a_large_gpu_takes_larger_steps(tmp_path, monkeypatch):
+    (tmp_path / "config.json").write_text(json.dumps(CONFIG))
+    (tmp_path / "model.safetensors.index.json").write_text('{"metadata": {"total_size": 16060522496}}')
+    spec = Spec("vllm-engine", str(tmp_path))
+    # 16384 · (4·4096 + 3·14336) · 2 bytes = 1,946,157,056; logits 2·1024·128256·4 = 1,050,673,152: 2.8 GiB, not 1.15
+    for total, needed in [(70 * GIB - 1, "18.1"), (70 * GIB, "19.7")]:
+        monkeypatch.setattr(gpu, "visible_gpus", lambda total=total: [Gpu(total, total), Gpu(24 * GIB, 24 * GIB)])
+        assert gpu.fits(spec).startswith(f"The model needs about {needed} GiB on each GPU (15.0 of them weights)")
+
+
 @pytest.mark.slow
 @pytest.mark.xdist_group("vllm")
 @pytest.mark.skipif(not VLLM_PYTHON, reason="set VLLM_PYTHON to a Python that has vLLM")

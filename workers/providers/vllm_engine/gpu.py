@@ -2,7 +2,7 @@
 loading.
 
 What is counted is what vLLM counts when it starts: the weights, the activations of its profiling run, and a key-value
-cache that holds at least one sequence of full length. The formulas are those of the transformer's shapes; the two
+cache that holds at least one sequence of full length. The formulas are those of the transformer's shapes; the
 constants below are vLLM's defaults.
 """
 
@@ -18,8 +18,18 @@ from typing import Any, NamedTuple
 from workers.providers.contract import Spec
 
 GIB = 2**30
-BATCHED_TOKENS, SEQUENCES = 8192, 256
-"""Tokens in one step and sequences at once: what vLLM's profiling run fills."""
+
+
+class Step(NamedTuple):
+    """Tokens in one step and sequences at once: what vLLM's profiling run fills."""
+
+    tokens: int
+    sequences: int
+
+
+STEP, LARGE_STEP = Step(8192, 256), Step(16384, 1024)
+LARGE_GPU = 70 * GIB
+"""From this memory on vLLM takes the large step. It leaves out the A100 of 80 GB, for which the figure is too high."""
 OVERHEAD = GIB
 """CUDA context, communication buffers and captured graphs, in bytes."""
 UTILIZATION = 0.92
@@ -58,6 +68,7 @@ def memory_needed(
     quantization: str | None = None,
     tensor_parallel_size: int = 1,
     max_model_len: int | None = None,
+    step: Step = STEP,
 ) -> Memory:
     """Return what each of `tensor_parallel_size` GPUs has to hold. `config` is the model's config.json, `weight_bytes`
     the size of its files.
@@ -71,7 +82,7 @@ def memory_needed(
     return Memory(
         weights=math.ceil(_weights(config, weight_bytes, size, quantization) / tensor_parallel_size),
         kv_cache=length * _kv_numbers_a_token(text, tensor_parallel_size) * size,
-        activations=_activations(text, size, tensor_parallel_size),
+        activations=_activations(text, size, tensor_parallel_size, step),
     )
 
 
@@ -104,15 +115,17 @@ def fits(spec: Spec) -> str:
     try:
         if (model := read_model(spec.model, spec.revision)) is None:
             return f"The files of {spec.model} are not on this machine, so how much memory they need is not known."
+        gpus = visible_gpus()
         memory = memory_needed(
             *model,
             options.get("dtype", "auto"),
             quantization=options.get("quantization"),
             tensor_parallel_size=count,
             max_model_len=options.get("max_model_len"),
+            step=_step_on(gpus),
         )
         share = options.get("gpu_memory_utilization", UTILIZATION)
-        return verdict(memory, visible_gpus(), count=count, utilization=share)
+        return verdict(memory, gpus, count=count, utilization=share)
     except KeyError as error:
         return f"How much memory {spec.model} needs is not known: its config.json has no {error}."
     except (OSError, ValueError, RuntimeError) as error:
@@ -146,6 +159,11 @@ def visible_gpus() -> list[Gpu]:
     except ImportError:
         return []
     return [Gpu(*torch.cuda.mem_get_info(at)) for at in range(torch.cuda.device_count())]
+
+
+def _step_on(gpus: Sequence[Gpu]) -> Step:
+    """Return the step that vLLM chooses by the memory of the first GPU."""
+    return LARGE_STEP if gpus and gpus[0].total >= LARGE_GPU else STEP
 
 
 def _cached(model: str, revision: str) -> Path | None:
@@ -193,9 +211,9 @@ def _kv_numbers_a_token(text: Mapping[str, Any], parallel: int) -> int:
     return 2 * layers * math.ceil((text.get("num_key_value_heads") or heads) / parallel) * head
 
 
-def _activations(text: Mapping[str, Any], size: int, parallel: int) -> int:
+def _activations(text: Mapping[str, Any], size: int, parallel: int, step: Step) -> int:
     """The residual stream and the widest layer of a full step, and float32 logits twice for the sampler."""
     hidden: int = text["hidden_size"]
     wide: int = math.ceil(text.get("intermediate_size", 4 * hidden) / parallel)
     vocabulary: int = text["vocab_size"]
-    return BATCHED_TOKENS * (4 * hidden + 3 * wide) * size + 2 * SEQUENCES * vocabulary * 4
+    return step.tokens * (4 * hidden + 3 * wide) * size + 2 * step.sequences * vocabulary * 4
