@@ -20,7 +20,7 @@ from benchmark.services.conditions import Ranking
 from benchmark.services.judge_versions import version_failure
 from benchmark.services.leaderboards import people_of
 from benchmark.services.results import WITHOUT_CALL
-from benchmark.services.run_figures import RunFigures
+from benchmark.services.run_metrics import RunMetrics
 from benchmark.suites.registry import group_named, group_suite, keys_of, suite_named
 from benchmark.suites.showing.ranking import WITHIN
 from benchmark.suites.shown import EntrantResults, RunEntrant
@@ -103,7 +103,7 @@ def _samples(group: str) -> str:
     return suite_named(group_suite(group)).noun[1]
 
 
-def unscored(suite: str, runs: Sequence[Run], reports: Mapping[int, RunFigures]) -> list[Absence]:
+def unscored(suite: str, runs: Sequence[Run], reports: Mapping[int, RunMetrics]) -> list[Absence]:
     """Return the models whose answers the suite could not score, in each of its rankings, and in judged ones those of a
     judge that it cannot describe."""
     unjudged = [

@@ -27,7 +27,7 @@ from benchmark.services.method_plans import methods_of
 from benchmark.services.method_runs import asked_by
 from benchmark.services.plot_data import leaderboard_rows
 from benchmark.services.reports import reports_of
-from benchmark.services.run_figures import RunFigures
+from benchmark.services.run_metrics import RunMetrics
 from benchmark.services.selections import Selection, selections_of
 from benchmark.services.suite_rankings import AcrossModel, Place, RankedModel, SuiteRanking
 from benchmark.services.variance import IDENTITY
@@ -61,7 +61,7 @@ def rankings_across(project: Project) -> list[SuiteRanking]:
     return [replace(ranking, title=title) for ranking, title in zip(rankings, _titles(rankings), strict=True)]
 
 
-def _rankings(runs: list[Run], reports: Mapping[int, RunFigures]) -> Iterator[SuiteRanking]:
+def _rankings(runs: list[Run], reports: Mapping[int, RunMetrics]) -> Iterator[SuiteRanking]:
     dataset, suite, form = runs[0].dataset, suite_named(runs[0].suite), runs[0].form
     groups = suite.main_groups
     keys = [group.key for group in groups]
@@ -74,7 +74,7 @@ def _rankings(runs: list[Run], reports: Mapping[int, RunFigures]) -> Iterator[Su
             yield _ranking(group, dataset, form, leaderboard, list(absent.values()))
 
 
-def _fullest(selections: Sequence[Selection], reports: Sequence[RunFigures], groups: Sequence[str]) -> str | None:
+def _fullest(selections: Sequence[Selection], reports: Sequence[RunMetrics], groups: Sequence[str]) -> str | None:
     """Return the selection in which most is counted by these metric groups, of equal ones the largest: a run of one
     kind of question can have more samples than a run of whole sets, and fewer sets."""
 
@@ -86,7 +86,7 @@ def _fullest(selections: Sequence[Selection], reports: Sequence[RunFigures], gro
     return max(selections, key=counted).key if selections else None
 
 
-def _counted(report: RunFigures, groups: Sequence[str]) -> int:
+def _counted(report: RunMetrics, groups: Sequence[str]) -> int:
     """The part of a run that the groups count, of the model of which that is most."""
     rows = [[_of(row.groups.get(group)) for group in groups] for row in report.entrants]
     return max((sum(counts) for counts in rows), default=0)

@@ -18,7 +18,7 @@ from benchmark.services.judge_versions import judged_at, version_failure, versio
 from benchmark.services.judgements import judgements_of
 from benchmark.services.reports import places_of, reports_of, stamps_of
 from benchmark.services.results import each_entered, samples_of
-from benchmark.services.run_figures import RunFigures
+from benchmark.services.run_metrics import RunMetrics
 from benchmark.suites.contract import Entered, MetricGroup, Outcome
 from benchmark.suites.reasons import NO_JUDGEMENT
 from benchmark.suites.registry import suite_named
@@ -122,7 +122,7 @@ def _key(runs: Sequence[Run], panel: Sequence[Run]) -> str:
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest() if figures else ""
 
 
-def _counted(runs: Sequence[Run], panel: Sequence[Run], reports: Mapping[int, RunFigures]) -> list[JudgedRow]:
+def _counted(runs: Sequence[Run], panel: Sequence[Run], reports: Mapping[int, RunMetrics]) -> list[JudgedRow]:
     judgements = {run.pk: list(judgements_of(run)) for run in runs}
     rows = [row for run in runs for row in _rows_of(run, reports[run.pk], judgements[run.pk])]
     if len(panel) >= FEWEST:
@@ -130,7 +130,7 @@ def _counted(runs: Sequence[Run], panel: Sequence[Run], reports: Mapping[int, Ru
     return rows
 
 
-def _rows_of(run: Run, report: RunFigures, judgements: Sequence[StoryJudgement]) -> list[JudgedRow]:
+def _rows_of(run: Run, report: RunMetrics, judgements: Sequence[StoryJudgement]) -> list[JudgedRow]:
     group, judge = judged_group(run), judge_told(run)
     rows = []
     for entrant in report.entrants:

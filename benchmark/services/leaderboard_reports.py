@@ -11,7 +11,7 @@ from benchmark.services.entered_rows import rows_of
 from benchmark.services.leaderboard_scope import Leaderboard
 from benchmark.services.methods_text import Facts, facts_of, methods_of
 from benchmark.services.reports import reports_of
-from benchmark.services.run_figures import RunFigures
+from benchmark.services.run_metrics import RunMetrics
 from benchmark.suites.registry import group_named, group_suite
 from benchmark.suites.shown import EntrantResults
 from core.language import gettext_noop
@@ -69,7 +69,7 @@ def _facts(dataset: Dataset, leaderboard: Leaderboard, runs: Sequence[Run], quer
 
 
 def _methods(
-    runs: Sequence[Run], reports: Mapping[int, RunFigures], rows: Mapping[str, Sequence[EntrantResults]]
+    runs: Sequence[Run], reports: Mapping[int, RunMetrics], rows: Mapping[str, Sequence[EntrantResults]]
 ) -> list[dict[str, str]]:
     """Return the paragraphs of all runs, each text once; where runs differ, the heading names those that it is of."""
     texts: dict[tuple[str, str], list[str]] = {}

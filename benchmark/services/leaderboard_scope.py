@@ -19,7 +19,7 @@ from benchmark.services.judge_preference import judges_in_order
 from benchmark.services.leaderboards import entrants_of, newest, ranked_entrants
 from benchmark.services.method_runs import asks_plainly
 from benchmark.services.reports import reports_of
-from benchmark.services.run_figures import RunFigures
+from benchmark.services.run_metrics import RunMetrics
 from benchmark.services.selections import OF_RUN, Selection, selection_named, selections_of
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import group_suite, is_suite, keys_of, suite_named, suites, suites_of
@@ -74,7 +74,7 @@ def finished_runs_of(project: Project) -> list[Run]:
     return [run for run in _finished().filter(project=project) if is_suite(run.suite)]
 
 
-class WithFigures(NamedTuple):
+class LeaderboardScope(NamedTuple):
     """A dataset version with the suite and the answer format that runs with figures have on it."""
 
     dataset: Dataset
@@ -82,12 +82,12 @@ class WithFigures(NamedTuple):
     form: Form
 
 
-def with_figures(project: Project) -> list[WithFigures]:
+def leaderboard_scopes(project: Project) -> list[LeaderboardScope]:
     """Return what leaderboards of a project can be opened of, that of the newest run first."""
     runs = [run for run in finished_runs_of(project) if not run.job.has_failed]
     newest_by_scope = {(run.dataset_id, run.suite, run.form): run for run in reversed(runs)}
     newest = sorted(newest_by_scope.values(), key=lambda run: -run.pk)
-    return [WithFigures(run.dataset, suite_named(run.suite), Form(run.form)) for run in newest]
+    return [LeaderboardScope(run.dataset, suite_named(run.suite), Form(run.form)) for run in newest]
 
 
 def _finished() -> QuerySet[Run]:
@@ -126,7 +126,7 @@ def leaderboard_of_runs(
     dataset: Dataset,
     suite: str,
     runs: Sequence[Run],
-    reports: Mapping[int, RunFigures],
+    reports: Mapping[int, RunMetrics],
     key: str | None = None,
     *,
     all_runs: bool = False,
@@ -210,13 +210,13 @@ def _ranked(
     return ranked_together(in_order, asked, names_by_field, judges=judges_in_order(dataset, group, entrants))
 
 
-def _fitting(runs: Sequence[Run], reports: Mapping[int, RunFigures], chosen: Selection | None) -> list[Run]:
+def _fitting(runs: Sequence[Run], reports: Mapping[int, RunMetrics], chosen: Selection | None) -> list[Run]:
     """Return the runs that cover the stories of the selection."""
     return [run for run in runs if chosen and chosen.stories <= set(reports[run.pk].numbers)]
 
 
 def _everybody(
-    groups: Iterable[str], runs: Sequence[Run], reports: Mapping[int, RunFigures], all_runs: bool
+    groups: Iterable[str], runs: Sequence[Run], reports: Mapping[int, RunMetrics], all_runs: bool
 ) -> tuple[dict[str, list[RunEntrant]], dict[str, list[RunEntrant]]]:
     """Return, by metric group, the named entrants with figures (only the newest of each settings unless `all_runs`),
     and those without an answer."""

@@ -23,7 +23,7 @@ from benchmark.services.conditions import FIELDS, asking_told, conditions_of, im
 from benchmark.services.in_context import examples_told, judge_told
 from benchmark.services.judge_test_summaries import summaries_of
 from benchmark.services.judge_versions import version_failure
-from benchmark.services.run_figures import EntrantFigures, RunFigures
+from benchmark.services.run_metrics import EntrantMetrics, RunMetrics
 from benchmark.services.selections import Selection
 from benchmark.suites.asked import Parses
 from benchmark.suites.reasons import lost_by_judge
@@ -84,7 +84,7 @@ def _without_method(run: Run) -> dict[str, str]:
     return {name: value for name, value in settings_told(run).items() if name not in methods}
 
 
-def entrants_of(runs: Sequence[Run], reports: Mapping[int, RunFigures], group: str) -> list[RunEntrant]:
+def entrants_of(runs: Sequence[Run], reports: Mapping[int, RunMetrics], group: str) -> list[RunEntrant]:
     """Return each entrant and person with figures of the group, in the order of the runs. A judged group has none of
     runs whose suite cannot say what their judge is: what is known of it decides what is ranked together. Nor are there
     any of a run that was deleted while its report was computed."""
@@ -123,7 +123,7 @@ def entrants_of(runs: Sequence[Run], reports: Mapping[int, RunFigures], group: s
     return entrants
 
 
-def people_of(entrants: Sequence[EntrantFigures]) -> dict[str, str]:
+def people_of(entrants: Sequence[EntrantMetrics]) -> dict[str, str]:
     """Return the pseudonym of each person of a run, by name: "Annotator 1", "Expert 1", the same on every run of the
     dataset."""
     return {entrant.name: f"{entrant.role.capitalize()} {entrant.number}" for entrant in entrants if entrant.id is None}
@@ -335,7 +335,7 @@ def _unusable(columns: Mapping[str, Any], stories: Collection[int]) -> list[str]
     return [column.unusable.get(str(story), "") for story in stories] if column else []
 
 
-def ranked_entrants_of_run(run: Run, report: RunFigures, group: str) -> list[EntrantResults]:
+def ranked_entrants_of_run(run: Run, report: RunMetrics, group: str) -> list[EntrantResults]:
     """Rank the entrants of one run against each other, over its own stories."""
     entrants = entrants_of([run], {run.pk: report}, group)
     labelled, _ = label(named(entrants))

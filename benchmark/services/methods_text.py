@@ -14,7 +14,7 @@ from benchmark.services.asking import settings_of
 from benchmark.services.conditions import settings_told
 from benchmark.services.in_context import examples_told, judge_sees
 from benchmark.services.judge_versions import judge_name
-from benchmark.services.run_figures import RunFigures
+from benchmark.services.run_metrics import RunMetrics
 from benchmark.services.runs import READ_AGAIN
 from benchmark.services.watching import SchemaBreaker, schema_breakers
 from benchmark.suites.contract import Suite
@@ -32,7 +32,7 @@ from workers.providers.registry import without_prompts
 Facts = list[list[str]]
 
 
-def facts_of(run: Run, report: RunFigures) -> Facts:
+def facts_of(run: Run, report: RunMetrics) -> Facts:
     """Return [name, value] of everything that made the run, in one order: PostgreSQL keeps none of a JSON object's
     keys."""
     params, spec, suite = run.params, run.spec, suite_named(run.suite)
@@ -76,7 +76,7 @@ def facts_of(run: Run, report: RunFigures) -> Facts:
     ]
 
 
-def _facts_of_import(run: Run, report: RunFigures) -> Facts:
+def _facts_of_import(run: Run, report: RunMetrics) -> Facts:
     """Return the same of a run whose answers were made elsewhere: what is known of their making, and nothing of what
     nobody here asked."""
     making, suite, spec = run.imported, suite_named(run.suite), run.spec
@@ -186,7 +186,7 @@ def sent_settings(run: Run) -> list[dict[str, str]]:
     return settings_sent
 
 
-def _last(report: RunFigures) -> str:
+def _last(report: RunMetrics) -> str:
     times = [row.last for row in report.answers if row.last]
     return max(times)[:16].replace("T", " ") + " UTC" if times else "–"
 
@@ -201,7 +201,7 @@ def _endpoint(spec: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def _answered(run: Run, report: RunFigures) -> Facts:
+def _answered(run: Run, report: RunMetrics) -> Facts:
     suite = suite_named(run.suite)
     return [
         [
@@ -215,7 +215,7 @@ def _answered(run: Run, report: RunFigures) -> Facts:
     ]
 
 
-def methods_of(run: Run, report: RunFigures, groups: Mapping[str, Sequence[EntrantResults]]) -> list[dict[str, str]]:
+def methods_of(run: Run, report: RunMetrics, groups: Mapping[str, Sequence[EntrantResults]]) -> list[dict[str, str]]:
     """Return [{heading, text}] in the order of a methods section: what was asked about, then the suite's own
     paragraphs."""
     suite, reported = suite_named(run.suite), _reported(run, groups)
@@ -261,7 +261,7 @@ def _reported(run: Run, groups: Mapping[str, Sequence[EntrantResults]]) -> Repor
     )
 
 
-def _data(run: Run, report: RunFigures) -> str:
+def _data(run: Run, report: RunMetrics) -> str:
     suite, dataset = suite_named(run.suite), run.dataset
     counted = f"We evaluated on {report.stories:,} of the {dataset.stories_count:,} {suite.noun[1]}"
     if dataset.suite:

@@ -1,4 +1,4 @@
-"""The figures of a run, computed once and kept until an item changes, or the code that computes them."""
+"""The metrics of a run, computed once and kept until an item changes, or the code that computes them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from benchmark.services.asking import settings_of
 from benchmark.services.at_once import check_at_once, computing
 from benchmark.services.human_results import people_in
 from benchmark.services.results import each_entered, samples_of
-from benchmark.services.run_figures import Answered, EntrantFigures, RunFigures
+from benchmark.services.run_metrics import Answered, EntrantMetrics, RunMetrics
 from benchmark.suites.contract import Entered, Measured, Sample, Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.people import PersonMeasured
@@ -35,13 +35,13 @@ REPORTS = Notifier(gettext_noop("the report is computed when somebody opens it")
 """Asks a worker to compute the report of a run, by the id of its job."""
 
 
-def report_of(run: Run) -> RunFigures:
-    """Return the figures of a run, from the stored row where that is up to date."""
+def report_of(run: Run) -> RunMetrics:
+    """Return the metrics of a run, from the stored row where that is up to date."""
     return reports_of([run])[run.pk]
 
 
-def reports_of(runs: Sequence[Run]) -> dict[int, RunFigures]:
-    """Return the figures of each run, by run id. Two queries where all are up to date. Raises BeingComputed for a page
+def reports_of(runs: Sequence[Run]) -> dict[int, RunMetrics]:
+    """Return the metrics of each run, by run id. Two queries where all are up to date. Raises BeingComputed for a page
     that answers at once, where those that are not are of many answers."""
     scored = places_of(runs)
     stored = _stored(runs)
@@ -50,8 +50,8 @@ def reports_of(runs: Sequence[Run]) -> dict[int, RunFigures]:
     return {run.pk: kept[run.pk] or _computed_once(run, scored[run.pk]) for run in runs}
 
 
-def _computed_once(run: Run, places: list[int]) -> RunFigures:
-    """Return the figures of a run that somebody else computes meanwhile, else compute them."""
+def _computed_once(run: Run, places: list[int]) -> RunMetrics:
+    """Return the metrics of a run that somebody else computes meanwhile, else compute them."""
     with computing("report", str(run.pk)) as waited:
         kept = _current(_stored([run]).get(run.pk), places) if waited else None
         return kept or _computed(run, places)
@@ -67,35 +67,35 @@ _TEXTS = Read[tuple[int, str]](
 )
 
 
-def _current(text: str | None, places: list[int]) -> RunFigures | None:
-    """Return the figures that are kept, None where they are out of date."""
+def _current(text: str | None, places: list[int]) -> RunMetrics | None:
+    """Return the metrics that are kept, None where they are out of date."""
     kept, valid = parsed_once(text) if text else {}, {"places": places, "version": made_by()}
-    return RunFigures.from_json(kept) if {name: kept.get(name) for name in valid} == valid else None
+    return RunMetrics.from_json(kept) if {name: kept.get(name) for name in valid} == valid else None
 
 
 class _Scored(NamedTuple):
-    """The figures of an entrant or person, and by metric group those story by story."""
+    """The metrics of an entrant or person, and by metric group those story by story."""
 
-    figures: EntrantFigures
+    metrics: EntrantMetrics
     by_story: Mapping[str, Any]
 
 
-def _computed(run: Run, scored: list[int]) -> RunFigures:
+def _computed(run: Run, scored: list[int]) -> RunMetrics:
     rows, numbers = _rows(run)
-    figures = RunFigures(
+    metrics = RunMetrics(
         stories=len(numbers),
         numbers=numbers,
-        entrants=[row.figures for row in rows],
+        entrants=[row.metrics for row in rows],
         answers=_answers(run),
         scored=scored[1],
         places=scored,
-        version="" if any(row.figures.failed for row in rows) else made_by(),
+        version="" if any(row.metrics.failed for row in rows) else made_by(),
     )
-    return _keep(run, figures, rows)
+    return _keep(run, metrics, rows)
 
 
-def _keep(run: Run, figures: RunFigures, rows: Sequence[_Scored]) -> RunFigures:
-    """Store the figures and return them as they are kept: where somebody else has kept those of the same answers
+def _keep(run: Run, metrics: RunMetrics, rows: Sequence[_Scored]) -> RunMetrics:
+    """Store the metrics and return them as they are kept: where somebody else has kept those of the same answers
     meanwhile, theirs. Of a run that somebody deletes meanwhile nothing is kept.
 
     Reports have one writer at a time, which holds the run's row. Readers hold nothing: a report names its scores, which
@@ -103,25 +103,25 @@ def _keep(run: Run, figures: RunFigures, rows: Sequence[_Scored]) -> RunFigures:
     now = timezone.now()
     with transaction.atomic():
         if Run.objects.select_for_update().filter(pk=run.pk).first() is None:
-            return figures
-        if kept := _current(_stored([run]).get(run.pk), list(figures.places)):
+            return metrics
+        if kept := _current(_stored([run]).get(run.pk), list(metrics.places)):
             return kept
         run.story_scores.replace(now)
-        kept = replace(figures, entrants=_with_scores(run, rows))
+        kept = replace(metrics, entrants=_with_scores(run, rows))
         values = {"scored": kept.scored, "metrics": kept.as_json(), "computed_at": now}
         RunReport.objects.update_or_create(run=run, defaults=values)
         StoryScores.objects.outlived(now).delete()
     return kept
 
 
-def _with_scores(run: Run, rows: Sequence[_Scored]) -> list[EntrantFigures]:
-    """Store what each has story by story, and return the figures with the ids of that."""
+def _with_scores(run: Run, rows: Sequence[_Scored]) -> list[EntrantMetrics]:
+    """Store what each has story by story, and return the metrics with the ids of that."""
     by_story = [
         StoryScores(run=run, entrant_id=row.id, person="" if row.id else row.name, metrics=scores)
         for row, scores in rows
     ]
     made = StoryScores.objects.bulk_create(by_story, batch_size=1)  # one is megabytes as text
-    return [replace(row.figures, story_scores=scores.pk) for row, scores in zip(rows, made, strict=True)]
+    return [replace(row.metrics, story_scores=scores.pk) for row, scores in zip(rows, made, strict=True)]
 
 
 def _answers(run: Run) -> list[Answered]:
@@ -134,7 +134,7 @@ def _answers(run: Run) -> list[Answered]:
 
 
 def forget_report(run: Run) -> None:
-    """Have the figures of a run computed anew, and those of its controls, to whose sets its answers may belong."""
+    """Have the metrics of a run computed anew, and those of its controls, to whose sets its answers may belong."""
     RunReport.objects.filter(Q(run=run) | Q(run__original=run)).delete()
 
 
@@ -156,12 +156,12 @@ _PLACES = Read[tuple[int, int, int]](
         .annotate(Count("id"), Count("call"))
     )
 )
-"""Whatever shows a figure asks whether it is still that of the answers."""
+"""Whatever shows a metric asks whether it is still that of the answers."""
 
 
 def stamps_of(runs: Sequence[Run]) -> list[list[Any]]:
-    """Return, a run each, what is another once its answers came in or were parsed again and its figures computed since;
-    nothing where one of them has no figures."""
+    """Return, a run each, what is another once its answers came in or were parsed again and its metrics computed since;
+    nothing where one of them has no metrics."""
     computed = dict(RunReport.objects.filter(run__in=runs).values_list("run_id", "computed_at"))
     if len(computed) < len({run.pk for run in runs}):
         return []
@@ -170,28 +170,28 @@ def stamps_of(runs: Sequence[Run]) -> list[list[Any]]:
 
 
 def _rows(run: Run) -> tuple[list[_Scored], list[int]]:
-    """Return each entrant's and person's figures, and the numbers of the samples."""
+    """Return each entrant's and person's metrics, and the numbers of the samples."""
     suite = suite_named(run.suite)
     if why := outdated(settings_of(run)):
         return [_failed(suite, entrant, why) for entrant in _entrants(run)], []
     samples = samples_of(run)
     rows = [
-        _measured(suite, EntrantFigures(id=pk, name=entered.name, kind=entered.kind), entered)
+        _measured(suite, EntrantMetrics(id=pk, name=entered.name, kind=entered.kind), entered)
         for pk, entered in each_entered(run, samples)
     ]
     return [*rows, *_people(suite, run, samples)], [sample.number for sample in samples.values()]
 
 
-def _entrants(run: Run) -> list[EntrantFigures]:
+def _entrants(run: Run) -> list[EntrantMetrics]:
     return [
-        EntrantFigures(
+        EntrantMetrics(
             id=entrant.pk, name=entrant.name, kind="model" if entrant.endpoint.about.reads_prompts else "baseline"
         )
         for entrant in run.entrants.select_related("endpoint")
     ]
 
 
-def _measured(suite: Suite, entrant: EntrantFigures, entered: Entered) -> _Scored:
+def _measured(suite: Suite, entrant: EntrantMetrics, entered: Entered) -> _Scored:
     try:
         return _numbers(suite, _by_group(entrant, suite.measure(entered)))
     except SuiteFailed as error:
@@ -199,13 +199,13 @@ def _measured(suite: Suite, entrant: EntrantFigures, entered: Entered) -> _Score
 
 
 def _numbers(suite: Suite, scored: _Scored) -> _Scored:
-    """Return the figures of one entrant, which no database keeps where one is not finite. Raises SuiteFailed."""
+    """Return the metrics of one entrant, which no database keeps where one is not finite. Raises SuiteFailed."""
     try:
-        json.dumps([scored.figures.groups, scored.by_story], allow_nan=False)
+        json.dumps([scored.metrics.groups, scored.by_story], allow_nan=False)
     except ValueError as error:
-        log.exception("%s has a figure of %s that is not a number.", suite.title, scored.figures.name)
+        log.exception("%s has a figure of %s that is not a number.", suite.title, scored.metrics.name)
         raise SuiteFailed(
-            gettext_noop(f"{suite.title} has a figure of {scored.figures.name} that is not a number, so none is kept.")
+            gettext_noop(f"{suite.title} has a figure of {scored.metrics.name} that is not a number, so none is kept.")
         ) from error
     return scored
 
@@ -214,7 +214,7 @@ def _people(suite: Suite, run: Run, samples: Mapping[int, Sample]) -> Iterator[_
     if suite.people_measured is None or run.control:  # people labelled what was published
         return
     for person in people_in(run, samples):
-        entrant = EntrantFigures(id=None, name=person.name, kind="person", role=person.role, number=person.number)
+        entrant = EntrantMetrics(id=None, name=person.name, kind="person", role=person.role, number=person.number)
         try:
             measured = suite.people_measured(person)
             scored = measured and _numbers(suite, _of_person(suite.people, entrant, measured))
@@ -225,20 +225,20 @@ def _people(suite: Suite, run: Run, samples: Mapping[int, Sample]) -> Iterator[_
                 yield scored
 
 
-def _of_person(group: str, entrant: EntrantFigures, measured: PersonMeasured) -> _Scored:
-    (own, own_by_story), (figures, by_story) = measured.own, _by_group(entrant, measured.measured)
-    of_people = {**(figures.groups[group] or {}), "labelled": measured.labelled, "own": own.as_json()}
+def _of_person(group: str, entrant: EntrantMetrics, measured: PersonMeasured) -> _Scored:
+    (own, own_by_story), (metrics, by_story) = measured.own, _by_group(entrant, measured.measured)
+    of_people = {**(metrics.groups[group] or {}), "labelled": measured.labelled, "own": own.as_json()}
     return _Scored(
-        replace(figures, groups={**figures.groups, group: of_people}),
+        replace(metrics, groups={**metrics.groups, group: of_people}),
         {**by_story, group: {**by_story[group], "own": own_by_story.as_json()}},
     )
 
 
-def _failed(suite: Suite, entrant: EntrantFigures, why: str) -> _Scored:
+def _failed(suite: Suite, entrant: EntrantMetrics, why: str) -> _Scored:
     return _by_group(replace(entrant, failed=why), dict.fromkeys(group.key for group in suite.groups))
 
 
-def _by_group(entrant: EntrantFigures, measured: Mapping[str, Measured | None]) -> _Scored:
+def _by_group(entrant: EntrantMetrics, measured: Mapping[str, Measured | None]) -> _Scored:
     groups = {group: result and result.metrics.as_json() for group, result in measured.items()}
     by_story = {group: result and result.by_sample.as_json() for group, result in measured.items()}
     return _Scored(replace(entrant, groups=groups), by_story)

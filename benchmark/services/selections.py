@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from benchmark.models import Dataset, Run
 from benchmark.services.reports import report_of
-from benchmark.services.run_figures import RunFigures
+from benchmark.services.run_metrics import RunMetrics
 from benchmark.suites.registry import nouns_of_samples, suite_named
 from core.language import gettext_noop
 
@@ -24,7 +24,7 @@ class Selection:
     stories: frozenset[int]
 
 
-def selections_of(dataset: Dataset, reports: Mapping[int, RunFigures], runs: Sequence[Run]) -> list[Selection]:
+def selections_of(dataset: Dataset, reports: Mapping[int, RunMetrics], runs: Sequence[Run]) -> list[Selection]:
     """Return the selections that some run covers, the largest first: all stories, splits, and the stories of runs."""
     rows = list(dataset.samples.values_list("number", "split"))
     selections = [

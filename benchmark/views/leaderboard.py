@@ -32,7 +32,7 @@ from benchmark.services.across import key_of
 from benchmark.services.calibration_links import calibrations_of
 from benchmark.services.conditions import OtherRanking
 from benchmark.services.entered_rows import with_entered
-from benchmark.services.leaderboard_scope import Leaderboard, with_figures
+from benchmark.services.leaderboard_scope import Leaderboard, leaderboard_scopes
 from benchmark.services.plot_data import leaderboard_rows
 from benchmark.services.result_tables import group_table
 from benchmark.services.selections import OF_RUN
@@ -67,7 +67,7 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
         "kinds": KINDS,
         "suite": suite_named(chosen.suite),
         "groups": groups,
-        "elsewhere": [] if groups else with_figures(access.project),
+        "elsewhere": [] if groups else leaderboard_scopes(access.project),
         "absent": named_together(absence for absence in leaderboard.absent if absence.failed),
         "unscored": list({absence.why: absence.told for absence in leaderboard.absent if absence.unscored}.values()),
         "withheld": leaderboard.withheld,

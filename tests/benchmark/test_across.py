@@ -34,7 +34,7 @@ from benchmark.services.method_runs import asked_by, asks_plainly
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan
 from benchmark.services.plot_data import score_of
-from benchmark.services.run_figures import EntrantFigures
+from benchmark.services.run_metrics import EntrantMetrics
 from benchmark.services.runs import start_run
 from benchmark.services.selections import Selection
 from benchmark.services.suite_rankings import (
@@ -128,7 +128,7 @@ def test_open_work_takes_the_chance_level_away_and_of_few_stories_everything(tin
 def report_of(numbers: range, counted: int) -> SimpleNamespace:
     overall = {"stories": counted - 1, "unusable": 1}
     groups = {"tiny": {"repaired": {"overall": overall}}, "other": None}
-    return SimpleNamespace(numbers=[*numbers], entrants=[EntrantFigures(id=1, name="m", kind="model", groups=groups)])
+    return SimpleNamespace(numbers=[*numbers], entrants=[EntrantMetrics(id=1, name="m", kind="model", groups=groups)])
 
 
 def test_a_run_of_many_samples_of_which_little_counts_does_not_displace_a_fuller_one():

@@ -9,7 +9,7 @@ import pytest
 from benchmark.domain.corrections import Corrections
 from benchmark.services.comparison_tables import told_apart
 from benchmark.services.documents import as_json, document_from
-from benchmark.services.run_figures import Answered
+from benchmark.services.run_metrics import Answered
 from core.plain import plain
 
 OF_BEFORE = {

@@ -1,4 +1,4 @@
-"""The figures of a run as they are kept."""
+"""The metrics of a run as they are kept."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from core.plain import Json, renamed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EntrantFigures:
-    """The figures of an entrant or person by metric group; of a person `id` is None, and there are `role` and
-    `number`. `failed` is the sentence of a suite that could not score what this one said: then no group has figures.
+class EntrantMetrics:
+    """The metrics of an entrant or person by metric group; of a person `id` is None, and there are `role` and
+    `number`. `failed` is the sentence of a suite that could not score what this one said: then no group has metrics.
 
     Those of a group are None or {official, repaired, answered, asked, analyses[, reason]}: `official` and `repaired` as
     score_outputs prints them, without their `stories`, which are in `StoryScores`; rows of `official` have an
     `interval` too. `reason` says why `official` is None; `answered` counts the answers that official scoring takes.
-    `analyses` is {reading: those of the suite}, None where the parse has no figures. Of a person the group that the
+    `analyses` is {reading: those of the suite}, None where the parse has no metrics. Of a person the group that the
     suite names for people has `labelled` and `own` too, as `suites.people` says.
     """
 
@@ -37,7 +37,7 @@ class EntrantFigures:
         return kept | person | ({"failed": self.failed} if self.failed else {})
 
     @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> EntrantFigures:
+    def from_json(cls, kept: Mapping[str, Any]) -> EntrantMetrics:
         names = {attribute.name for attribute in fields(cls)} - {"groups"}
         groups = {name: value for name, value in kept.items() if name not in names}
         return cls(groups=groups, **{name: kept[name] for name in names & kept.keys()})
@@ -67,14 +67,14 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunFigures:
-    """The figures of a run over so many `stories`, with these `numbers`: of each entrant, and who answered. `scored` is
+class RunMetrics:
+    """The metrics of a run over so many `stories`, with these `numbers`: of each entrant, and who answered. `scored` is
     how many items have an answer, `places` what `reports.places_of` counts, `version` what made them; empty where a
     suite failed, as that is tried again."""
 
     stories: int
     numbers: Sequence[int]
-    entrants: Sequence[EntrantFigures]
+    entrants: Sequence[EntrantMetrics]
     answers: Sequence[Answered]
     scored: int
     places: Sequence[int]
@@ -86,7 +86,7 @@ class RunFigures:
         return kept | {"answers": [row.as_json() for row in self.answers]}
 
     @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> RunFigures:
+    def from_json(cls, kept: Mapping[str, Any]) -> RunMetrics:
         plain = {attribute.name: kept[attribute.name] for attribute in fields(cls)}
-        entrants = [EntrantFigures.from_json(row) for row in kept["entrants"]]
+        entrants = [EntrantMetrics.from_json(row) for row in kept["entrants"]]
         return cls(**plain | {"entrants": entrants, "answers": [Answered.from_json(row) for row in kept["answers"]]})
