@@ -40,14 +40,14 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
     form, chosen = _chosen(request, access)
     report = agreement_report(project=access.project, **chosen)
     rows = [
-        {"dimension": dimension, **_with_figures(report["dimensions"][dimension.key])}
+        {"dimension": dimension, **_with_estimates(report["dimensions"][dimension.key])}
         for dimension in access.project.schema.dimensions
     ]
     context = {
         "form": form,
         "report": report,
         "rows": rows,
-        "overall": _with_figures(report["overall"]),
+        "overall": _with_estimates(report["overall"]),
         "waiting": waiting_report(project=access.project, **chosen) if report["incomplete"] else None,
         "charts": [
             dot_chart(gettext_noop("Strict agreement"), _points(rows, "strict"), notation=PERCENT, holds=(1.0,)),
@@ -57,9 +57,9 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
         ],
         "fewest": FEWEST,
         "lacking": no_intervals(
-            figure
+            estimate
             for row in (report["overall"], *report["dimensions"].values())
-            for figure in _with_figures(row)["figures"]
+            for estimate in _with_estimates(row)["estimates"]
         ),
         "extraction": extraction_report(project=access.project),
         "query": urlencode({name: value for name, value in chosen.items() if value}),
@@ -127,9 +127,9 @@ def _chosen(request: HttpRequest, access: ProjectAccess) -> tuple[AgreementFilte
     return form, chosen
 
 
-def _with_figures(row: dict) -> dict:
+def _with_estimates(row: dict) -> dict:
     """The row with its measures as the table shows them: value, interval, and why one of them is lacking."""
-    figures = [
+    estimates = [
         {
             "value": row[name],
             "interval": row["interval"][name],
@@ -138,7 +138,7 @@ def _with_figures(row: dict) -> dict:
         }
         for name in MEASURES
     ]
-    return row | {"figures": figures}
+    return row | {"estimates": estimates}
 
 
 def _points(rows: list[dict], name: str) -> list[Row]:

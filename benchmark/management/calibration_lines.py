@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-FIGURES = {
+AGREEMENT = {
     "by_story": "agreement by {table}", "by_row": "agreement by row", "sensitivity": "sensitivity",
     "specificity": "specificity",
 }  # fmt: skip
@@ -45,12 +45,12 @@ def _judge(report: Mapping[str, Any], score: str, table: str) -> Iterator[str]:
     for model, corrected in report["corrected"].items():
         f1 = corrected["scores"]["f1"]
         alone = f"judge alone {_share(f1['judged'])}, people alone {_share(f1['human'])}"
-        yield f"  {model}: {score} corrected {_figure(f1)}, {alone}"
+        yield f"  {model}: {score} corrected {_estimate(f1)}, {alone}"
 
 
 def _agreement(of: Mapping[str, Any], table: str) -> Iterator[str]:
-    for key, name in FIGURES.items():
-        yield f"  {name.format(table=table)}: {_figure(of[key])}"
+    for key, name in AGREEMENT.items():
+        yield f"  {name.format(table=table)}: {_estimate(of[key])}"
     kappa = of[ALONE]
     yield "  kappa: " + (_none(kappa) if kappa["value"] is None else f"{kappa['value']:.3f} {_ends(kappa, 1, 3)}")
 
@@ -73,27 +73,27 @@ def _bridge(document: Mapping[str, Any]) -> Iterator[str]:
         before, after = model["silent"]
         p = "" if model["p"] is None else f", p {model['p']:.4f}"
         scores = f"{_share(model['old']['value'])} to {_share(model['new']['value'])}"
-        yield f"  {model['model']}: {scores}, {_figure(model['change'])}{p}"
+        yield f"  {model['model']}: {scores}, {_estimate(model['change'])}{p}"
         yield f"    rows without a verdict: {before:,} before, {after:,} after, of {model['rows']:,}"
-    yield f"rows on which both have a verdict: {document['rows']:,}, the same {_figure(document['same'])}"
+    yield f"rows on which both have a verdict: {document['rows']:,}, the same {_estimate(document['same'])}"
 
 
 def _share(value: float | None) -> str:
     return "not known" if value is None else f"{100 * value:.2f} %"
 
 
-def _figure(figure: Mapping[str, Any]) -> str:
-    if figure["value"] is None:
-        return _none(figure)
-    return f"{_share(figure['value'])} {_ends(figure, 100, 1)}"
+def _estimate(estimate: Mapping[str, Any]) -> str:
+    if estimate["value"] is None:
+        return _none(estimate)
+    return f"{_share(estimate['value'])} {_ends(estimate, 100, 1)}"
 
 
-def _ends(figure: Mapping[str, Any], scale: int, places: int) -> str:
+def _ends(estimate: Mapping[str, Any], scale: int, places: int) -> str:
     """The interval, or why there is none."""
-    if not (ends := figure.get("interval")):
-        return f"({figure['reason']})"
+    if not (ends := estimate.get("interval")):
+        return f"({estimate['reason']})"
     return f"[{scale * ends[0]:.{places}f}, {scale * ends[1]:.{places}f}]"
 
 
-def _none(figure: Mapping[str, Any]) -> str:
-    return f"not known ({figure['reason']})" if figure.get("reason") else "not known"
+def _none(estimate: Mapping[str, Any]) -> str:
+    return f"not known ({estimate['reason']})" if estimate.get("reason") else "not known"

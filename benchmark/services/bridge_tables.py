@@ -8,7 +8,7 @@ from functools import partial
 
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.services.calibrated_panels import BridgeReport
-from benchmark.services.calibration_tables import figure_cells
+from benchmark.services.calibration_tables import estimate_cells
 from benchmark.services.calibration_words import CalibrationWords
 from core.language import gettext_noop
 from judge.domain.calibration.bridges import Bridged
@@ -53,7 +53,7 @@ def _model_cells(model: Bridged, shares: list[str]) -> Cells:
         "rows": model.rows, "p": model.p, "place_before": model.places[0], "place_after": model.places[1],
         "why": model.change.reason if model.change.value is None else None,
     }  # fmt: skip
-    return cells | {name: cell for key in shares for name, cell in figure_cells(key, getattr(model, key))}
+    return cells | {name: cell for key in shares for name, cell in estimate_cells(key, getattr(model, key))}
 
 
 def _verdicts(report: BridgeReport, words: CalibrationWords) -> Table:
@@ -74,7 +74,7 @@ def _verdicts(report: BridgeReport, words: CalibrationWords) -> Table:
             *_counts(counts),
             *_shares({"same": gettext_noop("Same verdict")}),
         ],
-        rows=[cells | dict(figure_cells("same", bridge.same))],
+        rows=[cells | dict(estimate_cells("same", bridge.same))],
         notes=[_over(words)],
     )
 

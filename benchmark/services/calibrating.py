@@ -25,7 +25,7 @@ from benchmark.services.taken_over import needed_by_judge
 from benchmark.suites.registry import suite_named
 from benchmark.suites.showing.judges import NOT_TESTED
 from core.made_by import made_by
-from judge.domain.calibration.agreement import Figure
+from judge.domain.calibration.agreement import BoundedEstimate
 from judge.domain.calibration.corrected import corrected
 from judge.domain.calibration.differing import Differing, differing
 from judge.domain.calibration.foreseeing import foreseen, needed
@@ -107,7 +107,7 @@ class CorrectedModel:
     model: str
     scores: dict[Metric, Corrected]
     by_category: Corrected
-    alone: Figure
+    alone: BoundedEstimate
     further: float | None
     narrow: int | None
     models: int = 1
@@ -128,9 +128,9 @@ class CorrectedModel:
         return None if self.f1.value is None else self.f1.tuning
 
     @property
-    def people(self) -> Figure:
+    def people(self) -> BoundedEstimate:
         """F1 of the aligned stories alone."""
-        return Figure(self.f1.human, self.f1.aligned, self.f1.human_interval, reason=self.f1.reason)
+        return BoundedEstimate(self.f1.human, self.f1.aligned, self.f1.human_interval, reason=self.f1.reason)
 
     @property
     def sides(self) -> tuple[Corrected, Corrected]:
@@ -287,7 +287,7 @@ def _corrected(name: str, models: Mapping[str, Sequence[JudgedStory]], over: Clu
         name,
         scores,
         shown(corrected(stories, Metric.F1, Averaging.CATEGORIES, over=over)),
-        mean_judged(stories, Metric.F1, over=over).figure,
+        mean_judged(stories, Metric.F1, over=over).estimate,
         foreseen(f1, min(f1.aligned + MORE, len(f1.moves))),
         needed(f1, NARROW, len(f1.moves)),
         len(models),

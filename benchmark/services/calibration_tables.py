@@ -11,7 +11,7 @@ from benchmark.services.calibrating import CalibrationReport, CorrectedModel, St
 from benchmark.services.calibration_words import OF_STORIES, CalibrationWords
 from benchmark.services.sweeps import NO_LEVEL
 from core.language import gettext_noop
-from judge.domain.calibration.agreement import Agreement, Figure
+from judge.domain.calibration.agreement import Agreement, BoundedEstimate
 from judge.domain.calibration.score import Corrected
 from judge.domain.calibration.selection import Selection
 from judge.domain.calibration.stories import Metric
@@ -20,7 +20,7 @@ AGREEMENT, JUDGES, SCORES, COUNTS, RIVALS = "agreement", "judges", "corrected", 
 POOLED = "pooled"
 _COUNTS = ("tables", "stories", "rows", "known")
 KAPPA = "kappa"
-_FIGURES = ("by_story", "by_row", "sensitivity", "specificity", KAPPA)
+_MEASURES = ("by_story", "by_row", "sensitivity", "specificity", KAPPA)
 
 
 def _count_heads(words: CalibrationWords) -> dict[str, str]:
@@ -35,7 +35,7 @@ def share_heads(words: CalibrationWords) -> dict[str, str]:
     heads = (
         words.agreement, gettext_noop("Agreement by row"), gettext_noop("Sensitivity"), gettext_noop("Specificity"),
     )  # fmt: skip
-    return dict(zip(_FIGURES, heads, strict=False))
+    return dict(zip(_MEASURES, heads, strict=False))
 
 
 def kappa_column() -> Column:
@@ -144,14 +144,14 @@ NOT_SHOWN = gettext_noop(
 
 
 def _score_cells(model: CorrectedModel, shares: Sequence[str]) -> Cells:
-    own_figures = {"judge": model.alone, "f1": model.f1, "people": model.people, "categories": model.by_category}
-    own_figures |= {POOLED: model.pooled or Figure(None, 0)}
-    figures = {key: own_figures.get(key) or model.scores[Metric(key)] for key in shares}
+    own_estimates = {"judge": model.alone, "f1": model.f1, "people": model.people, "categories": model.by_category}
+    own_estimates |= {POOLED: model.pooled or BoundedEstimate(None, 0)}
+    estimates = {key: own_estimates.get(key) or model.scores[Metric(key)] for key in shares}
     cells: Cells = {
         "model": model.model, "tuning": model.tuning, "aligned": model.f1.aligned, "stories": model.f1.stories,
         "effective": model.f1.effective, "why": _why(model.f1) or _why(model.alone),
     }  # fmt: skip
-    return cells | {name: cell for key, figure in figures.items() for name, cell in figure_cells(key, figure)}
+    return cells | {name: cell for key, estimate in estimates.items() for name, cell in estimate_cells(key, estimate)}
 
 
 def counts_table(report: CalibrationReport) -> Table:
@@ -182,8 +182,8 @@ def rivals_table(selection: Selection, words: CalibrationWords = OF_STORIES) -> 
     ]  # fmt: skip
     rows: list[Cells] = [
         {"judge": rival.name, "stories": rival.difference.n, "p": rival.adjusted}
-        | dict(figure_cells("agreement", rival.agreement))
-        | dict(figure_cells("difference", rival.difference))
+        | dict(estimate_cells("agreement", rival.agreement))
+        | dict(estimate_cells("difference", rival.difference))
         for rival in selection.rivals
     ]
     lead = [selection.reason] if selection.rivals else []
@@ -207,13 +207,13 @@ def rows_by_level(kept: StudyReports) -> dict[str, dict[int, tuple[Agreement, bo
     return by_judge
 
 
-def _why(of: Figure | Corrected) -> str | None:
-    """Why there is no figure, None where there is one."""
+def _why(of: BoundedEstimate | Corrected) -> str | None:
+    """Why there is no estimate, None where there is one."""
     return of.reason if of.value is None else None
 
 
 def _whys(rows: Iterable[Cells]) -> list[Column]:
-    """The column of why figures are missing, where any row lacks one."""
+    """The column of why estimates are missing, where any row lacks one."""
     return [Column(key="why", header=gettext_noop("No figure because"))] if any(row["why"] for row in rows) else []
 
 
@@ -229,13 +229,13 @@ def _groups(report: CalibrationReport) -> Iterator[tuple[str, Mapping[str, Agree
 
 def _cells(by: str, name: str, of: Agreement) -> Cells:
     cells: Cells = {"by": by, "group": name or None} | {key: getattr(of, key) for key in _COUNTS}
-    for key in _FIGURES:
-        cells.update(figure_cells(key, getattr(of, key)))
+    for key in _MEASURES:
+        cells.update(estimate_cells(key, getattr(of, key)))
     return cells
 
 
-def figure_cells(key: str, of: Figure | Corrected) -> Iterator[tuple[str, Any]]:
-    """Yield the cells of a figure: its value, its interval or why it has none, and its bounds."""
+def estimate_cells(key: str, of: BoundedEstimate | Corrected) -> Iterator[tuple[str, Any]]:
+    """Yield the cells of an estimate: its value, its interval or why it has none, and its bounds."""
     yield key, of.value
     yield f"{key}-interval", list(of.interval) if of.interval else None
     yield f"{key}-interval_reason", of.reason or None

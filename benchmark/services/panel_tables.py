@@ -8,7 +8,7 @@ from functools import partial
 
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.services.calibrated_panels import PanelJudge, PanelReport
-from benchmark.services.calibration_tables import KAPPA, figure_cells, kappa_column, share_heads
+from benchmark.services.calibration_tables import KAPPA, estimate_cells, kappa_column, share_heads
 from benchmark.services.calibration_words import CalibrationWords
 from core.language import gettext_noop
 from judge.domain.calibration.agreement import Agreement
@@ -40,7 +40,7 @@ def _agreement(report: PanelReport, words: CalibrationWords) -> Table:
     voices = [(member.judge.name, report.panel.columns[member.judge.version]) for member in report.judges]
     rows: list[Cells] = [
         {"judge": name, "known": of.known, "rows": of.rows}
-        | {name: cell for key in (*heads, KAPPA) for name, cell in figure_cells(key, getattr(of, key))}
+        | {name: cell for key in (*heads, KAPPA) for name, cell in estimate_cells(key, getattr(of, key))}
         for name, of in [*voices, *votes_of(report)]
     ]
     return Table(
@@ -123,4 +123,4 @@ def _preference_cells(member: PanelJudge, shares: list[str]) -> Cells:
         "judge": member.judge.name, "family": member.family or None, "n": bias.preference.n, "p": bias.p,
         "why": bias.preference.reason if bias.preference.value is None else None,
     }  # fmt: skip
-    return cells | {name: cell for key in shares for name, cell in figure_cells(key, getattr(bias, key))}
+    return cells | {name: cell for key in shares for name, cell in estimate_cells(key, getattr(bias, key))}

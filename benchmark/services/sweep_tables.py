@@ -33,7 +33,7 @@ from benchmark.suites.contract import MetricGroup
 from benchmark.suites.settings import Setting
 from benchmark.suites.shown import EntrantResults
 from core.language import gettext_noop
-from judge.domain.calibration.agreement import Agreement, Figure
+from judge.domain.calibration.agreement import Agreement, BoundedEstimate
 
 LEVELS, MODELS, PAIRED = "levels", "models", "paired"
 
@@ -137,7 +137,7 @@ def _judge(name: str, levels: Mapping[int, tuple[Agreement, bool | None]]) -> Sw
     return SweptRow(JUDGES, name, "judges", figures)
 
 
-def _agreement(figure: Figure, alike: bool | None) -> SweptFigure:
+def _agreement(figure: BoundedEstimate, alike: bool | None) -> SweptFigure:
     interval, bounds = (list(ends) if ends else None for ends in (figure.interval, figure.bounds))
     return SweptFigure(figure.value, interval, figure.reason or None, bounds, alike)
 

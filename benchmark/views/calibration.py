@@ -20,7 +20,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.access import ProjectAccess, project_access
 from annotation.models import Role
-from annotation.templatetags.agreement_figures import brackets, coefficient_interval
+from annotation.templatetags.agreement_values import brackets, coefficient_interval
 from benchmark.access import calibrated_study
 from benchmark.domain.corrections import differing_told
 from benchmark.services.calibrating import (
@@ -52,7 +52,7 @@ from benchmark.views.tables import no_link, page_table
 from core.catalogues.patterns import translated as in_language
 from core.views.charts import PERCENT, Estimate, Row, dot_chart
 from core.wording import counted
-from judge.domain.calibration.agreement import Agreement, Figure
+from judge.domain.calibration.agreement import Agreement, BoundedEstimate
 from judge.domain.calibration.report import count_name
 from judge.domain.calibration.rows import Row as JudgedRow
 from judge.domain.calibration.rows import Table, matched
@@ -246,7 +246,7 @@ def _report(report: CalibrationReport, here: str, words: CalibrationWords) -> di
         "report": report,
         "differs": differing_told(report.differing.p or 0.0) if report.differing.warns else "",
         "overall": overall,
-        "figures": figures_of(overall, words),
+        "estimates": estimates_of(overall, words),
         "words": words,
         "units": words.units,
         "charts": [_scores(report, words), *(_agreements(title, of) for _key, title, of in groups)],
@@ -258,17 +258,17 @@ def _report(report: CalibrationReport, here: str, words: CalibrationWords) -> di
 
 @dataclass(frozen=True, slots=True)
 class AgreementRow:
-    """A row of a table of agreement: whose it is, its `figures` as `figures_of` has them, and where its rows are read,
-    empty where nowhere."""
+    """A row of a table of agreement: whose it is, its `estimates` as `estimates_of` has them, and where its rows are
+    read, empty where nowhere."""
 
     name: str
     of: Agreement
-    figures: list[dict[str, Any]]
+    estimates: list[dict[str, Any]]
     href: str = ""
 
     @classmethod
     def make(cls, name: str, of: Agreement, words: CalibrationWords, href: str = "") -> AgreementRow:
-        return cls(name, of, figures_of(of, words), href)
+        return cls(name, of, estimates_of(of, words), href)
 
 
 def _grouped(key: str, groups: Mapping[str, Agreement], here: str, words: CalibrationWords) -> list[AgreementRow]:
@@ -280,7 +280,7 @@ def _grouped(key: str, groups: Mapping[str, Agreement], here: str, words: Calibr
     ]
 
 
-def figures_of(of: Agreement, words: CalibrationWords) -> list[dict[str, Any]]:
+def estimates_of(of: Agreement, words: CalibrationWords) -> list[dict[str, Any]]:
     shares = (
         (in_language(words.agreement), of.by_story),
         (_("Agreement by row"), of.by_row),
@@ -288,15 +288,20 @@ def figures_of(of: Agreement, words: CalibrationWords) -> list[dict[str, Any]]:
         (_("Specificity"), of.specificity),
     )
     rows = [
-        {"name": name, "figure": figure, "share": True, "ends": brackets(figure.interval) if figure.interval else ""}
-        for name, figure in shares
+        {
+            "name": name,
+            "estimate": estimate,
+            "share": True,
+            "ends": brackets(estimate.interval) if estimate.interval else "",
+        }
+        for name, estimate in shares
     ]
     ends = coefficient_interval(of.kappa.interval)
-    return [*rows, {"name": _("Cohen’s κ"), "figure": of.kappa, "share": False, "ends": ends}]
+    return [*rows, {"name": _("Cohen’s κ"), "estimate": of.kappa, "share": False, "ends": ends}]
 
 
-def _estimate(figure: Figure) -> Estimate:
-    return {"value": figure.value, "interval": figure.interval, "reason": figure.reason}
+def _estimate(estimate: BoundedEstimate) -> Estimate:
+    return {"value": estimate.value, "interval": estimate.interval, "reason": estimate.reason}
 
 
 def _agreements(title: str, of: Mapping[str, Agreement]) -> Any:

@@ -52,12 +52,12 @@ class OneStudy(GenericAPIView):
         alignment_study = access.study
         read_query(request, Strict)
         waiting = open_tables(alignment_study, request.user, but=open_work(access.project))
-        figures = {
+        counts = {
             "progress": progress_of(alignment_study),
             "open": waiting,
             "agreement": agreement_report(alignment_study).as_dict(),
         }
-        return Response(StudyDetailOut(alignment_study, context=figures).data)
+        return Response(StudyDetailOut(alignment_study, context=counts).data)
 
 
 class Tables(Listing):

@@ -80,7 +80,7 @@ def study(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         "left": left_of(people),
         "navigation": "judge:studies",
         "agreement": report,
-        "figures": _figures(report, over),
+        "estimates": _estimates(report, over),
         "over": over.plural,
         "pairs": pairs,
         "people": people,
@@ -94,8 +94,8 @@ def study(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     return render(request, "judge/study.html", access.context | context)
 
 
-def _figures(report: AlignmentAgreement, over: ClusterName) -> list[dict[str, Any]]:
-    """Return the figures of agreement as rows of a table: name, estimate, how many it is of."""
+def _estimates(report: AlignmentAgreement, over: ClusterName) -> list[dict[str, Any]]:
+    """Return the estimates of agreement as rows of a table: name, estimate, how many it is of."""
     counts = report.counts
 
     def of(name: Measure) -> dict[str, Any]:
@@ -104,11 +104,11 @@ def _figures(report: AlignmentAgreement, over: ClusterName) -> list[dict[str, An
 
     by_story = _("The same, averaged over {units}").format(units=_(over.plural))
     return [
-        {"name": _("Rows with the same MatchCount"), "share": True, "figure": of("pairwise")},
-        {"name": by_story, "share": True, "figure": report.by_story},
-        {"name": _("Links: F1 of two people"), "share": True, "figure": report.links},
-        {"name": _("Fleiss’ κ of MatchCounts"), "share": False, "figure": of("fleiss_kappa")},
-        {"name": _("Krippendorff’s α of MatchCounts"), "share": False, "figure": of("krippendorff_alpha")},
+        {"name": _("Rows with the same MatchCount"), "share": True, "estimate": of("pairwise")},
+        {"name": by_story, "share": True, "estimate": report.by_story},
+        {"name": _("Links: F1 of two people"), "share": True, "estimate": report.links},
+        {"name": _("Fleiss’ κ of MatchCounts"), "share": False, "estimate": of("fleiss_kappa")},
+        {"name": _("Krippendorff’s α of MatchCounts"), "share": False, "estimate": of("krippendorff_alpha")},
     ]
 
 
@@ -118,9 +118,9 @@ def _effect(study: AlignmentStudy) -> list[dict[str, Any]]:
     if effect is None:
         return []
     return [
-        {"name": _("Proposals that people linked, where they were shown"), "share": True, "figure": effect.shown},
-        {"name": _("The same pairs, where nothing was proposed"), "share": True, "figure": effect.blind},
-        {"name": _("The first less the second"), "share": True, "figure": effect.difference},
+        {"name": _("Proposals that people linked, where they were shown"), "share": True, "estimate": effect.shown},
+        {"name": _("The same pairs, where nothing was proposed"), "share": True, "estimate": effect.blind},
+        {"name": _("The first less the second"), "share": True, "estimate": effect.difference},
     ]
 
 

@@ -1,8 +1,8 @@
 """How far a judge's verdicts are those of people: agreement, sensitivity, specificity and kappa, over stories.
 
 Tables are weighted by the inverse of the probability with which they were drawn. A row of which people or the judge did
-not say whether it is matched is in no figure; the bounds beside a figure are what it would be were all those rows at
-their worst, and at their best.
+not say whether it is matched is in no estimate; the bounds beside an estimate are what it would be were all those rows
+at their worst, and at their best.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ONE_VERDICT = gettext_noop("people’s verdict is the same on every row, so that
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class BoundedEstimate:
     """An estimate over `n` rows (or tables) with its 95 % interval over stories, and where it can lie whatever is
     missing: `bounds`, with the interval that spans both ends, `spanned`. None with a `reason`."""
 
@@ -50,11 +50,11 @@ class Agreement:
     known: int
     missing: tuple[int, int]
     unclear: tuple[int, int]
-    by_story: Figure
-    by_row: Figure
-    sensitivity: Figure
-    specificity: Figure
-    kappa: Figure
+    by_story: BoundedEstimate
+    by_row: BoundedEstimate
+    sensitivity: BoundedEstimate
+    specificity: BoundedEstimate
+    kappa: BoundedEstimate
 
 
 Keep = Callable[[Row], bool]
@@ -78,14 +78,14 @@ def agreement(
         missing=_count(rows, "missing"),
         unclear=_count(rows, "unclear"),
         by_story=sums.by_story(),
-        by_row=sums.figure(_agreeing, NOTHING, SHARE, worst=_wrong, best=_right),
-        sensitivity=sums.figure(
+        by_row=sums.estimate(_agreeing, NOTHING, SHARE, worst=_wrong, best=_right),
+        sensitivity=sums.estimate(
             _sensitivity, NO_MATCH if verdicts else NOTHING, SHARE, of=(TP, FN), worst=_missed, best=_found
         ),
-        specificity=sums.figure(
+        specificity=sums.estimate(
             _specificity, ALL_MATCHED if verdicts else NOTHING, SHARE, of=(TN, FP), worst=_invented, best=_spared
         ),
-        kappa=sums.figure(_kappa, ONE_VERDICT if verdicts else NOTHING, DIFFERENCE),
+        kappa=sums.estimate(_kappa, ONE_VERDICT if verdicts else NOTHING, DIFFERENCE),
     )
 
 
@@ -151,7 +151,7 @@ def _mean(columns: Floats) -> Floats:
 
 
 class _Sums:
-    """The weighted two-by-two tables of all tables, and figures of their sums over stories."""
+    """The weighted two-by-two tables of all tables, and estimates of their sums over stories."""
 
     def __init__(self, parts: Sequence[tuple[Table, list[Row]]], seed: int, over: ClusterName) -> None:
         self._parts, self._seed, self._over = parts, seed, over
@@ -181,7 +181,7 @@ class _Sums:
             out[at, choose(possible)] += 1
         return out
 
-    def figure(
+    def estimate(
         self,
         measure: Ratio,
         empty: str,
@@ -190,50 +190,52 @@ class _Sums:
         of: tuple[int, ...] = (TP, FN, FP, TN),
         worst: Choice | None = None,
         best: Choice | None = None,
-    ) -> Figure:
-        """Return a figure of the weighted sums of cells, with bounds where it has them; its n counts the rows in the
+    ) -> BoundedEstimate:
+        """Return an estimate of the weighted sums of cells, with bounds where it has them; its n counts the rows in the
         cells that it is `of`."""
         n = int(self._known[:, of].sum())
-        middle = self._estimate(self._known * self._weights[:, None], measure, n, scale, empty)
+        middle = self._unbounded(self._known * self._weights[:, None], measure, n, scale, empty)
         if worst is None or best is None:
             return middle
         low, high = (
-            self._estimate(self._cells(choose) * self._weights[:, None], measure, n, scale, empty)
+            self._unbounded(self._cells(choose) * self._weights[:, None], measure, n, scale, empty)
             for choose in (worst, best)
         )
         return _bounded(middle, low, high)
 
-    def by_story(self) -> Figure:
+    def by_story(self) -> BoundedEstimate:
         """Return the mean over tables of the share of their rows on which people and the judge agree."""
         low, middle, high = (self._macro(cells) for cells in (self._cells(_wrong), self._known, self._cells(_right)))
         return _bounded(middle, low, high)
 
-    def _macro(self, cells: Floats) -> Figure:
+    def _macro(self, cells: Floats) -> BoundedEstimate:
         shares = _agreeing(cells)
         has = np.isfinite(shares)
         columns: Floats = np.column_stack([np.where(has, shares, 0), has])
         columns = columns * self._weights[:, None]
-        return self._estimate(columns, _mean, int(has.sum()), SHARE, NOTHING)
+        return self._unbounded(columns, _mean, int(has.sum()), SHARE, NOTHING)
 
-    def _estimate(self, columns: Floats, measure: Ratio, n: int, scale: Scale, empty: str) -> Figure:
+    def _unbounded(self, columns: Floats, measure: Ratio, n: int, scale: Scale, empty: str) -> BoundedEstimate:
         sums = by_cluster(columns, self._clusters)
-        return figure_of(sums, measure, n=n, scale=scale, empty=empty, seed=self._seed, over=self._over)
+        return estimate_ratio(sums, measure, n=n, scale=scale, empty=empty, seed=self._seed, over=self._over)
 
 
-def figure_of(
+def estimate_ratio(
     sums: Floats, measure: Ratio, *, n: int, scale: Scale, empty: str, seed: int, over: ClusterName
-) -> Figure:
+) -> BoundedEstimate:
     """Return `measure` of sums over clusters, shape (clusters, k), with its interval; `empty` is why there is none."""
     estimate = estimate_of(sums, measure, n=n, scale=scale, unit=over.plural, empty=empty, seed=seed)
     ends = estimate["interval"]
-    return Figure(estimate["value"], n, (ends[0], ends[1]) if ends else None, reason=estimate.get("reason", ""))
+    return BoundedEstimate(
+        estimate["value"], n, (ends[0], ends[1]) if ends else None, reason=estimate.get("reason", "")
+    )
 
 
-def _bounded(middle: Figure, low: Figure, high: Figure) -> Figure:
+def _bounded(middle: BoundedEstimate, low: BoundedEstimate, high: BoundedEstimate) -> BoundedEstimate:
     if low.value is None or high.value is None:
         return middle
     ends, _ = spanning(_ends(low), _ends(high))
-    return Figure(
+    return BoundedEstimate(
         middle.value,
         middle.n,
         middle.interval,
@@ -243,5 +245,5 @@ def _bounded(middle: Figure, low: Figure, high: Figure) -> Figure:
     )
 
 
-def _ends(figure: Figure) -> tuple[list[float] | None, str]:
-    return (list(figure.interval) if figure.interval else None), figure.reason
+def _ends(estimate: BoundedEstimate) -> tuple[list[float] | None, str]:
+    return (list(estimate.interval) if estimate.interval else None), estimate.reason

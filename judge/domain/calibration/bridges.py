@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from core.language import gettext_noop
 from core.statistics import SHARE, holm
-from judge.domain.calibration.agreement import Figure
+from judge.domain.calibration.agreement import BoundedEstimate
 from judge.domain.calibration.rows import MatchCount, matched
 from judge.domain.calibration.stories import JudgedStory, Matches, Metric
 from judge.domain.calibration.weighted import Mean, contrast, mean_judged, weighted_mean
@@ -56,9 +56,9 @@ class Bridged:
     on how many of its `rows` the old and the new version have no verdict: these are left out."""
 
     model: str
-    old: Figure
-    new: Figure
-    change: Figure
+    old: BoundedEstimate
+    new: BoundedEstimate
+    change: BoundedEstimate
     p: float | None
     places: tuple[int | None, int | None]
     rows: int
@@ -72,7 +72,7 @@ class Bridge:
 
     models: list[Bridged]
     rows: int
-    same: Figure
+    same: BoundedEstimate
     gained: int
     lost: int
 
@@ -97,12 +97,12 @@ def bridge(
     scores = {name: _scores(tables, metric, over) for name, tables in models.items()}
     changes = {name: contrast(new, old, unit=over.plural) for name, (old, new) in scores.items()}
     adjusted = dict(zip(changes, holm([p for _, p in changes.values()]), strict=True))
-    places = [_places({name: of[at].figure for name, of in scores.items()}) for at in range(2)]
+    places = [_places({name: of[at].estimate for name, of in scores.items()}) for at in range(2)]
     bridged = [
         Bridged(
             name,
-            old.figure,
-            new.figure,
+            old.estimate,
+            new.estimate,
             changes[name][0],
             adjusted[name],
             (places[0].get(name), places[1].get(name)),
@@ -116,9 +116,9 @@ def bridge(
 
 def _scores(tables: Sequence[JudgedTwice], metric: Metric, over: ClusterName) -> tuple[Mean, Mean]:
     old, new = (mean_judged([table.by(at) for table in tables], metric, over=over) for at in range(2))
-    if old.figure.value is None:
+    if old.estimate.value is None:
         why = gettext_noop(f"no {over.singular} has rows of either table of which both have a verdict")
-        nothing = Mean(Figure(None, 0, reason=why), {})
+        nothing = Mean(BoundedEstimate(None, 0, reason=why), {})
         return nothing, nothing
     return old, new
 
@@ -134,10 +134,10 @@ def _with_verdicts(models: list[Bridged], tables: Sequence[JudgedTwice], over: C
         unit=over.plural,
     )
     gained, lost = (sum(new is to and old is not to for _, old, new in both_judged) for to in (True, False))
-    return Bridge(models, len(both_judged), same.figure, gained, lost)
+    return Bridge(models, len(both_judged), same.estimate, gained, lost)
 
 
-def _places(scores: Mapping[str, Figure]) -> dict[str, int]:
+def _places(scores: Mapping[str, BoundedEstimate]) -> dict[str, int]:
     """The place of each model with a score, from 1 on; equal scores share one."""
     values = {name: score.value for name, score in scores.items() if score.value is not None}
     return {name: 1 + sum(other > value + 1e-12 for other in values.values()) for name, value in values.items()}

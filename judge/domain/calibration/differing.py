@@ -9,7 +9,7 @@ import numpy as np
 
 from core.language import gettext_noop
 from core.statistics import ALPHA, FEWEST, Floats
-from judge.domain.calibration.agreement import Figure
+from judge.domain.calibration.agreement import BoundedEstimate
 from judge.domain.calibration.stories import JudgedStory, Metric
 from judge.domain.calibration.weighted import mean_error
 from judge.domain.cluster_names import STORIES, ClusterName
@@ -22,7 +22,7 @@ class Differing:
     """How far the judge's score is above that of people for each model, and a test of whether it is as far for all:
     `p` is that of Hotelling's test over stories. `warns` says that calibration must not be pooled."""
 
-    by_model: dict[str, Figure]
+    by_model: dict[str, BoundedEstimate]
     p: float | None
     reason: str = ""
 
@@ -40,15 +40,15 @@ def differing(
         for name, stories in sorted(models.items())
     }
     errors = {name: mean_error(stories, metric, over=over) for name, stories in aligned.items()}
-    by_model = {name: error.figure for name, error in errors.items()}
+    by_model = {name: error.estimate for name, error in errors.items()}
     stories = sorted({judged.story for part in aligned.values() for judged in part})
     if len(models) < 2:
         return Differing(by_model, None, ONE_MODEL)
-    least = min(error.figure.n for error in errors.values())
+    least = min(error.estimate.n for error in errors.values())
     if least < FEWEST or len(stories) <= len(models) or least <= len(models):
         return Differing(by_model, None, _too_few(over))
     moves = np.array([[error.moves.get(story, 0.0) for story in stories] for error in errors.values()])
-    means = np.array([error.figure.value or 0.0 for error in errors.values()])
+    means = np.array([error.estimate.value or 0.0 for error in errors.values()])
     return Differing(by_model, _hotelling(means, moves, least))
 
 

@@ -10,12 +10,12 @@ import numpy as np
 from core.language import gettext_noop
 from core.statistics import FEWEST, Floats, linear_error
 from judge.domain.calibration.score import NO_SPREAD, Corrected, all_moves, interval_of, with_interval, within
-from judge.domain.calibration.stories import Averaging, JudgedStory, Metric, figure
+from judge.domain.calibration.stories import Averaging, JudgedStory, Metric, score_of
 from judge.domain.cluster_names import ClusterName
 
 
 class CorrectedMean:
-    """A weighted mean over stories of a figure that the judge gives of all of them and people of some."""
+    """A weighted mean over stories of a score that the judge gives of all of them and people of some."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class CorrectedMean:
         self._sample = [story for story in aligned if story.human and story.human.told(metric)]
         self._weights = _normed(np.array([share(story) / (story.probability or 1.0) for story in self._sample]))
         self._said = np.array([scores.of(story) for story in self._sample])
-        self._true = np.array([figure(story.human, metric) for story in self._sample if story.human])
+        self._true = np.array([score_of(story.human, metric) for story in self._sample if story.human])
         self._aligned = len({story.story for story in self._sample})
 
     def corrected(self, tuning: float | None) -> Corrected:
@@ -131,19 +131,19 @@ class _Said:
 
     def __init__(self, stories: Sequence[JudgedStory], weights: Floats, groups: Sequence[str], metric: Metric) -> None:
         self._metric, self._by_category = metric, any(groups)
-        figures = np.array([figure(story.judged, metric) for story in stories])
+        values = np.array([score_of(story.judged, metric) for story in stories])
         total = float(weights.sum())
-        self._mean = float(weights @ figures) / total if total else 0.0
+        self._mean = float(weights @ values) / total if total else 0.0
         sums: Counter[str] = Counter()
         shares: Counter[str] = Counter()
-        for group, weight, value in zip(groups, weights.tolist(), figures.tolist(), strict=True):
+        for group, weight, value in zip(groups, weights.tolist(), values.tolist(), strict=True):
             sums[group] += weight * value
             shares[group] += weight
         self._means = {group: sums[group] / share for group, share in shares.items() if share}
 
     def of(self, story: JudgedStory) -> float:
         if story.judged.told(self._metric):
-            return figure(story.judged, self._metric)
+            return score_of(story.judged, self._metric)
         return self._means.get(story.category if self._by_category else "", self._mean)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.language import gettext_noop
-from judge.domain.calibration.agreement import NOTHING, Agreement, Figure, agreement
+from judge.domain.calibration.agreement import NOTHING, Agreement, BoundedEstimate, agreement
 from judge.domain.calibration.rows import MatchCount, Table, Unknown, matched
 from judge.domain.calibration.stories import JudgedStory, Metric
 from judge.domain.calibration.weighted import contrast, mean_error
@@ -169,16 +169,16 @@ class SelfPreference:
     """How far above people's the judge's scores are for models of its own family, for others, and the first less the
     second with its interval and p value."""
 
-    own: Figure
-    others: Figure
-    preference: Figure
+    own: BoundedEstimate
+    others: BoundedEstimate
+    preference: BoundedEstimate
     p: float | None
 
 
 def no_preference() -> SelfPreference:
     """Return what is said of a judge without a verdict on any row that people align: its scores of nought are not an
     opinion of any family."""
-    nothing = Figure(None, 0, reason=NOTHING)
+    nothing = BoundedEstimate(None, 0, reason=NOTHING)
     return SelfPreference(nothing, nothing, nothing, None)
 
 
@@ -199,7 +199,7 @@ def self_preference(
         )
         for is_own in (True, False)
     )
-    if own.figure.value is None or others.figure.value is None:
-        return SelfPreference(own.figure, others.figure, Figure(None, 0, reason=NO_FAMILY), None)
+    if own.estimate.value is None or others.estimate.value is None:
+        return SelfPreference(own.estimate, others.estimate, BoundedEstimate(None, 0, reason=NO_FAMILY), None)
     preference, p = contrast(own, others, unit=over.aligned)
-    return SelfPreference(own.figure, others.figure, preference, p)
+    return SelfPreference(own.estimate, others.estimate, preference, p)

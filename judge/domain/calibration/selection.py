@@ -9,7 +9,7 @@ import numpy as np
 
 from core.language import gettext
 from core.statistics import ALPHA, SHARE, beyond_reach, caution, holm, sign_flip_p
-from judge.domain.calibration.agreement import Figure
+from judge.domain.calibration.agreement import BoundedEstimate
 from judge.domain.calibration.rows import Row, Table, matched
 from judge.domain.calibration.weighted import weighted_mean
 from judge.domain.cluster_names import STORIES, ClusterName
@@ -21,8 +21,8 @@ class Rival:
     own, p of a sign-flip test over stories, and p after Holm's correction over all rivals."""
 
     name: str
-    agreement: Figure
-    difference: Figure
+    agreement: BoundedEstimate
+    difference: BoundedEstimate
     p: float | None
     adjusted: float | None
 
@@ -47,7 +47,7 @@ class Selection:
     granted, or why it can show nothing."""
 
     chosen: str
-    agreement: Figure
+    agreement: BoundedEstimate
     rivals: list[Rival]
     caution: str
 
@@ -121,9 +121,9 @@ def select(judges: Mapping[str, Sequence[Table]], chosen: str, *, seed: int, ove
 Scores = Mapping[str, tuple[str, float, float]]
 
 
-def _mean(scores: Scores, over: ClusterName) -> Figure:
+def _mean(scores: Scores, over: ClusterName) -> BoundedEstimate:
     stories, values, weights = ([each[at] for each in scores.values()] for at in range(3))
-    return weighted_mean(values, weights, stories, scale=SHARE, unit=over.plural).figure  # type: ignore[arg-type]
+    return weighted_mean(values, weights, stories, scale=SHARE, unit=over.plural).estimate  # type: ignore[arg-type]
 
 
 def _paired(own: Scores, other: Scores) -> list[tuple[str, float, float]]:
@@ -131,13 +131,13 @@ def _paired(own: Scores, other: Scores) -> list[tuple[str, float, float]]:
     return [(own[key][0], own[key][1] - other[key][1], own[key][2]) for key in own if key in other]
 
 
-def _difference(pairs: Sequence[tuple[str, float, float]], over: ClusterName) -> Figure:
+def _difference(pairs: Sequence[tuple[str, float, float]], over: ClusterName) -> BoundedEstimate:
     return weighted_mean(
         [value for _, value, _ in pairs],
         [weight for *_, weight in pairs],
         [story for story, *_ in pairs],
         unit=over.plural,
-    ).figure
+    ).estimate
 
 
 def _p(pairs: Sequence[tuple[str, float, float]], seed: int) -> float | None:

@@ -9,7 +9,7 @@ from enum import StrEnum
 @dataclass(frozen=True, slots=True)
 class Matches:
     """How many rows of both tables of a story are matched; of the `open` ones people could not tell, or the judge has
-    no verdict: they are among the rows and not among the matched, and in no figure."""
+    no verdict: they are among the rows and not among the matched, and in no score."""
 
     predicted: int
     matched_predicted: int
@@ -32,7 +32,7 @@ class Matches:
         return harmonic(self.precision, self.recall)
 
     def told(self, metric: Metric) -> bool:
-        """Whether there is a figure by that metric: not where every row of a table that it is of is open."""
+        """Whether there is a score by that metric: not where every row of a table that it is of is open."""
         sides = {
             Metric.PRECISION: not self.predicted or self.open_predicted < self.predicted,
             Metric.RECALL: not self.gold or self.open_gold < self.gold,
@@ -88,6 +88,6 @@ class Averaging(StrEnum):
     POOLED = "pooled"
 
 
-def figure(matches: Matches, metric: Metric) -> float:
+def score_of(matches: Matches, metric: Metric) -> float:
     """Return a story's score by that metric."""
     return float(getattr(matches, metric.value))

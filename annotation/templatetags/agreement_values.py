@@ -1,4 +1,4 @@
-"""Figures as pages write them: shares in per cent with two decimals, coefficients with three, undefined ones a dash;
+"""Values as pages write them: shares in per cent with two decimals, coefficients with three, undefined ones a dash;
 what is below 0 has the minus of charts."""
 
 from collections.abc import Iterable, Mapping
@@ -37,16 +37,18 @@ def percent_interval(interval: tuple[float, float] | None) -> str:
 
 @register.filter
 def reasons(rows: Iterable[Any]) -> list[str]:
-    """Return why figures have no interval or no value, every reason once. `rows` are figures as pages have them, each
-    {figure, …}, a figure with its `reason`, or rows with several of them as `figures`."""
-    figures = [each["figure"] for row in rows for each in getattr(row, "figures", [row])]
-    all_reasons = [figure.get("reason") if isinstance(figure, Mapping) else figure.reason for figure in figures]
+    """Return why estimates have no interval or no value, every reason once. `rows` are estimates as pages have them,
+    each {estimate, …}, an estimate with its `reason`, or rows with several of them as `estimates`."""
+    estimates = [each["estimate"] for row in rows for each in getattr(row, "estimates", [row])]
+    all_reasons = [
+        estimate.get("reason") if isinstance(estimate, Mapping) else estimate.reason for estimate in estimates
+    ]
     return list(dict.fromkeys(filter(None, all_reasons)))
 
 
 @register.filter
 def brackets(interval: tuple[float, float]) -> str:
-    """Write an interval of shares below its figure, in per cent as tables of results have it."""
+    """Write an interval of shares below its estimate, in per cent as tables of results have it."""
     return f"[{', '.join(map(POINTS.text, interval))}]"
 
 
