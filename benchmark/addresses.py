@@ -23,7 +23,7 @@ from benchmark.services.documents import Document, leaderboard_document
 from benchmark.services.doubtful_gold import DoubtfulGold, doubtful_gold
 from benchmark.services.entered_rows import rows_of
 from benchmark.services.gold_kind_cells import Labelling, labelled_versions, labelling_of
-from benchmark.services.gold_kinds import OVERALL, GoldFigures, figures_of
+from benchmark.services.gold_kinds import OVERALL, GoldMetrics, gold_metrics_of
 from benchmark.services.leaderboard_scope import (
     Leaderboard,
     answer_format_to_show,
@@ -277,13 +277,13 @@ FIRST_SHOWN = (Kind.BLIND, Kind.UNKNOWN, Kind.ADJUDICATED, Kind.MAJORITY, Kind.U
 
 @dataclass(frozen=True, slots=True)
 class ChosenGold:
-    """What an address asks of how gold was made: figures of a version, a kind of its gold (None where it has none to
+    """What an address asks of how gold was made: metrics of a version, a kind of its gold (None where it has none to
     compare) and a dimension."""
 
     access: ProjectAccess
     datasets: Sequence[Dataset]
     labelling: Labelling
-    figures: GoldFigures
+    metrics: GoldMetrics
     kind: Kind | None
     dimension: int
 
@@ -297,13 +297,13 @@ class ChosenGold:
 
     @property
     def waiting(self) -> str:
-        """Why the figures wait for the reader's own work, empty where they do not."""
-        return waiting_for(self.access, frozenset(self.figures.stories))
+        """Why the metrics wait for the reader's own work, empty where they do not."""
+        return waiting_for(self.access, frozenset(self.metrics.stories))
 
     def query(self, **others: Any) -> str:
         """Return the address of the choice, with others in their place."""
         asked: dict[str, Any] = {"version": self.dataset.version}
-        asked |= {"dimension": self.figures.keys[self.dimension]} if self.dimension != OVERALL else {}
+        asked |= {"dimension": self.metrics.keys[self.dimension]} if self.dimension != OVERALL else {}
         asked |= {"kind": self.kind.value} if self.kind else {}
         return urlencode({name: value for name, value in (asked | others).items() if value not in ("", None)})
 
@@ -313,16 +313,16 @@ def chosen_gold(params: Mapping[str, str], access: ProjectAccess) -> ChosenGold 
     datasets, labelling = _labelled(params, access)
     if labelling is None:
         return None
-    figures = figures_of(labelling)
-    if not figures.stories:
+    metrics = gold_metrics_of(labelling)
+    if not metrics.stories:
         return None
     key = params.get("dimension", "")
-    if key and key not in figures.keys:
-        raise Http404(gettext_noop(f"There is no dimension {key!r}; there are {', '.join(figures.keys)}."))
-    compared = [kind for kind in figures.kinds if kind in REFERENCE]
-    asked = [kind for kind in figures.kinds if kind.value == params.get("kind")]
+    if key and key not in metrics.keys:
+        raise Http404(gettext_noop(f"There is no dimension {key!r}; there are {', '.join(metrics.keys)}."))
+    compared = [kind for kind in metrics.kinds if kind in REFERENCE]
+    asked = [kind for kind in metrics.kinds if kind.value == params.get("kind")]
     kind = next(iter([*asked, *(preferred for preferred in FIRST_SHOWN if preferred in compared), *compared]), None)
-    return ChosenGold(access, datasets, labelling, figures, kind, figures.keys.index(key) if key else OVERALL)
+    return ChosenGold(access, datasets, labelling, metrics, kind, metrics.keys.index(key) if key else OVERALL)
 
 
 def _labelled(params: Mapping[str, str], access: ProjectAccess) -> tuple[Sequence[Dataset], Labelling | None]:

@@ -41,21 +41,21 @@ class GoldKinds(GenericAPIView):
         """How the labels of a frozen version came about, and the names of the tables of what models score on each kind.
         404 where no finished run labelled the version."""
         chosen = _chosen(request, slug)
-        figures, kept = chosen.figures, chosen.figures.provenance
+        metrics, kept = chosen.metrics, chosen.metrics.provenance
         body = {
             "version": chosen.dataset.version,
             "versions": [dataset.version for dataset in chosen.datasets],
-            "dimensions": figures.keys,
-            "models": figures.models,
-            "stories": len(figures.stories),
-            "cells": {kind.value: count for kind, count in figures.kinds.items()},
+            "dimensions": metrics.keys,
+            "models": metrics.models,
+            "stories": len(metrics.stories),
+            "cells": {kind.value: count for kind, count in metrics.kinds.items()},
             "stories_with_votes": kept.voted,
             "stories_frozen_before": kept.lacking,
             "stories_with_imported_votes": kept.imported,
             "votes_not_known_to_be_blind": kept.unknown,
             "cells_with_suggestion": kept.suggested,
-            "method": figures.method,
-            "tables": list(tables_of(figures)),
+            "method": metrics.method,
+            "tables": list(tables_of(metrics)),
         }
         return Response(GoldKindsOut(body).data)
 
@@ -70,5 +70,5 @@ class GoldKindsTable(TableView):
     def get(self, request: Request, slug: str, table: str) -> HttpResponse:
         """A table of how gold was made, by its name: JSON, or a file with `format=csv` or `format=tex`."""
         chosen = _chosen(request, slug)
-        named = table_named(tables_of(chosen.figures, chosen.dimension), table)
+        named = table_named(tables_of(chosen.metrics, chosen.dimension), table)
         return self.file(request, named, f"{slug}-gold-{table}")

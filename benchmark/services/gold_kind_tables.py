@@ -12,7 +12,7 @@ from benchmark.domain.gold_kinds.moves import Move
 from benchmark.domain.gold_kinds.order import Swap
 from benchmark.domain.gold_kinds.scores import KindScore, in_order
 from benchmark.domain.tables import Cells, Column, Table
-from benchmark.services.gold_kinds import ALL_VOTES, BLIND_VOTES, OVERALL, UNKNOWN_VOTES, GoldFigures
+from benchmark.services.gold_kinds import ALL_VOTES, BLIND_VOTES, OVERALL, UNKNOWN_VOTES, GoldMetrics
 from core.language import gettext_noop
 from core.statistics import Estimate
 
@@ -90,17 +90,17 @@ PASSES: Mapping[str, Mapping[bool | None, str | None]] = {
 }
 
 
-def tables_of(figures: GoldFigures, dimension: int = OVERALL) -> dict[str, Callable[[], Table]]:
+def tables_of(metrics: GoldMetrics, dimension: int = OVERALL) -> dict[str, Callable[[], Table]]:
     """Return the tables by name, made when they are asked for; `dimension` is what those of one dimension are of."""
     makers = {"by-kind": by_kind, "ranks": ranks, "swaps": swaps, "ceiling": ceiling_table}
-    tables = {name: partial(make, figures, dimension) for name, make in makers.items()}
-    tables |= {"standing-in": partial(standing_in_table, figures), "annotators": partial(annotators_table, figures)}
-    return tables | {"moves": partial(moves_table, figures), "by-dimension": partial(by_dimension, figures)}
+    tables = {name: partial(make, metrics, dimension) for name, make in makers.items()}
+    tables |= {"standing-in": partial(standing_in_table, metrics), "annotators": partial(annotators_table, metrics)}
+    return tables | {"moves": partial(moves_table, metrics), "by-dimension": partial(by_dimension, metrics)}
 
 
-def dimension_told(figures: GoldFigures, dimension: int) -> str:
+def dimension_told(metrics: GoldMetrics, dimension: int) -> str:
     """Return the name of a dimension, or of all."""
-    return ALL_DIMENSIONS if dimension == OVERALL else figures.dimensions[dimension]
+    return ALL_DIMENSIONS if dimension == OVERALL else metrics.dimensions[dimension]
 
 
 def estimated(key: str, estimate: Estimate) -> Cells:
@@ -125,13 +125,13 @@ def _share(key: str, header: str) -> Column:
     return share(key, header, best="high", bounds=f"{key}_bounds")
 
 
-def by_kind(figures: GoldFigures, dimension: int) -> Table:
+def by_kind(metrics: GoldMetrics, dimension: int) -> Table:
     """Return the score of each model on each kind of gold."""
-    scores = figures.scores[dimension]
+    scores = metrics.scores[dimension]
     rows: list[Cells] = []
     for model in in_order(scores):
         row: Cells = {"model": model}
-        for kind in figures.kinds:
+        for kind in metrics.kinds:
             row |= _scored(kind, scores[model][kind])
         rows.append(row)
     first = next(iter(scores.values()), {})
@@ -140,52 +140,52 @@ def by_kind(figures: GoldFigures, dimension: int) -> Table:
         title=gettext_noop("Accuracy by kind of gold"),
         columns=[
             Column(key="model", header=gettext_noop("Model")),
-            *(_share(kind.value, NAMES[kind]) for kind in figures.kinds),
+            *(_share(kind.value, NAMES[kind]) for kind in metrics.kinds),
         ],
         rows=rows,
         notes=[
-            gettext_noop(f"Of: {dimension_told(figures, dimension)}."),
+            gettext_noop(f"Of: {dimension_told(metrics, dimension)}."),
             SCORED,
-            *_votes_told(figures),
+            *_votes_told(metrics),
             ROWS_TOLD,
             *(gettext_noop(f"{NAMES[Kind(kind)]}: {count:,} cells.") for kind, count in counts.items()),
         ],
     )
 
 
-def by_dimension(figures: GoldFigures) -> Table:
+def by_dimension(metrics: GoldMetrics) -> Table:
     """Return the score of each model in each dimension on each kind of gold."""
-    keys = {at: "overall" if at == OVERALL else f"dimension{at}" for at in figures.scores}
+    keys = {at: "overall" if at == OVERALL else f"dimension{at}" for at in metrics.scores}
     rows: list[Cells] = []
-    for kind in figures.kinds:
-        for model in in_order(figures.scores[OVERALL]):
+    for kind in metrics.kinds:
+        for model in in_order(metrics.scores[OVERALL]):
             row: Cells = {"kind": NAMES[kind], "model": model}
             for at, key in keys.items():
-                row |= _scored(key, figures.scores[at][model][kind])
-            rows.append(row | {"cells": figures.scores[OVERALL][model][kind].cells})
+                row |= _scored(key, metrics.scores[at][model][kind])
+            rows.append(row | {"cells": metrics.scores[OVERALL][model][kind].cells})
     return Table(
         title=gettext_noop("Accuracy by kind of gold and dimension"),
         columns=[
             Column(key="kind", header=gettext_noop("Kind of gold")),
             Column(key="model", header=gettext_noop("Model")),
-            *(_share(key, dimension_told(figures, at)) for at, key in keys.items()),
+            *(_share(key, dimension_told(metrics, at)) for at, key in keys.items()),
             Column(key="cells", header=gettext_noop("Cells"), kind="count"),
         ],
         rows=rows,
         mark_within="kind",
-        notes=[SCORED, *_votes_told(figures)],
+        notes=[SCORED, *_votes_told(metrics)],
     )
 
 
-def _votes_told(figures: GoldFigures) -> Iterator[str]:
+def _votes_told(metrics: GoldMetrics) -> Iterator[str]:
     """Yield what gold made anew of votes is, where there is any."""
-    if Kind.BLIND in figures.kinds:
+    if Kind.BLIND in metrics.kinds:
         yield BLIND_TOLD
-    if Kind.UNKNOWN in figures.kinds:
+    if Kind.UNKNOWN in metrics.kinds:
         yield UNKNOWN_TOLD
 
 
-def ranks(figures: GoldFigures, dimension: int) -> Table:
+def ranks(metrics: GoldMetrics, dimension: int) -> Table:
     """Return Kendall's tau of each kind of gold with what it is compared with."""
     rows: list[Cells] = [
         {
@@ -196,7 +196,7 @@ def ranks(figures: GoldFigures, dimension: int) -> Table:
             "stories": order.tau.get("clusters"),
             "swaps": len(order.swaps),
         }
-        for kind, order in figures.orders[dimension].items()
+        for kind, order in metrics.orders[dimension].items()
     ]
     return Table(
         title=gettext_noop("Do ranks change?"),
@@ -210,9 +210,9 @@ def ranks(figures: GoldFigures, dimension: int) -> Table:
         ],
         rows=rows,
         notes=[
-            gettext_noop(f"Of: {dimension_told(figures, dimension)}."),
+            gettext_noop(f"Of: {dimension_told(metrics, dimension)}."),
             TAU_TOLD,
-            *(UNRANKED_TOLD for _ in range(bool(figures.unranked))),
+            *(UNRANKED_TOLD for _ in range(bool(metrics.unranked))),
             SAME_CELLS,
             *_undefined(rows),
         ],
@@ -225,9 +225,9 @@ def _undefined(rows: list[Cells]) -> Iterator[str]:
         yield gettext_noop(f"No τ of {kind}: {reason}.")
 
 
-def swaps(figures: GoldFigures, dimension: int) -> Table:
+def swaps(metrics: GoldMetrics, dimension: int) -> Table:
     """Return the pairs of models whose order differs between kinds of gold."""
-    rows = [_swap(kind, swap) for kind, order in figures.orders[dimension].items() for swap in order.swaps]
+    rows = [_swap(kind, swap) for kind, order in metrics.orders[dimension].items() for swap in order.swaps]
     points = {"unit": "%", "kind": "share"}
     return Table(
         title=gettext_noop("Models that swap"),
@@ -251,11 +251,11 @@ def _swap(kind: Kind, swap: Swap) -> Cells:
     }  # fmt: skip
 
 
-def moves_table(figures: GoldFigures) -> Table:
+def moves_table(metrics: GoldMetrics) -> Table:
     """Return how many labels moved at each step on their way to gold, by dimension."""
     rows: list[Cells] = []
-    for at, moves in figures.moves.items():
-        row: Cells = {"dimension": dimension_told(figures, at), "at": at}
+    for at, moves in metrics.moves.items():
+        row: Cells = {"dimension": dimension_told(metrics, at), "at": at}
         for move, moved in moves.items():
             row |= estimated(move, moved.estimate) | {f"{move}_n": moved.cells}
         rows.append(row)
@@ -270,13 +270,13 @@ def moves_table(figures: GoldFigures) -> Table:
     )
 
 
-def ceiling_table(figures: GoldFigures, dimension: int) -> Table:
+def ceiling_table(metrics: GoldMetrics, dimension: int) -> Table:
     """Return the score of annotators who are left out, and of models in their places, by all and by blind votes."""
-    ceilings = {votes: figures.ceilings[votes][dimension] for votes in VOTES}
+    ceilings = {votes: metrics.ceilings[votes][dimension] for votes in VOTES}
     rows = [_left_out_row(LEFT_OUT, {votes: of.people for votes, of in ceilings.items()})]
     for name in next(iter(ceilings.values())).annotators:
         rows.append(_left_out_row(name, {votes: of.annotators[name] for votes, of in ceilings.items()}))
-    for name in in_order(figures.scores[OVERALL]):
+    for name in in_order(metrics.scores[OVERALL]):
         rows.append(_model_row(name, {votes: of.models[name] for votes, of in ceilings.items()}))
     return Table(
         title=gettext_noop("The ceiling: annotators against each other"),
@@ -286,7 +286,7 @@ def ceiling_table(figures: GoldFigures, dimension: int) -> Table:
         ],
         rows=rows,
         notes=[
-            gettext_noop(f"Of: {dimension_told(figures, dimension)}."),
+            gettext_noop(f"Of: {dimension_told(metrics, dimension)}."),
             CEILING_TOLD,
             *(gettext_noop(f"{name}: {ceilings[votes].cells:,} places.") for votes, name in VOTES.items()),
         ],
@@ -314,7 +314,7 @@ def _ceiling_columns(votes: str, name: str) -> list[Column]:
     ]
 
 
-def standing_in_table(figures: GoldFigures) -> Table:
+def standing_in_table(metrics: GoldMetrics) -> Table:
     """Return whether each model may stand in for an annotator; no rows where the test has none to say."""
     rows: list[Cells] = [
         {
@@ -326,11 +326,11 @@ def standing_in_table(figures: GoldFigures) -> Table:
             "tested": test.published.tested,
             "passes": PASSES[votes][test.passes],
         }
-        for votes, by_model in figures.standing_in.items()
-        for model in in_order(figures.scores[OVERALL])
+        for votes, by_model in metrics.standing_in.items()
+        for model in in_order(metrics.scores[OVERALL])
         if (test := by_model[model]).advantage["value"] is not None
     ]
-    tests = [of for by_model in figures.standing_in.values() for of in by_model.values()]
+    tests = [of for by_model in metrics.standing_in.values() for of in by_model.values()]
     reasons = {of.published.reason for of in tests if of.published.reason}
     return Table(
         title=gettext_noop("May a model stand in for an annotator?"),
@@ -345,15 +345,15 @@ def standing_in_table(figures: GoldFigures) -> Table:
         ],
         rows=rows,
         mark_within="votes",
-        notes=[EPSILON_TOLD, WINNING_TOLD, *_unknown_told(figures), *sorted(reasons)],
+        notes=[EPSILON_TOLD, WINNING_TOLD, *_unknown_told(metrics), *sorted(reasons)],
     )
 
 
-def _unknown_told(figures: GoldFigures) -> list[str]:
-    return [UNKNOWN_TOLD] if UNKNOWN_VOTES in figures.standing_in else []
+def _unknown_told(metrics: GoldMetrics) -> list[str]:
+    return [UNKNOWN_TOLD] if UNKNOWN_VOTES in metrics.standing_in else []
 
 
-def annotators_table(figures: GoldFigures) -> Table:
+def annotators_table(metrics: GoldMetrics) -> Table:
     """Return each model against each annotator left out, as published."""
     columns = {
         "items": gettext_noop("Cells"),
@@ -364,15 +364,15 @@ def annotators_table(figures: GoldFigures) -> Table:
         {
             "model": model,
             "votes": STANDING_VOTES[votes],
-            "annotator": figures.annotators[row.annotator],
+            "annotator": metrics.annotators[row.annotator],
             "items": row.items,
             "advantage": row.advantage,
             "human_advantage": row.human_advantage,
             "p": row.p,
             "p_corrected": row.p_corrected,
         }
-        for votes, by_model in figures.standing_in.items()
-        for model in in_order(figures.scores[OVERALL])
+        for votes, by_model in metrics.standing_in.items()
+        for model in in_order(metrics.scores[OVERALL])
         for row in by_model[model].published.annotators
         if row.advantage is not None
     ]
@@ -388,5 +388,5 @@ def annotators_table(figures: GoldFigures) -> Table:
             Column(key="p_corrected", header=gettext_noop("p, corrected"), kind="number", digits=4),
         ],
         rows=rows,
-        notes=[EPSILON_TOLD, *_unknown_told(figures)],
+        notes=[EPSILON_TOLD, *_unknown_told(metrics)],
     )

@@ -1,4 +1,4 @@
-"""What suggestions and adjudication did to gold: the figures of a frozen version, kept until an answer changes."""
+"""What suggestions and adjudication did to gold: the metrics of a frozen version, kept until an answer changes."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from core.language import gettext_noop
 from core.statistics import method
 
 ALL_VOTES, BLIND_VOTES, UNKNOWN_VOTES = "all", "blind", "unknown"
-"""The votes that figures of people rest on: all, those that no suggestion can have touched, and these with those of
+"""The votes that metrics of people rest on: all, those that no suggestion can have touched, and these with those of
 which that is not known."""
 OVERALL = -1
-"""Stands for all dimensions, where figures are told by dimension."""
+"""Stands for all dimensions, where metrics are told by dimension."""
 
 
 @dataclass(frozen=True, slots=True)
-class GoldFigures:
+class GoldMetrics:
     """Scores of models by dimension (OVERALL among them) and kind of gold, and whether their order changes; how far
     labels moved, ceilings by ALL_VOTES and BLIND_VOTES, and whether a model may stand in for an annotator, by
     BLIND_VOTES and, where some votes are not known to be blind, by UNKNOWN_VOTES.
@@ -53,14 +53,16 @@ class GoldFigures:
         return list(self.scores[OVERALL])
 
 
-def figures_of(labelling: Labelling) -> GoldFigures:
-    """Return the figures of these models on the gold of their version, from what the version keeps: they are the same
+def gold_metrics_of(labelling: Labelling) -> GoldMetrics:
+    """Return the metrics of these models on the gold of their version, from what the version keeps: they are the same
     at any later time."""
     answers = sum(len(entrant.numbers) for entrant in labelling.entrants)
-    return kept_once("gold-kinds", labelling.digest, lambda: _figures(labelling), answers=answers, seconds=KEPT_SECONDS)
+    return kept_once(
+        "gold-kinds", labelling.digest, lambda: _gold_metrics(labelling), answers=answers, seconds=KEPT_SECONDS
+    )
 
 
-def _figures(labelling: Labelling) -> GoldFigures:
+def _gold_metrics(labelling: Labelling) -> GoldMetrics:
     material = material_of(labelling)
     cells, golds = material.cells, material.cells.by_kind()
     present = {kind: int((gold >= 0).sum()) for kind, gold in golds.items()}
@@ -68,7 +70,7 @@ def _figures(labelling: Labelling) -> GoldFigures:
     ranked = {of.name: material.predicted[of.name] for of in labelling.entrants if of.kind == "model"}
     ranked = ranked if len(ranked) > 1 else dict(material.predicted)
     parts = {at: None if at == OVERALL else at for at in (OVERALL, *range(len(cells.dimensions)))}
-    return GoldFigures(
+    return GoldMetrics(
         stories=cells.stories,
         keys=labelling.dataset.schema.keys,
         dimensions=cells.dimensions,

@@ -33,7 +33,7 @@ from benchmark.services.gold_kind_tables import (
     dimension_told,
     tables_of,
 )
-from benchmark.services.gold_kinds import ALL_VOTES, BLIND_VOTES, OVERALL, GoldFigures
+from benchmark.services.gold_kinds import ALL_VOTES, BLIND_VOTES, OVERALL, GoldMetrics
 from benchmark.views.files import files_of
 from benchmark.views.tables import page_table
 from core.views.charts import PERCENT, DotChart, Row, dot_chart
@@ -61,11 +61,11 @@ def gold_kinds(request: HttpRequest, slug: str) -> HttpResponse:
     access, chosen = _chosen(request, slug)
     context: Context = {"lacking": chosen is None}
     if chosen:
-        context |= {"chosen": chosen, "figures": chosen.figures, "waiting": chosen.waiting}
+        context |= {"chosen": chosen, "metrics": chosen.metrics, "waiting": chosen.waiting}
         names = [
-            (key, chosen.figures.dimensions[at], at == chosen.dimension) for at, key in enumerate(chosen.figures.keys)
+            (key, chosen.metrics.dimensions[at], at == chosen.dimension) for at, key in enumerate(chosen.metrics.keys)
         ]
-        context["dimensions"] = [("", dimension_told(chosen.figures, OVERALL), chosen.dimension == OVERALL), *names]
+        context["dimensions"] = [("", dimension_told(chosen.metrics, OVERALL), chosen.dimension == OVERALL), *names]
         if not context["waiting"]:
             context |= _parts(chosen)
     return render(request, "benchmark/results/gold_kinds.html", access.context | context)
@@ -75,7 +75,7 @@ def _parts(chosen: ChosenGold) -> Context:
     def address(kind: str, name: str, suffix: str) -> str:
         return f"{reverse('benchmark:gold_kinds_table', args=[chosen.slug, name, suffix])}?{chosen.query()}"
 
-    made = tables_of(chosen.figures, chosen.dimension)
+    made = tables_of(chosen.metrics, chosen.dimension)
     tables = {
         name: page_table(name, table, href=_links(chosen), files=files_of("table", name, address))
         for name, make in made.items()
@@ -87,7 +87,7 @@ def _parts(chosen: ChosenGold) -> Context:
         "ceiling": _ceiling_chart(chosen),
         "standing-in": _standing_in_chart(chosen),
     }
-    kinds = [kind for kind in chosen.figures.kinds if kind in REFERENCE]
+    kinds = [kind for kind in chosen.metrics.kinds if kind in REFERENCE]
     return {
         "tabs": [(NAMES[kind], chosen.query(kind=kind.value), kind == chosen.kind) for kind in kinds],
         "verdict": _verdict(chosen),
@@ -111,7 +111,7 @@ def _links(chosen: ChosenGold) -> Any:
             return ""
         if column.key in MOVES:
             show = {Move.TO_GOLD: OVERRULED, Move.UNDECIDED: UNDECIDED}.get(Move(column.key), MOVED)
-            return _cells_address(chosen, kind=Kind.ALL.value, show=show, dimension=_key(chosen.figures, row["at"]))
+            return _cells_address(chosen, kind=Kind.ALL.value, show=show, dimension=_key(chosen.metrics, row["at"]))
         if column.key in NAMES and "kind" not in row and "who" not in row:
             return _cells_address(chosen, kind=column.key, model=row["model"])
         return ""
@@ -123,7 +123,7 @@ def _chart(chosen: ChosenGold) -> DotChart | None:
     """Each model on the chosen kind of gold, beside what that is compared with."""
     if chosen.kind not in REFERENCE:
         return None
-    scores, other = chosen.figures.scores[chosen.dimension], REFERENCE[chosen.kind]
+    scores, other = chosen.metrics.scores[chosen.dimension], REFERENCE[chosen.kind]
     rows = [
         Row(
             label=model,
@@ -135,7 +135,7 @@ def _chart(chosen: ChosenGold) -> DotChart | None:
         )
         for model in in_order(scores)
     ]
-    title = _("Accuracy: {dimension}").format(dimension=_(dimension_told(chosen.figures, chosen.dimension)))
+    title = _("Accuracy: {dimension}").format(dimension=_(dimension_told(chosen.metrics, chosen.dimension)))
     heads = NAMES[chosen.kind], NAMES[other]
     unit = _("Right cells (%), lines are 95 % intervals over stories")
     return dot_chart(title, rows, notation=PERCENT, heads=heads, unit=unit)
@@ -144,11 +144,11 @@ def _chart(chosen: ChosenGold) -> DotChart | None:
 def _verdict(chosen: ChosenGold) -> str:
     """Say whether ranks change, and who has no part in them."""
     verdict = _order_told(chosen)
-    return f"{verdict} {_(UNRANKED_TOLD)}" if verdict and chosen.figures.unranked else verdict
+    return f"{verdict} {_(UNRANKED_TOLD)}" if verdict and chosen.metrics.unranked else verdict
 
 
 def _order_told(chosen: ChosenGold) -> str:
-    order = chosen.figures.orders[chosen.dimension].get(chosen.kind) if chosen.kind else None
+    order = chosen.metrics.orders[chosen.dimension].get(chosen.kind) if chosen.kind else None
     if order is None:
         return ""
     value, ends = order.tau["value"], order.tau["interval"]
@@ -169,38 +169,38 @@ def _order_told(chosen: ChosenGold) -> str:
 
 def _moves_chart(chosen: ChosenGold) -> DotChart | None:
     """How many labels moved from the suggestion to the majority, and how many went to an expert, by dimension."""
-    figures, drawn_moves = chosen.figures, (Move.TO_MAJORITY, Move.UNDECIDED)
-    if not any(figures.moves[OVERALL][move].cells for move in drawn_moves):
+    metrics, drawn_moves = chosen.metrics, (Move.TO_MAJORITY, Move.UNDECIDED)
+    if not any(metrics.moves[OVERALL][move].cells for move in drawn_moves):
         return None
     rows = [
         Row(
-            label=_(dimension_told(figures, at)),
-            first=dict(moves[Move.TO_MAJORITY].estimate) if figures.provenance.suggested else None,
+            label=_(dimension_told(metrics, at)),
+            first=dict(moves[Move.TO_MAJORITY].estimate) if metrics.provenance.suggested else None,
             second=dict(moves[Move.UNDECIDED].estimate),
-            href=_cells_address(chosen, kind=Kind.ALL.value, show=MOVED, dimension=_key(figures, at)),
+            href=_cells_address(chosen, kind=Kind.ALL.value, show=MOVED, dimension=_key(metrics, at)),
             n=counted(moves[Move.UNDECIDED].cells, "cell"),
         )
-        for at, moves in figures.moves.items()
+        for at, moves in metrics.moves.items()
     ]
     heads = MOVES[Move.TO_MAJORITY], MOVES[Move.UNDECIDED]
     unit = _("Labels that moved (%), lines are 95 % intervals over stories")
     return dot_chart(_("How far labels moved"), rows, notation=PERCENT, heads=heads, unit=unit, zero=True)
 
 
-def _key(figures: GoldFigures, at: int) -> str:
-    return "" if at == OVERALL else figures.keys[at]
+def _key(metrics: GoldMetrics, at: int) -> str:
+    return "" if at == OVERALL else metrics.keys[at]
 
 
 def _ceiling_chart(chosen: ChosenGold) -> DotChart | None:
     """Annotators who are left out and models in their places, by all votes and by blind ones."""
-    ceiling, blind = (chosen.figures.ceilings[votes][chosen.dimension] for votes in (ALL_VOTES, BLIND_VOTES))
+    ceiling, blind = (chosen.metrics.ceilings[votes][chosen.dimension] for votes in (ALL_VOTES, BLIND_VOTES))
     if ceiling.people["value"] is None:
         return None
     places = counted(ceiling.cells, "place")
     rows = [Row(label=_(LEFT_OUT), first=dict(ceiling.people), second=dict(blind.people), n=places)]
     rows += [
         Row(label=name, first=dict(ceiling.models[name].score), second=dict(blind.models[name].score), n=places)
-        for name in in_order(chosen.figures.scores[OVERALL])
+        for name in in_order(chosen.metrics.scores[OVERALL])
     ]
     unit = _("Right by the votes of others (%), lines are 95 % intervals over stories")
     return dot_chart(_("The ceiling"), rows, notation=PERCENT, heads=tuple(VOTES.values()), unit=unit)
@@ -210,7 +210,7 @@ def _standing_in_chart(chosen: ChosenGold) -> DotChart | None:
     """How often each model is at least as near to the other annotators as the one in whose place it stands: by blind
     votes, or, without any, by those that may be."""
     votes, by_model = next(
-        ((votes, of) for votes, of in chosen.figures.standing_in.items() if any(map(_tested, of.values()))), ("", {})
+        ((votes, of) for votes, of in chosen.metrics.standing_in.items() if any(map(_tested, of.values()))), ("", {})
     )
     rows = [
         Row(
@@ -218,7 +218,7 @@ def _standing_in_chart(chosen: ChosenGold) -> DotChart | None:
             first=dict(by_model[model].advantage),
             n=counted(by_model[model].advantage["n"], "place"),
         )
-        for model in in_order(chosen.figures.scores[OVERALL])
+        for model in in_order(chosen.metrics.scores[OVERALL])
         if model in by_model and _tested(by_model[model])
     ]
     if not rows:
@@ -240,7 +240,7 @@ def gold_kinds_table(request: HttpRequest, slug: str, table: str, data: str) -> 
         return redirect("benchmark:gold_kinds", slug)
     if chosen.waiting:
         raise PermissionDenied(chosen.waiting)
-    named = table_named(tables_of(chosen.figures, chosen.dimension), table)
+    named = table_named(tables_of(chosen.metrics, chosen.dimension), table)
     if data not in TABLE_TYPES:
         raise Http404(_("There is no such format of tables."))
     content = table_file(named, data, f"gold-{table}")
@@ -256,7 +256,7 @@ def gold_kinds_cells(request: HttpRequest, slug: str) -> HttpResponse:
     if chosen is None:
         return redirect("benchmark:gold_kinds", slug)
     model = request.GET.get("model", "")
-    model = model if model in chosen.figures.models else ""
+    model = model if model in chosen.metrics.models else ""
     show = request.GET.get("show", "")
     show = show if show in WHICH else next(iter(WHICH))
     closed = closed_to(access, dataset=chosen.dataset)
@@ -271,11 +271,11 @@ def gold_kinds_cells(request: HttpRequest, slug: str) -> HttpResponse:
     page = Paginator(cell_rows, PAGE).get_page(request.GET.get("page"))
     context = {
         "chosen": chosen,
-        "key": "" if chosen.dimension == OVERALL else chosen.figures.keys[chosen.dimension],
+        "key": "" if chosen.dimension == OVERALL else chosen.metrics.keys[chosen.dimension],
         "kind": NAMES[chosen.kind or Kind.ALL],
-        "dimension": dimension_told(chosen.figures, chosen.dimension),
+        "dimension": dimension_told(chosen.metrics, chosen.dimension),
         "model": model,
-        "models": chosen.figures.models,
+        "models": chosen.metrics.models,
         "which": [(key, title, key == show) for key, title in WHICH.items()],
         "page": page,
         "rows": cell_rows.opened(page),

@@ -21,7 +21,7 @@ from benchmark.domain.gold_kinds.moves import Move
 from benchmark.models import Audience, DatasetSample
 from benchmark.services.datasets import freeze
 from benchmark.services.gold_kind_cells import labelled_versions, labelling_of
-from benchmark.services.gold_kinds import ALL_VOTES, BLIND_VOTES, OVERALL, UNKNOWN_VOTES, figures_of
+from benchmark.services.gold_kinds import ALL_VOTES, BLIND_VOTES, OVERALL, UNKNOWN_VOTES, gold_metrics_of
 from tests.benchmark.results_world import HOSTILE, results_world
 from tests.benchmark.settled import LABELS, baselines, settle, started, work_off
 
@@ -63,7 +63,7 @@ def test_a_version_freezes_what_annotators_saw_and_figures_stay(cast, row, djang
     assert kept["unknown"] == {}
     run = work_off(started(cast, dataset, [baselines()["majority"]]))
     assert labelled_versions(cast.project) == [dataset]
-    before = figures_of(labelling_of(dataset))
+    before = gold_metrics_of(labelling_of(dataset))
     assert before.provenance.suggested == 1 and before.provenance.lacking == 0
     assert before.kinds[Kind.ALL] == 14
     assert before.kinds[Kind.BLIND] == 13  # one blind vote alone settles nothing
@@ -82,7 +82,7 @@ def test_a_version_freezes_what_annotators_saw_and_figures_stay(cast, row, djang
     Vote.objects.filter(proposition=row).update(arm="shown", suggested="x", label="Neutral")
     Suggestion.objects.all().delete()
     cache.clear()
-    assert figures_of(labelling_of(dataset)) == before
+    assert gold_metrics_of(labelling_of(dataset)) == before
     assert freeze(by=cast.alice, project=cast.project)[0].digest != dataset.digest
     assert run.dataset == dataset
 
@@ -94,17 +94,17 @@ def world(tmp_path):
 
 def test_scores_on_all_gold_are_those_of_the_leaderboard(world):
     labelling = labelling_of(world.dataset)
-    figures = figures_of(labelling)
+    metrics = gold_metrics_of(labelling)
     assert {entrant.name for entrant in labelling.entrants} >= {"majority", "random", HOSTILE}
     for entrant in labelling.entrants:
-        overall, score = entrant.metrics["repaired"]["overall"], figures.scores[OVERALL][entrant.name][Kind.ALL]
+        overall, score = entrant.metrics["repaired"]["overall"], metrics.scores[OVERALL][entrant.name][Kind.ALL]
         assert score.estimate["value"] == pytest.approx(overall["overall_accuracy"])
         assert score.bounds in (None, tuple(overall["bounds"]["overall_accuracy"]))
         if overall["stories"]:
             assert score.estimate["interval"] == pytest.approx(overall["interval"]["overall_accuracy"])
-            by_dimension = figures.scores[AT][entrant.name][Kind.ALL].estimate["value"]
+            by_dimension = metrics.scores[AT][entrant.name][Kind.ALL].estimate["value"]
             assert by_dimension == pytest.approx(overall["acc_context"])
-    assert figures.scores[OVERALL][HOSTILE][Kind.ALL].estimate["value"] is None
+    assert metrics.scores[OVERALL][HOSTILE][Kind.ALL].estimate["value"] is None
 
 
 def test_pages_files_command_and_api_say_the_same(world, client):
@@ -112,15 +112,15 @@ def test_pages_files_command_and_api_say_the_same(world, client):
     page = client.get(f"{world.base}/results/gold/").content.decode()
     assert "No votes are kept with this version" in page
     assert "Kendall" in page and "&lt;script&gt;" in page and "<script>alert" not in page
-    figures = figures_of(labelling_of(world.dataset))
-    value = figures.scores[OVERALL]["majority"][Kind.IMPORTED].estimate["value"]
+    metrics = gold_metrics_of(labelling_of(world.dataset))
+    value = metrics.scores[OVERALL]["majority"][Kind.IMPORTED].estimate["value"]
     table = client.get(f"{world.base}/results/gold/tables/by-kind.csv").content.decode()
     [row] = [one for one in csv.DictReader(io.StringIO(table)) if one["Model"] == "majority"]
     assert float(row["Labels of the record (%)"]) == pytest.approx(100 * value)
     assert b"tab:gold-by-dimension" in client.get(f"{world.base}/results/gold/tables/by-dimension.tex").content
     slug = world.dataset.project.slug
     api = client.get(reverse("api:gold_kinds", args=[slug])).json()
-    assert api["cells"]["imported"] == figures.kinds[Kind.IMPORTED]
+    assert api["cells"]["imported"] == metrics.kinds[Kind.IMPORTED]
     told = client.get(reverse("api:gold_kinds_table", args=[slug, "by-kind"])).json()
     assert {one["model"]: one["imported"] for one in told["rows"]}["majority"] == pytest.approx(value)
     out = io.StringIO()
@@ -150,7 +150,7 @@ def test_a_version_from_before_says_what_it_lacks(world, client):
     sample.save(update_fields=["votes"])
     client.force_login(world.alice)
     page = client.get(f"{world.base}/results/gold/")
-    assert page.context["figures"].provenance.lacking == 1
+    assert page.context["metrics"].provenance.lacking == 1
     assert "1 story was frozen before it was kept" in page.content.decode()
 
 
@@ -173,11 +173,11 @@ def test_imported_votes_are_not_counted_as_blind(cast, make_story, client):
     blind = [[("Deceptive" if (at, key) == (0, "context") else "") for key in KEYS] for at in range(len(rows))]
     assert kept["blind"] == {"bob": blind} and set(kept["unknown"]) == set(PEOPLE)
     work_off(started(cast, dataset, [baselines()["majority"]]))
-    figures = figures_of(labelling_of(dataset))
-    assert (figures.provenance.unknown, figures.provenance.imported) == (41, 1)
-    assert Kind.BLIND not in figures.kinds and figures.kinds[Kind.UNKNOWN] == 14
-    assert figures.standing_in[BLIND_VOTES]["majority"].advantage["value"] is None
-    assert figures.standing_in[UNKNOWN_VOTES]["majority"].published.tested == 3
+    metrics = gold_metrics_of(labelling_of(dataset))
+    assert (metrics.provenance.unknown, metrics.provenance.imported) == (41, 1)
+    assert Kind.BLIND not in metrics.kinds and metrics.kinds[Kind.UNKNOWN] == 14
+    assert metrics.standing_in[BLIND_VOTES]["majority"].advantage["value"] is None
+    assert metrics.standing_in[UNKNOWN_VOTES]["majority"].published.tested == 3
     client.force_login(cast.alice)
     page = " ".join(client.get(f"/p/{cast.project.slug}/results/gold/").content.decode().split())
     assert "Votes of 1 story were imported, 41 in all" in page and "all votes are blind" not in page
@@ -188,7 +188,7 @@ def test_a_version_that_does_not_tell_imported_votes_apart_has_no_blind_ones(wor
     sample.votes = {"bob": [[belief["labels"][key] for key in KEYS] for belief in sample.beliefs]}
     sample.gold |= {"provenance": {"suggested": [], "blind": sample.votes, "imported": True}}
     sample.save(update_fields=["votes", "gold"])
-    kept = figures_of(labelling_of(world.dataset)).provenance
+    kept = gold_metrics_of(labelling_of(world.dataset)).provenance
     assert (kept.unknown, kept.imported) == (7 * len(sample.beliefs), 1)
 
 

@@ -25,7 +25,7 @@ from benchmark.services.anchor_charts import DRIFT, read_watch
 from benchmark.services.calibrating import calibrated
 from benchmark.services.calibrating import report_of as report_of_judge
 from benchmark.services.gold_kind_cells import labelling_of
-from benchmark.services.gold_kinds import OVERALL, figures_of
+from benchmark.services.gold_kinds import OVERALL, gold_metrics_of
 from benchmark.services.reports import report_of
 from judge.models import Alignment, AlignmentStudy
 from judge.services.alignment_report import progress_of
@@ -119,9 +119,9 @@ def _a_watch_notices_one_drop(client) -> None:
 
 
 def _gold_is_doubted_and_some_was_labelled_beside_suggestions(client) -> None:
-    figures = figures_of(labelling_of(Dataset.objects.get()))
-    assert figures.provenance.suggested > 500 and figures.moves[OVERALL][Move.TO_MAJORITY].changed > 20
-    assert figures.kinds[Kind.BLIND] > 30 and figures.kinds[Kind.UNKNOWN] > figures.kinds[Kind.BLIND]
+    metrics = gold_metrics_of(labelling_of(Dataset.objects.get()))
+    assert metrics.provenance.suggested > 500 and metrics.moves[OVERALL][Move.TO_MAJORITY].changed > 20
+    assert metrics.kinds[Kind.BLIND] > 30 and metrics.kinds[Kind.UNKNOWN] > metrics.kinds[Kind.BLIND]
     client.force_login(User.objects.get(username="esi"))  # an expert is who looks at it again
     page = client.get(f"/p/{SLUG}/results/gold/doubtful/")
     assert 5 < len(page.context["chosen"].gold.waiting) < 40

@@ -6,7 +6,7 @@ from annotation.management.json_command import JsonCommand
 from benchmark.management.commands._files import content_of, written
 from benchmark.management.commands._labelled import labelling_named
 from benchmark.services.gold_kind_tables import MOVES, NAMES, VOTES, tables_of
-from benchmark.services.gold_kinds import OVERALL, GoldFigures, figures_of
+from benchmark.services.gold_kinds import OVERALL, GoldMetrics, gold_metrics_of
 from core.plain import Json
 
 TABLES = ("by-kind", "ranks", "swaps", "ceiling", "moves", "standing-in", "annotators", "by-dimension")
@@ -28,12 +28,12 @@ class Command(JsonCommand):
     def work(self, **options) -> dict:
         if options["name"] and not options["output"]:
             raise ValueError("--name says what to write: say where, too, with --output PATH.")
-        figures = figures_of(labelling_named(options["project"], options["dataset"]))
-        tables = tables_of(figures, _dimension(figures, options["dimension"]))
-        kept = figures.provenance
+        metrics = gold_metrics_of(labelling_named(options["project"], options["dataset"]))
+        tables = tables_of(metrics, _dimension(metrics, options["dimension"]))
+        kept = metrics.provenance
         result: Json = {
-            "stories": len(figures.stories),
-            "cells": {kind.value: count for kind, count in figures.kinds.items()},
+            "stories": len(metrics.stories),
+            "cells": {kind.value: count for kind, count in metrics.kinds.items()},
             "stories_frozen_before": kept.lacking,
             "stories_with_imported_votes": kept.imported,
             "votes_not_known_to_be_blind": kept.unknown,
@@ -71,12 +71,12 @@ class Command(JsonCommand):
             self.stdout.write(f"path: {result['path']}")
 
 
-def _dimension(figures: GoldFigures, key: str | None) -> int:
+def _dimension(metrics: GoldMetrics, key: str | None) -> int:
     if key is None:
         return OVERALL
-    if key not in figures.keys:
-        raise ValueError(f"--dimension {key}: there is none of that name; there are: {', '.join(figures.keys)}.")
-    return figures.keys.index(key)
+    if key not in metrics.keys:
+        raise ValueError(f"--dimension {key}: there is none of that name; there are: {', '.join(metrics.keys)}.")
+    return metrics.keys.index(key)
 
 
 def _percent(value: Any) -> str:
