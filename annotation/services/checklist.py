@@ -26,7 +26,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step: `figure` says how far it is in numbers, `page` is the address name where it is done, by `role` or a
+    """One step: `progress` says how far it is in numbers, `page` is the address name where it is done, by `role` or a
     higher one, and `action` what its button says.
 
     An `optional` step is never the next one. One `without_stories` makes sense in a project that has none.
@@ -35,7 +35,7 @@ class Step:
     key: str
     name: str
     state: State
-    figure: str
+    progress: str
     page: str
     action: str
     role: Role = Role.ADMIN
@@ -44,8 +44,8 @@ class Step:
 
     @property
     def told(self) -> str:
-        """The figure, or that the step is not begun."""
-        return self.figure or gettext("not begun")
+        """The progress, or that the step is not begun."""
+        return self.progress or gettext("not begun")
 
 
 _WRITERS = (Role.EXPERT, Role.ADMIN)
@@ -102,11 +102,11 @@ def state_of(done: int, needed: int) -> State:
 
 def _import(project: Project, totals: Totals, *, optional: bool = False) -> Step:
     aside = project.stories.filter(set_aside_at__isnull=False).count()
-    figure = counted(totals.stories, "story", "stories") if totals.stories or aside else ""
-    figure += gettext(", {aside:,} set aside").format(aside=aside) if aside else ""
-    state = State.DONE if figure else State.NOT_BEGUN
+    progress = counted(totals.stories, "story", "stories") if totals.stories or aside else ""
+    progress += gettext(", {aside:,} set aside").format(aside=aside) if aside else ""
+    state = State.DONE if progress else State.NOT_BEGUN
     return Step(
-        "import", gettext("Import stories"), state, figure, "annotation:import", gettext("Import"), optional=optional
+        "import", gettext("Import stories"), state, progress, "annotation:import", gettext("Import"), optional=optional
     )
 
 
@@ -118,14 +118,14 @@ def _split(project: Project) -> Step:
     )
     parts = [f"{count:,} {name}" for name, count in counts.values_list("name", "count")]
     state = State.DONE if parts else State.NOT_BEGUN
-    figure = listed(parts[:3])
+    progress = listed(parts[:3])
     if len(parts) > 3:
-        figure = gettext("{names} and {count} more").format(names=figure, count=len(parts) - 3)
+        progress = gettext("{names} and {count} more").format(names=progress, count=len(parts) - 3)
     return Step(
         "split",
         gettext("Set stories apart"),
         state,
-        figure,
+        progress,
         "annotation:stories",
         gettext("Draw a split"),
         optional=True,
@@ -139,11 +139,12 @@ def _tables(project: Project, totals: Totals) -> Step:
     begun = bool(drafts) and totals.tables < totals.stories
     state = State.BEGUN if begun else state_of(totals.tables, totals.stories)
     fewest = totals.tables or totals.stories
-    figure = ngettext("{tables:,} of {stories} has one", "{tables:,} of {stories} have one", fewest).format(
+    progress = ngettext("{tables:,} of {stories} has one", "{tables:,} of {stories} have one", fewest).format(
         tables=totals.tables, stories=counted(totals.stories, "story", "stories")
     )
-    figure += gettext(", experts write {drafts:,}").format(drafts=drafts) if begun else ""
-    progress = figure if state != State.NOT_BEGUN else ""
+    progress += gettext(", experts write {drafts:,}").format(drafts=drafts) if begun else ""
+    if state == State.NOT_BEGUN:
+        progress = ""
     return Step(
         "tables",
         gettext("Write belief tables"),
@@ -164,18 +165,24 @@ def _people(project: Project, overlap: int, experts: int = 0) -> Step:
         Role.EXPERT: counted(counts.get(Role.EXPERT.value, 0), "expert"),
         Role.ADMIN: counted(counts.get(Role.ADMIN.value, 0), "admin"),
     }
-    figure = listed(by_role[role] for role in Role if counts.get(role.value))
+    progress = listed(by_role[role] for role in Role if counts.get(role.value))
     annotators, writers = counts.get(Role.ANNOTATOR.value, 0), sum(counts.get(role.value, 0) for role in _WRITERS)
     if annotators < overlap:
-        figure += gettext("; a story takes {annotators}").format(annotators=counted(overlap, "annotator"))
+        progress += gettext("; a story takes {annotators}").format(annotators=counted(overlap, "annotator"))
     if writers < experts:
-        figure += gettext("; a belief table takes {experts}").format(experts=counted(experts, "expert"))
+        progress += gettext("; a belief table takes {experts}").format(experts=counted(experts, "expert"))
     if alone := sum(counts.values()) < 2:
-        figure += gettext("; who works alone chooses one expert a table in the settings")
+        progress += gettext("; who works alone chooses one expert a table in the settings")
     enough = annotators >= overlap and writers >= experts
     state = State.NOT_BEGUN if alone else State.DONE if enough else State.BEGUN
     return Step(
-        "people", gettext("Invite people"), state, figure, "annotation:people", gettext("Invite"), optional=not overlap
+        "people",
+        gettext("Invite people"),
+        state,
+        progress,
+        "annotation:people",
+        gettext("Invite"),
+        optional=not overlap,
     )
 
 
@@ -185,7 +192,7 @@ def _assign(project: Project, totals: Totals, labelled: bool) -> Step:
     counts = list(rows.values("story").annotate(count=Count("id")).values_list("count", flat=True))
     full = sum(count >= project.overlap for count in counts)
     state = State.BEGUN if counts and full < totals.tables else state_of(full, totals.tables)
-    figure = (
+    progress = (
         gettext("{full:,} of {tables} with all annotators").format(full=full, tables=counted(totals.tables, "table"))
         if counts
         else ""
@@ -194,7 +201,7 @@ def _assign(project: Project, totals: Totals, labelled: bool) -> Step:
         "assign",
         gettext("Assign stories"),
         state,
-        figure,
+        progress,
         "annotation:assignments",
         gettext("Assign"),
         optional=labelled,
@@ -203,26 +210,26 @@ def _assign(project: Project, totals: Totals, labelled: bool) -> Step:
 
 def _label(annotators: Sequence[AnnotatorTotals], labelled: bool) -> Step:
     cells, cast = sum(row["cells"] for row in annotators), sum(row["cast"] for row in annotators)
-    figure = (
+    progress = (
         gettext("{cast:,} of {cells} labelled").format(cast=cast, cells=counted(cells, "assigned cell")) if cast else ""
     )
     place = ("annotation:assignments", gettext("See who is behind"))
-    return Step("label", pgettext("to do", "Label"), state_of(cast, cells), figure, *place, optional=labelled)
+    return Step("label", pgettext("to do", "Label"), state_of(cast, cells), progress, *place, optional=labelled)
 
 
 def _adjudicate(totals: Totals) -> Step:
     state = State.DONE if totals.settled == totals.cells and totals.cells else State.NOT_BEGUN
     if totals.to_decide:
         state = State.BEGUN
-    figure = (
+    progress = (
         gettext("{settled:,} of {cells} settled").format(settled=totals.settled, cells=counted(totals.cells, "cell"))
         if totals.settled
         else ""
     )
     if totals.to_decide:
-        figure = gettext("{cells} to decide").format(cells=counted(totals.to_decide, "cell")) + (
-            f"; {figure}" if figure else ""
+        progress = gettext("{cells} to decide").format(cells=counted(totals.to_decide, "cell")) + (
+            f"; {progress}" if progress else ""
         )
     nothing_open = totals.unlabelled == 0 and not totals.to_decide
     place = ("annotation:adjudication", gettext("Adjudicate"))
-    return Step("adjudicate", gettext("Adjudicate"), state, figure, *place, Role.EXPERT, optional=nothing_open)
+    return Step("adjudicate", gettext("Adjudicate"), state, progress, *place, Role.EXPERT, optional=nothing_open)

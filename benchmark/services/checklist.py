@@ -45,30 +45,30 @@ def _sets(count: int) -> list[Step]:
 
 def _freeze(versions: list[int], totals: Totals) -> Step:
     state = State.DONE if versions else State.NOT_BEGUN
-    figure = ""
+    progress = ""
     if versions:
         counted_versions = counted(len(versions), "version")
-        figure = gettext("{versions}, the newest {newest}").format(versions=counted_versions, newest=versions[-1])
-    return Step("freeze", gettext("Freeze the gold"), state, figure, "benchmark:datasets", gettext("Freeze"))
+        progress = gettext("{versions}, the newest {newest}").format(versions=counted_versions, newest=versions[-1])
+    return Step("freeze", gettext("Freeze the gold"), state, progress, "benchmark:datasets", gettext("Freeze"))
 
 
 def _run(runs: int) -> Step:
     state = State.DONE if runs else State.NOT_BEGUN
-    figure = counted(runs, "run") if runs else ""
-    return Step("run", gettext("Run models"), state, figure, "benchmark:runs", gettext("Runs"), without_stories=True)
+    progress = counted(runs, "run") if runs else ""
+    return Step("run", gettext("Run models"), state, progress, "benchmark:runs", gettext("Runs"), without_stories=True)
 
 
 def _align(project: Project) -> list[Step]:
     tables, settled = open_tables_of(project)
     if not tables:
         return []
-    figure = gettext("{settled:,} of {tables} settled").format(settled=settled, tables=counted(tables, "table"))
+    progress = gettext("{settled:,} of {tables} settled").format(settled=settled, tables=counted(tables, "table"))
     state = State.DONE if settled == tables else State.BEGUN
     step = Step(
         "align",
         gettext("Align models' tables"),
         state,
-        figure,
+        progress,
         "judge:studies",
         gettext("Align"),
         Role.ANNOTATOR,
@@ -82,12 +82,12 @@ def _calibrate(project: Project) -> list[Step]:
     if not count:
         return []
     studies = counted(count, "study", "studies")
-    figure = (
+    progress = (
         gettext("a judge chosen by {chosen} of {studies}").format(chosen=chosen, studies=studies)
         if chosen
         else gettext("{studies} settled").format(studies=studies)
     )
-    parts = (gettext("Calibrate the judge"), state_of(chosen, count), figure, "judge:studies")
+    parts = (gettext("Calibrate the judge"), state_of(chosen, count), progress, "judge:studies")
     return [Step("calibrate", *parts, gettext("Calibrate"))]
 
 
@@ -100,10 +100,10 @@ def _watch(project: Project) -> list[Step]:
     late = now - LATE
     looks = sum(bool(concerns) or (due is not None and due < late) for concerns, due in watches)
     all_told = counted(len(watches), "watch", "watches")
-    figure = all_told
+    progress = all_told
     if looks:
         sentence = ngettext("{looks} of {watches} needs a look", "{looks} of {watches} need a look", looks)
-        figure = sentence.format(looks=looks, watches=all_told)
+        progress = sentence.format(looks=looks, watches=all_told)
     state = State.BEGUN if looks else State.DONE
-    parts = (gettext("Watch judges and models"), state, figure, "benchmark:watches", gettext("Watches"))
+    parts = (gettext("Watch judges and models"), state, progress, "benchmark:watches", gettext("Watches"))
     return [Step("watch", *parts, optional=True, without_stories=True)]
