@@ -1,4 +1,4 @@
-"""The cells of a sweep: each model at each level, with its figures and its place among all of them."""
+"""The cells of a sweep: each model at each level, with its metrics and its place among all of them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def swept_by(runs: Sequence[Run]) -> tuple[Suite, Setting]:
 
 
 def cells_of(runs: Sequence[Run], group: MetricGroup) -> list[EntrantResults]:
-    """Return each model of each run with its figures and its ranking among all of them."""
+    """Return each model of each run with its metrics and its ranking among all of them."""
     entrants = [entrant for entrant in entrants_of(runs, reports_of(runs), group.key) if entrant.kind != "person"]
     answered = [entrant for entrant in entrants if entrant.metrics.get("repaired")]
     labelled, _ = label(named(answered))
@@ -65,11 +65,11 @@ def cell_name(cell: EntrantResults) -> str:
     return cell.spec.get("name") or cell.name
 
 
-def figures_of(cell: EntrantResults) -> Mapping[str, Any]:
-    """Return the figures of a cell over all its samples, by the repaired parse."""
+def metrics_of(cell: EntrantResults) -> Mapping[str, Any]:
+    """Return the metrics of a cell over all its samples, by the repaired parse."""
     return (cell.parses["repaired"] or {}).get("overall") or {}
 
 
-def figure_part(figures: Mapping[str, Any], name: str, share: str) -> Any:
-    """Return what `figures` have under `name` of a share: its interval, its bounds, or the reason for none."""
-    return (figures.get(name) or {}).get(share)
+def metric_part(metrics: Mapping[str, Any], name: str, share: str) -> Any:
+    """Return what `metrics` have under `name` of a share: its interval, its bounds, or the reason for none."""
+    return (metrics.get(name) or {}).get(share)

@@ -15,7 +15,7 @@ from annotation.services import audit
 from benchmark.domain.inference import Pair, differs
 from benchmark.models import Run, SweepPick
 from benchmark.services.runs import LAUNCH
-from benchmark.services.sweep_cells import best_of, cell_name, cells_of, figures_of, pair_of, pairs_of, swept_by
+from benchmark.services.sweep_cells import best_of, cell_name, cells_of, metrics_of, pair_of, pairs_of, swept_by
 from benchmark.services.sweeps import level_of
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.registry import units_of_group
@@ -188,7 +188,7 @@ def _candidates(runs: Sequence[Run], group: MetricGroup, cells: Sequence[Entrant
     _suite, setting = swept_by(runs)
     levels = {run.uid: level_of(run, setting.name) for run in runs}
     candidates = [
-        Candidate(cell.key, cell_name(cell), levels[cell.run], figures_of(cell).get(group.score), cell)
+        Candidate(cell.key, cell_name(cell), levels[cell.run], metrics_of(cell).get(group.score), cell)
         for cell in cells
     ]  # fmt: skip
     return sorted(candidates, key=lambda candidate: (candidate.model, candidate.level))

@@ -10,12 +10,12 @@ from benchmark.services.sweeps import level_name
 from core.language import gettext_noop
 
 WAITS = "waits"
-"""The key of a row of a judge that has no figure at some level yet."""
+"""The key of a row of a judge that has no estimate at some level yet."""
 
 
 @dataclass(frozen=True, slots=True)
-class SweptFigure:
-    """A figure with its interval or the reason for none, and where it can be.
+class SweptEstimate:
+    """An estimate with its interval or the reason for none, and where it can be.
 
     `alike` says that it is not shown to differ from the best one of its block, None that the two cannot be compared.
     """
@@ -37,24 +37,26 @@ class SweptFigure:
 
 @dataclass(frozen=True, slots=True)
 class SweptRow:
-    """A row of a `block` of the table of levels; `waits` are the levels at which a judge has no figure yet, with the
+    """A row of a `block` of the table of levels; `waits` are the levels at which a judge has no estimate yet, with the
     reason in words."""
 
     block: str
     name: str
     group: str
-    figures: Mapping[int, SweptFigure]
+    estimates: Mapping[int, SweptEstimate]
     waits: Sequence[int] = ()
     why_waits: str = ""
 
     @property
     def values(self) -> dict[int, float]:
-        """The figures that there are, by level."""
-        return {level: figure.value for level, figure in sorted(self.figures.items()) if figure.value is not None}
+        """The estimates that there are, by level."""
+        return {
+            level: estimate.value for level, estimate in sorted(self.estimates.items()) if estimate.value is not None
+        }
 
     @property
     def best(self) -> str:
-        """The levels whose figure no other exceeds."""
+        """The levels whose estimate no other exceeds."""
         values = self.values
         return ", ".join(level_name(level) for level in values if values[level] == max(values.values()))
 
@@ -67,11 +69,11 @@ class SweptRow:
         )
 
     def _named(self, alike: bool | None) -> str:
-        return ", ".join(level_name(level) for level in sorted(self.figures) if self.figures[level].alike is alike)
+        return ", ".join(level_name(level) for level in sorted(self.estimates) if self.estimates[level].alike is alike)
 
     def cells(self) -> Cells:
         """{block, model, group, lLEVEL…, best, alike[, waits]}."""
-        by_level = [figure.cells(f"l{level}") for level, figure in self.figures.items()]
+        by_level = [estimate.cells(f"l{level}") for level, estimate in self.estimates.items()]
         return {
             "block": self.block,
             "model": self.name,

@@ -20,14 +20,14 @@ from benchmark.services.sweep_cells import (
     best_of,
     cell_name,
     cells_of,
-    figure_part,
-    figures_of,
+    metric_part,
+    metrics_of,
     pair_of,
     pairs_of,
     swept_by,
 )
 from benchmark.services.sweep_choices import Choosing, choosings_of
-from benchmark.services.sweep_rows import SweptFigure, SweptRow
+from benchmark.services.sweep_rows import SweptEstimate, SweptRow
 from benchmark.services.sweeps import NO_LEVEL, judges_of_launch, level_name, level_of
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.settings import Setting
@@ -54,7 +54,7 @@ def levels_table(runs: Sequence[Run], reader: User) -> Table:
     suite, setting = swept_by(runs)
     judges = _rows_of_judges(runs, reader)
     rows = [row for group in suite.groups for row in (*_block(runs, group, setting), *(judges if group.judged else ()))]
-    asked = {level_of(run, setting.name) for run in runs}.union(*((*row.figures, *row.waits) for row in rows))
+    asked = {level_of(run, setting.name) for run in runs}.union(*((*row.estimates, *row.waits) for row in rows))
     levels = [value for value in (*(value for value, _ in setting.choices), NO_LEVEL) if value in asked]
     columns = [
         Column(
@@ -116,7 +116,7 @@ def _rows_of_judges(runs: Sequence[Run], reader: User) -> list[SweptRow]:
 def _waiting(row: SweptRow, levels: Sequence[int], aligns: bool) -> SweptRow:
     """Return the row of a judge that was launched at some levels with those at which it was not calibrated; `aligns`
     says that this waits for the reader."""
-    waits = [level for level in levels if level not in row.figures]
+    waits = [level for level in levels if level not in row.estimates]
     if not waits:
         return row
     at = ", ".join(map(level_name, waits))
@@ -133,13 +133,13 @@ def _judges(runs: Sequence[Run], reader: User) -> list[SweptRow]:
 
 
 def _judge(name: str, levels: Mapping[int, tuple[Agreement, bool | None]]) -> SweptRow:
-    figures = {level: _agreement(agreement.by_story, alike) for level, (agreement, alike) in levels.items()}
-    return SweptRow(JUDGES, name, "judges", figures)
+    estimates = {level: _agreement(agreement.by_story, alike) for level, (agreement, alike) in levels.items()}
+    return SweptRow(JUDGES, name, "judges", estimates)
 
 
-def _agreement(figure: BoundedEstimate, alike: bool | None) -> SweptFigure:
-    interval, bounds = (list(ends) if ends else None for ends in (figure.interval, figure.bounds))
-    return SweptFigure(figure.value, interval, figure.reason or None, bounds, alike)
+def _agreement(estimate: BoundedEstimate, alike: bool | None) -> SweptEstimate:
+    interval, bounds = (list(ends) if ends else None for ends in (estimate.interval, estimate.bounds))
+    return SweptEstimate(estimate.value, interval, estimate.reason or None, bounds, alike)
 
 
 def _block(runs: Sequence[Run], group: MetricGroup, setting: Setting) -> list[SweptRow]:
@@ -148,17 +148,17 @@ def _block(runs: Sequence[Run], group: MetricGroup, setting: Setting) -> list[Sw
     cells = cells_of(runs, group)
     pairs = pairs_of(runs, group, cells)
     best, title = best_of(cells), f"{group.title} ({group.headers[group.score]})"
-    by_model: dict[str, dict[int, SweptFigure]] = {}
+    by_model: dict[str, dict[int, SweptEstimate]] = {}
     for cell in cells:
         alike = _alike(cell, best, pairs) if best else False
         by_model.setdefault(cell_name(cell), {})[levels[cell.run]] = replace(_score(cell, group), alike=alike)
-    return [SweptRow(title, name, group.key, figures) for name, figures in by_model.items()]
+    return [SweptRow(title, name, group.key, estimates) for name, estimates in by_model.items()]
 
 
-def _score(cell: EntrantResults, group: MetricGroup) -> SweptFigure:
-    figures = figures_of(cell)
-    interval, reason, bounds = (figure_part(figures, name, group.score) for name in ("interval", "reasons", "bounds"))
-    return SweptFigure(figures.get(group.score), interval, reason, bounds)
+def _score(cell: EntrantResults, group: MetricGroup) -> SweptEstimate:
+    metrics = metrics_of(cell)
+    interval, reason, bounds = (metric_part(metrics, name, group.score) for name in ("interval", "reasons", "bounds"))
+    return SweptEstimate(metrics.get(group.score), interval, reason, bounds)
 
 
 def _alike(cell: EntrantResults, best: EntrantResults, pairs: Sequence[Pair]) -> bool | None:
