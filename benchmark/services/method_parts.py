@@ -14,7 +14,7 @@ from benchmark.services.method_rows import Asked, Chosen, MethodTable, rows_of_m
 from benchmark.services.paired_sides import adjusted
 from benchmark.services.results import each_entered, samples_of
 from benchmark.suites.asked import Parse
-from benchmark.suites.by_part import CATEGORY, PartFigure, Parts, Told
+from benchmark.suites.by_part import CATEGORY, PartMetric, Parts, Told
 from benchmark.suites.registry import group_named, group_suite, suite_named
 from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import PARSES
@@ -27,7 +27,7 @@ Models = Sequence[tuple[EntrantResults, int]]
 @dataclass(frozen=True, slots=True)
 class _ByPart:
     """What is needed of the answers to a metric group for its parts: by facet the numbers of the samples of each, by a
-    figure what each entrant's answers say, by parse and entrant id."""
+    metric what each entrant's answers say, by parse and entrant id."""
 
     parts: Parts
     numbers: Mapping[str, frozenset[int]] = field(default_factory=dict)
@@ -38,16 +38,16 @@ def rows_by_part(
     group: str, dataset: Dataset, tables: Sequence[MethodTable], models: Models
 ) -> dict[str, list[MethodRow]]:
     """Return the rows of each part by parse, models in their order in each part; none of a parse in which nobody has a
-    figure, and of a metric group without parts. `tables` are those of the group. Raises SuiteFailed."""
+    score, and of a metric group without parts. `tables` are those of the group. Raises SuiteFailed."""
     parts = next(described.parts for described in suite_named(group_suite(group)).groups if described.key == group)
     if parts is None:
         return {}
     by_part = (
-        _ByPart(parts, answers=_answers_told(parts.figure, tables[0].chosen))
-        if parts.figure
+        _ByPart(parts, answers=_answers_told(parts.metric, tables[0].chosen))
+        if parts.metric
         else _ByPart(parts, _numbers(parts, group_named(group).facet_values, dataset))
     )
-    rows = {table.parse: [*(_by_figure if parts.figure else _by_facet)(by_part, table, models)] for table in tables}
+    rows = {table.parse: [*(_by_metric if parts.metric else _by_facet)(by_part, table, models)] for table in tables}
     return {parse: adjusted(of) for parse, of in rows.items() if any(row.score for row in of)}
 
 
@@ -62,13 +62,13 @@ def _numbers(parts: Parts, names: Mapping[str, str], dataset: Dataset) -> dict[s
     return {names.get(value, value): frozenset(of) for value, of in numbers.items()}
 
 
-def _answers_told(figure: PartFigure, chosen: Chosen) -> dict[tuple[Parse, int], Told]:
+def _answers_told(metric: PartMetric, chosen: Chosen) -> dict[tuple[Parse, int], Told]:
     asked: dict[int, list[Asked]] = {}
     for choice in chosen.values():
         if not isinstance(choice, str):
             asked.setdefault(choice.run.pk, []).append(choice)
     return {
-        (parse, entrant): figure.answers(entered, parse)
+        (parse, entrant): metric.answers(entered, parse)
         for of_run in asked.values()
         for entrant, entered in each_entered(
             of_run[0].run, samples_of(of_run[0].run), {choice.entrant for choice in of_run}
@@ -85,34 +85,34 @@ def _by_facet(by_part: _ByPart, table: MethodTable, models: Models) -> Iterator[
             yield from (replace(row, part=part) for row in rows_of_model(of_part, entrant, endpoint))
 
 
-def _by_figure(by_part: _ByPart, table: MethodTable, models: Models) -> Iterator[MethodRow]:
+def _by_metric(by_part: _ByPart, table: MethodTable, models: Models) -> Iterator[MethodRow]:
     names = dict.fromkeys(
         part for (parse, _), answers in by_part.answers.items() if parse == table.parse for part in answers
     )
     for part in names:
         for entrant, endpoint in models:
-            scored = partial(_with_figure, by_part, table, part, endpoint)
+            scored = partial(_with_metric, by_part, table, part, endpoint)
             yield from (replace(row, part=part) for row in rows_of_model(table, entrant, endpoint, scored))
 
 
-def _with_figure(by_part: _ByPart, table: MethodTable, part: str, endpoint: int, row: MethodRow) -> MethodRow:
-    """The row with its figure over a part, and the difference to the plain method's over what was asked both ways."""
-    figure = by_part.parts.figure
+def _with_metric(by_part: _ByPart, table: MethodTable, part: str, endpoint: int, row: MethodRow) -> MethodRow:
+    """The row with its metric over a part, and the difference to the plain method's over what was asked both ways."""
+    metric = by_part.parts.metric
     own, beside = (_answers(by_part, table, part, endpoint, method) for method in (row.method, table.plain))
-    if figure is None or not own:
+    if metric is None or not own:
         return row
-    row = replace(row, score=_estimate(figure.estimate([answer for _, answer in own], SEED)))
+    row = replace(row, score=_estimate(metric.estimate([answer for _, answer in own], SEED)))
     both = {number for number, _ in own} & {number for number, _ in beside}
     if row.method == table.plain or not both:
         return row
     answers, others = ([answer for number, answer in side if number in both] for side in (own, beside))
-    difference = figure.difference(answers, others, SEED)
+    difference = metric.difference(answers, others, SEED)
     return replace(
         row,
         **_estimate(difference) | {"n": len(both)},
         bounds=difference.get("bounds"),
-        own=figure.estimate(answers, SEED)["value"],
-        plain=figure.estimate(others, SEED)["value"],
+        own=metric.estimate(answers, SEED)["value"],
+        plain=metric.estimate(others, SEED)["value"],
     )
 
 

@@ -44,12 +44,12 @@ def _failed(why: str) -> Table:
 
 
 def part_table(rows: Sequence[MethodRow], parts: Parts, by_method: MethodResults, group: str, parse: str) -> Table:
-    """Tabulate each model by each method, with the figure of each part of the samples and what it is better by than
+    """Tabulate each model by each method, with the score of each part of the samples and what it is better by than
     asked plainly."""
     names = list(dict.fromkeys(row.part for row in rows))
     columns = [Column(key="method", header=gettext_noop("Method"))]
     columns += [column for part in names for column in _part_columns(part, parts)]
-    title = parts.figure.title if parts.figure else group_named(group).score_title
+    title = parts.metric.title if parts.metric else group_named(group).score_title
     return Table(
         title=gettext_noop(f"{title} by method and {parts.heading.lower()}, {parse} parse"),
         columns=columns,
@@ -61,7 +61,7 @@ def part_table(rows: Sequence[MethodRow], parts: Parts, by_method: MethodResults
 
 
 def _part_columns(part: str, parts: Parts) -> list[Column]:
-    """The columns of a part; a figure that is not a mean over samples has no test."""
+    """The columns of a part; a metric that is not a mean over samples has no test."""
     share: Mapping[str, Any] = {"kind": "share", "group": part, "digits": 1}
     columns = [
         Column(
@@ -74,19 +74,19 @@ def _part_columns(part: str, parts: Parts) -> list[Column]:
         ),
     ]  # fmt: skip
     test = Column(key=f"{part} p_adjusted", header=gettext_noop("p, Holm"), kind="number", digits=4, group=part)
-    return columns if parts.figure else [*columns, test]
+    return columns if parts.metric else [*columns, test]
 
 
 def _part_notes(rows: Sequence[MethodRow], parts: Parts, by_method: MethodResults, group: str) -> list[str]:
     plain, unit = by_method.methods[by_method.plain], units_of_group(group)
     nowhere = [of[0] for of in _by_model_and_method(rows) if not any(row.score for row in of)]
     lacking = _lacking(gettext_noop("Without a score"), nowhere)
-    if parts.figure:
+    if parts.metric:
         how = gettext_noop(
             f"Difference: by the method less {plain}, over what was asked both ways, on the same resamples of {unit}; "
             f"{method(seed=SEED, unit=unit)}."
         )
-        return [parts.figure.note, how, *lacking]
+        return [parts.metric.note, how, *lacking]
     tests = sum(row.p is not None for row in rows)
     return [
         gettext_noop(
@@ -291,12 +291,12 @@ def method_pictures(by_method: MethodResults, parse: str) -> Iterator[tuple[str,
 
 def _part_picture(rows: Sequence[MethodRow], parts: Parts, group: str, parse: str) -> ShownPicture:
     """Models alone: baselines, which answer alike by every method, stand in the table."""
-    score = parts.figure.title if parts.figure else group_named(group).score_title
+    score = parts.metric.title if parts.metric else group_named(group).score_title
     part = parts.heading.lower()
     drawn = {
         "positional": [[row for row in rows if row.kind == "model"]], "score": score, "parse": parse, "part": part,
         "short": dict(parts.short), "over": units_of_group(group),
-        "note": "of the answers that could be read" if parts.figure else "missing answers at their worst",
+        "note": "of the answers that could be read" if parts.metric else "missing answers at their worst",
     }  # fmt: skip
     return ShownPicture(gettext_noop(f"{score} by method and {part}"), _plot_parts, partial(dict, drawn))
 

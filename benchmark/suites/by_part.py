@@ -19,11 +19,11 @@ CATEGORY = "category"
 
 
 @dataclass(frozen=True, slots=True)
-class PartFigure:
-    """A figure of a part that is not a mean over samples, such as macro F1.
+class PartMetric:
+    """A metric of a part that is not a mean over samples, such as macro F1.
 
     `title` is its name in words, `note` says below a table what it counts. `answers(entered, parse)` returns what a
-    model's answers say, parts in the order in which tables have them. `estimate(answers, seed)` is the figure of some
+    model's answers say, parts in the order in which tables have them. `estimate(answers, seed)` is the metric of some
     of them, `difference(answers, others, seed)` that of the same samples' answers by one method less by another, on the
     same resamples.
     """
@@ -38,7 +38,7 @@ class PartFigure:
 @dataclass(frozen=True, slots=True)
 class Parts:
     """The parts by which methods are held against each other beside the whole: by the values of `Sample.content` under
-    `facet`, or by CATEGORY, in the score of the metric group, or, where `facet` is empty, in a `figure` of their own.
+    `facet`, or by CATEGORY, in the score of the metric group, or, where `facet` is empty, in a `metric` of their own.
     `of(value)` is the part to which a value belongs, which is the value itself where there is no such function.
     `heading` is what a part is called, `values` are those that are parts, in the order in which tables have them, none
     for all, `short` names of parts for narrow columns."""
@@ -48,4 +48,4 @@ class Parts:
     values: tuple[str, ...] = ()
     short: Mapping[str, str] = field(default_factory=dict)
     of: Callable[[str], str] | None = None
-    figure: PartFigure | None = None
+    metric: PartMetric | None = None

@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from benchmark.suites.asked import Parse
-from benchmark.suites.by_part import PartEstimate, PartFigure, Parts
+from benchmark.suites.by_part import PartEstimate, PartMetric, Parts
 from benchmark.suites.contract import LEFT_OUT, Entered, Measured, Outcome, Resources, Sample
 from benchmark.suites.measuring import counted_outcomes, measured_samples, once, with_analyses
 from benchmark.suites.opentom.faithfulness import Answer, Unfaithful, unfaithful_rates
@@ -91,7 +91,7 @@ GROUP = accuracy_group(
     majority=by_majority,
     parts=Parts(
         gettext_noop("Genre"),
-        figure=PartFigure(
+        metric=PartMetric(
             gettext_noop("Macro F1"),
             gettext_noop(
                 "Macro F1 is over the labels that occur in gold or answers, of the answers that could be read; bounds, "

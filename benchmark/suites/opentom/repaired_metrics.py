@@ -29,7 +29,7 @@ class RepairedAnswer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """A figure of `n` answers from 0 to 1 with the ends of its 95 % interval, None where there is none."""
+    """A metric of `n` answers from 0 to 1 with the ends of its 95 % interval, None where there is none."""
 
     value: float | None
     low: float | None
@@ -38,8 +38,8 @@ class Ends:
 
 
 @dataclass(frozen=True, slots=True)
-class GenreFigures:
-    """Figures of the answers of a genre that were read, the numbers of all and of unread ones; `f1_mean_of_kinds` of
+class GenreMetrics:
+    """Metrics of the answers of a genre that were read, the numbers of all and of unread ones; `f1_mean_of_kinds` of
     genres with two kinds."""
 
     accuracy: Ends
@@ -49,19 +49,19 @@ class GenreFigures:
     f1_mean_of_kinds: Ends | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
 
 
-def repaired_metrics(answers: Sequence[RepairedAnswer]) -> dict[str, GenreFigures]:
-    """Return the figures by genre."""
+def repaired_metrics(answers: Sequence[RepairedAnswer]) -> dict[str, GenreMetrics]:
+    """Return the metrics by genre."""
     of_genre = {genre: [answer for answer in answers if answer.genre == genre] for genre in GENRES}
     return {genre: _of_genre(rows) for genre, rows in of_genre.items() if rows}
 
 
-def _of_genre(answers: Sequence[RepairedAnswer]) -> GenreFigures:
+def _of_genre(answers: Sequence[RepairedAnswer]) -> GenreMetrics:
     labelled = [answer.read_as for answer in answers]
     accuracy, f1 = _accuracy(labelled), _bare(macro_estimate(labelled, seed=SEED))
     unread = sum(not answer.counts for answer in labelled)
     kinds = [[answer.read_as for answer in answers if answer.kind == kind] for kind in (FULLNESS, ACCESSIBILITY)]
     mean = _bare(macro_mean(kinds, seed=SEED)) if all(kinds) else None
-    return GenreFigures(accuracy, f1, len(labelled), unread, mean)
+    return GenreMetrics(accuracy, f1, len(labelled), unread, mean)
 
 
 def _accuracy(answers: Sequence[Told]) -> Ends:
