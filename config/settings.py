@@ -132,8 +132,8 @@ def _cache(name: str, most: int) -> dict:
     }
 
 
-# Drawn figures are many and quick to make; they do not push out what takes long.
-CACHES = {"default": _cache("cache", 5_000), "figures": _cache("figures", 5_000)}
+# Plots are many and quick to make; they do not push out what takes long.
+CACHES = {"default": _cache("cache", 5_000), "plots": _cache("figures", 5_000)}
 
 # --- workers (docs/models.md)
 # ------------------------------------------------------------------------------------------

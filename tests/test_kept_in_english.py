@@ -21,7 +21,7 @@ CHINESE = {"HTTP_ACCEPT_LANGUAGE": "zh-CN"}
 HAN = re.compile("[\u4e00-\u9fff]+")
 OWN_NAME = "简体中文"
 """The name of the language, as the menu offers it in any."""
-CACHES = ("default", "figures")
+CACHES = ("default", "plots")
 
 
 def kept_texts() -> Iterator[tuple[str, str]]:

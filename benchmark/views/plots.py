@@ -93,7 +93,7 @@ def _drawn(request: HttpRequest, picture: Picture, how: Sequence[str], file: str
     key = "figure:" + hashlib.sha256(content.encode()).hexdigest()
     if request.headers.get("If-None-Match") == f'"{key}"':
         return HttpResponseNotModified()
-    drawn = caches["figures"]
+    drawn = caches["plots"]
     data = drawn.get(key)
     if data is None:
         data = picture.draw(format=suffix, theme=theme, width=width)

@@ -712,7 +712,7 @@ def drawn_once(monkeypatch) -> None:
 
     monkeypatch.setattr(Picture, "draw", once)
     # what is drawn so is kept for no other test
-    monkeypatch.setattr("benchmark.views.plots.caches", {"figures": DummyCache("", {})})
+    monkeypatch.setattr("benchmark.views.plots.caches", {"plots": DummyCache("", {})})
 
 
 @pytest.mark.dear

@@ -63,8 +63,8 @@ def browser() -> Iterator:
 def figures_are_drawn_once(nothing_of_another_test, settings) -> None:
     """What a picture shows and what drew it is all of its key, whichever test asks for it: half of what the server of
     these tests does is drawing."""
-    kept = settings.CACHES["figures"] | {"LOCATION": "figures of all pages", "OPTIONS": {"MAX_ENTRIES": 2_000}}
-    settings.CACHES = settings.CACHES | {"figures": kept}
+    kept = settings.CACHES["plots"] | {"LOCATION": "plots of all pages", "OPTIONS": {"MAX_ENTRIES": 2_000}}
+    settings.CACHES = settings.CACHES | {"plots": kept}
 
 
 @pytest.fixture(scope="package")

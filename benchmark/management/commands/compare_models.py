@@ -10,7 +10,7 @@ from benchmark.services.plot_data import comparison_picture
 from benchmark.suites.registry import nouns_of_group
 from core.plain import plain
 
-DIFFERENCES, STORIES, FIGURE = "differences", "stories", "two-models"
+DIFFERENCES, STORIES, PLOT = "differences", "stories", "two-models"
 
 
 class Command(JsonCommand):
@@ -25,7 +25,7 @@ class Command(JsonCommand):
         parser.add_argument("other", metavar="OTHER", help="the run of the other model; it may be the same run")
         add_choices(parser)
         parser.add_argument(
-            "--name", choices=[DIFFERENCES, STORIES, FIGURE], help="differences or the figure if not given"
+            "--name", choices=[DIFFERENCES, STORIES, PLOT], help="differences or the figure if not given"
         )
         parser.add_argument("--output", metavar="PATH", help="its ending says the format")
         add_width(parser)
@@ -46,11 +46,11 @@ class Command(JsonCommand):
         if not options["output"]:
             return result
         drawn = options["output"].endswith(tuple(f".{suffix}" for suffix in PICTURES))
-        name = options["name"] or (FIGURE if drawn else DIFFERENCES)
-        metrics = {FIGURE: comparison_picture(comparison)}
+        name = options["name"] or (PLOT if drawn else DIFFERENCES)
+        plots = {PLOT: comparison_picture(comparison)}
         return result | written(
             options["output"],
-            content_of(options["output"], name, tables_of(comparison), metrics, width=options["width"]),
+            content_of(options["output"], name, tables_of(comparison), plots, width=options["width"]),
         )
 
     def say(self, result: dict) -> None:

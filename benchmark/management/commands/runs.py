@@ -51,7 +51,7 @@ from workers.management.ending import failure_of
 from workers.management.named import endpoint_named
 from workers.models import Endpoint
 
-SCORES, OFFICIAL, TABLE, FIGURE = "scores", "official", "table", "figure"
+SCORES, OFFICIAL, TABLE, PLOT = "scores", "official", "table", "figure"
 LIST = "list"
 ACTIONS: dict[str, tuple[str, ...]] = {
     LIST: ("project", "archived"),
@@ -170,7 +170,7 @@ class Command(JsonCommand):
         parser.add_argument(
             "--yes", action="store_true", help="delete: do it; without it the command says what would go"
         )
-        parser.add_argument("--what", choices=[SCORES, OFFICIAL, TABLE, FIGURE], help="download: scores if not given")
+        parser.add_argument("--what", choices=[SCORES, OFFICIAL, TABLE, PLOT], help="download: scores if not given")
         parser.add_argument("--name", metavar="NAME", help="download: which table or figure")
         parser.add_argument("--model", metavar="NAME", help="download: whose official output, where there are several")
         parser.add_argument("--output", metavar="PATH", help="download: the file; its ending says the format")
@@ -354,7 +354,7 @@ def _downloaded(run: Run, options: Options) -> Downloaded:
     if not options["output"]:
         raise ValueError("Say where to write it: --output PATH.")
     what = options["what"] or SCORES
-    for name, whose in (("name", (TABLE, FIGURE)), ("model", (OFFICIAL,)), ("width", (FIGURE,))):
+    for name, whose in (("name", (TABLE, PLOT)), ("model", (OFFICIAL,)), ("width", (PLOT,))):
         if options[name] and what not in whose:
             raise ValueError(f"{flag(name)} is for {' and '.join(whose)}, not for {what}.")
     suffix = {SCORES: ".csv", OFFICIAL: ".zip"}.get(what, "")
