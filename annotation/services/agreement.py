@@ -108,11 +108,11 @@ def _cached(kind: str, project: Project, split: str | None, category: str | None
     rule = [project.rule_version, project.overlap, project.unanimity_dimensions]
     described = json.dumps([made_by(), kind, project.pk, *rule, split, category, placed, *map(str, state.values())])
     key = "agreement:" + hashlib.sha256(described.encode()).hexdigest()
-    figures = cache.get(key)
-    if figures is None:
-        figures = compute(project, split, category)
-        cache.set(key, figures, CACHE_SECONDS)
-    return figures
+    report = cache.get(key)
+    if report is None:
+        report = compute(project, split, category)
+        cache.set(key, report, CACHE_SECONDS)
+    return report
 
 
 def _scope(project: Project, split: str | None, category: str | None) -> list[int]:

@@ -75,7 +75,7 @@ class Facts:
 
 def facts_of(project: Project, *, stories: int, propositions: int) -> Facts:
     totals = Progress(project).totals()
-    figures = AnnotatorCounts.objects.filter(story__project=project, story__set_aside_at__isnull=True).aggregate(
+    counts = AnnotatorCounts.objects.filter(story__project=project, story__set_aside_at__isnull=True).aggregate(
         votes=Coalesce(Sum("cells"), 0),
         annotators=Count("annotator", distinct=True),
         first=Min("first"),
@@ -88,7 +88,7 @@ def facts_of(project: Project, *, stories: int, propositions: int) -> Facts:
         propositions=propositions,
         unsettled=totals.unlabelled,
         agreement=agreement_report(project=project),
-        **figures,
+        **counts,
     )
 
 

@@ -9,7 +9,7 @@ from annotation.models import LaneRow, Project, Proposition, Story, TableKind
 from annotation.models.story import StoryQuerySet
 
 
-def table_figures(*, project: Project, split: str | None = None, category: str | None = None) -> dict:
+def table_report(*, project: Project, split: str | None = None, category: str | None = None) -> dict:
     """Return the reconciliation overlap and the F1 between the experts, each with its interval over stories, and how
     many rows reconciliation added, removed and revised."""
     stories = _compared(Story.objects.filter(project=project).in_use().in_split(split).in_category(category))

@@ -20,7 +20,7 @@ from annotation.forms.tables import GiveForm, TablesFilter
 from annotation.models import BeliefTable, Role, Story, SuggestedRow, User, table_queue
 from annotation.services.drafts import release_slot
 from annotation.services.table_assignment import give_tables, plan_tables
-from annotation.services.table_figures import table_figures
+from annotation.services.table_report import table_report
 from annotation.views.corpus import EXCERPT, cut_at_word
 from core.idempotency.forms import made_before, made_once
 from core.wording import counted
@@ -108,15 +108,15 @@ def _given(request: HttpRequest, access: ProjectAccess, form: GiveForm, stories)
 
 
 @require_GET
-def figures(request: HttpRequest, slug: str) -> HttpResponse:
+def report(request: HttpRequest, slug: str) -> HttpResponse:
     """Agreement of experts on the tables that they reconciled, by split or category where asked for."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     form = TablesFilter(request.GET, project=access.project)
     chosen = form.cleaned_data if form.is_valid() else {}
     scope = {"split": chosen.get("split") or None, "category": chosen.get("category") or None}
     drafted = SuggestedRow.objects.filter(story__project=access.project).exists()
-    context = {"form": form, "figures": table_figures(project=access.project, **scope), "drafted": drafted}
-    return render(request, "annotation/tables/figures.html", access.context | context)
+    context = {"form": form, "report": table_report(project=access.project, **scope), "drafted": drafted}
+    return render(request, "annotation/tables/report.html", access.context | context)
 
 
 @require_GET

@@ -30,7 +30,7 @@ from annotation.services.reconciliation import (
     separate,
     state_of_row,
 )
-from annotation.services.table_figures import table_figures
+from annotation.services.table_report import table_report
 from tests.annotation.drafting import write_draft
 
 NOW = timezone.now()
@@ -190,7 +190,7 @@ def test_an_order_of_one_expert_alone_waits_for_a_decision_and_is_no_overlap(one
     assert list(Proposition.objects.gold_of(one_order).values_list("order_text", "remark")) == [
         ("0", "revised"), ("", ""), ("", ""),
     ]  # fmt: skip
-    figures = table_figures(project=one_order.project)
+    figures = table_report(project=one_order.project)
     assert (figures["reviewed"], figures["unremarked"], figures["f1"]["value"]) == (3, 2, 1)
 
 
@@ -454,7 +454,7 @@ def test_lanes_are_not_saved_under_another_name(lanes, experts, cast, client):
 def test_figures_of_the_tables_that_were_reconciled(lanes, experts, client, capsys):
     settle_all(lanes, experts[0])
     finish(by=experts[0], story=lanes, now=NOW)
-    figures = table_figures(project=lanes.project)
+    figures = table_report(project=lanes.project)
     assert (figures["reviewed"], figures["unremarked"], figures["added"], figures["revised"]) == (4, 1, 2, 1)
     # two pairs among three and three rows: 2·2 / 6
     assert figures["f1"]["value"] == pytest.approx(2 / 3)
@@ -529,7 +529,7 @@ def test_the_command_writes_decides_links_and_mends_single_rows(story, experts, 
 def test_a_table_of_one_expert_alone_is_no_agreement_of_two(lanes, experts, bare):
     settle_all(lanes, experts[0])
     finish(by=experts[0], story=lanes, now=NOW)
-    figures = table_figures(project=lanes.project)
+    figures = table_report(project=lanes.project)
     alone = bare(2)
     hand_in(alone, experts[0], *FIRST)
     Project.objects.filter(pk=alone.project_id).update(table_experts=1)  # while two were wanted before
@@ -537,8 +537,8 @@ def test_a_table_of_one_expert_alone_is_no_agreement_of_two(lanes, experts, bare
     open_lanes(story=alone, by=experts[0], now=NOW)
     settle_all(alone, experts[0])
     finish(by=experts[0], story=alone, now=NOW)
-    assert table_figures(project=lanes.project) == figures and figures["f1"]["value"]
+    assert table_report(project=lanes.project) == figures and figures["f1"]["value"]
     LaneRow.objects.filter(story=lanes).delete()
     Proposition.objects.gold_of(lanes).delete()
-    figures = table_figures(project=lanes.project)
+    figures = table_report(project=lanes.project)
     assert (figures["f1"]["value"], figures["overlap"]["value"], figures["stories"]) == (None, None, 0)

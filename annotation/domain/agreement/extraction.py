@@ -39,7 +39,7 @@ def _share(sums: Floats) -> Floats:
 def f1_estimate(stories: Sequence[tuple[int, int, int]], *, seed: int = 1) -> Estimate:
     """Return the mean F1 between two tables of a story with its interval, each story given as (rows of the first, rows
     of the second, matched pairs)."""
-    figures = [table_f1(*story) for story in stories]
-    rows = np.array([[np.nan if figure is None else figure for figure in figures]], dtype=float)
+    scores = [table_f1(*story) for story in stories]
+    rows = np.array([[np.nan if score is None else score for score in scores]], dtype=float)
     [estimate] = mean_estimates(rows, scale=SHARE, seed=seed, unit="stories", empty=_NONE)
     return estimate

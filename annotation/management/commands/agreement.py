@@ -36,8 +36,8 @@ class Command(JsonCommand):
             interval = f"{low_high[0]:.2%} – {low_high[1]:.2%}" if low_high else "–"
             strict = f"{row['strict']:.2%}" if row["strict"] is not None else "–"
             chance = [row["fleiss_kappa"], row["krippendorff_alpha"], row["gwet_ac1"]]
-            figures = "".join(f"{value:8.3f}" if value is not None else f"{'–':>8}" for value in chance)
-            self.stdout.write(f"{name:{width}}{row['cells']:>8}{row['agree']:>8}{strict:>9}{interval:>18}{figures}")
+            columns = "".join(f"{value:8.3f}" if value is not None else f"{'–':>8}" for value in chance)
+            self.stdout.write(f"{name:{width}}{row['cells']:>8}{row['agree']:>8}{strict:>9}{interval:>18}{columns}")
         lacking = (row["reasons"] for _, row in rows if row["strict"] is not None and row["interval"]["strict"] is None)
         if reasons := dict.fromkeys(row["strict"] for row in lacking):
             self.stdout.write(f"No interval: {'; or '.join(reasons)}.")

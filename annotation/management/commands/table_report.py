@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from annotation.management.commands._scope import add_scope, check_scope
 from annotation.management.json_command import JsonCommand
-from annotation.services.table_figures import table_figures
+from annotation.services.table_report import table_report
 from core.wording import counted
 
 
@@ -15,7 +15,7 @@ class Command(JsonCommand):
     def work(self, **options) -> dict:
         project, split, category = self.project(options["project"]), options["split"], options["category"]
         check_scope(project, split=split, category=category)
-        return {"project": project.slug, **table_figures(project=project, split=split, category=category)}
+        return {"project": project.slug, **table_report(project=project, split=split, category=category)}
 
     def say(self, result: dict) -> None:
         stories = counted(result["stories"], "story", "stories")
