@@ -137,7 +137,7 @@ class Report:
         return method(seed=self.seed, resamples=self.resamples, unit=self.unit)
 
     @property
-    def figures(self) -> Json:
+    def estimates(self) -> Json:
         """{overall, by_category: [{story_category, …}]}."""
         rows = [{"story_category": name, **row.as_json()} for name, row in self.by_category.items()]
         return {"overall": self.overall.as_json(), "by_category": rows}
@@ -148,7 +148,7 @@ class Report:
         return {"method": self.method, "seed": self.seed, "resamples": self.resamples}
 
     def as_json(self) -> Json:
-        return {**self.figures, **self.made}
+        return {**self.estimates, **self.made}
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +188,7 @@ class StoryReport:
 
     def as_json(self) -> Json:
         stories = [story.as_json() for story in self.stories]
-        return {**self.report.figures, "stories": stories, **self.report.made}
+        return {**self.report.estimates, "stories": stories, **self.report.made}
 
 
 def report(

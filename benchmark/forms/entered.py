@@ -11,12 +11,12 @@ from benchmark.services.entered_rows import Entry, EntryRefused, problems_of
 from benchmark.suites.contract import Suite
 from core.language import gettext_noop
 
-FIGURE = "figure."
-"""The beginning of the names of fields of figures."""
+PREFIX = "figure."
+"""The beginning of the names of fields of metrics."""
 
 
 class EntryForm(forms.Form):
-    """A row of a paper: what it is, where it stands, and each figure that the suite lets be entered, in a field named
+    """A row of a paper: what it is, where it stands, and each metric that the suite lets be entered, in a field named
     `figure.KEY`."""
 
     name = forms.CharField(
@@ -33,7 +33,7 @@ class EntryForm(forms.Form):
         self.suite = suite
         for metric in suite.enterable:
             widget = forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"})
-            self.fields[f"{FIGURE}{metric.key}"] = forms.CharField(
+            self.fields[f"{PREFIX}{metric.key}"] = forms.CharField(
                 required=False, max_length=12, label=metric.title, widget=widget
             )
 
@@ -47,25 +47,25 @@ class EntryForm(forms.Form):
     @property
     def entry(self) -> Entry:
         cleaned = self.cleaned_data
-        metrics = {name.removeprefix(FIGURE): text for name, text in cleaned.items() if name.startswith(FIGURE)}
+        metrics = {name.removeprefix(PREFIX): text for name, text in cleaned.items() if name.startswith(PREFIX)}
         return Entry(cleaned["name"], cleaned["kind"], cleaned["source"], metrics)
 
     def refuse(self, refusal: EntryRefused) -> None:
         """Put the sentence beside the field that it is about."""
-        field = refusal.field if refusal.field in self.fields else f"{FIGURE}{refusal.field}"
+        field = refusal.field if refusal.field in self.fields else f"{PREFIX}{refusal.field}"
         self.add_error(field if field in self.fields else None, str(refusal))
 
     @property
     def about(self) -> list[forms.BoundField]:
         """The fields about the row itself."""
-        return [self[name] for name in self.fields if not name.startswith(FIGURE)]
+        return [self[name] for name in self.fields if not name.startswith(PREFIX)]
 
     @property
     def metrics(self) -> Iterator[tuple[str, bool, list[forms.BoundField]]]:
         """Yield the fields of figures by heading, and whether they are differences, in points."""
         ordered = sorted(self.suite.enterable, key=lambda metric: self._headings.index(metric.heading))
         for (heading, points), metrics in groupby(ordered, key=lambda metric: (metric.heading, metric.difference)):
-            yield heading, points, [self[f"{FIGURE}{metric.key}"] for metric in metrics]
+            yield heading, points, [self[f"{PREFIX}{metric.key}"] for metric in metrics]
 
     @property
     def _headings(self) -> list[str]:
@@ -74,4 +74,4 @@ class EntryForm(forms.Form):
 
 def _initial(row: EnteredRow) -> dict[str, Any]:
     about = {"name": row.name, "kind": row.kind, "source": row.source}
-    return about | {f"{FIGURE}{key}": text for key, text in row.metrics.items()}
+    return about | {f"{PREFIX}{key}": text for key, text in row.metrics.items()}

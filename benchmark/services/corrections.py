@@ -289,7 +289,7 @@ def _correction(entrant: RunEntrant, run: Run | None, run_scores: RunScores | No
     )
 
 
-def _figures(entrant: EntrantResults, group: str, parse: str) -> dict[str, float | None]:
+def _overall(entrant: EntrantResults, group: str, parse: str) -> dict[str, float | None]:
     overall = (entrant.parses.get(parse) or {}).get("overall") or {}
     return {
         metric: None if overall.get(share) is None else float(overall[share])
@@ -306,8 +306,8 @@ def _row(entrant: EntrantResults, run_scores: RunScores, group: str) -> Correcte
         kind=entrant.kind,
         entrant=entrant.entrant,
         run=entrant.run,
-        official=_figures(entrant, group, "official"),
-        lenient=_figures(entrant, group, "repaired"),
+        official=_overall(entrant, group, "official"),
+        lenient=_overall(entrant, group, "repaired"),
         corrected={metric.value: _estimate(score) for metric, score in scores.items()},
         aligned=f1.aligned,
         judged=f1.stories,

@@ -64,14 +64,14 @@ def problems_of(suite: Suite, entry: Entry) -> Iterator[EntryRefused]:
             yield EntryRefused(
                 gettext_noop(f"{suite.title} has no figure {key!r}; there are: {', '.join(enterable)}."), ""
             )
-        elif why := _figure_problem(enterable[key], text):
+        elif why := _metric_problem(enterable[key], text):
             yield EntryRefused(why, key)
     if not metrics:
         yield EntryRefused(gettext_noop("No figure is given; expected at least one."), "")
 
 
-def _figure_problem(metric: Published, text: str) -> str:
-    """Return why a text is not the figure; empty where it is."""
+def _metric_problem(metric: Published, text: str) -> str:
+    """Return why a text is not the metric; empty where it is."""
     title = f"{metric.heading}: {metric.title}"
     if metric.difference:
         if POINTS.fullmatch(text) and abs(Decimal(text)) <= 100:

@@ -63,10 +63,10 @@ def counts_of(run: Run, ways: Sequence[str], closed: Set[int]) -> Counts:
 def _key(run: Run, ways: Sequence[str], closed: Set[int]) -> str:
     """Return the key of counts that stand until answers come in or are parsed again, empty where no figures were
     computed since."""
-    figures = stamps_of([run, *run.controls.order_by("pk")])
-    if not figures:
+    stamps = stamps_of([run, *run.controls.order_by("pk")])
+    if not stamps:
         return ""
-    facts = [made_by(), figures, sorted(ways), sorted(closed)]
+    facts = [made_by(), stamps, sorted(ways), sorted(closed)]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
 

@@ -117,9 +117,9 @@ def rows_of_judges(runs: Sequence[Run], panel: Sequence[Run] = ()) -> list[Judge
 
 
 def _key(runs: Sequence[Run], panel: Sequence[Run]) -> str:
-    figures = stamps_of(runs)
-    facts = [made_by(), figures, [judge_told(run) for run in runs], [run.pk for run in panel]]
-    return hashlib.sha256(json.dumps(facts).encode()).hexdigest() if figures else ""
+    stamps = stamps_of(runs)
+    facts = [made_by(), stamps, [judge_told(run) for run in runs], [run.pk for run in panel]]
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest() if stamps else ""
 
 
 def _counted(runs: Sequence[Run], panel: Sequence[Run], reports: Mapping[int, RunMetrics]) -> list[JudgedRow]:
@@ -134,12 +134,12 @@ def _rows_of(run: Run, report: RunMetrics, judgements: Sequence[StoryJudgement])
     group, judge = judged_group(run), judge_told(run)
     rows = []
     for entrant in report.entrants:
-        figures = entrant.groups.get(group.key) if group else None
-        if entrant.id is None or not figures:
+        metrics = entrant.groups.get(group.key) if group else None
+        if entrant.id is None or not metrics:
             continue
         mine = [story for story in judgements if story.model == entrant.name]
-        official = (figures.get("official") or {}).get("overall")
-        repaired = (figures.get("repaired") or {}).get("overall")
+        official = (metrics.get("official") or {}).get("overall")
+        repaired = (metrics.get("repaired") or {}).get("overall")
         rows.append(JudgedRow(judge, entrant.name, run.uid, repaired, official, tally_of(mine)))
     return rows
 
@@ -147,13 +147,13 @@ def _rows_of(run: Run, report: RunMetrics, judgements: Sequence[StoryJudgement])
 def _panel_rows(panel: Sequence[Run], judgements: Mapping[int, Sequence[StoryJudgement]]) -> list[JudgedRow]:
     members = tuple(map(judge_told, panel))
     voted = voted_rows(list(judgements.values()))
-    figures = _figures(panel, voted)
+    metrics = _panel_metrics(panel, voted)
     by_model: dict[str, list[StoryJudgement]] = {}
     for story in voted.values():
         by_model.setdefault(story.model, []).append(story)
     name = gettext_noop(f"Panel of {len(panel)}, majority")
     return [
-        JudgedRow(name, model, panel[0].uid, figures.get(model), None, tally_of(stories), members, _alone(stories))
+        JudgedRow(name, model, panel[0].uid, metrics.get(model), None, tally_of(stories), members, _alone(stories))
         for model, stories in by_model.items()
     ]
 
@@ -204,8 +204,8 @@ def _alone(stories: Iterable[StoryJudgement]) -> int:
     return sum(count == 1 for count in voices)
 
 
-def _figures(panel: Sequence[Run], voted: Mapping[Answer, StoryJudgement]) -> dict[str, Json]:
-    """Return the panel's figures over all samples by model, kept until an answer comes or the code changes."""
+def _panel_metrics(panel: Sequence[Run], voted: Mapping[Answer, StoryJudgement]) -> dict[str, Json]:
+    """Return the panel's metrics over all samples by model, kept until an answer comes or the code changes."""
     places = places_of(panel)
     described = [made_by(), *((run.uid, places[run.pk]) for run in panel)]
     key = "panel:" + hashlib.sha256(str(described).encode()).hexdigest()
@@ -218,12 +218,12 @@ def _figures(panel: Sequence[Run], voted: Mapping[Answer, StoryJudgement]) -> di
 
 def _measured(run: Run, voted: Mapping[Answer, StoryJudgement]) -> dict[str, Json]:
     suite, group = suite_named(run.suite), judged_group(run)
-    figures: dict[str, Json] = {}
+    metrics: dict[str, Json] = {}
     for _, entered in each_entered(run, samples_of(run)):
         measured = suite.measure(_as_voted(entered, judged_at(run), voted)).get(group.key) if group else None
         if measured is not None:
-            figures[entered.name] = measured.metrics.parses.repaired.as_json()["overall"]
-    return figures
+            metrics[entered.name] = measured.metrics.parses.repaired.as_json()["overall"]
+    return metrics
 
 
 def _as_voted(entered: Entered, step: str, voted: Mapping[Answer, StoryJudgement]) -> Entered:

@@ -69,8 +69,8 @@ def _cells(row: JudgedRow, shares: Sequence[str]) -> dict[str, Any]:
     return cells
 
 
-def _of(figures: Mapping[str, Any], name: str, share: str) -> Any:
-    return (figures.get(name) or {}).get(share)
+def _of(metrics: Mapping[str, Any], name: str, share: str) -> Any:
+    return (metrics.get(name) or {}).get(share)
 
 
 def _notes(panel: Sequence[Run]) -> list[str]:

@@ -43,7 +43,7 @@ def _shown(suite: Suite, row: EnteredRow) -> Context:
         for metric in suite.enterable
         if metric.key in row.metrics
     ]
-    return {"row": row, "figures": metrics}
+    return {"row": row, "metrics": metrics}
 
 
 @require_http_methods(["GET", "POST"])

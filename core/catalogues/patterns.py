@@ -28,7 +28,7 @@ not values."""
 MOST = 500
 """The number of characters up to which all ways to read a text are tried: they grow with the square of its clauses."""
 _LETTER = re.compile("[A-Za-z]")
-_FIGURE = re.compile(
+_ALIKE = re.compile(
     r"[\W\d]*|(?!it\b|is\b|of\b|no\b)[a-z]{1,2}|[A-Z][\w=]*[A-Z\d+]\w*"
     r"|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"",
     re.S,
@@ -135,7 +135,7 @@ class Read(NamedTuple):
 def _read(language: str, text: str) -> Read:
     """Return a text as the catalogue has it, whole or in parts: of all ways to read it the one that leaves the least,
     of several the one that says most."""
-    if _FIGURE.fullmatch(text):
+    if _ALIKE.fullmatch(text):
         return Read(text, 0)
     cases = (text, text[:1].swapcase() + text[1:])  # the same sentence within another one
     for case in cases:

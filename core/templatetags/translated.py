@@ -29,7 +29,7 @@ def translated(text: Any) -> Any:
 @register.simple_tag
 def in_words(mark: Mark) -> str:
     """Return a row of a chart as it is read out, in the language of the page: `tiny: repaired 93.8 (78.1 to 98.5)`."""
-    parts = [" ".join(filter(None, (_within(what), translated(figure)))) for what, figure in mark.descriptions]
+    parts = [" ".join(filter(None, (_within(what), translated(value)))) for what, value in mark.descriptions]
     return joints.told(translated(mark.label), joints.joint(",").join(parts))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchmark.domain.drawn import MetricOfSuite, SuiteMetrics
-from benchmark.domain.plots.dots import FIGURE, Aside, Panel, Series, dot_plot
+from benchmark.domain.plots.dots import METRIC, Aside, Panel, Series, dot_plot
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.names import printable
 from benchmark.domain.plots.ranked import NO_MODEL
@@ -27,7 +27,7 @@ def models_across(models: Sequence[str], suites: Sequence[SuiteMetrics], *, look
     panels = [_panel(suite) for suite in suites]
     level = LEVEL if any(panel.level is not None for panel in panels) else ""
     note = "; ".join(filter(None, [level, _in_full(suites)]))
-    canvas = dot_plot(models, panels, [Series(key=FIGURE, label="Figure")], unit=UNIT, note=note, look=look)
+    canvas = dot_plot(models, panels, [Series(key=METRIC, label="Figure")], unit=UNIT, note=note, look=look)
     return Drawing(
         title,
         canvas,
@@ -59,17 +59,17 @@ def model_across(title: str, suites: Sequence[MetricOfSuite], *, look: Look) -> 
     """Draw one model's main figure in each suite beside the figure at chance."""
     if not suites:
         return Drawing(title, NO_MODEL)
-    rows = [{"metric": percent(suite.metric), "chance": percent(suite.chance)} for suite in suites]
+    rows = [{METRIC: percent(suite.metric), "chance": percent(suite.chance)} for suite in suites]
     bounds = [bounds_of(suite.metric) for suite in suites]
     asides = [
-        Aside.of("Figure", [row["metric"] for row in rows]),
+        Aside.of("Figure", [row[METRIC] for row in rows]),
         Aside.of("Chance", [row["chance"] for row in rows]),
         Aside("Rank", [suite.rank for suite in suites]),
     ]
     canvas = dot_plot(
         [suite.title for suite in suites],
         [Panel("", rows, bounds)],
-        [Series(key="metric", label="Figure"), Series.hollow("chance", "Chance level")],
+        [Series(key=METRIC, label="Figure"), Series.hollow("chance", "Chance level")],
         unit=UNIT,
         look=look,
         asides=asides[:1] if look.narrow else asides,

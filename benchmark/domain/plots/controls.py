@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchmark.domain.beside import AskedAgain, ControlRow
-from benchmark.domain.plots.dots import FIGURE, NARROWEST, Panel, Series, dot_plot
+from benchmark.domain.plots.dots import METRIC, NARROWEST, Panel, Series, dot_plot
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.ranked import NO_MODEL
 from benchmark.domain.plots.values import percent, percents, told
@@ -37,7 +37,7 @@ def difference_panels(
     canvas = dot_plot(
         models,
         panels,
-        (Series(key=FIGURE, label="Difference"),),
+        (Series(key=METRIC, label="Difference"),),
         unit=unit,
         look=look,
         rule=0.0,

@@ -52,14 +52,14 @@ class Series:
         }
 
 
-FIGURE = "figure"
+METRIC = "metric"
 """The series of a panel that has one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """`rows` has the figures of each row by series, `bounds` where each row's figure can be, in per cent, None where
-    that is known. At `level` stands a dashed line; `entered` is the key of the figure that entered rows have there."""
+    """`rows` has the metrics of each row by series, `bounds` where each row's metric can be, in per cent, None where
+    that is known. At `level` stands a dashed line; `entered` is the key of the metric that entered rows have there."""
 
     title: str
     rows: Sequence[Mapping[str, Percent | None]]
@@ -69,12 +69,12 @@ class Panel:
 
     @classmethod
     def of(cls, title: str, metrics: Sequence[Percent | None], *more: Any, **named: Any) -> Panel:
-        """A panel of one series, `FIGURE`."""
-        return cls(title, [{FIGURE: metric} for metric in metrics], *more, **named)
+        """A panel of one series, `METRIC`."""
+        return cls(title, [{METRIC: metric} for metric in metrics], *more, **named)
 
     def told(self, name: str, models: Sequence[str], references: Sequence[Reference] = ()) -> str:
         """A line of a description, for a panel of one series that is called `name`."""
-        metrics = [row[FIGURE] for row in self.rows] + [percent(row.values.get(self.entered)) for row in references]
+        metrics = [row[METRIC] for row in self.rows] + [percent(row.values.get(self.entered)) for row in references]
         return told(name, [*models, *(row.model for row in references)], metrics, self.bounds)
 
 
@@ -236,7 +236,7 @@ def scale(axes: Axes, span: tuple[float, float], width: float) -> None:
 def _draw(axes: Axes, panel: Panel, series: Sequence[Series], theme: Theme, row: float, *, small: bool) -> None:
     middles = np.arange(len(panel.rows)) + 0.5
     axes.set_ylim(len(panel.rows), 0)
-    ruled = [middle for middle, figures in zip(middles, panel.rows, strict=True) if figures]
+    ruled = [middle for middle, metrics in zip(middles, panel.rows, strict=True) if metrics]
     axes.hlines(ruled, 0, 1, transform=axes.get_yaxis_transform(), color=theme.line, linewidth=0.6, zorder=1)
     if panel.level is not None:
         axes.axvline(panel.level, color=theme.line_strong, linewidth=0.9, linestyle=(0, (3, 2)), zorder=1.7)

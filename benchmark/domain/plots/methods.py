@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from benchmark.domain.beside import MethodRow
 from benchmark.domain.plots.controls import difference_panels
-from benchmark.domain.plots.dots import FIGURE, Panel, Series, dot_plot
+from benchmark.domain.plots.dots import METRIC, Panel, Series, dot_plot
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.ranked import NO_MODEL
 from benchmark.domain.plots.text_size import text_width
@@ -26,7 +26,7 @@ def method_scores(rows: Sequence[MethodRow], *, score: str, parse: str, look: Lo
         panels.append(Panel.of(name, [percent(by_model[model].score) for model in models]))
         lines.append(panels[-1].told(name, models))
     canvas = dot_plot(
-        models, panels, (Series(key=FIGURE, label="Score"),),
+        models, panels, (Series(key=METRIC, label="Score"),),
         unit=f"{score}, {parse} parse (%), missing answers at their worst", look=look, least=_least(rows),
     )  # fmt: skip
     return Drawing(title, canvas, lines)

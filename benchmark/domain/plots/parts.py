@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from benchmark.domain.drawn import ModelRow
 from benchmark.domain.entered import Reference
-from benchmark.domain.plots.dots import FIGURE, Panel, Series, dot_plot
+from benchmark.domain.plots.dots import METRIC, Panel, Series, dot_plot
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.names import printable
 from benchmark.domain.plots.ranked import NO_MODEL
@@ -36,7 +36,7 @@ def scores_by_part(
     if not parts:
         return Drawing(title, NO_MODEL)
     models, references = [row.model for row in rows], [row for row in references if row.values.keys() & set(parts)]
-    panels, series = {name: _panel(rows, name, short or {}) for name in parts}, [Series(key=FIGURE, label=score)]
+    panels, series = {name: _panel(rows, name, short or {}) for name in parts}, [Series(key=METRIC, label=score)]
     canvas = dot_plot(models, list(panels.values()), series, unit=unit, references=references, look=look)
     return Drawing(title, canvas, [panel.told(name, models, references) for name, panel in panels.items()])
 

@@ -111,8 +111,8 @@ def _cells(metrics: Metrics, tasks: Tasks, parse: str) -> Cells:
     }
 
 
-def without_figure(model: str, name: str, reason: str) -> str:
-    """Return that a model has no figure of the task of this name, for a `reason` in a sentence."""
+def without_metric(model: str, name: str, reason: str) -> str:
+    """Return that a model has no metric of the task of this name, for a `reason` in a sentence."""
     return gettext_noop(f"{model} has no figure here of {name}. {reason}")
 
 

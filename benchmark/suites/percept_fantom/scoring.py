@@ -68,10 +68,10 @@ def _questions(sets: Sets, texts: Mapping[str, str], answers: Path, data: Path) 
     asked = list(samples_of(sets, {}))
     samples = [sample for sample in asked if sample.key in texts]
     reads = [Read(sample, 0, parses_of(sample, texts[sample.key])[1]) for sample in samples]
-    figures = questions_of(reads, wholes_of(asked), "repaired", seed=1)
+    analysed = questions_of(reads, wholes_of(asked), "repaired", seed=1)
     repaired_metrics = {
         SCENARIO_NAMES[scenario]: {name: metric.value for name, metric in metrics.items()}
-        for scenario, metrics in figures.scenarios.items()
+        for scenario, metrics in analysed.scenarios.items()
     }
     return ParsedScores(
         AnswerScores(

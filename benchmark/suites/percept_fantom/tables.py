@@ -98,7 +98,7 @@ def tables(results: ParseResults) -> dict[str, ShownTable]:
             parse,
             _PERCEPTION[parse],
             _SCENARIOS,
-            lead=[*_without_figures(analysed)],
+            lead=[*_without_metrics(analysed)],
         ),
         INACCESSIBLE: partial(_scenario, INACCESSIBLE, analysed, parse),
         ACCESSIBLE: partial(_scenario, ACCESSIBLE, analysed, parse),
@@ -134,12 +134,12 @@ def _analysed(results: ParseResults) -> Analysed:
     ]
 
 
-def _without_figures(analysed: Analysed) -> Iterator[str]:
-    """Models with a task that has no figure of this parse, and why."""
+def _without_metrics(analysed: Analysed) -> Iterator[str]:
+    """Models with a task that has no metric of this parse, and why."""
     for entrant, analyses in analysed:
         for task, title in NOUNS.items():
             if reason := analyses.get("withheld", {}).get(task):
-                yield of_three.without_figure(entrant.model, title, reason)
+                yield of_three.without_metric(entrant.model, title, reason)
 
 
 def _three(analysed: Analysed) -> list[tuple[EntrantResults, of_three.Metrics]]:

@@ -39,7 +39,7 @@ def tables(results: ParseResults) -> dict[str, ShownTable]:
         return {}
     notes = (_PERCEPTION[parse], _SCENARIOS)
     make = partial(
-        of_three.scenarios_table, entrants, TASKS, QUESTIONS.key, parse, *notes, lead=[*_without_figures(results)]
+        of_three.scenarios_table, entrants, TASKS, QUESTIONS.key, parse, *notes, lead=[*_without_metrics(results)]
     )
     shown_tables: dict[str, ShownTable] = {"scenarios": ShownTable(make, (QUESTIONS.key,))}
     models = of_three.complete(entrants, TASKS)
@@ -49,14 +49,14 @@ def tables(results: ParseResults) -> dict[str, ShownTable]:
     return shown_tables
 
 
-def _without_figures(results: ParseResults) -> Iterator[str]:
-    """Models that were asked at one of the first two steps and have no figure of this parse, and why; the table itself
+def _without_metrics(results: ParseResults) -> Iterator[str]:
+    """Models that were asked at one of the first two steps and have no metric of this parse, and why; the table itself
     names those without a row."""
     for task in (PERCEIVING, INFERRING):
         for entrant in results.entrants.get(task.key, ()):
             reason = entrant.parses.get("reason", "")
             if reason and not entrant.parses[results.parse]:
-                yield of_three.without_figure(entrant.model, task.noun, reason)
+                yield of_three.without_metric(entrant.model, task.noun, reason)
 
 
 def pictures(results: ParseResults) -> dict[str, ShownPicture]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmark.domain.plots.dots import FIGURE, Panel, Series, dot_plot
+from benchmark.domain.plots.dots import METRIC, Panel, Series, dot_plot
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.values import percent, told
 
@@ -20,7 +20,7 @@ def right(rows: Sequence[tuple[str, Mapping[str, Any]]], *, parse: str, look: Lo
     canvas = dot_plot(
         models,
         [Panel.of("", metrics)],
-        [Series(key=FIGURE, label="Right sums")],
+        [Series(key=METRIC, label="Right sums")],
         unit="Right sums (%)",
         look=look,
     )
