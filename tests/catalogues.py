@@ -24,16 +24,16 @@ def placeholders(text: str) -> set[str]:
 def faults(path: Path, texts: Iterable[Text]) -> Iterator[str]:
     """Say what a catalogue lacks, has too much, or has wrong."""
     known, wanted = entries(path), set(texts)
-    yield from (f"no entry: {text.one!r}" for text in sorted(wanted - known.keys()))
-    yield from (f"unused: {text.one!r}" for text in sorted(known.keys() - wanted))
+    yield from (f"no entry: {text.singular!r}" for text in sorted(wanted - known.keys()))
+    yield from (f"unused: {text.singular!r}" for text in sorted(known.keys() - wanted))
     for text, entry in known.items():
         words = translated(entry)
         if entry.fuzzy or entry.obsolete:
-            yield f"fuzzy: {text.one!r}"
+            yield f"fuzzy: {text.singular!r}"
         if not words or not all(words):
-            yield f"not translated: {text.one!r}"
-        elif any(placeholders(word) != placeholders(text.several or text.one) for word in words):
-            yield f"other placeholders: {text.one!r} and {words[0]!r}"
+            yield f"not translated: {text.singular!r}"
+        elif any(placeholders(word) != placeholders(text.plural or text.singular) for word in words):
+            yield f"other placeholders: {text.singular!r} and {words[0]!r}"
 
 
 def of_all_apps(locale: str, domain: str) -> dict[Text, polib.POEntry]:
