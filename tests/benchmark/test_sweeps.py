@@ -180,7 +180,7 @@ def test_a_model_and_level_are_chosen_by_a_paired_test_and_kept_with_a_reason(ca
     address = reverse("benchmark:run_sweep", args=[cast.project.slug, swept[1].uid])
     [extraction, _labelling] = choosings_of(swept)
     assert (extraction.looked.name, extraction.chosen) == ("learns L4", None), "the best, as long as none is chosen"
-    assert extraction.found == "learns L4 is better than learns L1, steady L1, steady L4." and not extraction.beyond
+    assert extraction.finding == "learns L4 is better than learns L1, steady L1, steady L4." and not extraction.beyond
     worse = next(one for one in extraction.candidates if one.name == "learns L1")
     [turned] = [one for one in choosings_of(swept, [worse.key])[0].against if one.candidate.name == "learns L4"]
     assert (turned.value, turned.shown) == (-0.75, True)
