@@ -16,7 +16,7 @@ from benchmark.access import check_shown, closed_to, comparison_for, leaderboard
 from benchmark.domain.entered import PaperRow
 from benchmark.domain.gold_kinds.cells import REFERENCE, Kind
 from benchmark.domain.tables import Table
-from benchmark.models import Dataset, Form, Run
+from benchmark.models import AnswerFormat, Dataset, Run
 from benchmark.services.comparisons import Comparison, compare, pair_of, unread, with_corrected
 from benchmark.services.conditions import FIELDS
 from benchmark.services.documents import Document, leaderboard_document
@@ -61,8 +61,8 @@ class ChosenLeaderboard:
     datasets: Sequence[Dataset]
     suite: str
     suites: Sequence[Suite]
-    form: str
-    forms: Sequence[tuple[str, str]]
+    answer_format: str
+    answer_formats: Sequence[tuple[str, str]]
     every: bool
     leaderboard: Leaderboard
     asked: Mapping[str, str]
@@ -117,7 +117,7 @@ def chosen_leaderboard(params: Mapping[str, str], access: ProjectAccess) -> Chos
     default_suite = suite_to_show(dataset, ran)
     suite = params["suite"] if params.get("suite") in ran else default_suite
     asked_format = params.get("form", "")
-    answer_format = asked_format if asked_format in Form.values else answer_format_to_show(dataset, suite)
+    answer_format = asked_format if asked_format in AnswerFormat.values else answer_format_to_show(dataset, suite)
     every = params.get("runs") == "all"
     conditions = {field: params.get(field, "") for field in FIELDS}
     leaderboard = leaderboard_for(
@@ -136,8 +136,8 @@ def chosen_leaderboard(params: Mapping[str, str], access: ProjectAccess) -> Chos
         datasets=datasets,
         suite=suite,
         suites=[suite_named(name) for name in sorted(ran)],
-        form=answer_format,
-        forms=Form.choices,
+        answer_format=answer_format,
+        answer_formats=AnswerFormat.choices,
         every=every,
         leaderboard=leaderboard,
         asked=conditions,

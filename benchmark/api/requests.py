@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 from rest_framework import serializers
 
-from benchmark.models import Form
+from benchmark.models import AnswerFormat
 from benchmark.services.items import SORTS, STATE_NAMES
 from benchmark.services.launch_shapes import LaunchIn, Limit, Name, Part, Repetitions, Version
 from benchmark.services.structure import QUESTIONS, STORIES
@@ -99,7 +99,7 @@ class LeaderboardFilter(ParseFilter):
     version = serializers.IntegerField(
         min_value=1, max_value=99_999_999, required=False, help_text="The newest version with a run without it."
     )
-    answer_format = serializers.ChoiceField(Form.choices, required=False)
+    answer_format = serializers.ChoiceField(AnswerFormat.choices, required=False)
     suite = _text("A suite of which runs are on the version; that of the newest run without it.", required=False)
     split = _text("A split, or run: and the uid of a run for the samples of that run.", required=False)
     runs = serializers.ChoiceField(

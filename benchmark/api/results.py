@@ -110,7 +110,7 @@ class Leaderboard(GenericAPIView):
         body = {
             "version": chosen.dataset.version,
             "suite": chosen.suite,
-            "answer_format": chosen.form,
+            "answer_format": chosen.answer_format,
             "selection": _selection(leaderboard.chosen) if leaderboard.chosen else None,
             "selections": [_selection(selection) for selection in leaderboard.selections],
             "conditions": leaderboard.conditions,

@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 
 from annotation.forms.corpus import FilesField
-from benchmark.models import Form
+from benchmark.models import AnswerFormat
 from benchmark.services.prompt_sets import LARGEST
 from benchmark.suites.contract import Suite
 from benchmark.suites.prompt_sets import PromptSets
@@ -48,7 +48,7 @@ class PromptChoice(forms.Form):
 
     stage = forms.ChoiceField(label=gettext_noop("Step"))
     level = forms.TypedChoiceField(choices=[(level, str(level)) for level in (1, 2, 3, 4)], coerce=int)
-    form = forms.ChoiceField(label=gettext_noop("Form"), choices=Form.choices)
+    form = forms.ChoiceField(label=gettext_noop("Form"), choices=AnswerFormat.choices)
     filled = forms.ChoiceField(required=False, label=gettext_noop("Shown as"))
 
     def __init__(self, data: Mapping[str, Any] | None = None, *, suite: Suite) -> None:

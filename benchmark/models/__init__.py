@@ -7,7 +7,7 @@ from benchmark.models.judge_test import JudgeTest, JudgeTestItem
 from benchmark.models.preparation import RunPreparation
 from benchmark.models.prompts import StoredPromptSet
 from benchmark.models.report import SharedItem, SharedReport, StoryScores
-from benchmark.models.run import Entrant, Form, Run, RunItem, RunReport
+from benchmark.models.run import AnswerFormat, Entrant, Run, RunItem, RunReport
 from benchmark.models.second_look import SecondLook
 from benchmark.models.sweep_pick import SweepPick
 from benchmark.models.visibility import Audience, ResultsVisibility
@@ -16,13 +16,13 @@ from benchmark.models.watch import AnchorRepeat, AnchorWatch
 __all__ = [
     "AnchorRepeat",
     "AnchorWatch",
+    "AnswerFormat",
     "Audience",
     "Dataset",
     "DatasetSample",
     "EnteredKind",
     "EnteredRow",
     "Entrant",
-    "Form",
     "JudgeTest",
     "JudgeTestItem",
     "ResultsVisibility",

@@ -5,7 +5,7 @@ from django.db import models
 
 from annotation.models import Project
 from benchmark.models.dataset import Dataset, DatasetSample
-from benchmark.models.run import Form
+from benchmark.models.run import AnswerFormat
 from core.ids import OpaqueModel
 from core.language import gettext_noop
 from workers.models import Call, Endpoint, Item, Job
@@ -23,7 +23,7 @@ class JudgeTest(OpaqueModel):
     suite = models.CharField(max_length=100)
     judge = models.ForeignKey(Endpoint, models.PROTECT, related_name="+")
     version = models.CharField(max_length=64)
-    form = models.CharField(max_length=12, choices=Form.choices)
+    answer_format = models.CharField(max_length=12, choices=AnswerFormat.choices)
     prompt_set = models.CharField(max_length=60)
     params = models.JSONField(default=dict)
     job = models.OneToOneField(Job, models.PROTECT, related_name="judge_test")

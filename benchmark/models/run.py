@@ -15,7 +15,7 @@ from core.stored_json import LongJSONField
 from workers.models import Call, Endpoint, Item, Job, JobState
 
 
-class Form(models.TextChoices):
+class AnswerFormat(models.TextChoices):
     """Answer format: the published protocol's tables in free text, or rows held to a JSON schema. The two are never
     mixed in a table."""
 
@@ -61,10 +61,9 @@ class Run(OpaqueModel):
     """Models × steps × samples of one frozen dataset, with everything that is needed to run it again.
 
     `source` is the run whose extractions are judged anew, null where the run makes its own. `spec` states versions and
-    settings at the launch (see services/runs.py); `params` what was chosen; `form` is the answer format. Under a
-    `control` the samples are changed (see benchmark/controls), and those of `original` are what they were changed from.
-    Of a deleted run the row and its entrants stay, since frozen reports name them; its items and figures are gone
-    (services/archiving.py).
+    settings at the launch (see services/runs.py); `params` what was chosen. Under a `control` the samples are changed
+    (see benchmark/controls), and those of `original` are what they were changed from. Of a deleted run the row and its
+    entrants stay, since frozen reports name them; its items and figures are gone (services/archiving.py).
     """
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="runs")
@@ -72,7 +71,7 @@ class Run(OpaqueModel):
     suite = models.CharField(max_length=100)
     title = models.CharField(max_length=200)
     steps = models.JSONField(db_column="stages")
-    form = models.CharField(max_length=12, choices=Form.choices, default=Form.TEXT)
+    answer_format = models.CharField(max_length=12, choices=AnswerFormat.choices, default=AnswerFormat.TEXT)
     level = models.PositiveSmallIntegerField()
     prompt_set = models.CharField(max_length=60)
     control = models.CharField(max_length=20, blank=True, db_default="")
@@ -93,7 +92,7 @@ class Run(OpaqueModel):
     class Meta:
         ordering = ["-id"]
         constraints = [
-            models.CheckConstraint(condition=Q(form__in=Form.values), name="run_form_known"),
+            models.CheckConstraint(condition=Q(answer_format__in=AnswerFormat.values), name="run_answer_format_known"),
             models.CheckConstraint(
                 condition=Q(control="", original=None) | (~Q(control="") & Q(original__isnull=False)),
                 name="run_control_of_a_run",

@@ -1,5 +1,5 @@
-"""Models across suites: the main figure of each in the ranking of every suite, dataset and form, and how suites go
-together over models.
+"""Models across suites: the main figure of each in the ranking of every suite, dataset and answer format, and how
+suites go together over models.
 
 A figure is that of the leaderboard which opens for the dataset: the same runs, stories and conditions. Of several runs
 of one model the newest counts there. Nothing is averaged over suites or datasets.
@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from annotation.models import Project
 from benchmark.domain.drawn import RankedRow
 from benchmark.domain.tables import Absent
-from benchmark.models import Dataset, Form, Run
+from benchmark.models import AnswerFormat, Dataset, Run
 from benchmark.services.leaderboard_scope import Leaderboard, finished_runs_of, leaderboard_of_runs
 from benchmark.services.method_plans import methods_of
 from benchmark.services.method_runs import asked_by
@@ -52,17 +52,21 @@ def rankings_across(project: Project) -> list[SuiteRanking]:
     runs = finished_runs_of(project)
     reports = reports_of(runs)
     order = ordered_suites(run.suite for run in runs)
-    leaderboards = sorted(runs, key=lambda run: (order.index(run.suite), -run.dataset.version, run.form, -run.pk))
+    leaderboards = sorted(
+        runs, key=lambda run: (order.index(run.suite), -run.dataset.version, run.answer_format, -run.pk)
+    )
     rankings = [
         ranking
-        for (_, _, _), of_leaderboard in groupby(leaderboards, key=lambda run: (run.suite, run.dataset_id, run.form))
+        for (_, _, _), of_leaderboard in groupby(
+            leaderboards, key=lambda run: (run.suite, run.dataset_id, run.answer_format)
+        )
         for ranking in _rankings(list(of_leaderboard), reports)
     ]
     return [replace(ranking, title=title) for ranking, title in zip(rankings, _titles(rankings), strict=True)]
 
 
 def _rankings(runs: list[Run], reports: Mapping[int, RunMetrics]) -> Iterator[SuiteRanking]:
-    dataset, suite, form = runs[0].dataset, suite_named(runs[0].suite), runs[0].form
+    dataset, suite, answer_format = runs[0].dataset, suite_named(runs[0].suite), runs[0].answer_format
     groups = suite.main_groups
     keys = [group.key for group in groups]
     selections = selections_of(dataset, {run.pk: reports[run.pk] for run in runs}, runs)
@@ -71,7 +75,7 @@ def _rankings(runs: list[Run], reports: Mapping[int, RunMetrics]) -> Iterator[Su
     for group in groups:
         absent = {absence.model: absence.told for absence in leaderboard.absent if absence.group == group.key}
         if leaderboard.entrants[group.key] or absent:
-            yield _ranking(group, dataset, form, leaderboard, list(absent.values()))
+            yield _ranking(group, dataset, answer_format, leaderboard, list(absent.values()))
 
 
 def _fullest(selections: Sequence[Selection], reports: Sequence[RunMetrics], groups: Sequence[str]) -> str | None:
@@ -106,7 +110,7 @@ def _by_chance(entrants: Sequence[EntrantResults]) -> Json | None:
 def _ranking(
     group: MetricGroup,
     dataset: Dataset,
-    form: str,
+    answer_format: str,
     leaderboard: Leaderboard,
     absent: Sequence[Absent],
 ) -> SuiteRanking:
@@ -130,11 +134,11 @@ def _ranking(
         query={
             "version": str(dataset.version),
             "suite": group_suite(group.key),
-            "form": form,
+            "form": answer_format,
             "split": chosen.key if chosen else "",
         }
         | conditions,
-        within=" · ".join(filter(None, [Form(form).label, *conditions.values()])),
+        within=" · ".join(filter(None, [AnswerFormat(answer_format).label, *conditions.values()])),
         places={key: _place(entrant, rows[entrant.key]) for key, entrant in models.items()},
         models={key: RankedModel(entrant.name, _identity(entrant.spec)) for key, entrant in models.items()},
         ranked=sum(bool(entrant.ranking["repaired"] and entrant.ranking["repaired"]["rank"]) for entrant in entrants),
@@ -197,8 +201,8 @@ def model_without_place(project: Project, key: str, rankings: Sequence[SuiteRank
 
 
 def _titles(rankings: Sequence[SuiteRanking]) -> list[str]:
-    """Name each ranking by its suite, and by what else tells it from others: its figure, its dataset, its form; and by
-    its method, unless all are asked by the one that others are held against."""
+    """Name each ranking by its suite, and by what else tells it from others: its figure, its dataset, its answer
+    format; and by its method, unless all are asked by the one that others are held against."""
     parts = [_parts(ranking) for ranking in rankings]
     by_method = any(ranking.method and ranking.method != _first_method(ranking) for ranking in rankings)
     titles = []
@@ -219,7 +223,7 @@ def _parts(ranking: SuiteRanking) -> tuple[str, str, str, str]:
         suite_named(group_suite(ranking.group)).title,
         ranking.score,
         gettext_noop(f"version {ranking.query['version']}"),
-        Form(ranking.query["form"]).label.lower(),
+        AnswerFormat(ranking.query["form"]).label.lower(),
     )
 
 

@@ -144,7 +144,7 @@ def chosen_of(run: Run) -> Json:
 def chosen_in(run: Run, setting: Setting) -> Any:
     """Return what a run has of a setting of its suite."""
     if setting.stored == COLUMN:
-        return getattr(run, setting.name)
+        return getattr(run, setting.run_field)
     kept = run.params.get("options", {}) if setting.stored == OPTION else run.params
     return kept.get(setting.name, setting.before_it_was)
 

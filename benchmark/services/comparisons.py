@@ -161,7 +161,7 @@ def pair_of(project: Project, first: str, second: str) -> tuple[list[Run], dict[
         raise NotComparable(
             gettext_noop("The two ran on different versions of the dataset, so their samples and gold differ.")
         )
-    if first_run.form != second_run.form:
+    if first_run.answer_format != second_run.answer_format:
         raise NotComparable(
             gettext_noop("One answered in free text, the other in structured output; the two are never compared.")
         )

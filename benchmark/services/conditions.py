@@ -3,7 +3,7 @@
 What matters is what the models read (the wording, its level, its examples) and who judged them, in which version, by
 which prompt: a figure under another of these is a figure of another instrument, and stands in a ranking of its own. How
 long an answer might be and the seed do not matter in that sense: models need different room, and a repetition is of the
-same instrument. Rows say them. The form of the answers and the version of the gold are chosen before. A baseline reads
+same instrument. Rows say them. The answer format and the version of the gold are chosen before. A baseline reads
 no prompt and is in every ranking of its judge; people are in every one of labelling.
 """
 

@@ -92,7 +92,7 @@ def _spreads(plan: Plan) -> dict[str, Spread]:
     """Return how far two models of the newest runs on the dataset with the same answer format lie apart on a cluster of
     samples, in the score of each metric group, computed once for the same scores. An estimate waits for no figures of
     many answers: of such runs it takes what was kept."""
-    listed = Run.objects.listed().filter(dataset=plan.dataset, suite=plan.suite, form=plan.answer_format)
+    listed = Run.objects.listed().filter(dataset=plan.dataset, suite=plan.suite, answer_format=plan.answer_format)
     runs = list(listed.select_related("project", "dataset", "judge", "job").order_by("-id")[:EARLIER])
     with answering_at_once(), suppress(BeingComputed):
         reports_of(runs)

@@ -53,7 +53,7 @@ class Document:
     `absent` by group the models that are not among them, `facts` (name, value), `methods` {"heading", "text"} of each
     paragraph, `numbers` those of the samples that it is about, None where it is too old to say.
 
-    A run has `form` and `stories`, how many there are, and where there are any `entered` rows of papers
+    A run has `answer_format` and `stories`, how many there are, and where there are any `entered` rows of papers
     (`entered_rows`), `controls` (`control_results`), `by_method`, where its models were asked by other methods too
     (`method_results`), `corrections`, where people aligned some of its stories (`corrections_of`; taken out, of a kept
     document too, for who may not know whose tables they align), `prompt_splits`, where they were asked with other
@@ -69,7 +69,7 @@ class Document:
     facts: Facts = field(default_factory=list)
     methods: Sequence[Mapping[str, str]] = ()
     absent: Mapping[str, Sequence[Absent]] | None = None
-    form: str | None = None
+    answer_format: str | None = None
     stories: int | None = None
     numbers: Sequence[int] | None = None
     controls: ControlResults | None = None
@@ -96,7 +96,7 @@ def document_of(run: Run) -> Document:
     return Document(
         title=run.title,
         kind="run",
-        form=run.form,
+        answer_format=run.answer_format,
         groups=groups,
         absent={group: [absence.told for absence in failed if absence.group == group] for group in groups if failed},
         facts=facts_of(run, report),
@@ -132,7 +132,7 @@ def plain(entrant: EntrantResults) -> EntrantResults:
     return replace(entrant, person="", numbers=(), scores=0, spec={}, conditions={})
 
 
-KEPT = {"groups": "stages", "metrics": "figures", "parses": "readings"}
+KEPT = {"answer_format": "form", "groups": "stages", "metrics": "figures", "parses": "readings"}
 """Names under which kept documents have what code calls otherwise."""
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 """The time of a kept entrant that does not say when it was asked."""

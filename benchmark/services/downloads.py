@@ -14,7 +14,7 @@ from django.db.models import QuerySet
 
 from annotation.domain.spreadsheet import Echo, defused
 from benchmark.domain.tables import Cells, Table, to_csv, to_json, to_latex
-from benchmark.models import Dataset, Entrant, Form, Run, RunItem
+from benchmark.models import AnswerFormat, Dataset, Entrant, Run, RunItem
 from benchmark.services.asking import sample_asked, settings_of
 from benchmark.suites.asked import Sample
 from benchmark.suites.guarding import SuiteFailed
@@ -129,7 +129,7 @@ def no_official_output(run: Run) -> str:
         return gettext_noop(f"{suite.title} has no official folder.")
     return (
         ""
-        if run.form == Form.TEXT
+        if run.answer_format == AnswerFormat.TEXT
         else gettext_noop("Structured output has no official layout: the released code could not read it.")
     )
 

@@ -16,7 +16,7 @@ from benchmark.services.archiving import locked_run
 from benchmark.services.controlled_plans import under_control
 from benchmark.services.entering import add_run_items, enter, enter_models
 from benchmark.services.in_context import calibration_of
-from benchmark.services.plan_checks import check_addresses, check_forms, check_room
+from benchmark.services.plan_checks import check_addresses, check_answer_formats, check_room
 from benchmark.services.plans import Plan, RunRefused, own_steps
 from benchmark.services.provenance import spec_of
 from benchmark.services.runs import BESIDE, EXTENDED, check_asks, examples_of, note_later, stories_of
@@ -154,7 +154,7 @@ def extension_of(run: Run, endpoints: Sequence[Endpoint], stories: Sequence[Data
         if not own_steps(plan, endpoint):
             raise RunRefused(gettext_noop(f"{endpoint.name} can do none of the run's steps."), "endpoints")
     joined = replace(plan, endpoints=added)
-    check_forms(joined)
+    check_answer_formats(joined)
     check_room(joined)
     check_addresses(joined)
     _refuse_shown(run, new_stories)

@@ -70,9 +70,8 @@ def counts_of(item: JudgeTestItem, answer: str) -> list[int | None]:
 def draft_run(test: JudgeTest) -> Run:
     """The run that asks as the test's judge is asked; it is not saved."""
     return Run(
-        project=test.project, dataset=test.dataset, form=test.form, level=test.params["level"],
-        prompt_set=test.prompt_set,
-        judge=test.judge, params=test.params, suite=test.suite,
+        project=test.project, dataset=test.dataset, answer_format=test.answer_format, level=test.params["level"],
+        prompt_set=test.prompt_set, judge=test.judge, params=test.params, suite=test.suite,
     )  # fmt: skip
 
 

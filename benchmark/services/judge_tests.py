@@ -131,8 +131,8 @@ def _started(by: User | None, run: Run, version: str, calls: Calls, now: datetim
     except JobRefused as error:
         raise RunRefused(str(error), "judge") from error
     test = JudgeTest.objects.create(
-        project=run.project, dataset=run.dataset, suite=run.suite, judge=run.judge, version=version, form=run.form,
-        prompt_set=run.prompt_set, params=_kept(run), job=job, created_by=by,
+        project=run.project, dataset=run.dataset, suite=run.suite, judge=run.judge, version=version,
+        answer_format=run.answer_format, prompt_set=run.prompt_set, params=_kept(run), job=job, created_by=by,
     )  # fmt: skip
     insert_rows(JudgeTestItem, ("test", "sample", "pairs"), [(test.pk, story.pk, pairs) for story, pairs in calls])
     item_ids = {int(key): pk for key, pk in Item.objects.filter(job=job).values_list("key", "pk")}

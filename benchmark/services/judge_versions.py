@@ -35,7 +35,7 @@ def version_of(run: Run) -> str:
     """
     suite = suite_named(run.suite)
     spec = {name: value for name, value in (run.spec.get("judge") or {}).items() if name not in NO_PART_OF_IT}
-    identity: Json = {"judge": spec, "form": run.form}
+    identity: Json = {"judge": spec, "form": run.answer_format}
     if suite.judge is not None:
         identity |= suite.judge.instrument(settings_of(run))
     if reads_prompts(run.judge):

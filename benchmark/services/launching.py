@@ -64,8 +64,8 @@ def planned(
 
 
 def judging_plan(source: Run, *, judge: Endpoint, options: Mapping[str, Any], **other: Any) -> Plan:
-    """Return what the judge reads of `source` judged anew: same dataset, models, form and prompts, every sample that
-    has an answer, and so of its controls; `options` are the settings of judging. Raises RunRefused."""
+    """Return what the judge reads of `source` judged anew: same dataset, models, answer format and prompts, every
+    sample that has an answer, and so of its controls; `options` are the settings of judging. Raises RunRefused."""
     if source.control:
         raise RunRefused(BESIDE.format(of=source.original), "source")
     suite = suite_named(source.suite)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from benchmark.models import Dataset, Form, Run
+from benchmark.models import AnswerFormat, Dataset, Run
 from benchmark.services.documents import Document, leaderboard_document, plain
 from benchmark.services.entered_rows import rows_of
 from benchmark.services.leaderboard_scope import Leaderboard
@@ -41,7 +41,7 @@ def leaderboard_report(
 
 
 def _facts(dataset: Dataset, leaderboard: Leaderboard, runs: Sequence[Run], query: Mapping[str, str]) -> Facts:
-    """Return what is ranked: version, stories, form, runs, and within each ranking what all of its rows share."""
+    """Return what is ranked: version, stories, answer format, runs, and within each ranking what its rows share."""
     rankings = [
         [
             gettext_noop(f"Ranking of {group_named(group).title}"),
@@ -62,7 +62,7 @@ def _facts(dataset: Dataset, leaderboard: Leaderboard, runs: Sequence[Run], quer
     return [
         ["Dataset", gettext_noop(f"version {dataset.version}, SHA-256 {dataset.digest}")],
         [gettext_noop("Ranked over"), leaderboard.chosen.label],
-        ["Form", Form(runs[0].form).label],
+        ["Form", AnswerFormat(runs[0].answer_format).label],
         ["Rows", f"{chosen}: {len(runs):,} run{'' if len(runs) == 1 else 's'}"],
         *rankings,
     ]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from django.db.models import QuerySet, prefetch_related_objects
 
 from annotation.models import Project
-from benchmark.models import Dataset, Form, Run
+from benchmark.models import AnswerFormat, Dataset, Run
 from benchmark.services.absences import Absence, absences, apart, is_absent, uncovered, unscored
 from benchmark.services.conditions import FIELDS, Ranking, named, ranked_together
 from benchmark.services.corrections import corrections_in
@@ -57,14 +57,16 @@ def finished_runs(dataset: Dataset, answer_format: str, suite: str = "") -> list
     """Return the listed finished runs of one suite, newest first, with their entrants; without a name, of the suite
     that `suite_to_show` chooses."""
     suite = suite or suite_to_show(dataset)
-    runs = _FINISHED_OF(dataset=dataset.pk, suite=suite, form=str(answer_format))
+    runs = _FINISHED_OF(dataset=dataset.pk, suite=suite, answer_format=str(answer_format))
     prefetch_related_objects(runs, "entrants")
     return runs
 
 
 _FINISHED_OF = Read[Run](
     lambda given: (
-        _finished().prefetch_related(None).filter(dataset_id=given.dataset, suite=given.suite, form=given.form)
+        _finished()
+        .prefetch_related(None)
+        .filter(dataset_id=given.dataset, suite=given.suite, answer_format=given.answer_format)
     )
 )
 
@@ -79,15 +81,15 @@ class LeaderboardScope(NamedTuple):
 
     dataset: Dataset
     suite: Suite
-    form: Form
+    answer_format: AnswerFormat
 
 
 def leaderboard_scopes(project: Project) -> list[LeaderboardScope]:
     """Return what leaderboards of a project can be opened of, that of the newest run first."""
     runs = [run for run in finished_runs_of(project) if not run.job.has_failed]
-    newest_by_scope = {(run.dataset_id, run.suite, run.form): run for run in reversed(runs)}
+    newest_by_scope = {(run.dataset_id, run.suite, run.answer_format): run for run in reversed(runs)}
     newest = sorted(newest_by_scope.values(), key=lambda run: -run.pk)
-    return [LeaderboardScope(run.dataset, suite_named(run.suite), Form(run.form)) for run in newest]
+    return [LeaderboardScope(run.dataset, suite_named(run.suite), AnswerFormat(run.answer_format)) for run in newest]
 
 
 def _finished() -> QuerySet[Run]:
@@ -134,8 +136,9 @@ def leaderboard_of_runs(
     groups: Sequence[str] = (),
     selections: Sequence[Selection] | None = None,
 ) -> Leaderboard:
-    """Return `leaderboard_of` of these finished runs of one suite and form, newest first, with their `reports_of`; of
-    some metric `groups` alone where they are named, with their `selections_of` where these are known."""
+    """Return `leaderboard_of` of these finished runs of one suite and answer format, newest first, with their
+    `reports_of`; of some metric `groups` alone where they are named, with their `selections_of` where they are known.
+    """
     reports = {run.pk: reports[run.pk] for run in runs}
     selections = selections_of(dataset, reports, runs) if selections is None else selections
     chosen = _chosen(dataset, suite, selections, key)
@@ -265,10 +268,12 @@ def datasets_of(project: Project, suite: str = "") -> QuerySet[Dataset]:
     return datasets.asked_about_by(suite_named(suite)) if suite else datasets
 
 
-def answer_format_to_show(dataset: Dataset, suite: str) -> Form:
+def answer_format_to_show(dataset: Dataset, suite: str) -> AnswerFormat:
     """Return free text, unless all runs of the suite on the version are structured."""
-    forms = set(Run.objects.listed().filter(dataset=dataset, suite=suite).values_list("form", flat=True))
-    return Form.STRUCTURED if forms == {Form.STRUCTURED} else Form.TEXT
+    answer_formats = set(
+        Run.objects.listed().filter(dataset=dataset, suite=suite).values_list("answer_format", flat=True)
+    )
+    return AnswerFormat.STRUCTURED if answer_formats == {AnswerFormat.STRUCTURED} else AnswerFormat.TEXT
 
 
 def suites_with_runs(dataset: Dataset) -> list[str]:

@@ -50,7 +50,9 @@ def family_of(run: Run) -> list[Run]:
     method, is alone."""
     if run.control or not method_of_run(run):
         return [run]
-    listed = Run.objects.listed().filter(dataset=run.dataset_id, suite=run.suite, form=run.form, judge=run.judge_id)
+    listed = Run.objects.listed().filter(
+        dataset=run.dataset_id, suite=run.suite, answer_format=run.answer_format, judge=run.judge_id
+    )
     endpoints = run.entrants.values("endpoint")
     others = listed.filter(entrants__endpoint__in=endpoints, source=None).exclude(pk=run.pk).distinct().order_by("-pk")
     same = _asked_alike(run)

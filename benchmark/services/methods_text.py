@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Min
 
 from annotation.domain.shipped_schemas import version_shown
-from benchmark.models import Form, Run, RunItem
+from benchmark.models import AnswerFormat, Run, RunItem
 from benchmark.services.asking import settings_of
 from benchmark.services.conditions import settings_told
 from benchmark.services.in_context import examples_told, judge_sees
@@ -49,7 +49,7 @@ def facts_of(run: Run, report: RunMetrics) -> Facts:
         [suite.noun[1].capitalize(), f"{report.stories:,}" + (f" ({', '.join(chosen)})" if chosen else "")],
         *_data_facts(run),
         ["Stages", ", ".join(suite.step(step).label.lower() for step in run.steps)],
-        ["Form", Form(run.form).label],
+        ["Form", AnswerFormat(run.answer_format).label],
         ["Prompts", f"set {run.prompt_set}" + (f", level {run.level}" if suite.prompting else "")],
         *[
             [f"Prompt of {step.label.lower()}", f"SHA-256 {digest}"]
@@ -257,7 +257,7 @@ def _reported(run: Run, groups: Mapping[str, Sequence[EntrantResults]]) -> Repor
         uncertainty=_uncertainty(run, groups),
         judge_notes=notes_of(judged),
         examples={step.key: examples_told(run, step.key) for step in suite_named(run.suite).steps},
-        schema=_broke_the_schema(schema_breakers(run)) if run.form == Form.STRUCTURED else "",
+        schema=_broke_the_schema(schema_breakers(run)) if run.answer_format == AnswerFormat.STRUCTURED else "",
     )
 
 

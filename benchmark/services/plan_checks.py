@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmark.models import DatasetSample, Form, Run
+from benchmark.models import AnswerFormat, DatasetSample, Run
 from benchmark.services.archiving import DELETED
 from benchmark.services.asking import DatasetResources, reads_prompts
 from benchmark.services.controlled_plans import check_controls
@@ -48,7 +48,7 @@ def check_all_but_samples(plan: Plan) -> None:
     for endpoint in plan.endpoints:
         if not own_steps(plan, endpoint):
             raise RunRefused(_nothing_for(plan, endpoint), "endpoints")
-    check_forms(plan)
+    check_answer_formats(plan)
     check_room(plan)
     check_addresses(plan)
     try:
@@ -252,16 +252,16 @@ def _check_source(plan: Plan, source: Run) -> None:
             ),
             "source",
         )
-    if source.form != plan.answer_format:
-        answer_format = Form(source.form).label.lower()
+    if source.answer_format != plan.answer_format:
+        answer_format = AnswerFormat(source.answer_format).label.lower()
         raise RunRefused(
             gettext_noop(f"The {many} of {source.title} are {answer_format}, and are judged as such."), "form"
         )
 
 
-def check_forms(plan: Plan) -> None:
+def check_answer_formats(plan: Plan) -> None:
     """Raise RunRefused where an endpoint of the plan cannot hold its answers to a schema that it is to keep to."""
-    if plan.answer_format == Form.STRUCTURED:
+    if plan.answer_format == AnswerFormat.STRUCTURED:
         _check_fitting(_asked(plan), "form", gettext_noop("choose free text"))
     judge = plan.definition.judge
     if judge and plan.judge and plan.judges and judge.held_to_schema(plan.settings):

@@ -8,7 +8,7 @@ from decimal import ROUND_DOWN, Decimal
 from typing import Any
 
 from benchmark.controls.chosen import senseless
-from benchmark.models import Dataset, Form, Run
+from benchmark.models import AnswerFormat, Dataset, Run
 from benchmark.services.asking import prompt_set_named, reads_prompts
 from benchmark.services.taken_over import needed_by_judge
 from benchmark.suites.contract import Suite
@@ -100,7 +100,7 @@ class Plan:
     @property
     def answer_format(self) -> str:
         """The answer format: free text where the suite has no other."""
-        return self.options.get("form", Form.TEXT)
+        return self.options.get("form", AnswerFormat.TEXT)
 
     @property
     def prompt_set(self) -> str:

@@ -96,7 +96,7 @@ def _row(run: Run, counts: Progress, lack: Shortfall, to_come: int, prepared: Pr
         title=run.title,
         suite=run.suite,
         dataset=run.dataset.version,
-        answer_format=run.form,
+        answer_format=run.answer_format,
         steps=[step.key for step in suite_named(run.suite).steps if step.key in run.steps],
         models=[entrant.name for entrant in run.entrants.all()],
         judge=run.judge.name if run.judge else None,

@@ -10,7 +10,7 @@ from benchmark.models import DatasetSample, Run
 from benchmark.services.asking import ANEW, chosen_of
 from benchmark.services.in_context import calibration_of
 from benchmark.services.plans import Plan
-from benchmark.suites.settings import COLUMN, OPTION, PARAMETER
+from benchmark.suites.settings import COLUMN, OPTION, PARAMETER, Setting
 from core.plain import Json
 
 KEPT = ("split", "category", "limit", "max_tokens", "seed", "batch", "repetitions", "temperature")
@@ -21,18 +21,26 @@ NO_LEVEL = 3
 
 def draft_of(plan: Plan, stories: Sequence[DatasetSample]) -> Run:
     """The run that the plan would make on these stories, for asking what it would ask; it is not saved."""
-    columns = {"form": plan.answer_format, "level": NO_LEVEL, "prompt_set": plan.prompt_set} | _stored(plan, COLUMN)
     return Run(
         project=plan.dataset.project, dataset=plan.dataset, suite=plan.suite, judge=plan.judge, control=plan.control,
         original=plan.original, params=_params(plan, stories),
-        steps=list(plan.steps), **columns,
+        steps=list(plan.steps), **_columns(plan),
     )  # fmt: skip
 
 
+def _columns(plan: Plan) -> Json:
+    """What the run has columns for, by its fields."""
+    by_field = {setting.run_field: plan.options[setting.name] for setting in _settings(plan, COLUMN)}
+    return {"answer_format": plan.answer_format, "level": NO_LEVEL, "prompt_set": plan.prompt_set} | by_field
+
+
 def _stored(plan: Plan, where: str) -> Json:
+    return {setting.name: plan.options[setting.name] for setting in _settings(plan, where)}
+
+
+def _settings(plan: Plan, where: str) -> list[Setting]:
     """The settings of the plan that runs keep there."""
-    settings = plan.definition.settings_in(plan.steps)
-    return {setting.name: plan.options[setting.name] for setting in settings if setting.stored == where}
+    return [setting for setting in plan.definition.settings_in(plan.steps) if setting.stored == where]
 
 
 def _params(plan: Plan, stories: Sequence[DatasetSample]) -> Json:

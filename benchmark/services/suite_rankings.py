@@ -47,7 +47,7 @@ class RankedModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteRanking:
-    """The ranking of a metric group of one suite on one dataset in one form.
+    """The ranking of a metric group of one suite on one dataset in one answer format.
 
     `title` tells it from the others of its project. `places` are by key of the model, `ranked` is how many rows have a
     rank, baselines among them. `chance` is what its score is expected to be by chance, `exact` where that follows from

@@ -106,7 +106,7 @@ def _beside(run: Run) -> list[Run]:
     how they were asked for."""
     if run.control or run.imported or run.params.get("repetitions", 1) < 2:
         return []
-    listed = Run.objects.listed().filter(dataset=run.dataset_id, suite=run.suite, form=run.form)
+    listed = Run.objects.listed().filter(dataset=run.dataset_id, suite=run.suite, answer_format=run.answer_format)
     finished = listed.filter(job__state=JobState.FINISHED).exclude(pk=run.pk).order_by("-pk")
     runs = finished.select_related("project", "dataset", "judge", "source", "job").prefetch_related("entrants")
     return [other for other in runs if not other.imported and asking_told(other) == asking_told(run)]

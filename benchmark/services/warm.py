@@ -16,7 +16,7 @@ def warm(run: Run) -> None:
     """Compute and cache the run's figures, the comparison of its models, the leaderboards of the largest selections of
     stories, and what its structures or answers come to beside those of other runs."""
     document_of(run)
-    runs = finished_runs(run.dataset, run.form, run.suite)
+    runs = finished_runs(run.dataset, run.answer_format, run.suite)
     reports = reports_of(runs)  # read once: they are megabytes where there are many runs
     leaderboard = with_corrections(leaderboard_of_runs(run.dataset, run.suite, runs, reports))
     for selection in leaderboard.selections[:MOST_SELECTIONS]:

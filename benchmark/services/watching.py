@@ -10,7 +10,7 @@ from decimal import Decimal
 from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
-from benchmark.models import Entrant, Form, Run, RunItem
+from benchmark.models import AnswerFormat, Entrant, Run, RunItem
 from benchmark.services.items import LOST, problem_of
 from benchmark.suites.registry import suite_named
 from core.language import gettext_noop
@@ -175,7 +175,7 @@ class SchemaBreaker:
 
 def schema_breakers(run: Run) -> list[SchemaBreaker]:
     """Return one for each endpoint and step of a structured run with answers that are not structured."""
-    if run.form != Form.STRUCTURED:
+    if run.answer_format != AnswerFormat.STRUCTURED:
         return []
     answers = RunItem.objects.filter(entrant__run=run, call__isnull=False).order_by("entrant__position", "step")
     counts = answers.values_list("entrant", "entrant__endpoint__name", "step").annotate(

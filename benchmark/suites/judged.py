@@ -107,10 +107,10 @@ Orders = tuple[Sequence[str], Sequence[str]]
 class Judge:
     """The judge of a suite, which is asked at the judged step of a launch.
 
-    `instrument(settings)` is what of a run's settings makes the judge what it is, besides its model, the form of its
-    answers and the wording of its prompt: plain data that is hashed. `passes(settings)` are the keys of the steps at
+    `instrument(settings)` is what of a run's settings makes the judge what it is, besides its model, its answer
+    format and the wording of its prompt: plain data that is hashed. `passes(settings)` are the keys of the steps at
     which it is asked once more about the same answers, beside the judging step, whose judgement they complete;
-    `held_to_schema(settings)` says whether its answers are held to a schema whatever the form of the models' answers.
+    `held_to_schema(settings)` says whether its answers are held to a schema whatever the answer format of the models.
     `kept(repaired)` are the judgements of the rows of both sides in a kept parse, None where nothing judges row by row;
     such a parse has the counts of these rows under `pred` and `gold`, in whose place a panel's figures have those of
     its majority. `tables(question)` are the rows of both sides in the order of these judgements, for people to align;

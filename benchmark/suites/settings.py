@@ -29,6 +29,8 @@ SEED = 1
 
 OPTION, PARAMETER, COLUMN = "option", "parameter", "column"
 """Where a run keeps a setting: among its options, as a parameter under its own name, or in a column of its own."""
+_RUN_FIELDS = {"form": "answer_format"}
+"""Fields of runs that are called otherwise than the setting that they keep: its name is in kept options."""
 
 
 def seed_of(settings: Mapping[str, Any]) -> int:
@@ -100,6 +102,11 @@ class Setting:
     def before_it_was(self) -> str | int | bool:
         """The value of a run that does not say."""
         return self.default if self.lacking is None else self.lacking
+
+    @property
+    def run_field(self) -> str:
+        """The field of a run that keeps a setting with a column of its own."""
+        return _RUN_FIELDS.get(self.name, self.name)
 
     def checked(self, value: Any) -> Any:
         """The value, of the type of the default. Raises ValueError with one sentence."""

@@ -102,8 +102,8 @@ def _leaderboard_query(chosen: ChosenComparison) -> str:
     came from, if it does."""
     run, group, params = chosen.runs[0], chosen.group, chosen.asked
     came_from = {"split": chosen.comparison.split, **ranking_in(params)}
-    ranking = ranking_with(run.dataset, run.form, group, [params["a"], params["b"]], asked=came_from)
-    query = {"version": run.dataset.version, "form": run.form, "split": ranking.pop("split", "")}
+    ranking = ranking_with(run.dataset, run.answer_format, group, [params["a"], params["b"]], asked=came_from)
+    query = {"version": run.dataset.version, "form": run.answer_format, "split": ranking.pop("split", "")}
     query |= {"stage": group, "reading": chosen.parse, **ranking}
     return urlencode({name: value for name, value in query.items() if value})
 

@@ -15,7 +15,7 @@ from annotation.access import ProjectAccess
 from benchmark.access import results_access
 from benchmark.addresses import ChosenLeaderboard, chosen_leaderboard
 from benchmark.domain.tables import Table
-from benchmark.models import Form
+from benchmark.models import AnswerFormat
 from benchmark.services.corrected_differences import corrected_pairs
 from benchmark.services.differences import NamedPair, categories_among, corrected_pair_table, pair_table, pairs_of
 from benchmark.services.documents import leaderboard_document
@@ -38,7 +38,9 @@ def differences(request: HttpRequest, slug: str) -> HttpResponse:
     if chosen is None:
         return redirect("benchmark:leaderboard", slug)
     groups = {group: entrants for group, entrants in chosen.leaderboard.entrants.items() if entrants}
-    parses = [parse for parse in reversed(PARSES) if parse == "repaired" or chosen.form != Form.STRUCTURED]
+    parses = [
+        parse for parse in reversed(PARSES) if parse == "repaired" or chosen.answer_format != AnswerFormat.STRUCTURED
+    ]
     group = request.GET.get("stage") if request.GET.get("stage") in groups else next(iter(groups), "")
     parse = request.GET.get("reading") if request.GET.get("reading") in parses else parses[0]
     context = {

@@ -75,7 +75,7 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
         "files_query": files_query,
         "calibrations": calibrations_of(leaderboard.runs, request.user) if access.at_least(Role.ADMIN) else [],
         "running": Run.objects.listed()
-        .filter(dataset=chosen.dataset, suite=chosen.suite, form=chosen.form)
+        .filter(dataset=chosen.dataset, suite=chosen.suite, answer_format=chosen.answer_format)
         .exclude(job__state__in=[JobState.FINISHED, JobState.CANCELLED])
         .count(),
     }

@@ -72,7 +72,7 @@ def share_leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
     def make() -> SharedReport:
         whole = leaderboard_of(
             chosen.dataset,
-            chosen.form,
+            chosen.answer_format,
             chosen.params["split"],
             suite=chosen.suite,
             all_runs=chosen.every,

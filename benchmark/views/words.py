@@ -75,7 +75,7 @@ PERTURBED = (
     gettext_noop("other actor"),
     gettext_noop("other place or feeling"),
 )
-FORMS = (
+ANSWER_FORMATS = (
     gettext_noop("Free text"),
     gettext_noop("Structured output"),
     gettext_noop("Free text · {names}"),

@@ -15,7 +15,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from benchmark.domain.tables import Absent, absent_told, to_csv, to_json, to_latex
-from benchmark.models import Form, RunItem
+from benchmark.models import AnswerFormat, RunItem
 from benchmark.services.documents import Document, document_from, document_of, leaderboard_document, tables_of
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.plot_data import plots_of
@@ -78,7 +78,7 @@ def test_files_and_pictures_of_a_leaderboard_name_who_is_ranked_apart(world, cli
 
 
 def test_every_table_and_picture_of_models_names_them(world):
-    found = leaderboard_of(world.dataset, Form.TEXT, None)
+    found = leaderboard_of(world.dataset, AnswerFormat.TEXT, None)
     document = leaderboard_document("Leaderboard", found.entrants, found.absent)
     for name, make in tables_of(document).items():
         if name not in ("stage2", "categories-stage2", "judge-tests") and not name.startswith("dimensions"):
@@ -111,7 +111,7 @@ COVERED = "its run has 3 of these 9 stories"
 
 
 def test_who_was_asked_about_a_part_of_the_stories_is_named(world, small, client):
-    found = leaderboard_of(world.dataset, Form.TEXT, None)
+    found = leaderboard_of(world.dataset, AnswerFormat.TEXT, None)
     [absent] = [one for one in found.absent if one.group == "stage2"]
     assert (absent.model, absent.run, absent.why, absent.covered) == ("small", small.uid, COVERED, 3)
     client.force_login(world.alice)
@@ -215,7 +215,7 @@ def test_rows_of_people_that_wait_are_named():
 
 
 def test_the_ranking_and_what_is_to_be_read_first_stand_in_csv(world):
-    found = leaderboard_of(world.dataset, Form.TEXT, None)
+    found = leaderboard_of(world.dataset, AnswerFormat.TEXT, None)
     lines = lines_of(to_csv(tables_of(leaderboard_document("Leaderboard", found.entrants))["stage2"]()))
     assert [one["Model"] for one in lines[3:]] == ["Chance level", "Majority baseline"]
     assert {one["Ranked by"].split(";")[0] for one in lines} == {"worst case (missing answers at their worst)"}

@@ -449,7 +449,7 @@ def test_chance_is_exact_where_labels_are_chosen_and_lacks_where_nothing_is(tmp_
     world = results_world(tmp_path)
     stage1, stage2 = rankings_across(world.dataset.project)
     assert (stage1.title, stage2.title) == ("OmniToM, F1 of extraction", "OmniToM, Accuracy of labelling")
-    entrants = leaderboard_of(world.dataset, world.run.form, "").entrants["stage2"]
+    entrants = leaderboard_of(world.dataset, world.run.answer_format, "").entrants["stage2"]
     by_name = {entrant.name: score_of(entrant, "repaired", "stage2") for entrant in entrants}
     assert stage2.chance["exact"] and stage2.chance["value"] == pytest.approx(by_name[across.CHANCE]["value"], abs=0.05)
     low, high = by_name[across.CHANCE]["interval"]

@@ -89,16 +89,16 @@ def test_the_page_refuses_a_name_that_is_none(world, alice):
 # --- the archive
 # --------------------------------------------------------------------------------------------------------------
 def test_an_archived_run_opens_by_its_address_alone(world, alice):
-    assert finished_runs(world.dataset, world.run.form) == [world.run]
+    assert finished_runs(world.dataset, world.run.answer_format) == [world.run]
     alice.post(page(world, "archive/"))
-    assert finished_runs(world.dataset, world.run.form) == []
+    assert finished_runs(world.dataset, world.run.answer_format) == []
     assert page(world) not in alice.get(f"{world.base}/runs/").content.decode()
     assert page(world) in alice.get(f"{world.base}/runs/?archived=1").content.decode()
     shown = alice.get(page(world)).content.decode()
     assert "lists, leaderboards and comparisons leave this run out" in shown and "extend/" not in shown
     assert page(world) not in alice.get(f"{world.base}/results/").content.decode()
     alice.post(page(world, "restore/"))
-    assert finished_runs(world.dataset, world.run.form) == [world.run]
+    assert finished_runs(world.dataset, world.run.answer_format) == [world.run]
     assert len(events("archived")) == len(events("restored")) == 1
 
 

@@ -198,7 +198,7 @@ def test_a_run_by_whose_judge_a_choice_was_made_stays(world, study):
     with pytest.raises(RunRefused, match="was chosen in “First”"):
         delete_run(by=None, run=judging, now=timezone.now())
     assert archive_run(by=None, run=judging, now=timezone.now())
-    Run.objects.filter(pk=judging.pk).update(form="structured")
+    Run.objects.filter(pk=judging.pk).update(answer_format="structured")
     judging.refresh_from_db()
     assert deletion_of(judging).refused == ""
 
@@ -330,7 +330,7 @@ def test_a_report_is_made_once_until_people_settle_more(world, study, monkeypatc
     SettledAlignment.objects.filter(task__category=of_one, task__source="omniscient").delete()
     assert "of categories of which people" in client.get(address).content.decode()
     other = copied_run(world.run)
-    Run.objects.filter(pk=other.pk).update(judge=world.run.judge_id, form="structured")
+    Run.objects.filter(pk=other.pk).update(judge=world.run.judge_id, answer_format="structured")
     add_judgements(other, world.run)
     names = [one.name for one in reports_of(study).judges]
     assert len(names) == 2 and all(name.startswith("lexical-judge · ") for name in names)

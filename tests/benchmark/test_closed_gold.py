@@ -145,7 +145,7 @@ def _compared(world: ResultsWorld):
 
 
 def _leaderboard(world: ResultsWorld):
-    leaderboard = leaderboard_of(world.dataset, world.run.form, "")
+    leaderboard = leaderboard_of(world.dataset, world.run.answer_format, "")
     return freeze_leaderboard(by=world.alice, dataset=world.dataset, leaderboard=leaderboard, query={"split": ""})
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from benchmark.domain.averaging import StoryMetrics
 from benchmark.domain.inference import Answered
-from benchmark.models import Audience, Form
+from benchmark.models import AnswerFormat, Audience
 from benchmark.services.differences import pairs_of
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.reports import scores_of
@@ -26,7 +26,7 @@ def world(tmp_path) -> ResultsWorld:
 
 
 def pairs(world, parse="repaired", stage="stage2"):
-    found = leaderboard_of(world.dataset, Form.TEXT, None)
+    found = leaderboard_of(world.dataset, AnswerFormat.TEXT, None)
     return pairs_of(found.entrants[stage], stage, found.chosen, parse)
 
 
@@ -112,7 +112,7 @@ def test_who_may_not_see_results_sees_no_differences(world, client):
 
 def test_one_model_has_nothing_to_be_compared_with(world, client):
     client.force_login(world.alice)
-    world.another("majority", form=Form.STRUCTURED, steps=("label",))
+    world.another("majority", form=AnswerFormat.STRUCTURED, steps=("label",))
     page = client.get(f"{world.base}/results/differences/?form=structured")
     assert "Nothing to compare" in page.content.decode()
     assert page.context["parses"] == ["repaired"]

@@ -28,7 +28,7 @@ def world(tmp_path) -> ResultsWorld:
 
 
 def leaderboard(world, split: str = "") -> Leaderboard:
-    return leaderboard_of(world.dataset, world.run.form, split)
+    return leaderboard_of(world.dataset, world.run.answer_format, split)
 
 
 def frozen(world, split: str = "") -> SharedReport:

@@ -8,7 +8,7 @@ from django.utils import timezone
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import GoldLabel, Proposition
 from annotation.services.adjudication import adjudicate
-from benchmark.models import Form
+from benchmark.models import AnswerFormat
 from benchmark.services.datasets import freeze
 from benchmark.services.leaderboards import ranked_entrants_of_run
 from benchmark.services.reports import report_of
@@ -94,7 +94,7 @@ def test_structured_output_gives_people_no_official_figures_either(cast, stories
     for _, rows, assignments in stories:
         for row in rows:
             label(assignments[0], row)
-    found = metrics(cast, form=Form.STRUCTURED)
+    found = metrics(cast, form=AnswerFormat.STRUCTURED)
     assert found["Annotator 1"].parses["official"] is None
     assert found["Annotator 1"].parses["repaired"]["overall"]["overall_accuracy"] == 1
 

@@ -12,7 +12,7 @@ from django.urls import reverse
 from annotation.domain.baselines import label_answer
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import Assignment
-from benchmark.models import Audience, Form, StoryScores
+from benchmark.models import AnswerFormat, Audience, StoryScores
 from benchmark.services.finer_items import finer_scores
 from benchmark.services.item_statistics import items_of
 from benchmark.services.leaderboard_scope import leaderboard_of
@@ -110,7 +110,7 @@ def test_propositions_are_told_apart_by_dimension_and_open_their_evidence(world,
 
 def test_extraction_is_told_by_the_propositions_that_models_find(world, client):
     client.force_login(world.alice)
-    models = [one for one in leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage1"] if one.scores]
+    models = [one for one in leaderboard_of(world.dataset, AnswerFormat.TEXT, None).entrants["stage1"] if one.scores]
     found = finer_scores(world.dataset, models, "stage1")
     omniscient = next(at for at, one in enumerate(models) if one.name == "omniscient")
     recall = models[omniscient].parses["repaired"]["overall"]["recall"]

@@ -36,7 +36,7 @@ def run_of(spec: dict, answer_format: str, settings: dict) -> Run:
     provider = {name: spec[name] for name in ("provider", "model", "name")}
     params = {"judge_level": 4, "with_story": True, "shots": 0, "seed": 5, **settings}
     return Run(
-        suite="omnitom", form=answer_format, params=params, judge=Endpoint(**provider),
+        suite="omnitom", answer_format=answer_format, params=params, judge=Endpoint(**provider),
         spec={"judge": spec, "prompts": {"judge": "0" * 64}},
     )  # fmt: skip
 

@@ -10,7 +10,7 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 
 from annotation.models import AuditEvent
-from benchmark.models import Dataset, Form, Run, RunItem
+from benchmark.models import AnswerFormat, Dataset, Run, RunItem
 from benchmark.services import estimates
 from benchmark.services.asking import step_request
 from benchmark.services.cached_answers import cached_answers
@@ -171,7 +171,7 @@ def test_a_form_that_is_sent_twice_starts_one_run(alice, gold, models):
 # --- the estimate
 # ----------------------------------------------------------------------------------------------------------------
 @pytest.mark.once
-@pytest.mark.parametrize("form", Form.values)
+@pytest.mark.parametrize("form", AnswerFormat.values)
 @pytest.mark.parametrize("level", [1, 4])
 def test_sizes_are_those_of_the_requests(gold, models, form, level):
     """Built whole for one story of each category and by addition for the others: the same as building all."""

@@ -7,7 +7,7 @@ from django.core.cache import cache
 from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Proposition
-from benchmark.models import Audience, Dataset, Form, RunItem, StoryScores
+from benchmark.models import AnswerFormat, Audience, Dataset, RunItem, StoryScores
 from benchmark.services.datasets import freeze
 from benchmark.services.leaderboard_scope import finished_runs, leaderboard_of
 from benchmark.services.reports import reports_of, scores_of
@@ -33,7 +33,7 @@ def by_model(entries) -> dict:
 def test_the_figures_are_those_of_score_outputs(world):
     """To the last digit, in both parses, as `run_benchmark --wait` prints them."""
     expected = scores_of(world.run)
-    found = leaderboard_of(world.dataset, Form.TEXT, None).entrants
+    found = leaderboard_of(world.dataset, AnswerFormat.TEXT, None).entrants
     for stage, names in (("stage1", {"omniscient", HOSTILE}), ("stage2", {"majority", "random", HOSTILE})):
         shown = by_model(found[stage])
         assert set(shown) == names
@@ -50,7 +50,7 @@ def test_the_figures_are_those_of_score_outputs(world):
 
 @pytest.mark.once
 def test_an_unreadable_model_is_0_officially_and_missing_when_repaired(world):
-    shown = by_model(leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"])[HOSTILE]
+    shown = by_model(leaderboard_of(world.dataset, AnswerFormat.TEXT, None).entrants["stage2"])[HOSTILE]
     row = next(row for row in group_table([shown], "stage2").rows)
     assert row["official_overall_accuracy"] == "0.000000"
     assert row["repaired_overall_accuracy"] is None
@@ -62,7 +62,7 @@ def test_a_split_is_scored_as_if_it_alone_had_been_asked_for(world, tmp_path):
     """A run of the first five stories and a selection of these five out of a run of nine have the same figures."""
     small = world.another("majority", limit=5)
     expected = scores_of(small)
-    found = leaderboard_of(world.dataset, Form.TEXT, f"run:{small.uid}", all_runs=True)
+    found = leaderboard_of(world.dataset, AnswerFormat.TEXT, f"run:{small.uid}", all_runs=True)
     shown = [one for one in found.entrants["stage2"] if one.name == "majority"]
     assert found.chosen.stories == frozenset({1, 2, 3, 4, 5})
     assert {one.run for one in shown} == {world.run.uid, small.uid}
@@ -77,10 +77,12 @@ def test_a_split_is_scored_as_if_it_alone_had_been_asked_for(world, tmp_path):
 
 def test_a_run_appears_only_where_it_covers_the_stories(world):
     small = world.another("random", limit=4)
-    runs = finished_runs(world.dataset, Form.TEXT)
+    runs = finished_runs(world.dataset, AnswerFormat.TEXT)
     keys = [one.key for one in selections_of(world.dataset, reports_of(runs), runs)]
     assert keys == ["", f"run:{small.uid}"]
-    assert {one.run for one in leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"]} == {world.run.uid}
+    assert {one.run for one in leaderboard_of(world.dataset, AnswerFormat.TEXT, None).entrants["stage2"]} == {
+        world.run.uid
+    }
 
 
 def test_of_equal_settings_only_the_newest_is_shown(world):
@@ -88,22 +90,22 @@ def test_of_equal_settings_only_the_newest_is_shown(world):
     world.another("m", steps=("label",))
     again = world.another("m", "majority", steps=("label",))
     other = world.another("m", steps=("label",), max_tokens=50)
-    found = {one.model: one for one in leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"]}
+    found = {one.model: one for one in leaderboard_of(world.dataset, AnswerFormat.TEXT, None).entrants["stage2"]}
     shown = [one for one in found.values() if one.name == "m"]
     assert sorted((one.run, one.others) for one in shown) == sorted([(again.uid, 1), (other.uid, 0)])
     assert {one.model for one in shown} == {"m (longest answer 6,000 tokens)", "m (longest answer 50 tokens)"}
     assert (found["majority"].run, found["majority"].others) == (again.uid, 1)  # it reads no prompt
-    every = leaderboard_of(world.dataset, Form.TEXT, None, all_runs=True).entrants["stage2"]
+    every = leaderboard_of(world.dataset, AnswerFormat.TEXT, None, all_runs=True).entrants["stage2"]
     assert len({one.model for one in every}) == len(every) == 7
 
 
 @pytest.mark.once
 def test_structured_and_free_text_are_never_in_one_table(world, client):
-    structured = world.another("majority", "random", form=Form.STRUCTURED, steps=("label",))
+    structured = world.another("majority", "random", form=AnswerFormat.STRUCTURED, steps=("label",))
     client.force_login(world.alice)
     for form, uid, other in (
-        (Form.TEXT, world.run.uid, structured.uid),
-        (Form.STRUCTURED, structured.uid, world.run.uid),
+        (AnswerFormat.TEXT, world.run.uid, structured.uid),
+        (AnswerFormat.STRUCTURED, structured.uid, world.run.uid),
     ):
         page = written(client.get(f"{world.base}/results/?form={form}"))
         assert f"/runs/{uid}/" in page and f"/runs/{other}/" not in page
@@ -187,21 +189,21 @@ def test_questions_to_the_database_do_not_grow_with_models_and_runs(world, clien
 
 
 def test_the_comparison_is_made_once(world, monkeypatch):
-    leaderboard_of(world.dataset, Form.TEXT, None)
+    leaderboard_of(world.dataset, AnswerFormat.TEXT, None)
     monkeypatch.setattr("benchmark.services.leaderboards._compare", lambda *found: pytest.fail("compared again"))
-    assert leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"]
+    assert leaderboard_of(world.dataset, AnswerFormat.TEXT, None).entrants["stage2"]
     cache.clear()
     with pytest.raises(pytest.fail.Exception):
-        leaderboard_of(world.dataset, Form.TEXT, None)
+        leaderboard_of(world.dataset, AnswerFormat.TEXT, None)
 
 
 def test_figures_follow_the_items(world):
     """A report whose items changed is computed again, and its scores by story with it."""
-    before = leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"]
+    before = leaderboard_of(world.dataset, AnswerFormat.TEXT, None).entrants["stage2"]
     held = set(StoryScores.objects.values_list("pk", flat=True))
     place = RunItem.objects.filter(entrant__run=world.run, entrant__name="majority", step="label").first()
     RunItem.objects.filter(pk=place.pk).update(call=None, official=None, repaired=None, score=None, repaired_score=None)
-    after = by_model(leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"])["majority"]
+    after = by_model(leaderboard_of(world.dataset, AnswerFormat.TEXT, None).entrants["stage2"])["majority"]
     assert not held & set(StoryScores.objects.current().values_list("pk", flat=True))
     assert after.parses["official"] is None  # official scoring has no figure where an answer lacks
     assert after.parses["repaired"]["overall"]["stories"] == STORIES - 1

@@ -12,7 +12,7 @@ import pytest
 from django.core.management import call_command
 
 from benchmark.domain.tables.latex import to_latex
-from benchmark.models import Form, RunItem
+from benchmark.models import AnswerFormat, RunItem
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.differences import pairs_of
 from benchmark.services.documents import document_of, tables_of
@@ -56,7 +56,7 @@ def _refused(folder) -> ResultsWorld:
 
 
 def entries(world) -> list[dict]:
-    return leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"]
+    return leaderboard_of(world.dataset, AnswerFormat.TEXT, None).entrants["stage2"]
 
 
 def test_the_refuser_stands_below_whom_it_refused_against(world):
@@ -88,7 +88,7 @@ def test_order_bold_and_differences_agree_on_every_page(world, client):
     marks = {row.cells[0].text: row.cells[keys.index("repaired_overall_accuracy")].mark for row in rows}
     assert [row.cells[0].text for row in rows][:2] == ["majority", "random"]
     assert marks["majority"] == "best" and marks["random"] == "second"
-    found = leaderboard_of(world.dataset, Form.TEXT, None)
+    found = leaderboard_of(world.dataset, AnswerFormat.TEXT, None)
     [pair] = [
         one
         for one in pairs_of(found.entrants["stage2"], "stage2", found.chosen, "repaired")[0]
@@ -200,6 +200,6 @@ def test_what_judges_lost_of_several_models_is_one_sentence(world):
 
 
 def test_a_number_of_rows_stands_under_no_per_cent(world):
-    found = leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage1"]
+    found = leaderboard_of(world.dataset, AnswerFormat.TEXT, None).entrants["stage1"]
     groups = {column.key: column.group for column in group_table(found, "stage1").columns}
     assert groups["unusable"] == "Missing answers (%)" and groups["unjudged"] == ""

@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from benchmark.models import Form, Run, RunItem
+from benchmark.models import AnswerFormat, Run, RunItem
 from benchmark.services.comparisons import NotComparable, compare, pair_of, unread
 from benchmark.services.downloads import output_files, zipped
 from benchmark.services.leaderboard_scope import leaderboard_of
@@ -51,7 +51,7 @@ def scored_elsewhere(run: Run) -> dict:
 
 def everywhere(run: Run, stage: str) -> dict:
     """{place: the official overall figures there, None without}; the report has no mean to compare but that."""
-    table = next(iter(leaderboard_of(run.dataset, run.form, None).entrants[stage])).parses["official"]
+    table = next(iter(leaderboard_of(run.dataset, run.answer_format, None).entrants[stage])).parses["official"]
     report = report_of(run).entrants[0].groups[stage]["official"]
     command = scores_of(run)["official"][stage]
     found = {"leaderboard": table, "report": report, "command": command}
@@ -85,7 +85,7 @@ def test_one_answer_that_lacks_or_aborts_leaves_no_official_figure_anywhere(worl
     # each says why, in the same words
     sentence = elsewhere["reason"]["stage2"]
     assert scores_of(run)["official"]["reason"]["stage2"] == sentence
-    [entry] = leaderboard_of(run.dataset, run.form, None).entrants["stage2"]
+    [entry] = leaderboard_of(run.dataset, run.answer_format, None).entrants["stage2"]
     assert report_of(run).entrants[0].groups["stage2"]["reason"] == entry.parses["reason"] == sentence
     assert sentence in group_table([entry], "stage2").notes
     # a missing answer is missing when repaired, a long one is read: 7 − 1 of 7 labels, nothing unusable
@@ -122,14 +122,14 @@ def test_a_selection_without_the_story_that_aborts_has_its_figures(world):
     run = world.run(steps=("label",))
     small = world.run("second", steps=("label",), limit=4)
     key = f"run:{small.uid}"
-    shown = {one.run: one.parses for one in leaderboard_of(run.dataset, run.form, key).entrants["stage2"]}
+    shown = {one.run: one.parses for one in leaderboard_of(run.dataset, run.answer_format, key).entrants["stage2"]}
     expected = scores_of(small)["official"]["stage2"]
     for uid in (run.uid, small.uid):
         assert _without_interval(shown[uid]["official"]["overall"]) == expected["overall"]
     assert expected["overall"]["stories"] == "4"
     world.server.control(rules=[])
     whole = world.run("second", steps=("label",))
-    shown = {one.run: one for one in leaderboard_of(run.dataset, run.form, None).entrants["stage2"]}
+    shown = {one.run: one for one in leaderboard_of(run.dataset, run.answer_format, None).entrants["stage2"]}
     assert shown[run.uid].parses["official"] is None and shown[run.uid].ranking["official"] is None
     assert shown[whole.uid].parses["official"] and shown[whole.uid].ranking["official"]["rank"] == 1
 
@@ -155,5 +155,5 @@ def test_a_keep_that_was_not_asked_for_says_so(world):
     assert scores["repaired"]["stage1"] is None and scores["repaired"]["reason"] == reason
     extracted = scores_of(world.run(steps=("extract",)))
     assert extracted["official"]["reason"]["stage1"] == "No story has an answer for judge."
-    structured = scores_of(world.run(steps=("label",), form=Form.STRUCTURED))
+    structured = scores_of(world.run(steps=("label",), form=AnswerFormat.STRUCTURED))
     assert structured["official"]["stage2"] is None and structured["official"]["reason"]["stage2"] == STRUCTURED

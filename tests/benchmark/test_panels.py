@@ -355,7 +355,7 @@ def test_a_bridge_opens_on_two_versions_of_one_judge_or_on_the_two_newest_judges
     third = second_judge(world, "third")
     assert opened() == [strict.uid, third.uid], "the two newest"
     changed = copied_run(world.run)
-    Run.objects.filter(pk=changed.pk).update(judge=world.run.judge_id, form="structured")
+    Run.objects.filter(pk=changed.pk).update(judge=world.run.judge_id, answer_format="structured")
     add_judgements(changed, world.run)
     second_judge(world, "fourth")
     assert opened() == [world.run.uid, changed.uid], "two versions of one judge"

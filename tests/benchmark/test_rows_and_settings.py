@@ -12,7 +12,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from benchmark.domain.tables import source_of
-from benchmark.models import Form
+from benchmark.models import AnswerFormat
 from benchmark.services.comparison_tables import difference_table
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.documents import Document, leaderboard_document, tables_of
@@ -34,7 +34,7 @@ def world(tmp_path) -> ResultsWorld:
 
 
 def document(world, *, all_runs: bool = False, **asked: str) -> Document:
-    stages = leaderboard_of(world.dataset, Form.TEXT, None, all_runs=all_runs, asked=asked).entrants
+    stages = leaderboard_of(world.dataset, AnswerFormat.TEXT, None, all_runs=all_runs, asked=asked).entrants
     return leaderboard_document("Leaderboard", stages)
 
 
@@ -60,7 +60,7 @@ def _judged_twice(folder) -> ResultsWorld:
 
 def test_a_ranking_is_within_one_judge(judged_twice):
     world = judged_twice
-    found = leaderboard_of(world.dataset, Form.TEXT, None)
+    found = leaderboard_of(world.dataset, AnswerFormat.TEXT, None)
     names = [one.name for one in found.entrants["stage1"]]
     assert sorted(names) == sorted(["both", "omniscient", "other", HOSTILE])
     assert {one.within["judge"].startswith(LEXICAL) for one in found.entrants["stage1"]} == {True}
@@ -68,7 +68,7 @@ def test_a_ranking_is_within_one_judge(judged_twice):
     assert apart.judge.startswith(STRICT) and apart.rows == 1
     # the other ranking has its own rows, bold and letters; labelling has no judge and stays as it is
     strict = next(name for name in found.conditions["judge"] if name.startswith(STRICT))
-    other = leaderboard_of(world.dataset, Form.TEXT, None, asked={"judge": strict})
+    other = leaderboard_of(world.dataset, AnswerFormat.TEXT, None, asked={"judge": strict})
     assert [(one.name, one.run) for one in other.entrants["stage1"]] == [("both", world.strict.uid)]
     assert [one.key for one in other.entrants["stage2"]] == [one.key for one in found.entrants["stage2"]]
     keys = [world.entrant("omniscient"), f"{world.strict.uid}.{world.strict.entrants.get().pk}"]
@@ -91,10 +91,12 @@ def test_a_judge_with_another_name_or_seed_or_another_number_of_stories_is_the_s
         world.another(name, **settings | {"judge_level": 3, "shots": shots}) for name, shots in (("o", 0), ("m", 2))
     ]
     assert version_of(first) == version_of(again) != version_of(below[0]) == version_of(below[1])
-    stage1 = [one for one in leaderboard_of(world.dataset, Form.TEXT, None).conditions["judge"] if "rules" not in one]
+    stage1 = [
+        one for one in leaderboard_of(world.dataset, AnswerFormat.TEXT, None).conditions["judge"] if "rules" not in one
+    ]
     assert len(stage1) == 2
     [at_4] = [one for one in stage1 if "level 4" in one]
-    together = leaderboard_of(world.dataset, Form.TEXT, None, asked={"judge": at_4}).entrants["stage1"]
+    together = leaderboard_of(world.dataset, AnswerFormat.TEXT, None, asked={"judge": at_4}).entrants["stage1"]
     assert {one.name for one in together} == {"m", "n"}
 
 
@@ -105,11 +107,11 @@ def test_a_judge_that_changed_under_its_name_is_a_ranking_of_its_own_and_no_repe
     judge.options = {"threshold": 0.9}
     judge.save()
     world.another("omniscient", **settings)
-    held = leaderboard_of(world.dataset, Form.TEXT, None)
+    held = leaderboard_of(world.dataset, AnswerFormat.TEXT, None)
     names = [one for one in held.conditions["judge"] if one.startswith(STRICT)]
     assert len(names) == 2 and all(", version " in one for one in names)
     for name in names:
-        [row] = leaderboard_of(world.dataset, Form.TEXT, None, asked={"judge": name}).entrants["stage1"]
+        [row] = leaderboard_of(world.dataset, AnswerFormat.TEXT, None, asked={"judge": name}).entrants["stage1"]
         assert row.others == 0
 
 
@@ -117,7 +119,9 @@ def test_page_command_and_files_have_the_same_ranking(judged_twice, client, caps
     world = judged_twice
     client.force_login(world.alice)
     strict = next(
-        one for one in leaderboard_of(world.dataset, Form.TEXT, None).conditions["judge"] if one.startswith(STRICT)
+        one
+        for one in leaderboard_of(world.dataset, AnswerFormat.TEXT, None).conditions["judge"]
+        if one.startswith(STRICT)
     )
     page = client.get(f"{world.base}/results/")
     text = page.content.decode()
@@ -225,10 +229,10 @@ def test_another_level_is_another_ranking_and_baselines_are_in_both(world):
         world.models[name] = endpoint(name, options={"default": "no table"})
     world.another("m", "n", steps=("label",))
     world.another("m", steps=("label",), level=1)
-    found = leaderboard_of(world.dataset, Form.TEXT, None)
+    found = leaderboard_of(world.dataset, AnswerFormat.TEXT, None)
     assert [one.name for one in found.entrants["stage2"]][:2] == ["majority", "random"]
     assert {one.within["prompts"] for one in found.entrants["stage2"]} == {None, "omnitom-1, level 3"}
-    other = leaderboard_of(world.dataset, Form.TEXT, None, asked={"prompts": "omnitom-1, level 1"})
+    other = leaderboard_of(world.dataset, AnswerFormat.TEXT, None, asked={"prompts": "omnitom-1, level 1"})
     assert [(one.name, one.model) for one in other.entrants["stage2"]] == [
         ("majority", "majority"),
         ("random", "random"),
@@ -240,8 +244,12 @@ def test_the_longest_answer_and_the_seed_do_not_part_rankings(world):
     world.models["m"] = endpoint("m", options={"default": "no table"})
     world.another("m", steps=("label",), max_tokens=50)
     world.another("m", steps=("label",), seed=7)
-    names = [one.model for one in leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"] if one.name == "m"]
-    assert len(names) == 2 and not leaderboard_of(world.dataset, Form.TEXT, None).rankings["stage2"].others
+    names = [
+        one.model
+        for one in leaderboard_of(world.dataset, AnswerFormat.TEXT, None).entrants["stage2"]
+        if one.name == "m"
+    ]
+    assert len(names) == 2 and not leaderboard_of(world.dataset, AnswerFormat.TEXT, None).rankings["stage2"].others
 
 
 def test_every_table_says_what_its_ranking_is_within(world):
@@ -259,7 +267,7 @@ def test_two_keeps_that_were_asked_differently_are_no_row(world):
     for level, run, missing in ((1, labelled, "f1"), (4, extracted, "overall_accuracy")):
         names = [
             one
-            for one in leaderboard_of(world.dataset, Form.TEXT, None).conditions["prompts"]
+            for one in leaderboard_of(world.dataset, AnswerFormat.TEXT, None).conditions["prompts"]
             if f"level {level}" in one
         ]
         held = document(world, prompts=names[0])
@@ -281,7 +289,7 @@ def test_the_longest_answer_is_a_setting(world):
     world.models["m"] = endpoint("m", options={"default": "no table"})
     world.another("m", steps=("label",), max_tokens=50)
     world.another("m", steps=("label",))
-    entries = leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"]
+    entries = leaderboard_of(world.dataset, AnswerFormat.TEXT, None).entrants["stage2"]
     names = {one.model for one in entries if one.name == "m"}
     assert names == {"m (longest answer 50 tokens)", "m (longest answer 6,000 tokens)"}
 
@@ -292,18 +300,18 @@ def test_what_changed_at_an_endpoint_tells_two_rows_apart(world):
     world.models["m"].model = "m-2"
     world.models["m"].save()
     world.another("m", steps=("label",))
-    entries = leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"]
+    entries = leaderboard_of(world.dataset, AnswerFormat.TEXT, None).entrants["stage2"]
     assert {one.model for one in entries if one.name == "m"} == {"m (model m)", "m (model m-2)"}
 
 
 def test_a_baseline_stands_once_among_the_newest_however_often_it_was_asked(world, client):
     world.another("random", steps=("label",), judge=None, repetitions=2)
-    found = leaderboard_of(world.dataset, Form.TEXT, None)
+    found = leaderboard_of(world.dataset, AnswerFormat.TEXT, None)
     [row] = [one for one in found.entrants["stage2"] if one.name == "random"]
     assert (row.model, row.own, row.others) == ("random", "repetitions 2", 1)
     # the run of the other rows asked once, so that no sentence on all of them can name repetitions
     assert "repetitions" not in found.common["stage2"]
-    every = leaderboard_of(world.dataset, Form.TEXT, None, all_runs=True).entrants["stage2"]
+    every = leaderboard_of(world.dataset, AnswerFormat.TEXT, None, all_runs=True).entrants["stage2"]
     assert {"random (repetitions 2)", "random"} == {one.model for one in every if one.name == "random"}
 
 

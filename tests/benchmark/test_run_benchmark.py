@@ -186,7 +186,7 @@ def test_what_is_chosen_is_what_is_launched(dataset):
         "1",
     )  # fmt: skip
     held = Run.objects.get(uid=told["run"])
-    assert (held.title, held.form, held.level, held.prompt_set, held.judge) == (
+    assert (held.title, held.answer_format, held.level, held.prompt_set, held.judge) == (
         "Ours",
         "structured",
         4,

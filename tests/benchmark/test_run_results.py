@@ -6,7 +6,7 @@ import pytest
 from django.test.utils import CaptureQueriesContext
 
 from benchmark.domain.tables import source_of
-from benchmark.models import Audience, Form, RunItem, RunReport
+from benchmark.models import AnswerFormat, Audience, RunItem, RunReport
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.reports import forget_report, report_of, scores_of
 from benchmark.suites.omnitom.labels import DIMENSIONS
@@ -282,7 +282,7 @@ def test_people_are_rows_with_a_caution_and_without_their_names(world, client, a
 
 @pytest.mark.once
 def test_structured_output_has_no_official_columns(world, client):
-    run = world.another("majority", form=Form.STRUCTURED, steps=("label",))
+    run = world.another("majority", form=AnswerFormat.STRUCTURED, steps=("label",))
     client.force_login(world.alice)
     page = client.get(f"{world.base}/runs/{run.uid}/results/").content.decode()
     assert "Official parse (%)" not in page and "no official layout" in page

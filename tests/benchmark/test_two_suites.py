@@ -7,7 +7,7 @@ import io
 import pytest
 from django.core.management import call_command
 
-from benchmark.models import Dataset, Form, Run
+from benchmark.models import AnswerFormat, Dataset, Run
 from benchmark.services.items import parts_of
 from benchmark.services.leaderboard_scope import answer_format_to_show, leaderboard_of, version_to_show
 from benchmark.services.selections import selection_named
@@ -31,8 +31,8 @@ def beside(run: Run, dataset: Dataset) -> Run:
     job.pk, job.uid, job.state, job.outcome = None, "job000000000", "running", ""
     job.save()
     copy = Run.objects.get(pk=run.pk)
-    copy.pk, copy.uid, copy.title, copy.suite, copy.form = None, "tiny00000000", "Sums", "tiny", Form.STRUCTURED
-    copy.job, copy.dataset = job, dataset
+    copy.pk, copy.uid, copy.title, copy.suite = None, "tiny00000000", "Sums", "tiny"
+    copy.answer_format, copy.job, copy.dataset = AnswerFormat.STRUCTURED, job, dataset
     copy.save()
     return copy
 
@@ -42,14 +42,14 @@ def test_an_address_of_one_suite_is_not_answered_by_the_others_runs(world, clien
     page = written(client.get(f"{world.base}/results/", {"suite": "omnitom"}))
     assert f"/runs/{world.run.uid}/" in page and f"/runs/{world.other.uid}/" not in page
     assert "not finished" not in page
-    leaderboard = leaderboard_of(world.dataset, Form.TEXT, f"run:{world.other.uid}", suite="omnitom")
+    leaderboard = leaderboard_of(world.dataset, AnswerFormat.TEXT, f"run:{world.other.uid}", suite="omnitom")
     assert leaderboard.chosen.key == "" and leaderboard.runs == [world.run]
 
 
 def test_the_answer_format_is_chosen_by_the_suites_own_runs(world):
-    Run.objects.filter(pk=world.run.pk).update(form=Form.TEXT)
-    assert answer_format_to_show(world.dataset, "omnitom") == Form.TEXT
-    assert answer_format_to_show(world.dataset, "tiny") == Form.STRUCTURED
+    Run.objects.filter(pk=world.run.pk).update(answer_format=AnswerFormat.TEXT)
+    assert answer_format_to_show(world.dataset, "omnitom") == AnswerFormat.TEXT
+    assert answer_format_to_show(world.dataset, "tiny") == AnswerFormat.STRUCTURED
 
 
 def test_a_selection_is_of_a_run_of_the_suite(world):
@@ -74,7 +74,7 @@ def test_the_version_to_show_goes_by_the_suites_own_runs(world, client):
     assert f"/runs/{world.run.uid}/" in page
     opened = written(client.get(f"{world.base}/results/"))
     assert "No finished run on this version" in opened
-    assert f'href="?version={world.dataset.version}&amp;suite=omnitom&amp;form={world.run.form}"' in opened
+    assert f'href="?version={world.dataset.version}&amp;suite=omnitom&amp;form={world.run.answer_format}"' in opened
     assert "have figures:" not in page, "where there are figures nobody is sent elsewhere"
     told = io.StringIO()
     call_command("leaderboard", project=project.slug, suite="omnitom", json=True, stdout=told)

@@ -112,7 +112,9 @@ def _run_that_judges(endpoint, project) -> None:
         propositions_count=0,
     )  # fmt: skip
     job = Job.objects.create(handler="benchmark", title="Run")
-    Run.objects.create(project=project, dataset=dataset, job=job, judge=endpoint, steps=["judge"], level=1, form="text")
+    Run.objects.create(
+        project=project, dataset=dataset, job=job, judge=endpoint, steps=["judge"], level=1, answer_format="text"
+    )
 
 
 @pytest.mark.parametrize("use", ["call", "item", "prefill", "run"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rest_framework import serializers
 
 from benchmark.api.shapes.values import Anything, Ends
-from benchmark.models import Form
+from benchmark.models import AnswerFormat
 from benchmark.suites.story_scores import PARSES
 
 
@@ -127,7 +127,7 @@ class ConditionsOut(serializers.Serializer):
 class LeaderboardOut(serializers.Serializer):
     version = serializers.IntegerField()
     suite = serializers.CharField()
-    answer_format = serializers.ChoiceField(Form.choices)
+    answer_format = serializers.ChoiceField(AnswerFormat.choices)
     selection = SelectionOut(allow_null=True, help_text="The samples that it is over; null without a finished run.")
     selections = SelectionOut(many=True, help_text="Those that there are.")
     conditions = ConditionsOut(help_text="What rankings are within.")

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from benchmark.api.shapes.imports import NotTakenOut
 from benchmark.api.shapes.values import COST, Anything
-from benchmark.models import Form
+from benchmark.models import AnswerFormat
 from workers.api.shapes import CallsOut, EndedOut, LackOut, TokensOut
 
 
@@ -41,7 +41,7 @@ class RunOut(serializers.Serializer):
     title = serializers.CharField()
     suite = serializers.CharField()
     dataset = serializers.IntegerField(help_text="Number of the version.")
-    answer_format = serializers.ChoiceField(Form.choices)
+    answer_format = serializers.ChoiceField(AnswerFormat.choices)
     steps = serializers.ListField(child=serializers.CharField())
     models = serializers.ListField(child=serializers.CharField())
     judge = serializers.CharField(allow_null=True)

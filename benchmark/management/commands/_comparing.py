@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchmark.management.commands._flags import flag
-from benchmark.models import Form, Run
+from benchmark.models import AnswerFormat, Run
 from benchmark.services.comparisons import Comparison, compare, pair_of
 from benchmark.services.selections import selection_named
 from benchmark.suites.registry import suite_named, suites
@@ -48,7 +48,7 @@ def compared(run: Run, other: Run, options: dict[str, Any]) -> tuple[list[Run], 
     if group not in entrants:
         raise ValueError(f"The two have no scores of {options['stage']} in common.")
     parse = options["reading"] or "repaired"
-    if parse == "official" and runs[0].form == Form.STRUCTURED:
+    if parse == "official" and runs[0].answer_format == AnswerFormat.STRUCTURED:
         raise ValueError("Structured output has no official parse.")
     selection = selection_named(run.dataset, options["split"] or "", run.suite)
     if options["split"] and selection is None:

@@ -10,6 +10,7 @@ from annotation.models import Project
 from benchmark.management.commands._flags import check_only, check_uses, chosen_by_flag, flag
 from benchmark.management.commands._options import options_given
 from benchmark.models import Dataset, Run
+from benchmark.services.asking import chosen_in
 from benchmark.services.datasets import freeze
 from benchmark.services.launch_shapes import Launch
 from benchmark.services.launching import planned
@@ -70,7 +71,7 @@ def _suite_plan(
     check_uses(suite, options, steps, judge)
     dataset, source = _dataset(project, suite, steps, endpoints, launch.dataset, typed)
     taken = {
-        setting.name: getattr(source, setting.name) for setting in suite.settings if source and setting.stored == COLUMN
+        setting.name: chosen_in(source, setting) for setting in suite.settings if source and setting.stored == COLUMN
     }
     plan = planned(launch, suite, dataset=dataset, endpoints=endpoints, judge=judge, source=source, settings=taken)
     check_only(suite.settings, typed, plan.options)
@@ -141,11 +142,8 @@ def _judgeable(
     project: Project, suite: Suite, endpoints: Sequence[Endpoint], dataset: Dataset | None, typed: Mapping[str, Any]
 ) -> Run:
     """Return the newest run with what the judge reads of all of these models that fits what is given."""
-    columns = {
-        setting.name: typed[setting.name]
-        for setting in suite.settings
-        if setting.stored == COLUMN and setting.name in typed
-    }
+    chosen = [setting for setting in suite.settings if setting.stored == COLUMN and setting.name in typed]
+    columns = {setting.run_field: typed[setting.name] for setting in chosen}
     runs = Run.objects.listed().filter(project=project, suite=suite.name, source=None, **columns).order_by("-id")
     if dataset is not None:
         runs = runs.filter(dataset=dataset)
@@ -156,7 +154,7 @@ def _judgeable(
             return run
     names = ", ".join(endpoint.name for endpoint in endpoints)
     of = [f"version {dataset.version} of the dataset"] if dataset is not None else []
-    of += [f"{name.replace('_', ' ')} {value}" for name, value in columns.items()]
+    of += [f"{setting.name.replace('_', ' ')} {typed[setting.name]}" for setting in chosen]
     told_of = f" with {', '.join(of)}" if of else ""
     raise ValueError(
         f"No run of {project.slug} has {judged_answers(suite)[1]} of {names}{told_of}; add --stage {needed[-1]}."

@@ -10,7 +10,7 @@ from annotation.management.json_command import JsonCommand
 from annotation.models import Project
 from benchmark.domain.tables import Table
 from benchmark.management.commands._files import add_width, check_output, content_of, written
-from benchmark.models import Dataset, Form
+from benchmark.models import AnswerFormat, Dataset
 from benchmark.services.conditions import FIELDS
 from benchmark.services.differences import pair_table, pairs_of
 from benchmark.services.documents import leaderboard_document, tables_of
@@ -46,7 +46,7 @@ class Command(JsonCommand):
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--suite", choices=list(suites()), help="that of the dataset's newest run if not given")
         parser.add_argument("--dataset", type=int, metavar="VERSION", help="the newest one with runs if not given")
-        parser.add_argument("--form", choices=Form.values, help="text, unless all runs are structured")
+        parser.add_argument("--form", choices=AnswerFormat.values, help="text, unless all runs are structured")
         parser.add_argument("--split", metavar="NAME", help="only stories of this split, or run:ID for those of a run")
         parser.add_argument(
             "--prompts", metavar="NAME", help="the ranking of models that were asked so; of most models if not given"

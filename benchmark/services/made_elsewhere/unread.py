@@ -113,7 +113,7 @@ def _fill(run: Run, preview: Preview) -> None:
     if job.state != JobState.PREPARING or not UnreadParcel.objects.filter(run=run).exists():
         return
     asked = draft_of(preview.plan, preview.stories)
-    for field in ("params", "form", "level", "prompt_set"):
+    for field in ("params", "answer_format", "level", "prompt_set"):
         setattr(run, field, getattr(asked, field))
     describe(run, preview, by=run.imported["by"], now=timezone.now())
     run.save()

@@ -53,10 +53,10 @@ STEP = Step(
 SWAPPED = replace(
     STEP, key=SECOND, label=gettext_noop("Judging, texts swapped"), chosen=False, completes=JUDGE, score=""
 )
-FORM, TEXT, STRUCTURED = "judge_form", "text", "structured"
+ANSWER_FORMAT, TEXT, STRUCTURED = "judge_form", "text", "structured"
 SETTINGS = (
     Setting(
-        FORM,
+        ANSWER_FORMAT,
         gettext_noop("Judge’s form"),
         TEXT,
         choices=((TEXT, gettext_noop("Free text")), (STRUCTURED, gettext_noop("Structured output"))),
@@ -181,7 +181,7 @@ def _shown(question: Question) -> Options:
 
 
 def _is_structured(question: Question) -> bool:
-    return bool(question.settings[FORM] == STRUCTURED)
+    return bool(question.settings[ANSWER_FORMAT] == STRUCTURED)
 
 
 def _written(letter: str, structured: bool) -> str:
@@ -233,16 +233,16 @@ def kept(repaired: Mapping[str, Any]) -> tuple[list[RowJudgement], list[RowJudge
 
 
 def instrument(settings: Settings) -> Json:
-    """Return the form in which a judge that reads prompts answers, and its passes where there are two; another order of
-    the texts is a repetition."""
+    """Return the answer format of a judge that reads prompts, and its passes where there are two; another order of the
+    texts is a repetition."""
     if not settings["judge_reads_prompts"]:
         return {}
-    return {"answers": settings[FORM]} | ({"passes": len(JUDGED_AT)} if passes_of(settings) else {})
+    return {"answers": settings[ANSWER_FORMAT]} | ({"passes": len(JUDGED_AT)} if passes_of(settings) else {})
 
 
 def sees(settings: Settings) -> tuple[str, str]:
     """Return what the judge is given, in brief and in full."""
-    brief = "structured" if settings[FORM] == STRUCTURED else ""
+    brief = "structured" if settings[ANSWER_FORMAT] == STRUCTURED else ""
     swapped = ", and once more with both texts swapped" if passes_of(settings) else ""
     return brief, (
         "the question, the character, the model’s answer, and the right and the wrong text as A and B, each as often "
@@ -263,7 +263,7 @@ def _counts(question: Question, pairs: Pairs, answer: str) -> list[int | None]:
 JUDGED = Judge(
     instrument=instrument,
     passes=passes_of,
-    held_to_schema=lambda settings: bool(settings[FORM] == STRUCTURED),
+    held_to_schema=lambda settings: bool(settings[ANSWER_FORMAT] == STRUCTURED),
     kept=kept,
     tables=tables,
     orders=orders,
@@ -274,7 +274,7 @@ JUDGED = Judge(
         request=_about,
         counts=_counts,
         least_pairs=1,
-        settings=("max_tokens", "seed", "options", FORM),
+        settings=("max_tokens", "seed", "options", ANSWER_FORMAT),
     ),
 )
 

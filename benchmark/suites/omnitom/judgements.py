@@ -21,7 +21,7 @@ from judge.domain.judgements import Reading, RowJudgement, row_judgement
 from judge.domain.text import key
 
 SAME, LINKS = "same", "links"
-"""The forms of a judge's answers: as those of the models, or links between numbered rows."""
+"""The answer formats of a judge: as those of the models, or links between numbered rows."""
 NOTHING, EXACT, NORMALISED = "none", "exact", "normalised"
 """The rows that are settled before a judge is asked."""
 MOST_PASSES = 5

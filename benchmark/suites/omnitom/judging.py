@@ -36,8 +36,8 @@ def instrument(settings: Settings) -> Json:
 
 
 def _beyond_one_pass(how: Judging) -> Json:
-    """Return what a judge goes by that is not asked once about all rows in the form of the answers; nothing of one that
-    is, whose versions are older than these settings. The order of shuffled rows is not part of it."""
+    """Return what a judge goes by that is not asked once about all rows in the answer format of the run; nothing of one
+    that is, whose versions are older than these settings. The order of shuffled rows is not part of it."""
     chosen: Json = {"passes": how.passes} if how.passes > 1 else {}
     if how.links:
         chosen |= {"judge_form": LINKS, "cannot_tell": WORDINGS["cannot_tell"]}

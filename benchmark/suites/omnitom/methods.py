@@ -69,7 +69,7 @@ def _judge(reported: Reported) -> str:
 
 
 def _asked_beyond(how: Judging) -> str:
-    """Say how the judge was asked where that is not once about every row in the form of the answers; empty else."""
+    """Say how the judge was asked where that is not once about every row in the run's answer format; empty else."""
     parts = []
     if how.links:
         parts.append("It answered with links between numbered rows, and might say that it could not tell.")

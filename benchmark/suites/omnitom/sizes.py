@@ -10,7 +10,7 @@ from annotation.domain.schema import Schema
 from benchmark.suites.contract import Question, Sample, Sizes
 from benchmark.suites.omnitom.judgements import NOTHING, PASSES
 from benchmark.suites.omnitom.prompting.rendering import gold_table, predictions_table, propositions
-from benchmark.suites.omnitom.prompting.templates import FORMS
+from benchmark.suites.omnitom.prompting.templates import ANSWER_FORMATS
 from benchmark.suites.omnitom.records import Record, record_of_sample
 from benchmark.suites.omnitom.serialisers import gold_extraction_table, gold_label_table
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL, STRUCTURED, judging_of
@@ -45,7 +45,7 @@ def _of(question: Question) -> tuple[Extent, Extent]:
 
 def _measures(schema: Schema, samples: Sequence[Sample]) -> dict[str, _Measure]:
     """Return the measure of each sample by its key."""
-    kinds = [(answer_format, step) for answer_format in FORMS for step in CELL_CHARACTERS]
+    kinds = [(answer_format, step) for answer_format in ANSWER_FORMATS for step in CELL_CHARACTERS]
     sizes = {}
     for sample in samples:
         record = record_of_sample(sample, schema)

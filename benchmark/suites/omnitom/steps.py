@@ -103,8 +103,8 @@ def judged_texts(answers: Mapping[str, str]) -> dict[str, str]:
 
 
 def expected(question: Question) -> str:
-    """Return what a perfect model would answer, in the form that is asked for; the judge's two tables as the data has
-    them."""
+    """Return what a perfect model would answer, in the answer format that is asked for; the judge's two tables as the
+    data has them."""
     record, structured = _record(question), question.settings["form"] == STRUCTURED
     if question.step == LABEL:
         return gold_label_table(record)

@@ -16,7 +16,7 @@ from django.test import Client
 
 from annotation.models import User
 from benchmark.management.commands._runs import run_summary
-from benchmark.models import Dataset, Form, Run, SharedReport
+from benchmark.models import AnswerFormat, Dataset, Run, SharedReport
 from benchmark.services.documents import as_json as document_as_json
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.downloads import no_official_output, output_files, score_lines, table_file, zipped
@@ -75,7 +75,9 @@ def _dataset(dataset: Dataset) -> dict[str, Any]:
 
 def _boards(runs: list[Run]):
     parts = ("calibration", *(f"run:{run.uid}" for run in runs if run.params["limit"] or run.params["split"]))
-    for version, form in product(Dataset.objects.order_by("version").values_list("version", flat=True), Form.values):
+    for version, form in product(
+        Dataset.objects.order_by("version").values_list("version", flat=True), AnswerFormat.values
+    ):
         asked = ("leaderboard", "--project", SLUG, "--dataset", version, "--form", form)
         for more in ((), ("--all-runs",), *(("--split", one) for one in parts)):
             yield " ".join(map(str, asked[3:] + more)), printed(*asked, *more)
@@ -88,9 +90,9 @@ STAGES = {"extract": "judge", "label": "label"}
 def _compared(runs: list[Run]):
     """Of each dataset and form, each model that has scores of the stage with the next and with the first."""
     entrants = [one for run in runs for one in run.entrants.all()]
-    kinds = dict.fromkeys((run.dataset_id, run.form) for run in runs)
+    kinds = dict.fromkeys((run.dataset_id, run.answer_format) for run in runs)
     for (dataset, form), (stage, places) in product(kinds, STAGES.items()):
-        alike = [one for one in entrants if (one.run.dataset_id, one.run.form) == (dataset, form)]
+        alike = [one for one in entrants if (one.run.dataset_id, one.run.answer_format) == (dataset, form)]
         models = [one for one in alike if one.items.filter(step=places).exists()]
         pairs = [*pairwise(models), *((models[0], one) for one in models[2:])]
         for (one, other), parse in product(pairs, ("official", "repaired")):

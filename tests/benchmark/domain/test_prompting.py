@@ -18,7 +18,7 @@ from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extr
 from benchmark.suites.omnitom.parsing.judgement import parse_counts
 from benchmark.suites.omnitom.parsing.labels import parse_labels
 from benchmark.suites.omnitom.prompting import (
-    FORMS,
+    ANSWER_FORMATS,
     LEVELS,
     built_in,
     examples_for,
@@ -59,7 +59,7 @@ def texts(request) -> tuple[str, str]:
     return found.get("system", ""), found.get("user", "")
 
 
-@pytest.mark.parametrize(("stage", "level", "form"), list(product(STEPS, LEVELS, FORMS)))
+@pytest.mark.parametrize(("stage", "level", "form"), list(product(STEPS, LEVELS, ANSWER_FORMATS)))
 def test_every_level_of_every_stage_in_both_forms(sample, stage, level, form):
     record = sample[1]
     examples = examples_for(record.category, stage, record.story, sample, 2) if level == 4 else ()
@@ -193,7 +193,7 @@ def test_tables_without_rows_or_with_very_many_still_have_a_schema():
     jsonschema.validate({"predictions": [], "gold": [{"id": 1, "matches": []}]}, judging_schema(0, 1))
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", ANSWER_FORMATS)
 def test_baselines_find_in_the_task_what_they_compute_from(sample, form):
     record = sample[1]
     found = parse_extraction(baselines.omniscient_answer({"task": asked("extract", record, form=form).task}))
@@ -251,7 +251,7 @@ hostile = st.one_of(
 )
 
 
-@given(hostile, hostile, st.sampled_from(FORMS))
+@given(hostile, hostile, st.sampled_from(ANSWER_FORMATS))
 def test_no_text_leaves_its_fence_or_is_taken_for_a_placeholder(story, belief, form):
     request = judging_request(
         story=story, category="", predictions=[("Ines", belief)], gold=[], level=3, answer_format=form, with_story=True

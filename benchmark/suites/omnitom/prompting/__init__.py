@@ -1,8 +1,8 @@
 """Prompts: prompt sets as versioned text files, the requests made from them, and in-context examples.
 
 Levels are those of the TELeR taxonomy (OmniToM, appendix C.1): 1 one sentence, 2 a paragraph, 3 stepwise sub-tasks, 4
-criteria, a block by story category and examples besides. The form `text` asks for the tables that official scoring
-parses, `structured` for JSON that a schema holds to the closed label sets (`parses/structured.py` reads it).
+criteria, a block by story category and examples besides. The answer format `text` asks for the tables that official
+scoring parses, `structured` for JSON that a schema holds to the closed label sets (`parses/structured.py` reads it).
 """
 
 from benchmark.suites.omnitom.prompting.examples import MAX_EXAMPLES, Example, examples_for
@@ -13,10 +13,10 @@ from benchmark.suites.omnitom.prompting.requests import (
     labelling_request,
 )
 from benchmark.suites.omnitom.prompting.sets import LEVELS, PromptSet, built_in, load_prompt_set
-from benchmark.suites.omnitom.prompting.templates import FORMS, Template
+from benchmark.suites.omnitom.prompting.templates import ANSWER_FORMATS, Template
 
 __all__ = [
-    "FORMS",
+    "ANSWER_FORMATS",
     "LEVELS",
     "MAX_EXAMPLES",
     "MAX_TOKENS",

@@ -1,7 +1,7 @@
 """Requests for the three steps, made from a prompt set.
 
 What is the same for many stories comes first (directive, format, examples of the category), the story after it, so that
-providers can reuse what they have read. The text form carries no schema. `Request.task` says the same as data for
+providers can reuse what they have read. Free text carries no schema. `Request.task` says the same as data for
 baselines and scripted functions (workers/providers/baseline.py).
 """
 

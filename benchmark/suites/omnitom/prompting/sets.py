@@ -5,8 +5,8 @@ Files of a set, by name (`<step>` is extract, label or judge, `<n>` a TELeR leve
 - `<step>-level<n>-system.txt` and `<step>-level<n>-user.txt`, the two messages. Instead of the first there can be
   `<step>-level<n>.txt`; instead of the second `<step>-user.txt`, for all levels. A `<step>-level<n>.txt` that holds
   the data itself is the only message.
-- `<step>-format-<form>.txt` for `{format}`, and `<step>-example.txt`, one of the examples in `{examples}`; a set
-  without them has the built-in ones. A structured request whose prompt has no `{format}` gets it at the end of the
+- `<step>-format-<answer format>.txt` for `{format}`, and `<step>-example.txt`, one of the examples in `{examples}`; a
+  set without them has the built-in ones. A structured request whose prompt has no `{format}` gets it at the end of the
   system part.
 - `<step>-categories.txt` for `{category_block}`: a line `Category: text` for each story category.
 - any other file, where `{its-name}` stands in another one.
@@ -30,7 +30,7 @@ from pathlib import Path
 from annotation.domain.schema import Schema
 from benchmark.suites.omnitom.labels import scheme_of
 from benchmark.suites.omnitom.official import STEPS
-from benchmark.suites.omnitom.prompting.templates import FORMS, Template, include, placeholders
+from benchmark.suites.omnitom.prompting.templates import ANSWER_FORMATS, Template, include, placeholders
 from benchmark.suites.prompt_sets import BadPromptSet
 
 LEVELS = (1, 2, 3, 4)
@@ -85,11 +85,11 @@ class PromptSet:
         return None if text is None else f"{category}: {text}"
 
     def content_hash(self, step: str, level: int) -> str:
-        """SHA-256 of all wording that can enter a prompt of this step and level, in either form, as hexadecimal
-        digits."""
+        """SHA-256 of all wording that can enter a prompt of this step and level, in either answer format, as
+        hexadecimal digits."""
         parts: dict[str, object] = {}
         used: frozenset[str] = frozenset()
-        for answer_format in FORMS:
+        for answer_format in ANSWER_FORMATS:
             template = self.template(step, level, answer_format)
             parts[answer_format] = [template.system, template.user]
             used |= template.placeholders
@@ -137,7 +137,7 @@ def load_prompt_set(
     templates = {}
     for step in STEPS:
         for level in LEVELS:
-            for answer_format in FORMS:
+            for answer_format in ANSWER_FORMATS:
                 if template := reader.template(step, level, answer_format):
                     templates[step, level, answer_format] = template
     if not templates:
@@ -230,8 +230,8 @@ class _Reader:
         return text
 
     def _note_format(self, step: str) -> None:
-        """A file for a form is used, whichever form is made first."""
-        self.used |= {f"{step}-format-{answer_format}" for answer_format in FORMS}
+        """A file for an answer format is used, whichever is made first."""
+        self.used |= {f"{step}-format-{answer_format}" for answer_format in ANSWER_FORMATS}
 
     def example(self, step: str) -> str:
         name = self._own_or_built_in(f"{step}-example")

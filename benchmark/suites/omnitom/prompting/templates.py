@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-FORMS = ("text", "structured")
+ANSWER_FORMATS = ("text", "structured")
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_-]*)\}")
 _GAP = re.compile(r"(\n(?:[ \t]*\n)+)")
 
