@@ -45,7 +45,7 @@ def scores(rng: np.random.Generator, skills: list[float], stories: int = STORIES
 def ranked_models(rows: np.ndarray, instead: Callable[[int, int], Case | None]) -> dict:
     names = [f"m{at:02}" for at in range(len(rows))]
     cases = {
-        name: {story: instead(at, story) or Case.known(float(score)) for story, score in enumerate(rows[at])}
+        name: {story: instead(at, story) or Case.scored(float(score)) for story, score in enumerate(rows[at])}
         for at, name in enumerate(names)
     }
     return leaderboard(Cases.of(cases, set(range(rows.shape[1]))), seed=1, resamples=1000)

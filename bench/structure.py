@@ -81,7 +81,7 @@ def drawn(rng: np.random.Generator, world: World) -> dict[str, np.ndarray]:
 def observations_of(columns: Mapping[str, np.ndarray]) -> list[Observation]:
     rows = zip(*(columns[name].tolist() for name in ("model", "story", "category", "structure", "answer")), strict=True)
     return [
-        Observation(f"model {model}", story, f"category {category}", Case.known(structure), Case.known(float(answer)))
+        Observation(f"model {model}", story, f"category {category}", Case.scored(structure), Case.scored(float(answer)))
         for model, story, category, structure, answer in rows
     ]
 

@@ -91,7 +91,7 @@ def results_access(user: User, slug: str, *, role: Role = Role.ANNOTATOR) -> Pro
     access = project_access(user, slug, role=role)
     if not sees_results(access):
         raise PermissionDenied(
-            gettext_noop(f"{access.project.name} shows results of models to {visibility_of(access).told}.")
+            gettext_noop(f"{access.project.name} shows results of models to {visibility_of(access).audience_text}.")
         )
     return access
 

@@ -46,7 +46,7 @@ def clauses(*parts: str) -> str:
     return joint(";").join(filter(None, parts))
 
 
-def told(name: object, text: object) -> str:
+def labelled(name: object, text: object) -> str:
     """Return a name with what is told of it: `Order: how many minds`."""
     return f"{name}{joint(':')}{text}"
 

@@ -24,7 +24,7 @@ from core.catalogues.files import (
     translated,
 )
 from core.catalogues.ours import FRAME, own_apps
-from core.joints import clauses, listed, noted, seamed, sentences, told
+from core.joints import clauses, labelled, listed, noted, seamed, sentences
 from tests.catalogues import faults, placeholders
 
 BASE = settings.BASE_DIR
@@ -192,11 +192,11 @@ def test_a_sign_that_is_written_out_is_found(source, words):
 def test_parts_are_joined_as_each_language_does():
     with override("en-gb"):
         assert listed(["Ada", 2]) == "Ada, 2"
-        assert (told("Order", "minds"), noted("6 votes", "2 blind")) == ("Order: minds", "6 votes (2 blind)")
+        assert (labelled("Order", "minds"), noted("6 votes", "2 blind")) == ("Order: minds", "6 votes (2 blind)")
         assert (sentences("One.", "", "Two."), clauses("a", "b")) == ("One. Two.", "a; b")
     with override("zh-hans"):
         assert listed(["艾达", 2]) == "艾达、2"
-        assert (told("阶", "几层"), noted("6 票", "2 票")) == ("阶：几层", "6 票（2 票）")
+        assert (labelled("阶", "几层"), noted("6 票", "2 票")) == ("阶：几层", "6 票（2 票）")
         assert (sentences("一。", "", "二。"), clauses("甲", "乙")) == ("一。二。", "甲；乙")
 
 

@@ -111,4 +111,4 @@ def digests_of(manifest: object) -> dict[str, str]:
     try:
         return {name: file.sha256 for name, file in _Manifest.of(manifest).files.items()}
     except Misfit as error:
-        raise BadArchive(error.told(MANIFEST)) from error
+        raise BadArchive(error.message_for(MANIFEST)) from error

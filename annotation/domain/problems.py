@@ -65,7 +65,7 @@ class Alike:
         return text.format(line=line, others=f"{self.others:,}")
 
     @property
-    def told(self) -> str:
+    def sentence(self) -> str:
         """One sentence with the file and the lines."""
         alike = " (the others alike)" if self.differs else ""
         return f"{self.first.file}, {self.lines}: {self.first.message}{alike}"
@@ -125,7 +125,7 @@ class Problems(list[Problem]):
     def sentences(self) -> list[str]:
         """Return a sentence for each group, and one for what is in none."""
         more = [f"{self.of_other_kinds:,} more problems of other kinds."] if self.of_other_kinds else []
-        return [alike.told for alike in self.grouped()] + more
+        return [alike.sentence for alike in self.grouped()] + more
 
     def csv_lines(self) -> Iterator[bytes]:
         """Yield a CSV file of all problems, in the order in which they were found."""

@@ -31,7 +31,7 @@ def read_schema(raw: bytes, file: str) -> Schema:
     try:
         document = json_of(raw)
     except NotJson as error:
-        raise BadSchema(error.told(file)) from error
+        raise BadSchema(error.message_for(file)) from error
     return schema_of_document(document, file)
 
 
@@ -44,7 +44,7 @@ def schema_of_document(document: Any, file: str) -> Schema:
         )
         checks = tuple(_check(row, at, schema) for at, row in enumerate(described.checks))
     except Misfit as error:
-        raise BadSchema(error.told(file)) from error
+        raise BadSchema(error.message_for(file)) from error
     return Schema(schema.name, schema.version, schema.title, schema.dimensions, checks)
 
 

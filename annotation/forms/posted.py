@@ -28,6 +28,6 @@ def posted(request: HttpRequest, shape: type[Posted], **context: Any) -> Posted:
     try:
         return shape.of(json_of(request.body), **context)
     except NotJson as error:
-        raise NotRead(error.told(gettext_noop("The request"))) from error
+        raise NotRead(error.message_for(gettext_noop("The request"))) from error
     except Misfit as error:
         raise NotRead(str(error)) from error

@@ -35,7 +35,7 @@ def checked(archive: zipfile.ZipFile) -> dict[str, str]:
         try:
             files = digests_of(json_of(handle.read(MAX_LINE_BYTES)))
         except NotJson as error:
-            raise BadArchive(error.told(MANIFEST)) from error
+            raise BadArchive(error.message_for(MANIFEST)) from error
     for name, expected in files.items():
         digest = hashlib.sha256()
         with archive.open(name) as handle:

@@ -14,7 +14,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext, pgettext_lazy
 
 from annotation.models import AuditEvent, Role
-from core.joints import clauses, listed, noted, told
+from core.joints import clauses, labelled, listed, noted
 
 MOST = 100
 """The most entries of a list that are told."""
@@ -157,7 +157,7 @@ def _named(values: Mapping[str, Any]) -> str:
 
 
 def _with_value(name: str, value: Any) -> str:
-    return noted(name, _named(value)) if isinstance(value, dict) else told(name, _value(value))
+    return noted(name, _named(value)) if isinstance(value, dict) else labelled(name, _value(value))
 
 
 def _value(value: Any) -> str:

@@ -43,7 +43,7 @@ class Step:
     without_stories: bool = False
 
     @property
-    def told(self) -> str:
+    def progress_text(self) -> str:
         """The progress, or that the step is not begun."""
         return self.progress or gettext("not begun")
 

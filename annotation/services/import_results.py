@@ -49,4 +49,4 @@ def not_taken(problems: Problems) -> str:
 def summary(input_: str, done: Iterable[str], *clauses: str) -> str:
     """Return one sentence about an import: how much came in, what was done with it, and what else there is to say."""
     outcomes = joints.joint(",").join(filter(None, done))
-    return joints.clauses(joints.told(input_, outcomes), *clauses) + joints.joint(".")
+    return joints.clauses(joints.labelled(input_, outcomes), *clauses) + joints.joint(".")

@@ -63,7 +63,7 @@ class Seen:
         first = self.formats[0]
         title = gettext(first.title)
         title = f"{title[0].lower()}{title[1:]}" if first.in_sheet else title
-        description = joints.told(title, first.so_many(self.rows)) if self.rows else title
+        description = joints.labelled(title, first.so_many(self.rows)) if self.rows else title
         if self.files == 1:
             return gettext("This looks like {description}.").format(description=description)
         return gettext("These look like {description} in {files} files.").format(

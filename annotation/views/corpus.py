@@ -18,7 +18,7 @@ from annotation.models import GoldLabel, Proposition, Role, table_queue
 from annotation.services.setting_aside import set_aside, take_back
 from annotation.services.splits import LEFT_ALONE, make_split, put_in_split
 from core.idempotency.forms import made_once
-from core.joints import joint, listed, sentences, told
+from core.joints import joint, labelled, listed, sentences
 from core.wording import counted
 
 _LIVE = Q(tables__kind="gold", tables__propositions__removed_at__isnull=True)
@@ -120,7 +120,7 @@ def _aside(request: HttpRequest, access: ProjectAccess, chosen: dict) -> str:
 def _draw_split(request: HttpRequest, access: ProjectAccess, form: SplitForm) -> str:
     """Return what was drawn, and on a second line what was too small."""
     drawn = make_split(by=request.user, project=access.project, **form.chosen)
-    counts = listed(told(name, counted(count, "story", "stories")) for name, count in drawn.counts.items())
+    counts = listed(labelled(name, counted(count, "story", "stories")) for name, count in drawn.counts.items())
     return f"{counts}{joint('.')}\n{sentences(*drawn.too_small)}"[:500]
 
 

@@ -118,7 +118,7 @@ def _items(request: HttpRequest, row: Prefill) -> Page:
     numbers = dict(Story.objects.filter(project=row.project_id, uid__in=uids).values_list("uid", "number"))
     for item in page.object_list:
         if item.key in numbers:
-            item.shown = f"Story {numbers[item.key]}"
+            item.title = f"Story {numbers[item.key]}"
             item.href = reverse("annotation:story", args=[row.project.slug, item.key])
     return page
 
@@ -201,7 +201,7 @@ def draft_effect(request: HttpRequest, slug: str) -> HttpResponse:
 class MeasureOnPage:
     """A row of the table of measures: its estimates shown, blind and their difference."""
 
-    told: str
+    description: str
     estimates: Sequence[EstimateText]
     p_adjusted: float | None
     effect: bool | None
@@ -211,7 +211,7 @@ class MeasureOnPage:
 def _measure(row: Mapping[str, Any]) -> MeasureOnPage:
     write = _plain_text if row["measure"] in ("rows", "minutes") else _with_text
     return MeasureOnPage(
-        told=row["told"],
+        description=row["told"],
         estimates=[write(row["shown"]), write(row["blind"]), write(row["difference"], signed=True)],
         p_adjusted=row["p_adjusted"],
         effect=row["effect"],
@@ -347,8 +347,8 @@ class EstimateText:
     """An estimate, with its value and its interval as the page has them; both empty where there is no value."""
 
     of: Mapping[str, Any]
-    shown: str = ""
-    interval_shown: str = ""
+    value_text: str = ""
+    interval_text: str = ""
 
     @property
     def value(self) -> float | None:

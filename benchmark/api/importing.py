@@ -57,7 +57,7 @@ class ImportPreview(GenericAPIView):
         access = project_access(request.user, slug, role=Role.ADMIN)
         form = _form(access.project, read_body(request, ImportIn).given)
         try:
-            return Response(ImportPreviewOut(form.preview().told).data)
+            return Response(ImportPreviewOut(form.preview().summary).data)
         except BadFile as error:
             raise CannotBeDone({"answers": [str(error)]}) from error
         except RunRefused as error:

@@ -36,7 +36,7 @@ class Difference:
         return {"value": self.value, "interval": self.interval, "reason": self.reason}
 
     @property
-    def shown(self) -> str:
+    def verdict(self) -> str:
         """Whether a test shows the difference, in a word; a dash where none was made."""
         return shown_told(self.value, self.p_adjusted, self.answered)
 

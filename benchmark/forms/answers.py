@@ -24,7 +24,7 @@ from benchmark.services.plans import MOST_REPETITIONS, MOST_TITLE, Plan
 from benchmark.services.prompt_sets import names_of
 from benchmark.suites.contract import Suite
 from core.catalogues.patterns import translated
-from core.joints import told
+from core.joints import labelled
 from core.language import gettext_noop
 
 
@@ -100,7 +100,7 @@ class AnswersForm(RefusableForm, SampleFields):
     def problems(self) -> list[str]:
         """The faults of the form, each with the label of its field."""
         return [
-            told(translated(str(self.fields[name].label or name.capitalize())), translated(str(error)))
+            labelled(translated(str(self.fields[name].label or name.capitalize())), translated(str(error)))
             if name in self.fields
             else error
             for name, errors in self.errors.items()
@@ -121,7 +121,7 @@ class AnswersForm(RefusableForm, SampleFields):
             **self.chosen_samples,
         )  # fmt: skip
 
-    def said(self) -> Said:
+    def declaration(self) -> Said:
         """Return what a valid form says of the files."""
         chosen = self.cleaned_data
         ids = {setting.name: chosen[f"ids_{setting.name}"] for setting in self._own}
@@ -137,7 +137,7 @@ class AnswersForm(RefusableForm, SampleFields):
         RunRefused."""
         if self.is_large:
             files = [(upload, upload.name) for upload in self.cleaned_data["files"]]
-            return unread.import_unread(by=by, files=files, plan=self.plan(), declared=self.said(), now=now)
+            return unread.import_unread(by=by, files=files, plan=self.plan(), declared=self.declaration(), now=now)
         return import_answers(by=by, preview=self.preview(), now=now)
 
     def preview(self) -> Preview:
@@ -150,4 +150,4 @@ class AnswersForm(RefusableForm, SampleFields):
                     for chunk in upload.chunks():
                         target.write(chunk)
                 files.append((path, upload.name))
-            return preview_of(files, self.plan(), self.said())
+            return preview_of(files, self.plan(), self.declaration())

@@ -31,7 +31,7 @@ class ResultsVisibility(models.Model):
     once_frozen = models.BooleanField(default=False)
 
     @property
-    def told(self) -> str:
+    def audience_text(self) -> str:
         """The members who see results, as the end of a sentence."""
         audience = Audience(self.audience)
         if not self.once_frozen or audience == Audience.ADMINS:

@@ -56,7 +56,7 @@ class Absence:
         return row | ({"covered": self.covered} if self.covered is not None else {})
 
     @property
-    def told(self) -> Absent:
+    def absent_model(self) -> Absent:
         return Absent(self.model, self.why)
 
     def __str__(self) -> str:

@@ -73,7 +73,7 @@ def _rankings(runs: list[Run], reports: Mapping[int, RunMetrics]) -> Iterator[Su
     key = _fullest(selections, [reports[run.pk] for run in runs], keys)
     leaderboard = leaderboard_of_runs(dataset, suite.name, runs, reports, key, groups=keys, selections=selections)
     for group in groups:
-        absent = {absence.model: absence.told for absence in leaderboard.absent if absence.group == group.key}
+        absent = {absence.model: absence.absent_model for absence in leaderboard.absent if absence.group == group.key}
         if leaderboard.entrants[group.key] or absent:
             yield _ranking(group, dataset, answer_format, leaderboard, list(absent.values()))
 

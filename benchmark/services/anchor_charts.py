@@ -336,10 +336,10 @@ def _changed(repeats: Sequence[Repeated]) -> Iterator[Concern]:
     seen = [replace(repeat.identities[0], at=str(repeat.row.number)) for repeat in repeats if repeat.identities]
     for before, after in changes(seen):
         row = rows[after.at]
-        yield Concern(IDENTITY, row.number, row.due_at.isoformat(), told(before), told(after))
+        yield Concern(IDENTITY, row.number, row.due_at.isoformat(), identity_name(before), identity_name(after))
 
 
-def told(identity: Identity) -> str:
+def identity_name(identity: Identity) -> str:
     """Return a model's name with its fingerprint, where there is one."""
     return f"{identity.model} ({identity.fingerprint})" if identity.fingerprint else identity.model
 

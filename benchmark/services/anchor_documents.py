@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmark.models import AnchorWatch
-from benchmark.services.anchor_charts import Repeated, WatchReport, told
+from benchmark.services.anchor_charts import Repeated, WatchReport, identity_name
 from benchmark.services.calibration_words import cluster_named
 from core.plain import Json
 
@@ -44,7 +44,7 @@ def _repeat(report: WatchReport, repeat: Repeated) -> Json:
         "agreement": repeat.mean, "stories": len(repeat.values),
         "low": batch.low if batch else None, "high": batch.high if batch else None,
         "sum": repeat.highest, "alarm": repeat.alarms,
-        "answered_by": [told(identity) for identity in repeat.identities], "asked_otherwise": repeat.otherwise,
+        "answered_by": [identity_name(identity) for identity in repeat.identities], "asked_otherwise": repeat.otherwise,
         "cost": float(repeat.progress.cost) if repeat.progress else None,
         "unpriced": repeat.progress.unpriced if repeat.progress else 0,
     }  # fmt: skip

@@ -212,12 +212,12 @@ def _once(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class DatasetResources:
-    """`contract.Resources` of a dataset, with the prompt set of a run where there is one. `held` are all samples of the
-    dataset, in its order, where the caller has them at hand."""
+    """`contract.Resources` of a dataset, with the prompt set of a run where there is one. `preloaded` are all samples
+    of the dataset, in its order, where the caller has them at hand."""
 
     dataset: Dataset
     prompts: PromptSet | None = None
-    held: Sequence[Sample] | None = dataclasses.field(default=None, compare=False, repr=False)
+    preloaded: Sequence[Sample] | None = dataclasses.field(default=None, compare=False, repr=False)
 
     @property
     def schema(self) -> Schema:
@@ -234,13 +234,13 @@ class DatasetResources:
     def _kept_with_dataset(self, name: Hashable, compute: Callable[[Sequence[Sample]], T]) -> T:
         """Return what was derived, of small size also by another process: reading all samples takes far longer."""
         if not isinstance(name, str):
-            return compute(_samples_of(self.dataset) if self.held is None else self.held)
+            return compute(_samples_of(self.dataset) if self.preloaded is None else self.preloaded)
         described = f"{made_by()} {self.dataset.pk} {self.dataset.digest} {name}"
         key = "derived:" + hashlib.sha256(described.encode()).hexdigest()
         kept: bytes | None = cache.get(key)
         if kept is not None:
             return cast(T, pickle.loads(kept))
-        derived = compute(_samples_of(self.dataset) if self.held is None else self.held)
+        derived = compute(_samples_of(self.dataset) if self.preloaded is None else self.preloaded)
         small = isinstance(derived, Sized) and len(derived) <= _FEW
         if small and len(written := pickle.dumps(derived)) <= _SMALL:
             cache.set(key, written, _KEPT_SECONDS)

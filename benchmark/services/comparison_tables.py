@@ -55,7 +55,7 @@ def difference_cells(row: Difference) -> Cells:
     """Return the cells that a difference has wherever a table shows one."""
     return {
         "value": row.value, "interval": row.interval, "interval_reason": row.reason, "n": row.n, "p": row.p,
-        "p_adjusted": row.p_adjusted, "shown": row.shown, **answered_by_both(row),
+        "p_adjusted": row.p_adjusted, "shown": row.verdict, **answered_by_both(row),
     }  # fmt: skip
 
 

@@ -24,7 +24,7 @@ def derive_ahead(dataset: Dataset, rows: Sequence[DatasetSample]) -> None:
     if suite.prompting:
         return
     samples = [sample_of(row) for row in rows]
-    resources = DatasetResources(dataset, held=samples)
+    resources = DatasetResources(dataset, preloaded=samples)
     first = {sample.category: sample for sample in reversed(samples)}
     try:
         steps = [step.key for step in suite.launched if not step.judged]

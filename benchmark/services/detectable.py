@@ -44,7 +44,7 @@ class Detectable:
     reason: str
 
     @property
-    def shown(self) -> str:
+    def points(self) -> str:
         """The difference in percentage points; empty without one, and where no two scores can be so far apart."""
         return "" if self.difference is None or self.difference >= 1 else f"{100 * self.difference:.1f}"
 

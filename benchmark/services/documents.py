@@ -98,7 +98,9 @@ def document_of(run: Run) -> Document:
         kind="run",
         answer_format=run.answer_format,
         groups=groups,
-        absent={group: [absence.told for absence in failed if absence.group == group] for group in groups if failed},
+        absent={
+            group: [absence.absent_model for absence in failed if absence.group == group] for group in groups if failed
+        },
         facts=facts_of(run, report),
         methods=methods_of(run, report, groups),
         stories=report.stories,
@@ -108,7 +110,7 @@ def document_of(run: Run) -> Document:
         corrections=corrections_of(run, groups),
         prompt_splits=prompt_splits(run, groups) or None,
         entered=rows_of(run.project, run.suite) or None,
-        unscored=list({absence.why: absence.told for absence in failed}.values()) or None,
+        unscored=list({absence.why: absence.absent_model for absence in failed}.values()) or None,
     )
 
 
@@ -120,7 +122,7 @@ def leaderboard_document(
     *,
     withheld: int = 0,
 ) -> Document:
-    absent_rows = {group: [absence.told for absence in absent if absence.group == group] for group in groups}
+    absent_rows = {group: [absence.absent_model for absence in absent if absence.group == group] for group in groups}
     return Document(
         title=title, kind="leaderboard", groups=groups, absent=absent_rows, entered=list(entered) or None,
         withheld=withheld,

@@ -107,12 +107,12 @@ def doubts_of(labelling: Labelling) -> Doubts:
     families = families_of(labelling)
     asked = hashlib.sha256(json.dumps(sorted(families.items())).encode()).hexdigest()
 
-    def found() -> Doubts:
+    def compute() -> Doubts:
         material = material_of(labelling)
         return doubts(material.cells, material.predicted, families)
 
     answers = sum(len(entrant.numbers) for entrant in labelling.entrants)
-    return kept_once("doubtful-gold", f"{labelling.digest}:{asked}", found, answers=answers, seconds=KEPT_SECONDS)
+    return kept_once("doubtful-gold", f"{labelling.digest}:{asked}", compute, answers=answers, seconds=KEPT_SECONDS)
 
 
 def families_of(labelling: Labelling) -> dict[str, str]:
@@ -153,9 +153,9 @@ class _Opened:
         gold_label = self.gold.get((proposition.pk, key))
         return DoubtfulCell(
             story=number, row=row + 1, proposition=proposition, dimension=key,
-            gold=material.told(dimension, int(cells.gold[at])), now=_label_now(proposition, key, gold_label),
+            gold=material.label_of(dimension, int(cells.gold[at])), now=_label_now(proposition, key, gold_label),
             label=gold_label.pk if gold_label else 0, revision=gold_label.revision if gold_label else 0,
-            method=str(cells.method[at]), proposed=material.told(dimension, doubt.label), families=doubt.against,
+            method=str(cells.method[at]), proposed=material.label_of(dimension, doubt.label), families=doubt.against,
             heard=doubt.heard, credible=doubt.credible, look=self.looks.get((proposition.pk, key)),
         )  # fmt: skip
 

@@ -78,7 +78,7 @@ class Material:
     provenance: Provenance
     labels: tuple[tuple[str, ...], ...]
 
-    def told(self, dimension: int, code: int) -> str:
+    def label_of(self, dimension: int, code: int) -> str:
         """Return the label of a code; empty for none."""
         return self.labels[dimension][code] if 0 <= code < len(self.labels[dimension]) else ""
 

@@ -76,7 +76,7 @@ class CellRows:
         return [self._row(at, samples, items, entrant.run if entrant else "") for at in places]
 
     def _row(self, at: int, samples: dict[int, DatasetSample], items: dict[int, int], run: str) -> CellRow:
-        cells, label_text = self.material.cells, self.material.told
+        cells, label_text = self.material.cells, self.material.label_of
         number, dimension = cells.stories[cells.story[at]], int(cells.dimension[at])
         belief = samples[number].beliefs[int(cells.row[at])]
         predicted = self.material.predicted[self.model][0, at] if self.model else NOTHING

@@ -48,7 +48,7 @@ class Copy:
     digest: str
 
     @property
-    def told(self) -> Json:
+    def summary(self) -> Json:
         """The copy in numbers, before it is kept as after: {title, digest, files, licence, unchecked, problems} as
         they are kept, and how many samples, clusters and sets it has, samples also by split and category."""
         samples = self.imported.samples

@@ -12,7 +12,7 @@ from benchmark.services.judge_versions import judge_name, judged_at, version_fai
 from benchmark.suites.showing.judges import NOT_TESTED, Summary
 from core.language import gettext_noop
 from core.reads import Read
-from judge.domain.self_test import rates, told
+from judge.domain.self_test import rates, summary_line
 from workers.models import JobState
 
 
@@ -49,7 +49,7 @@ def _summary(run: Run, test: JudgeTest | None) -> Summary:
     state = gettext_noop("in progress") if test.job.state in (JobState.RUNNING, JobState.PAUSED) else state
     if not any(kind.n for kind in kinds):
         state = state if state == "in progress" else NOT_TESTED
-    summary = told(kinds) if answered else gettext_noop(f"no answer to {len(items)} calls")
+    summary = summary_line(kinds) if answered else gettext_noop(f"no answer to {len(items)} calls")
     return {
         "state": state, "judge": judge, "dataset": test.dataset.version, "calls": len(items), "answered": answered,
         "kinds": [asdict(kind) for kind in kinds],

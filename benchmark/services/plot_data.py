@@ -45,7 +45,7 @@ class Picture:
     absent: tuple[Absent, ...] = ()
     whole: bool = False
 
-    def shown(self) -> Arguments:
+    def captioned_arguments(self) -> Arguments:
         """The arguments with what the caption has to say."""
         arguments = dict(self.arguments())
         note = "; ".join(filter(None, [arguments.get("note", ""), _not_shown(self.absent)]))
@@ -53,7 +53,7 @@ class Picture:
 
     def draw(self, **how: str) -> bytes:
         """`how` is format, theme and width."""
-        arguments = self.shown()
+        arguments = self.captioned_arguments()
         return self.plot()(*arguments.pop("positional"), **arguments, **how)
 
 

@@ -29,7 +29,7 @@ def each_entered(
     """Yield (entrant id, the outcomes of its questions) one after another: those of twenty models over a whole corpus
     fill a gigabyte at once. `among` are the ids of the entrants, all of the run where it is None."""
     whole = not run.control and len(samples) == run.dataset.samples.count()
-    resources = DatasetResources(run.dataset, held=[*samples.values()] if whole else None)
+    resources = DatasetResources(run.dataset, preloaded=[*samples.values()] if whole else None)
     settings = settings_of(run)
     unchanged = _unchanged(run, samples)
     published = (

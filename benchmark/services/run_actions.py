@@ -33,7 +33,7 @@ class TakenAlong:
     left: Sequence[str]
 
     @property
-    def told(self) -> str:
+    def message(self) -> str:
         """Say what became of the controls; empty where nothing did."""
         some = (
             gettext_noop("The run under its control was")
@@ -53,7 +53,7 @@ class DoneToLaunch:
     left: Sequence[str]
 
     @property
-    def told(self) -> str:
+    def message(self) -> str:
         """Say what became of the runs."""
         some = (
             gettext_noop("1 run of this launch was")

@@ -163,7 +163,7 @@ def _progress(run: Run, row: StepProgress) -> StepRow:
         cancelled=row.cancelled,
         in_flight=row.in_flight,
         waiting=row.waiting,
-        held=row.held,
+        held=row.held_back,
         reused=row.reused,
         answers_a_minute=row.rate,
         seconds_left=row.seconds_left,

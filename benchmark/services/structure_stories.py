@@ -36,7 +36,7 @@ def apart_of(association: Association, right: str) -> list[Apart]:
         Apart(seen, place)
         for joined in association.joined
         for seen, place in zip(joined.observations, joined.places, strict=True)
-        if seen.known
+        if seen.has_both_scores
         and is_right(seen.answer, RIGHT) is (right == ANSWER)
         and is_right(seen.structure, association.cut) is (right == STRUCTURE)
     ]

@@ -78,7 +78,7 @@ class Against:
         return [-ends[1], -ends[0]] if ends and self.turned else ends and list(ends)
 
     @property
-    def shown(self) -> bool:
+    def is_significant(self) -> bool:
         """Whether the two are shown to differ, adjusted for all pairs of the sweep."""
         return self.pair is not None and differs(self.pair)
 
@@ -129,13 +129,13 @@ class Choosing:
         alike = [
             comparison.candidate.name
             for comparison in self.against
-            if comparison.value is not None and not comparison.shown
+            if comparison.value is not None and not comparison.is_significant
         ]
         worse, better = (
             [
                 comparison.candidate.name
                 for comparison in self.against
-                if comparison.shown and ((comparison.value or 0.0) > 0) is above
+                if comparison.is_significant and ((comparison.value or 0.0) > 0) is above
             ]
             for above in (True, False)
         )
@@ -266,7 +266,7 @@ def choosing_document(choosing: Choosing) -> Json:
                 "n": comparison.pair.n if comparison.pair else 0,
                 "p": comparison.pair.p if comparison.pair else None,
                 "adjusted": comparison.pair.p_adjusted if comparison.pair else None,
-                "shown": comparison.shown,
+                "shown": comparison.is_significant,
             }
             for comparison in choosing.against
         ],

@@ -206,7 +206,7 @@ def paired_table(choosings: Sequence[Choosing]) -> Table:
             "score": other.candidate.score, "difference": other.value,
             "difference-interval": other.interval, "difference-interval_reason": other.pair and other.pair.reason,
             "n": other.pair and other.pair.n, "p": other.pair and other.pair.p_adjusted,
-            "shown": gettext_noop("yes") if other.shown else gettext_noop("no"),
+            "shown": gettext_noop("yes") if other.is_significant else gettext_noop("no"),
         }
         for choosing in choosings
         for other in choosing.against

@@ -27,8 +27,8 @@ _TAKEN_OVER = Q(item=None, call__isnull=False)
 @dataclass(slots=True)
 class StepProgress:
     """Progress of one model at one step, or of a whole run, in items. `waiting` includes judgements that are still to
-    come, and `held`, which waits for a person; `reused` are answers that the ledger had; `rate` in answers a minute,
-    `cost` in US dollars, without `unpriced` calls; `seconds_left` is None where nothing can be said."""
+    come, and `held_back`, which waits for a person; `reused` are answers that the ledger had; `rate` in answers a
+    minute, `cost` in US dollars, without `unpriced` calls; `seconds_left` is None where nothing can be said."""
 
     name: str = ""
     step: str = ""
@@ -39,7 +39,7 @@ class StepProgress:
     failed: int = 0
     cancelled: int = 0
     in_flight: int = 0
-    held: int = 0
+    held_back: int = 0
     made: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
@@ -81,8 +81,8 @@ class StepProgress:
 
 
 _SUMMED = (
-    "total", "done", "unusable", "failed", "cancelled", "in_flight", "held", "made", "input_tokens", "output_tokens",
-    "cost", "unpriced", "recent",
+    "total", "done", "unusable", "failed", "cancelled", "in_flight", "held_back", "made", "input_tokens",
+    "output_tokens", "cost", "unpriced", "recent",
 )  # fmt: skip
 
 
@@ -122,7 +122,7 @@ def _counted(run: Run, now: datetime) -> Iterable[dict]:
             unusable=count(item__state=ItemState.UNUSABLE),  # from here on the name is no longer the field's
             cancelled=count(item__state=ItemState.CANCELLED),
             in_flight=count(item__state__in=_IN_FLIGHT),
-            held=count(item__state=ItemState.HELD),
+            held_back=count(item__state=ItemState.HELD),
             made=count(item__made=True),
             recent=count(item__finished_at__gte=now - RECENT),
             cost=Sum("item__cost"),

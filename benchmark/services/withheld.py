@@ -69,7 +69,7 @@ def whole_document(document: Document, closed: Numbers) -> Document:
         return replace(document, comparison=whole_comparison(document.comparison, closed), withheld=count)
     absent = dict(document.absent or {})
     for row in rows_of(document.groups, count):
-        absent[row.group] = [*absent.get(row.group, ()), row.told]
+        absent[row.group] = [*absent.get(row.group, ()), row.absent_model]
     return replace(document, groups=whole_groups(document.groups), absent=absent, withheld=count)
 
 

@@ -66,7 +66,7 @@ def read_answers(path: Path) -> Json:
     try:
         answers = json_of(path.read_bytes())
     except NotJson as error:
-        raise BadAnswers(error.told(str(path))) from error
+        raise BadAnswers(error.message_for(str(path))) from error
     if not isinstance(answers, dict) or not answers:
         raise BadAnswers(f"{path} holds no answers; expected one JSON object that is not empty.")
     return answers

@@ -122,7 +122,7 @@ def cases_by_story(columns: Columns, name: str) -> dict[int, Case | None]:
     """Return {story: case}; None where the figure is not defined, whatever was answered."""
     stories_and_values = zip(columns.stories, columns.values[name], strict=True)
     whys = {int(story): why for story, why in {**(columns.partly or {}), **columns.unusable}.items()}
-    cases = {value: Case.known(value) for value in set(filter(_is_number, columns.values[name]))}
+    cases = {value: Case.scored(value) for value in set(filter(_is_number, columns.values[name]))}
     return {
         story: cases[value] if story not in whys and _is_number(value) else _case(value, whys.get(story, ""))
         for story, value in stories_and_values

@@ -66,7 +66,7 @@ def _to(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
 def _shown(preview: Preview) -> Context:
     """Return what the preview says, in the words of the suite."""
-    summary, suite = preview.told, preview.plan.definition
+    summary, suite = preview.summary, preview.plan.definition
     settings = {setting.name: setting for setting in suite.settings if setting not in suite.judging_settings}
     return {
         "told": summary,

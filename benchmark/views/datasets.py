@@ -139,7 +139,9 @@ def audience(request: HttpRequest, slug: str) -> HttpResponse:
         chosen = Audience(form.cleaned_data["audience"])
         once = form.cleaned_data["once_frozen"]
         set_audience(by=request.user, project=access.project, audience=chosen, once_frozen=once)
-        messages.success(request, gettext_noop(f"Results of models are shown to: {visibility_of(access).told}."))
+        messages.success(
+            request, gettext_noop(f"Results of models are shown to: {visibility_of(access).audience_text}.")
+        )
     else:
         messages.error(request, form.errors["audience"][0])
     return redirect("benchmark:datasets", slug)
@@ -173,7 +175,7 @@ def import_copy(request: HttpRequest, slug: str, suite: str) -> HttpResponse:
 def _checked(request: HttpRequest, access: ProjectAccess, suite: Suite, form: CopyForm) -> HttpResponse:
     """Say what a copy holds and which version has it already. Raises BadImport."""
     copy = copy_in_archive(suite, form.cleaned_data["file"], form.options)
-    contents = _about(copy.told, suite) | {"same": copy.kept_in(access.project)}
+    contents = _about(copy.summary, suite) | {"same": copy.kept_in(access.project)}
     return _import_page(request, access.context | {"form": form, "suite": suite, "told": contents})
 
 

@@ -146,7 +146,9 @@ def _matrix(slug: str, chosen: ChosenLeaderboard, group: str, parse: str, lead: 
 
 def _naming_absent(table: Table, chosen: ChosenLeaderboard, group: str) -> Table:
     """Return the table with the models that the ranking does not have."""
-    return replace(table, absent=[absence.told for absence in chosen.leaderboard.absent if absence.group == group])
+    return replace(
+        table, absent=[absence.absent_model for absence in chosen.leaderboard.absent if absence.group == group]
+    )
 
 
 def _fits(models: Sequence[str], text: str) -> bool:

@@ -69,7 +69,9 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
         "groups": groups,
         "elsewhere": [] if groups else leaderboard_scopes(access.project),
         "absent": named_together(absence for absence in leaderboard.absent if absence.failed),
-        "unscored": list({absence.why: absence.told for absence in leaderboard.absent if absence.unscored}.values()),
+        "unscored": list(
+            {absence.why: absence.absent_model for absence in leaderboard.absent if absence.unscored}.values()
+        ),
         "withheld": leaderboard.withheld,
         "entrants": _comparable(leaderboard),
         "files_query": files_query,

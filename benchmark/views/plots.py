@@ -89,7 +89,7 @@ def plot_response(
 def _drawn(request: HttpRequest, picture: Picture, how: Sequence[str], file: str) -> HttpResponse:
     """`how` is the picture's name, its format, theme and width."""
     _, suffix, theme, width = how
-    content = json.dumps([made_by(), *how, picture.shown()], sort_keys=True, default=str)
+    content = json.dumps([made_by(), *how, picture.captioned_arguments()], sort_keys=True, default=str)
     key = "figure:" + hashlib.sha256(content.encode()).hexdigest()
     if request.headers.get("If-None-Match") == f'"{key}"':
         return HttpResponseNotModified()

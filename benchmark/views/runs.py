@@ -234,7 +234,7 @@ def _live(access: RunAccess) -> Context:
         "of_launch": _of_launch(access.run, together),
         "seen": "-".join(
             [
-                f"{job.state}-{len(''.join(along.values()))}-{total.failed}-{gaps['judgements']}-{total.held}",
+                f"{job.state}-{len(''.join(along.values()))}-{total.failed}-{gaps['judgements']}-{total.held_back}",
                 "moves" if moves else "stands",
                 *(other.job.state for other in together),
             ]
@@ -303,6 +303,6 @@ def action(request: HttpRequest, slug: str, uid: str, action: str) -> HttpRespon
     except JobRefused as refusal:
         messages.error(request, str(refusal))
     else:
-        if along.told:
-            (messages.warning if along.left else messages.success)(request, along.told)
+        if along.message:
+            (messages.warning if along.left else messages.success)(request, along.message)
     return redirect("benchmark:run", slug, uid)

@@ -16,7 +16,7 @@ from annotation.models import Role
 from benchmark.access import run_access
 from benchmark.forms.watches import WatchForm
 from benchmark.models import AnchorRepeat, AnchorWatch
-from benchmark.services.anchor_charts import Repeated, WatchReport, read_watch, told
+from benchmark.services.anchor_charts import Repeated, WatchReport, identity_name, read_watch
 from benchmark.services.anchor_plans import estimate_of_repeat
 from benchmark.services.anchors import ask_again, note_concerns, resume_watch, start_watch, stop_watch
 from benchmark.services.plans import RunRefused
@@ -146,11 +146,11 @@ def _row(report: WatchReport, each: Repeated) -> dict[str, Any]:
     return {
         "one": each,
         "batch": report.batches.get(each.row.number),
-        "models": [told(identity) for identity in each.identities],
+        "models": [identity_name(identity) for identity in each.identities],
     }
 
 
 def _answered_by(report: WatchReport) -> list[str]:
     """Who answered at the start."""
-    names = [told(identity) for each in report.repeats for identity in each.identities if not each.watched]
+    names = [identity_name(identity) for each in report.repeats for identity in each.identities if not each.watched]
     return list(dict.fromkeys(names))

@@ -26,4 +26,4 @@ class BoundedJSON(BaseParser):
         try:
             return json_of(raw)
         except NotJson as problem:
-            raise ParseError(problem.told("The request")) from problem
+            raise ParseError(problem.message_for("The request")) from problem

@@ -210,7 +210,7 @@ def _told(language: str, text: str) -> Iterator[Read]:
     if description:
         named, read = (_read(language, part) for part in (name, description))
         if not (named.left and read.left):
-            yield Read(joints.told(named.words, read.words), named.left + read.left)
+            yield Read(joints.labelled(named.words, read.words), named.left + read.left)
 
 
 def _listed(language: str, text: str) -> Iterator[Read]:

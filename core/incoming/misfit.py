@@ -52,7 +52,7 @@ class Misfit(ValueError):
         super().__init__(str(wrong[0]))
         self.wrong = tuple(wrong)
 
-    def told(self, file: str) -> str:
+    def message_for(self, file: str) -> str:
         """The first sentence, after the name of the file."""
         first = self.wrong[0]
         place = f"{file}, {first.place}" if first.place else file

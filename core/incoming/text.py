@@ -28,7 +28,7 @@ class NotJson(ValueError):
         super().__init__(_sentence(beginning, expected))
         self.actual, self.expected, self.line, self.column = actual, expected, line, column
 
-    def told(self, file: str) -> str:
+    def message_for(self, file: str) -> str:
         """One sentence with the file and the place in it."""
         place = gettext_noop(f"{file}, line {self.line}, column {self.column}") if self.line else file
         return gettext_noop(f"{place}: {self.actual}; expected {self.expected}.")

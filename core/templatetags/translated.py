@@ -30,7 +30,7 @@ def translated(text: Any) -> Any:
 def in_words(mark: Mark) -> str:
     """Return a row of a chart as it is read out, in the language of the page: `tiny: repaired 93.8 (78.1 to 98.5)`."""
     parts = [" ".join(filter(None, (_within(what), translated(value)))) for what, value in mark.descriptions]
-    return joints.told(translated(mark.label), joints.joint(",").join(parts))
+    return joints.labelled(translated(mark.label), joints.joint(",").join(parts))
 
 
 def _within(title: str) -> str:

@@ -126,10 +126,10 @@ def _too_many(most: int, row: str) -> str:
         "A row is linked with {most} rows of the other table at most; {row} would have more.",
         most,
     )
-    return sentence.format(most=most, row=told(row))
+    return sentence.format(most=most, row=row_name(row))
 
 
-def told(row: str) -> str:
+def row_name(row: str) -> str:
     """Return the row's name as a person reads it."""
     name = gettext("prediction {number}") if row[0] == "p" else gettext("gold row {number}")
     return name.format(number=row[1:])

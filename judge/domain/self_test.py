@@ -59,7 +59,7 @@ def _exact(right: int, n: int) -> tuple[float, float]:
     return float(interval.low), float(interval.high)
 
 
-def told(results: Sequence[Rate]) -> str:
+def summary_line(results: Sequence[Rate]) -> str:
     """Sum up the results in a line: "identical 3/3, negated 0/12 (2 unanswered), other actor –"."""
     return ", ".join(f"{result.name} {_of(result)}" for result in results)
 

@@ -83,7 +83,7 @@ class Alignment(OpaqueModel):
         indexes = [models.Index(fields=["annotator", "state"], name="alignment_of_annotator")]
 
     @property
-    def said(self) -> dict[str, RowAnswer]:
+    def answers_by_row(self) -> dict[str, RowAnswer]:
         """The answers by row; links stand with predicted rows."""
         return read(self.answers)
 

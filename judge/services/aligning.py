@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 
 from annotation.domain.drafts import Action, last_steps
 from core.language import gettext_noop
-from judge.domain.alignment import NOTHING, RowAnswer, changed, misfit, told, unanswered
+from judge.domain.alignment import NOTHING, RowAnswer, changed, misfit, row_name, unanswered
 from judge.models import Alignment, AlignmentEvent, AlignmentState, AlignmentTask
 from judge.services.alignment_assignments import note
 from judge.services.refused import Refused
@@ -44,7 +44,7 @@ def save_changes(*, alignment: Alignment, changes: Sequence[Change], now: dateti
     before counts once. Raises Refused."""
     alignment = _locked(alignment)
     _check_open(alignment)
-    rows, answers = alignment.task.rows, alignment.said
+    rows, answers = alignment.task.rows, alignment.answers_by_row
     keys = [change.idempotency_key for change in changes]
     saved_keys = set(alignment.events.filter(idempotency_key__in=keys).values_list("idempotency_key", flat=True))
     events = []
@@ -71,7 +71,7 @@ def hand_in(*, alignment: Alignment, now: datetime) -> Alignment:
     if alignment.state == AlignmentState.HANDED_IN:
         return alignment
     _check_open(alignment)
-    if left := unanswered(alignment.said, alignment.task.rows):
+    if left := unanswered(alignment.answers_by_row, alignment.task.rows):
         raise Refused(_without_answer(left))
     alignment.hand_in(now)
     note(alignment, {"state": alignment.state}, now)
@@ -80,7 +80,7 @@ def hand_in(*, alignment: Alignment, now: datetime) -> Alignment:
 
 
 def _without_answer(left: Sequence[str]) -> str:
-    first, more = told(left[0]).capitalize(), len(left) - 1
+    first, more = row_name(left[0]).capitalize(), len(left) - 1
     if not more:
         return _("{row} has no answer yet.").format(row=first)
     sentence = ngettext(

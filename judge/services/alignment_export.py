@@ -122,5 +122,5 @@ def _entries(task: AlignmentTask) -> list[dict[str, Any]]:
 
 
 def _answers(alignment: Alignment, task: AlignmentTask) -> dict[str, dict[str, Any]]:
-    sides = both_sides(alignment.said, task.rows)
+    sides = both_sides(alignment.answers_by_row, task.rows)
     return {row: {**answer.as_dict(), "match_count": answer.count, "method": ""} for row, answer in sides.items()}

@@ -130,7 +130,7 @@ def _tables(study: AlignmentStudy) -> list[tuple[dict[str, Answers], AlignedTabl
     for alignment in handed_in:
         alignment.task.study = study
         tasks[alignment.task_id] = alignment.task
-        people[alignment.task_id][names[alignment.annotator_id]] = alignment.said
+        people[alignment.task_id][names[alignment.annotator_id]] = alignment.answers_by_row
     return [
         (people[pk], AlignedTable(task.cluster, task.rows, list(people[pk].values()))) for pk, task in tasks.items()
     ]

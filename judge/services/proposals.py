@@ -23,7 +23,9 @@ class Accepted:
 def accepted_of(study: AlignmentStudy) -> Accepted:
     """Return how many links of a study were accepted as proposed. Two statements."""
     handed_in = Alignment.objects.handed_in().filter(task__study=study)
-    links = sum(len(answer.links) for alignment in handed_in.only("answers") for answer in alignment.said.values())
+    links = sum(
+        len(answer.links) for alignment in handed_in.only("answers") for answer in alignment.answers_by_row.values()
+    )
     last: dict[tuple[int, str], bool] = {}
     proposed: set[tuple[int, str]] = set()
     events = AlignmentEvent.objects.filter(alignment__in=handed_in).exclude(row="").order_by("id")
@@ -46,7 +48,7 @@ def effect_of_proposals(study: AlignmentStudy) -> ProposalEffect | None:
     for alignment in rows.defer("task__text"):
         alignment.task.study = study
         pairs = proposed.setdefault(alignment.task_id, _pairs(alignment.task))
-        linked = {(row, other) for row, answer in alignment.said.items() for other in answer.links}
+        linked = {(row, other) for row, answer in alignment.answers_by_row.items() for other in answer.links}
         linked_proposals.append(Linked(alignment.task.cluster, alignment.is_blind, len(pairs), len(pairs & linked)))
     return effect_of(linked_proposals, seed=study.seed, over=cluster_of(study))
 

@@ -36,7 +36,7 @@ def settle_if_done(*, task: AlignmentTask, now: datetime) -> SettledAlignment | 
     empty = not (task.predictions and task.gold)
     if not empty and len(people) < task.study.overlap:
         return None
-    return _write(task, settle([alignment.said for alignment in people], task.rows), by=None, now=now)
+    return _write(task, settle([alignment.answers_by_row for alignment in people], task.rows), by=None, now=now)
 
 
 @transaction.atomic

@@ -72,7 +72,7 @@ def _settings(
 
 def _votes(task: AlignmentTask, open_rows: list[str]) -> dict[str, str]:
     """Return what people said of each open row, most often first and else in an order that names nobody."""
-    people = [both_sides(alignment.said, task.rows) for alignment in task.alignments.handed_in()]
+    people = [both_sides(alignment.answers_by_row, task.rows) for alignment in task.alignments.handed_in()]
     votes = {}
     for row in open_rows:
         answers = [_told(person[row]) for person in people]

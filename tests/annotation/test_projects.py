@@ -260,7 +260,7 @@ def test_the_log_of_gold_goes_page_by_page_without_a_limit(admin, voted, cast, m
 
 def told(page) -> dict[str, tuple[str, bool]]:
     """Return key → (what the step says, whether it has a button)."""
-    return {row["step"].key: (row["step"].told, row["may"]) for row in page.context["steps"]}
+    return {row["step"].key: (row["step"].progress_text, row["may"]) for row in page.context["steps"]}
 
 
 def test_an_empty_project_begins_with_its_first_step_and_shows_no_bar(admin, client, cast):

@@ -94,7 +94,7 @@ def test_pages_set_aside_take_back_and_say_so(cast, client, world):
     assert [row["story"].number for row in client.get(PAGE, {"use": "used"}).context["rows"]] == [1, 3, 4]
     assert "was set aside" in client.get(reverse("annotation:story", args=["minds", world[1].uid])).content.decode()
     overview = client.get("/p/minds/")
-    assert overview.context["steps"][0]["step"].told == "3 stories, 1 set aside"
+    assert overview.context["steps"][0]["step"].progress_text == "3 stories, 1 set aside"
     client.post(PAGE, {"whole": "C2", "aside": "set"})
     assert Story.objects.in_use().count() == 1
     client.post(PAGE, {"whole": "C2", "aside": "back"})

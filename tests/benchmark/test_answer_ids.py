@@ -137,7 +137,7 @@ def test_of_percept_tomi_the_shape_says_what_is_answered(shared, cast, tmp_path)
     for task, step in (("qa", "answer"), ("perc_inf", "perceptions")):
         path = tmp_path / f"{task}.json"
         path.write_text(json.dumps(vectors[task]["oracle"]["model_answers"]))
-        told = preview_of([(path, path.name)], plan, Said(model="m")).told
+        told = preview_of([(path, path.name)], plan, Said(model="m")).summary
         assert (told["steps"], told["by_id"], told["answers"], told["unmatched"]) == ([step], 96, 96, [])
         assert len(told["missing"]) == 504
 
@@ -151,15 +151,15 @@ def test_a_run_reads_them_by_the_settings_that_go_with_them(cast, tmp_path, smal
     path = tmp_path / "answers.json"
     path.write_text(json.dumps({"First Task/0/0": "[[A]]", "First Task/0/4": "[[A]]", "Second Task/9/0": "[[A]]"}))
     preview = preview_of([(path, path.name)], plan, Said(model="m", ids={"language": "zh"}))
-    assert (preview.told["settings"]["order"], preview.plan.repetitions) == ("released", 5)
-    assert [row["where"] for row in preview.told["unmatched"]] == ["answer 'Second Task/9/0'"]
+    assert (preview.summary["settings"]["order"], preview.plan.repetitions) == ("released", 5)
+    assert [row["where"] for row in preview.summary["unmatched"]] == ["answer 'Second Task/9/0'"]
     run = import_answers(by=cast.alice, preview=preview, now=timezone.now())
     assert run.params["options"]["order"] == "released"
     read = run.entrants.get().items.exclude(call=None).values_list("sample__key", "repetition", "official__choice")
     # random.Random(42) shuffles four places to [2, 1, 3, 0] first, and at the fifth try to [1, 2, 3, 0]
     assert sorted(read) == [("first-task:1:zh", 0, "C"), ("first-task:1:zh", 4, "B")]
     path.write_text(json.dumps({"first-task:1:zh": "[[A]]"}))
-    assert preview_of([(path, path.name)], plan, Said(model="m")).told["settings"]["order"] == "seeded"
+    assert preview_of([(path, path.name)], plan, Said(model="m")).summary["settings"]["order"] == "seeded"
 
 
 @pytest.mark.django_db(transaction=True)

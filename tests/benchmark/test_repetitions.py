@@ -146,7 +146,7 @@ def test_what_a_model_refused_in_one_repetition_is_not_lost_outside(why, outside
     whole = Columns([1, 2], ["c", "c"], {"right": [1.0, 0.5]})
     lacking = replace(whole, values={"right": [[0.0, 1.0], 0.5]}, unusable={"1": why})
     cases = cases_by_story(mean_columns([whole, lacking]), "right")
-    assert cases[1] == Case(0.5, 1.0, 1.0, outside) and cases[2] == Case.known(0.5)
+    assert cases[1] == Case(0.5, 1.0, 1.0, outside) and cases[2] == Case.scored(0.5)
     assert cases_by_story(mean_columns([lacking, lacking]), "right")[1] == Case(0.0, 1.0, None, outside)
 
 

@@ -162,7 +162,7 @@ def test_page_command_and_api_hold_both_against_answers(world, page, capsys):
 
 def test_the_lower_of_two_scores_is_missing_where_one_is():
     # 0.8 and 0.4: the lower; one missing: between 0 and the other's best; one undefined: none
-    known, low = Case.known(0.8), Case.known(0.4)
+    known, low = Case.scored(0.8), Case.scored(0.4)
     assert lowest([known, low]) == low
     assert lowest([known, Case(0.0, 1.0, None, True)]) == Case(0.0, 0.8, None, True)
     assert lowest([known, None]) is None

@@ -183,7 +183,7 @@ def test_a_model_and_level_are_chosen_by_a_paired_test_and_kept_with_a_reason(ca
     assert extraction.finding == "learns L4 is better than learns L1, steady L1, steady L4." and not extraction.beyond
     worse = next(one for one in extraction.candidates if one.name == "learns L1")
     [turned] = [one for one in choosings_of(swept, [worse.key])[0].against if one.candidate.name == "learns L4"]
-    assert (turned.value, turned.shown) == (-0.75, True)
+    assert (turned.value, turned.is_significant) == (-0.75, True)
     for sent, why in (
         ({"reason": " "}, "Say why this model is chosen."),
         ({"reason": "x" * 2001}, "The reason has 2,001 characters; at most 2,000 are kept."),

@@ -93,7 +93,7 @@ def test_a_table_is_aligned_with_fewer_than_sixty_keys(page, login, cast, made):
     page.wait_for_url("**/alignment/")
     alignment = own(cast.bob)
     assert keys < MOST_KEYS and alignment.state == "handed-in"
-    given = {row: answer.links for row, answer in alignment.said.items()}
+    given = {row: answer.links for row, answer in alignment.answers_by_row.items()}
     assert sum(given[row] == (to,) for row, to in same.items()) >= 0.9 * ROWS
     events = AlignmentEvent.objects.filter(alignment=alignment).exclude(row="")
     assert events.filter(accepted=True).count() >= 0.9 * ROWS
@@ -109,32 +109,32 @@ def test_links_are_drawn_taken_away_and_undone_after_a_reload(page, login, cast,
     first = active(page)
     press(page, "2")  # the second gold row of the same actor
     wait_saved(page)
-    [link] = own(cast.bob).said[first].links
+    [link] = own(cast.bob).answers_by_row[first].links
     assert active(page) != first and open_rows(page) == 2 * ROWS - 2
     press(page, "k", "Shift+Digit1")  # a compound row
     wait_saved(page)
-    assert len(own(cast.bob).said[first].links) == 2
+    assert len(own(cast.bob).answers_by_row[first].links) == 2
     with page.expect_response(lambda response: response.url.endswith("/save/")):  # after the server said what to undo
         press(page, "Control+z")
     wait_saved(page)
-    assert own(cast.bob).said[first].links == (link,)
+    assert own(cast.bob).answers_by_row[first].links == (link,)
     enter(page, address)
     press(page, "Control+z")
     wait_until(page, f"document.querySelectorAll('.align-row[data-answer=open]').length === {2 * ROWS}")
     wait_saved(page)
-    assert first not in own(cast.bob).said
+    assert first not in own(cast.bob).answers_by_row
     page.context.set_offline(True)
     press(page, "u")
     wait_until(page, "document.getElementById('save-state').textContent.includes('not saved')")
-    assert first not in own(cast.bob).said
+    assert first not in own(cast.bob).answers_by_row
     page.context.set_offline(False)
     wait_saved(page)
-    assert own(cast.bob).said[first].verdict == "unclear"
+    assert own(cast.bob).answers_by_row[first].verdict == "unclear"
     target = page.locator("[data-side=g] .align-row").first
     page.locator(f"[data-row={first}]").drag_to(target)
     wait_until(page, f"document.querySelector('[data-row={first}]').dataset.answer === 'linked'")
     wait_saved(page)
-    assert own(cast.bob).said[first].links == (target.get_attribute("data-row"),)
+    assert own(cast.bob).answers_by_row[first].links == (target.get_attribute("data-row"),)
     press(page, "f")
     assert "still open" in page.inner_text("#announce")
     assert_accessible(page)
@@ -183,7 +183,7 @@ def test_compound_rows_are_linked_by_mouse_and_by_keys(page, login, cast, made):
     line(keyed).locator(".align-key").click()
     linked(rows[-1], keyed)
     wait_saved(page)
-    said = own(cast.bob).said
+    said = own(cast.bob).answers_by_row
     assert (len(said[rows[0]].links), said[rows[1]].links, said[rows[2]].links) == (2, (golds[4],), (golds[4],))
     assert said[rows[-1]].links == (keyed,)
 

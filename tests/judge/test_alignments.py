@@ -129,7 +129,7 @@ def test_changes_count_once_and_are_taken_back(cast, study):
     action, rows = last_step(alignment=alignment)
     assert rows == [("p2", RowAnswer())]
     back = _change(alignment, "p2", "", 9, undoes=action)
-    assert "p2" not in save_changes(alignment=alignment, changes=[back], now=NOW).said
+    assert "p2" not in save_changes(alignment=alignment, changes=[back], now=NOW).answers_by_row
     assert last_step(alignment=alignment)[1] == [("p1", RowAnswer())]
     assert last_step(alignment=alignment, redo=True)[1] == [("p2", RowAnswer(("g2",)))]
     with pytest.raises(AppendOnly):

@@ -77,7 +77,7 @@ class Oracle:
         self.records = list(records)
         self.skills = skills
         self._by_story = {one.story.strip(): one for one in self.records}
-        self._by_gold = {tuple((row.actor, row.belief) for row in one.shown): one for one in self.records}
+        self._by_gold = {tuple((row.actor, row.belief) for row in one.shown_rows): one for one in self.records}
 
     def answer(self, body: Mapping[str, Any]) -> Served:
         """The answer to a chat completion's body. Raises LookupError where it asks for nothing that the oracle
@@ -105,7 +105,7 @@ class Oracle:
         rows: list[tuple[str, str, str]] = []
         found = 0
         usable = rng.random() >= skill.unusable
-        for at, row in enumerate(record.shown if usable else ()):
+        for at, row in enumerate(record.shown_rows if usable else ()):
             if rng.random() < skill.recall + shift:
                 rows.append((row.actor, SAID + row.belief, row.order))
                 found += 1
@@ -119,21 +119,21 @@ class Oracle:
         right: Counter[str] = Counter(dict.fromkeys(DIMENSIONS, 0))
         usable = rng.random() >= skill.unusable
         rows = []
-        for row in record.shown if usable else ():
+        for row in record.shown_rows if usable else ():
             labels = [
                 _label(rng, name, gold, skill.accuracy[name] + shift, right)
                 for name, gold in zip(DIMENSIONS, row.labels, strict=True)
             ]
             rows.append(labels)
-        text = _labelled(record.shown, rows, structured) if usable else NOTHING
-        return Served(model, "label", record.story_id, text, usable, {"rows": len(record.shown), **right})
+        text = _labelled(record.shown_rows, rows, structured) if usable else NOTHING
+        return Served(model, "label", record.story_id, text, usable, {"rows": len(record.shown_rows), **right})
 
     def judgement(
         self, record: Record, predicted: Sequence[Pair], model: str = "judge", *, structured: bool = False
     ) -> Served:
         """Exact but for `misjudged`: a right row is one that some model made from a gold row of the same actor."""
         skill, rng, _ = self._drawn(model, "judge", record)
-        gold = [(row.actor, row.belief) for row in record.shown]
+        gold = [(row.actor, row.belief) for row in record.shown_rows]
         truly = [
             [at for at, (a, b) in enumerate(gold) if (actor, belief) == (a, SAID + b)] for actor, belief in predicted
         ]

@@ -33,7 +33,7 @@ class ImportCommand(JsonCommand):
                 handle.writelines(result.problems.csv_lines())
         if result.problems and not (result.taken or result.there):
             first, total = result.problems.grouped()[0], counted(result.problems.total, "problem")
-            self.refusal = f"Nothing was imported: {total}, the first in {first.told}"
+            self.refusal = f"Nothing was imported: {total}, the first in {first.sentence}"
         return {"outcome": self.heading, **result.as_dict()}
 
     def say_result(self) -> None:

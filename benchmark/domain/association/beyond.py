@@ -52,7 +52,7 @@ class Beyond:
 def beyond_category(observations: Sequence[Observation], *, seed: int, resamples: int = RESAMPLES) -> Beyond:
     """Fit the model to the observations with both scores. Where that cannot be done, or does not converge, the slope
     has a reason and no value."""
-    complete = [seen for seen in observations if seen.known]
+    complete = [seen for seen in observations if seen.has_both_scores]
     stories, models, categories = (
         numbers_of(names)
         for names in (

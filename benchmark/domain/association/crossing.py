@@ -67,7 +67,7 @@ class Crossing:
 
 def crossed(observations: Sequence[Observation], cut: float, *, seed: int, resamples: int = RESAMPLES) -> Crossing:
     """Return the table of these observations, of one model or of several, whose structure is right from `cut` on."""
-    complete = [seen for seen in observations if seen.known]
+    complete = [seen for seen in observations if seen.has_both_scores]
     table = _Table(complete, cut, seed=seed, resamples=resamples)
     lacking = [(seen.structure.answered is None, seen.answer.answered is None) for seen in observations]
     by_model, by_category = table.strata(_model), table.strata(_model_and_category)
@@ -99,7 +99,7 @@ class _Table:
     """The four cells of observations with both scores, and their sums over resampled stories."""
 
     def __init__(self, complete: Sequence[Observation], cut: float, *, seed: int, resamples: int) -> None:
-        self.known, self.seed, self.resamples = complete, seed, resamples
+        self.complete, self.seed, self.resamples = complete, seed, resamples
         self.places = np.array([_cell(seen, cut) for seen in complete], dtype=np.int64)
         counts = np.bincount(self.places, minlength=4)
         self.cells = (int(counts[0]), int(counts[1]), int(counts[2]), int(counts[3]))
@@ -109,25 +109,25 @@ class _Table:
 
     def strata(self, of: Callable[[Observation], Hashable]) -> Floats:
         """Return how often each cell of each stratum occurs in each story: shape (stories, strata * 4)."""
-        strata = numbers_of([of(seen) for seen in self.known])
+        strata = numbers_of([of(seen) for seen in self.complete])
         counts = np.zeros((self.stories, 4 * (int(strata.max(initial=0)) + 1)))
         np.add.at(counts, (self.clusters, 4 * strata + self.places), 1)
         return counts
 
     def estimate(self, counts: Floats, measure: Callable[[Floats], Floats], scale: Scale) -> Estimate:
-        value = float(measure(counts.sum(axis=0)[None])[0]) if self.known else np.nan
+        value = float(measure(counts.sum(axis=0)[None])[0]) if self.complete else np.nan
         if not np.isnan(value) and min(self.sides) < FEWEST:
             few = gettext_noop(
                 f"an interval needs at least {FEWEST} {UNIT} with a right structure and {FEWEST} with a wrong one"
             )
-            return {"value": value, "n": len(self.known), "interval": None, "reason": few}
-        return self._estimate(counts, measure, scale, len(self.known), self.stories)
+            return {"value": value, "n": len(self.complete), "interval": None, "reason": few}
+        return self._estimate(counts, measure, scale, len(self.complete), self.stories)
 
     def odds(self, counts: Floats) -> Estimate:
         """Return the odds ratio: none of answers that are all alike, although the halves that keep it finite would make
         a number of them."""
-        if self.known and self._alike():
-            return {"value": None, "n": len(self.known), "interval": None, "reason": self._nothing()}
+        if self.complete and self._alike():
+            return {"value": None, "n": len(self.complete), "interval": None, "reason": self._nothing()}
         return self.estimate(counts, _odds, POSITIVE)
 
     def _alike(self) -> str:
@@ -142,7 +142,7 @@ class _Table:
         )
 
     def _nothing(self) -> str:
-        if not self.known:
+        if not self.complete:
             return gettext_noop("no story has both scores")
         if all(self.sides) and (alike := self._alike()):
             return alike

@@ -28,7 +28,7 @@ class Observation:
     answer: Case
 
     @property
-    def known(self) -> bool:
+    def has_both_scores(self) -> bool:
         """True where both scores are there."""
         return self.structure.answered is not None and self.answer.answered is not None
 

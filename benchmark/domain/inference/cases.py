@@ -36,7 +36,7 @@ class Case(NamedTuple):
     outside: bool = False
 
     @classmethod
-    def known(cls, score: float) -> Case:
+    def scored(cls, score: float) -> Case:
         return cls(score, score, score)
 
 

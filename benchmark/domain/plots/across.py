@@ -9,7 +9,7 @@ from benchmark.domain.plots.dots import METRIC, Aside, Panel, Series, dot_plot
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.names import printable
 from benchmark.domain.plots.ranked import NO_MODEL
-from benchmark.domain.plots.values import bounds_of, percent, told
+from benchmark.domain.plots.values import bounds_of, percent, value_line
 from core.language import gettext_noop
 
 UNIT = "Main figure of each suite (%), repaired parse"
@@ -32,7 +32,7 @@ def models_across(models: Sequence[str], suites: Sequence[SuiteMetrics], *, look
         title,
         canvas,
         [
-            f"{panel.told(suite.title, models)}, {_at_chance(panel)}"
+            f"{panel.describe(suite.title, models)}, {_at_chance(panel)}"
             for suite, panel in zip(suites, panels, strict=True)
         ],
     )
@@ -75,7 +75,7 @@ def model_across(title: str, suites: Sequence[MetricOfSuite], *, look: Look) -> 
         asides=asides[:1] if look.narrow else asides,
     )
     lines = [
-        told(suite.title, ["figure", "chance level"], row.values(), [ends, None]) + f", rank {suite.rank}"
+        value_line(suite.title, ["figure", "chance level"], row.values(), [ends, None]) + f", rank {suite.rank}"
         for suite, row, ends in zip(suites, rows, bounds, strict=True)
     ]
     return Drawing(title, canvas, lines)

@@ -8,7 +8,7 @@ from benchmark.domain.beside import AskedAgain, ControlRow
 from benchmark.domain.plots.dots import METRIC, NARROWEST, Panel, Series, dot_plot
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.ranked import NO_MODEL
-from benchmark.domain.plots.values import percent, percents, told
+from benchmark.domain.plots.values import percent, percents, value_line
 
 
 @plot
@@ -33,7 +33,7 @@ def difference_panels(
         metrics = [percent(by_model[model].estimate) if model in by_model else None for model in models]
         bounds = [percents(by_model[model].bounds) if model in by_model else None for model in models]
         panels.append(Panel.of(name, metrics, bounds))
-        lines.append(panels[-1].told(name, models))
+        lines.append(panels[-1].describe(name, models))
     canvas = dot_plot(
         models,
         panels,
@@ -68,7 +68,7 @@ def without_story(rows: Sequence[ControlRow], *, score: str, parse: str, look: L
         look=look,
     )
     lines = [
-        told(row.model, [entry.label.lower() for entry in series], values.values())
+        value_line(row.model, [entry.label.lower() for entry in series], values.values())
         for row, values in zip(rows, metrics, strict=True)
     ]
     return Drawing(title, canvas, lines)

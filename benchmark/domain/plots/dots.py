@@ -16,7 +16,7 @@ from benchmark.domain.plots.drawing import Look
 from benchmark.domain.plots.names import fitted
 from benchmark.domain.plots.text_size import text_width
 from benchmark.domain.plots.theme import SMALL, Theme
-from benchmark.domain.plots.values import BANDS, BEYOND, Percent, barred, limits, percent, told
+from benchmark.domain.plots.values import BANDS, BEYOND, Percent, barred, limits, percent, value_line
 
 LEGEND, HEADING, TICKS = 15.0, 13.0, 17.0
 SMALL_MARKS = 80.0
@@ -72,10 +72,10 @@ class Panel:
         """A panel of one series, `METRIC`."""
         return cls(title, [{METRIC: metric} for metric in metrics], *more, **named)
 
-    def told(self, name: str, models: Sequence[str], references: Sequence[Reference] = ()) -> str:
+    def describe(self, name: str, models: Sequence[str], references: Sequence[Reference] = ()) -> str:
         """A line of a description, for a panel of one series that is called `name`."""
         metrics = [row[METRIC] for row in self.rows] + [percent(row.values.get(self.entered)) for row in references]
-        return told(name, [*models, *(row.model for row in references)], metrics, self.bounds)
+        return value_line(name, [*models, *(row.model for row in references)], metrics, self.bounds)
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ class Drawing(NamedTuple):
 
     title: str
     drawn: Canvas | str
-    told: str | Sequence[str] = ""
+    description: str | Sequence[str] = ""
 
 
 def plot(draw: Callable[..., Drawing]) -> Callable[..., bytes]:

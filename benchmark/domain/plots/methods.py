@@ -10,7 +10,7 @@ from benchmark.domain.plots.dots import METRIC, Panel, Series, dot_plot
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.ranked import NO_MODEL
 from benchmark.domain.plots.text_size import text_width
-from benchmark.domain.plots.values import percent, told
+from benchmark.domain.plots.values import percent, value_line
 
 
 @plot
@@ -24,7 +24,7 @@ def method_scores(rows: Sequence[MethodRow], *, score: str, parse: str, look: Lo
     for name in dict.fromkeys(row.title for row in rows):
         by_model = {row.model: row for row in rows if row.title == name}
         panels.append(Panel.of(name, [percent(by_model[model].score) for model in models]))
-        lines.append(panels[-1].told(name, models))
+        lines.append(panels[-1].describe(name, models))
     canvas = dot_plot(
         models, panels, (Series(key=METRIC, label="Score"),),
         unit=f"{score}, {parse} parse (%), missing answers at their worst", look=look, least=_least(rows),
@@ -59,7 +59,7 @@ def method_parts(
         panels.append(
             Panel(short.get(name, name), [row for of in below for row in ({}, *({"score": each} for each in of))])
         )
-        lines += [told(f"{model}, {name}", methods, of) for model, of in zip(models.values(), below, strict=True)]
+        lines += [value_line(f"{model}, {name}", methods, of) for model, of in zip(models.values(), below, strict=True)]
     canvas = dot_plot(
         list(models.values()), panels, (Series(key="score", label="Score"),), unit=f"{score}, {parse} parse (%)",
         look=look, within=methods,

@@ -50,7 +50,7 @@ def two_models(
     gaps = np.sort(both[:, 0] - both[:, 1])[::-1]
     counted = _Counted(gaps, noun, *_mean_drawn(gaps, percent(difference), len(scores) - len(gaps), noun[1]))
     canvas = _two(both, gaps, names, counted.caption(*names), score, counted.mean, look)
-    return Drawing(title, canvas, counted.told(first, second))
+    return Drawing(title, canvas, counted.describe(first, second))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class _Counted:
         counts = f"{first} higher: {self.better}", f"equal: {equal}", f"{second} higher: {self.worse}"
         return f"{self.noun[1].capitalize()} by difference (points). {'; '.join((*counts, *self.apart))}"
 
-    def told(self, first: str, second: str) -> str:
+    def describe(self, first: str, second: str) -> str:
         """The data in words."""
         average = f"Mean difference {self.mean.text()} points. " if self.mean else ""
         return (

@@ -38,7 +38,7 @@ def scores_by_part(
     models, references = [row.model for row in rows], [row for row in references if row.values.keys() & set(parts)]
     panels, series = {name: _panel(rows, name, short or {}) for name in parts}, [Series(key=METRIC, label=score)]
     canvas = dot_plot(models, list(panels.values()), series, unit=unit, references=references, look=look)
-    return Drawing(title, canvas, [panel.told(name, models, references) for name, panel in panels.items()])
+    return Drawing(title, canvas, [panel.describe(name, models, references) for name, panel in panels.items()])
 
 
 def _panel(rows: Sequence[ModelRow], name: str, short: Mapping[str, str]) -> Panel:

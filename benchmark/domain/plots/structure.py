@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from benchmark.domain.drawn import AnswersRow
 from benchmark.domain.plots.dots import Aside, Panel, Series, dot_plot
 from benchmark.domain.plots.drawing import Drawing, Look, plot
-from benchmark.domain.plots.values import percent, told
+from benchmark.domain.plots.values import percent, value_line
 
 
 @plot
@@ -32,7 +32,7 @@ def structure_and_answers(rows: Sequence[AnswersRow], *, cut: str, look: Look) -
         asides=[Aside("Difference", [row.difference for row in rows])],
     )
     lines = [
-        told(row.model, ("structure right", "structure wrong"), metric.values())
+        value_line(row.model, ("structure right", "structure wrong"), metric.values())
         for row, metric in zip(rows, metrics, strict=True)
     ]
     return Drawing(title, canvas, lines)

@@ -46,7 +46,7 @@ def percents(ends: Sequence[float] | None) -> tuple[float, float] | None:
     return 100 * float(ends[0]), 100 * float(ends[1])
 
 
-def told(
+def value_line(
     name: str,
     keys: Iterable[str],
     metrics: Iterable[Percent | None],

@@ -83,7 +83,7 @@ def estimate(key: str, metric: Mapping[str, Any] | float | None) -> Cells:
 def with_what_is_known(columns: Iterable[Column], rows: Sequence[Row]) -> list[Column]:
     """Columns lose an interval and a worst case that no row has."""
 
-    def known(key: str) -> str:
+    def if_filled(key: str) -> str:
         return key if any(row.get(name) is not None for row in rows for name in (key, f"{key}_reason")) else ""
 
-    return [replace(column, interval=known(column.interval), worst=known(column.worst)) for column in columns]
+    return [replace(column, interval=if_filled(column.interval), worst=if_filled(column.worst)) for column in columns]

@@ -81,7 +81,7 @@ class Command(JsonCommand):
                 raise ValueError(f"There is no file {path}.")
         statements = Said(**{name: options[name] for name in ("model", "format", "step")}, ids=ids)
         preview = preview_of([(path, path.name) for path in options["files"]], plan, statements)
-        summary = {"suite": suite.name, "dataset": dataset.version, **preview.told}
+        summary = {"suite": suite.name, "dataset": dataset.version, **preview.summary}
         if options["dry_run"]:
             return {"run": None, **summary}
         run = import_answers(by=None, preview=preview, now=timezone.now())

@@ -83,4 +83,4 @@ def _sentence(problem: Mapping[str, str | int]) -> str:
 
 def _told(copy: Copy) -> dict:
     source = copy.suite.source
-    return {**copy.told, "terms": source.licence if source else ""}
+    return {**copy.summary, "terms": source.licence if source else ""}

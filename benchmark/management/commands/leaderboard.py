@@ -292,7 +292,7 @@ def _differences(leaderboard: Leaderboard) -> dict[str, Callable[[], Table]]:
     def make(group: str, parse: str):
         entrants = leaderboard.entrants[group]
         rows, method = pairs_of(entrants, group, leaderboard.chosen, parse)
-        absent = [absence.told for absence in leaderboard.absent if absence.group == group]
+        absent = [absence.absent_model for absence in leaderboard.absent if absence.group == group]
         return replace(pair_table(rows, group, parse, method, entrants), absent=absent)
 
     return {

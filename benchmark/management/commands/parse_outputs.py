@@ -99,7 +99,7 @@ def _given(path: Path, columns: Row) -> Callable[[Any], list[Row]]:
     try:
         value = json_of(path.read_bytes())
     except NotJson as error:
-        raise BadAnswers(error.told(str(path))) from error
+        raise BadAnswers(error.message_for(str(path))) from error
     if isinstance(value, Mapping):
         by_id = {name: _rows(rows, path, columns) for name, rows in value.items()}
         return lambda text_id: _of(by_id, str(text_id), path)

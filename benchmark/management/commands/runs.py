@@ -291,8 +291,8 @@ def _done(run: Run, action: str, options: Options, tell: Callable[[str], None]) 
     if options["launch"]:
         return Done(run, {"runs_of_launch": _done_to_launch(run, action, options, tell)})
     along = act_on(run, action, budget=options["budget"] or "")
-    if along.told:
-        tell(along.told)
+    if along.message:
+        tell(along.message)
     return Done(run, {"controls_taken_along": along.controls})
 
 
@@ -300,7 +300,7 @@ def _done_to_launch(run: Run, action: str, options: Options, tell: Callable[[str
     if options["budget"]:
         raise ValueError("A budget is of one run: leave --budget or --launch out.")
     done = act_on_launch(run, action)
-    tell(done.told)
+    tell(done.message)
     return done.runs
 
 

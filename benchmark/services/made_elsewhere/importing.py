@@ -74,7 +74,7 @@ class Preview:
         ]
 
     @property
-    def told(self) -> Json:
+    def summary(self) -> Json:
         """Return it as commands print it and pages show it."""
         return {
             "file": self.made.name,
@@ -310,7 +310,7 @@ def keep_what_was_read(run: Run, preview: Preview, by: User | None) -> None:
         run=run, endpoint=_endpoint(preview.model, by), position=0, name=preview.model,
         spec={"name": preview.model, "provider": IMPORTED, "model": preview.model, "options": {}},
     )  # fmt: skip
-    left_out = {name: preview.told[name] for name in ("unmatched", "double", "missing")}
+    left_out = {name: preview.summary[name] for name in ("unmatched", "double", "missing")}
     UnmatchedReport.objects.create(run=run, **left_out)
     details = {"file": preview.made.name, "model": preview.model, "answers": len(preview.matched.answers)}
     audit.record(by=by, project=run.project, action="run.imported", target=run.uid, **details)

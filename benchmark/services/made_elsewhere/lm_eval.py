@@ -129,7 +129,7 @@ def read_results(path: Path, name: str) -> Made:
     try:
         value = json_of(path.read_bytes())
     except NotJson as error:
-        raise BadFile(error.told(name)) from error
+        raise BadFile(error.message_for(name)) from error
     if not isinstance(value, dict) or not is_results(value):
         raise BadFile(gettext_noop(f"{name} is not a file of results of {TOOL}."))
     model, version = value.get("model_name"), value.get("lm_eval_version")

@@ -53,7 +53,7 @@ def match(records: Iterable[Record], index: Index, *, step: str = "", steps: Seq
     """
     matched, apart = Matched(), set[ItemKey]()
     for record in records:
-        matches = index.found(record)
+        matches = index.match(record)
         if isinstance(matches, str):
             matched.unmatched.append((record.where, matches))
             continue
@@ -141,7 +141,7 @@ class Index:
         pks = tuple(self._pks[key] for key in answered.keys if key in self._pks)
         return Found(pks, answered.step, answered.repetition or turn, by_id=True) if pks else None
 
-    def found(self, record: Record) -> Found | str:
+    def match(self, record: Record) -> Found | str:
         """Return what an answer is to, or why that is nothing."""
         if named := self.named(record):
             return named

@@ -104,7 +104,7 @@ def _format_of(path: Path, name: str) -> str:
     try:
         value = json_of(path.read_bytes())
     except NotJson as error:
-        raise BadFile(error.told(name)) from error
+        raise BadFile(error.message_for(name)) from error
     if isinstance(value, dict) and {"eval", "samples"} <= set(value) and isinstance(value["eval"], dict):
         return inspect_logs.FORMAT
     if isinstance(value, dict) and lm_eval.is_results(value):

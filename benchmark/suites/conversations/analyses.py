@@ -72,9 +72,9 @@ def metrics_of(reads: Sequence[Read], wholes: Wholes, seed: int) -> dict[str, Bo
         metrics[f"{topic} list"] = _accuracy(_of(rows, LIST), seed)
         metrics[f"{topic} f1"] = weighted_f1([*_said(_of(rows, YES_NO))], seed=seed)
     whole = whole_sets(reads, wholes)
-    metrics["characters"] = whole.told(estimate_of(_characters(_all(whole)), seed))
+    metrics["characters"] = whole.with_incomplete(estimate_of(_characters(_all(whole)), seed))
     listed = whole_sets(reads, wholes, lambda part: part.kind in (LIST, YES_NO))
-    metrics["consistency"] = listed.told(estimate_of(_consistency(_all(listed)), seed))
+    metrics["consistency"] = listed.with_incomplete(estimate_of(_consistency(_all(listed)), seed))
     return metrics
 
 
@@ -102,7 +102,7 @@ def all_right(
     count."""
     sets = whole_sets(reads, wholes, counts)
     units = [every(members[0].sample.cluster, [read.right for read in members]) for members in sets.answers.values()]
-    return sets.told(estimate_of(units, seed))
+    return sets.with_incomplete(estimate_of(units, seed))
 
 
 def _said(reads: Iterable[Read]) -> Iterable[Said]:

@@ -55,7 +55,7 @@ def read_fantom(path: Path) -> Fantom:
     try:
         value = json_of(source.raw)
     except NotJson as error:
-        raise BadFantom(error.told(name)) from error
+        raise BadFantom(error.message_for(name)) from error
     if not isinstance(value, list) or not value:
         raise BadFantom(f"{name}: it is {kind_of(value)}; expected a list of sets of questions.")
     records = [_record(source, number, entry) for number, entry in enumerate(value)]
@@ -116,7 +116,7 @@ def _record(source: Source, number: int, entry: object) -> SetRecord:
     try:
         return SetRecord.of(entry)
     except Misfit as error:
-        raise BadFantom(error.told(f"{source.name}, {_set_told(source, number, entry)}")) from error
+        raise BadFantom(error.message_for(f"{source.name}, {_set_told(source, number, entry)}")) from error
 
 
 def _set_told(source: Source, number: int, entry: object) -> str:

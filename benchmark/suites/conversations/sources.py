@@ -157,7 +157,7 @@ def compare_flattened(raw: bytes, listed: str, name: str, sets: Sets) -> None:
     """`check_flattened` of a list whatever its digest."""
     expected = list(_listed(raw))
     for row, (line, set_id, text) in zip(rows_in_order(sets), expected, strict=False):
-        if (row.set_id, told(row)) != (set_id, text):
+        if (row.set_id, question_text(row)) != (set_id, text):
             what = "another question or other options" if row.set_id == set_id else f"a question of set {row.set_id}"
             raise BadFantom(
                 f"{name}, set {set_id}: it has {what} than {listed}, line {line}: {text[:80]!r} is expected."
@@ -168,7 +168,7 @@ def rows_in_order(sets: Sets) -> Sequence[Row]:
     return [row for question_set in sets.values() for row in question_set.rows]
 
 
-def told(row: Row) -> str:
+def question_text(row: Row) -> str:
     """A question as the list has it."""
     if row.kind != CHOICE:
         return row.question

@@ -87,7 +87,7 @@ class WholeSets(NamedTuple):
     answers: Mapping[tuple[str, int], Sequence[Read]]
     incomplete: int
 
-    def told(self, estimate: BoundedEstimate) -> BoundedEstimate:
+    def with_incomplete(self, estimate: BoundedEstimate) -> BoundedEstimate:
         """Return an estimate over these sets that says how many are `incomplete`, where any are."""
         return replace(estimate, incomplete=self.incomplete) if self.incomplete else estimate
 

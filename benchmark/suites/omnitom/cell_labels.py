@@ -16,7 +16,7 @@ def cell_labels(
     """Return of each repaired parse of an answer {place of the gold proposition: label of each dimension, "" without
     one}; propositions that nobody is asked about are not in it."""
     record = record_of_sample(sample, schema)
-    places = [at for at, row in enumerate(record.rows) if row.shown]
+    places = [at for at, row in enumerate(record.rows) if row.is_shown]
     nothing = record.scheme.nothing
     return [
         {at: labels or nothing for at, labels in zip(places, parsed["predicted"], strict=True)} for parsed in parses

@@ -93,8 +93,8 @@ def kind_codes(orders: tuple[str, ...], roles: tuple[str, ...]) -> Ints:
 
 
 class Cells:
-    """The cells of stories as places of their labels: `gold` and `said` of shape (rows, dimensions), `kinds` (rows, 2),
-    `story` (rows,). All stories are labelled by one scheme."""
+    """The cells of stories as places of their labels: `gold` and `predicted` of shape (rows, dimensions), `kinds`
+    (rows, 2), `story` (rows,). All stories are labelled by one scheme."""
 
     def __init__(self, results: Sequence[Stage2Result], scheme: Scheme) -> None:
         self.scheme = scheme
@@ -107,7 +107,7 @@ class Cells:
             for row in result.predicted
             for codes, label in zip(codes_by_column, row or scheme.nothing, strict=True)
         ]
-        self.said = np.array(predicted, dtype=np.int64).reshape(shape)
+        self.predicted = np.array(predicted, dtype=np.int64).reshape(shape)
         self.gold = _codes_of([result.gold for result in results], scheme)
         kinds = (kind_codes(tuple(map(scheme.order_of, result.gold)), result.roles) for result in results)
         self.kinds = np.concatenate([np.empty((0, len(KINDS)), np.int64), *kinds])
@@ -117,14 +117,14 @@ class Cells:
         legal = self.gold[:, at] >= 0
         labels = said_labels(self.scheme.keys[at], self.scheme)
         shape = (self.stories, len(labels) - 2, len(labels))
-        places = np.ravel_multi_index((self.story[legal], self.gold[legal, at], self.said[legal, at]), shape)
+        places = np.ravel_multi_index((self.story[legal], self.gold[legal, at], self.predicted[legal, at]), shape)
         return np.bincount(places, minlength=int(np.prod(shape))).reshape(shape)
 
     def right(self) -> tuple[Ints, Ints]:
         """Right cells and cells by story, kind, and all dimensions together before each: shape (stories, kinds, 1 +
         dimensions)."""
         legal = self.gold >= 0
-        return self._by_kind(legal & (self.gold == self.said)), self._by_kind(legal)
+        return self._by_kind(legal & (self.gold == self.predicted)), self._by_kind(legal)
 
     def _by_kind(self, cells: NDArray[np.bool_]) -> Ints:
         wide = np.column_stack([cells.sum(axis=1), cells]).astype(float)

@@ -84,7 +84,7 @@ class _Collecting:
 
     def __init__(self, entered: Entered, records: Mapping[str, Record]) -> None:
         self.entered, self.records = entered, records
-        self.found = Results(entered.name, entered.kind, scheme_of(entered.resources.schema))
+        self.results = Results(entered.name, entered.kind, scheme_of(entered.resources.schema))
         self.extractions: dict[str, str] = {}
         self.extracted: dict[str, Mapping[str, Any]] = {}
         self.judged: set[str] = set()
@@ -100,8 +100,8 @@ class _Collecting:
                     self._scored(key, outcome)
         for key in [key for key in self.extractions if key not in self.judged] if self.judging else []:
             self._nothing_to_judge(key)
-        self.found.lacking = _lacking(self.found, self.lacking, self.entered.steps, self.records)
-        return self.found
+        self.results.lacking = _lacking(self.results, self.lacking, self.entered.steps, self.records)
+        return self.results
 
     def _at(self, step: str) -> list[tuple[str, Outcome]]:
         return [
@@ -115,7 +115,7 @@ class _Collecting:
         self.extractions[key] = why = outcome.unusable or outcome.without
         if not outcome.without:
             self.extracted[key] = outcome.repaired or {}
-        _count(self.found, self.records[key], EXTRACT, why, answered=not outcome.without)
+        _count(self.results, self.records[key], EXTRACT, why, answered=not outcome.without)
 
     def _scored(self, key: str, outcome: Outcome) -> None:
         record, official, repaired = self.records[key], outcome.official, outcome.repaired
@@ -126,27 +126,27 @@ class _Collecting:
         if outcome.step == LABEL:
             if self.judging and key not in self.extractions:  # the judged run was about fewer stories
                 self.lacking["stage1"][key] = self._why_none(key)
-            _count(self.found, record, LABEL, why, answered=answered)
-            repaired = {"predicted": [None] * len(record.shown)} if repaired is None else repaired
-            _take(self.found.official2, self.found.repaired2, stage2_of, record, official, repaired, why)
+            _count(self.results, record, LABEL, why, answered=answered)
+            repaired = {"predicted": [None] * len(record.shown_rows)} if repaired is None else repaired
+            _take(self.results.official2, self.results.repaired2, stage2_of, record, official, repaired, why)
         else:
             self.judged.add(key)
             repaired, why = self._judgement(key, repaired, why)
-            _take(self.found.official1, self.found.repaired1, stage1_of, record, official, repaired, why)
+            _take(self.results.official1, self.results.repaired1, stage1_of, record, official, repaired, why)
 
     def _judgement(self, key: str, repaired: Mapping[str, Any] | None, why: str) -> tuple[Mapping[str, Any], str]:
         record, lost, rows = self.records[key], self.extractions.get(key), self.extracted.get(key, {})
         if lost:
             return _unjudged(record, {}), lost
-        if lost == "" and record.shown and not rows.get("rows"):  # it says nothing, whatever a judge makes of it
-            return {"pred": [], "gold": [0] * len(record.shown)}, ""
-        reason = _judge_s(self.found, record, why, answered=repaired is not None)
+        if lost == "" and record.shown_rows and not rows.get("rows"):  # it says nothing, whatever a judge makes of it
+            return {"pred": [], "gold": [0] * len(record.shown_rows)}, ""
+        reason = _judge_s(self.results, record, why, answered=repaired is not None)
         return repaired or _unjudged(record, rows), reason
 
     def _nothing_to_judge(self, key: str) -> None:
         record, lost = self.records[key], self.extractions[key]
         repaired = _unjudged(record, {} if lost else self.extracted.get(key, {}))
-        _take(self.found.official1, self.found.repaired1, stage1_of, record, None, repaired, lost or OPEN)
+        _take(self.results.official1, self.results.repaired1, stage1_of, record, None, repaired, lost or OPEN)
         self.lacking["stage1"][key] = self._why_none(key)
 
     def _why_none(self, key: str, outcome: Outcome | None = None) -> str:
@@ -187,7 +187,7 @@ def _unasked(steps: Collection[str], group: str) -> str:
 
 
 def _count(results: Results, record: Record, group: str, why: str, *, answered: bool) -> None:
-    if not record.shown:
+    if not record.shown_rows:
         return
     answers = results.extractions if group == EXTRACT else results.labellings
     answers.append(why if answered else None)
@@ -197,7 +197,7 @@ def _count(results: Results, record: Record, group: str, why: str, *, answered: 
 
 def _judge_s(results: Results, record: Record, why: str, *, answered: bool) -> str:
     """Return why an extraction that can be used has no judgement: the judge's doing, not the model's."""
-    if not why or not record.shown:
+    if not why or not record.shown_rows:
         return why
     reason = JUDGE_S.get(why, why) if answered else f"{OF_JUDGE}{why}"
     results.without[JUDGE][reason] += 1
@@ -221,4 +221,4 @@ def _take(
 def _unjudged(record: Record, extracted: Mapping[str, Any]) -> Json:
     """Return what is known of an extraction that nobody judged."""
     kinds = {name: extracted.get(name, []) for name in ("orders", "roles")}
-    return {"pred": [None] * extracted.get("rows", 0), "gold": [None] * len(record.shown), **kinds}
+    return {"pred": [None] * extracted.get("rows", 0), "gold": [None] * len(record.shown_rows), **kinds}

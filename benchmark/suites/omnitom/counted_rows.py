@@ -49,10 +49,10 @@ def stage2_rows(
         return int(counted.sum()), len(counted)
     at = result.scheme.keys.index(dimension)
     counted &= cells.gold[:, at] >= 0
-    right = counted & (cells.gold[:, at] == cells.said[:, at])
+    right = counted & (cells.gold[:, at] == cells.predicted[:, at])
     names = said_labels(dimension, result.scheme)
     meant = counted if gold or predicted else right
-    for label, column in ((gold, cells.gold), (predicted, cells.said)):
+    for label, column in ((gold, cells.gold), (predicted, cells.predicted)):
         if label:
             meant = meant & (column[:, at] == names.index(label))
     return int(meant.sum()), int(counted.sum())

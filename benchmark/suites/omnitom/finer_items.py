@@ -29,7 +29,7 @@ def texts(sample: Sample, schema: Schema) -> list[tuple[str, str]]:
 def recovered(sample: Sample, schema: Schema, parses: Parses) -> Floats:
     """Return whether the judge found each gold proposition among the predictions; nan where it said nothing of it."""
     record = record_of_sample(sample, schema)
-    places = [at for at, row in enumerate(record.rows) if row.shown]
+    places = [at for at, row in enumerate(record.rows) if row.is_shown]
     scores = np.full((len(parses), len(record.rows), 1), np.nan)
     for turn, parsed in enumerate(parses):
         gold = rows_kept(parsed)[1]

@@ -163,7 +163,7 @@ def _follow_up(view: ItemView, record: Record) -> ItemContext:
         judged_rows(record, given, judging_of(view.question))
         for given in ({name: text for name, text in texts.items() if name != "follow_up"}, texts)
     )
-    sides: tuple[Sequence[PredictedRow | GoldRow], ...] = (predicted, record.shown)
+    sides: tuple[Sequence[PredictedRow | GoldRow], ...] = (predicted, record.shown_rows)
     rows = [
         AskedRow(side, at, row.actor, row.belief, later.count)
         for side, rows, earlier, counts in zip((gettext_noop("Predicted"), "Gold"), sides, before, after, strict=True)
@@ -197,7 +197,7 @@ def _pass(view: ItemView, record: Record) -> ItemContext:
     mended, predicted = view.repaired or {}, _read_rows(view, record)
     order = mended.get("order") or {}
     sides: list[list[CountedRow]] = []
-    for side, rows in (("pred", predicted), ("gold", record.shown)):
+    for side, rows in (("pred", predicted), ("gold", record.shown_rows)):
         counts = mended.get(side) or [None] * len(rows)
         places = order.get(side) or range(len(rows))
         sides.append(
@@ -215,12 +215,12 @@ def _gold_counts(record: Record, official: Parse | None, mended: Parse) -> list[
     ours, theirs = iter(mended.get("gold", ())), list((official or {}).get("gold", ()))
     rows = []
     for at, row in enumerate(record.rows):
-        count = next(ours, None) if row.shown else None
+        count = next(ours, None) if row.is_shown else None
         predicted = theirs[at] if at < len(theirs) else None
         rows.append(
             CountedRow(
                 row.actor, row.belief, record.scheme.order_of(row.labels), PARSES, official=predicted, repaired=count,
-                differs=official is not None and predicted != count, is_shown=row.shown,
+                differs=official is not None and predicted != count, is_shown=row.is_shown,
             )
         )  # fmt: skip
     return rows
@@ -296,7 +296,7 @@ def _labelling(view: ItemView, record: Record, scheme: Scheme) -> ItemContext:
     theirs = list((view.official or {}).get("predicted", ()))
     rows = []
     for at, row in enumerate(record.rows):
-        mended = next(ours, None) if row.shown else None
+        mended = next(ours, None) if row.is_shown else None
         predicted = theirs[at] if at < len(theirs) else None
         rows.append(_labelled_row(row, scheme, mended, predicted, official=view.official is not None))
     right = [sum(row.cells[at].right for row in rows) for at in range(len(scheme.keys))]
@@ -320,4 +320,4 @@ def _labelled_row(
         ours, theirs = mended[at] if mended else "", labels[at] if labels else ""
         officially = theirs if official and theirs != ours else None
         cells.append(LabelCell(gold, ours, bool(mended) and ours == gold, officially))
-    return LabelledRow(row.actor, row.belief, row.shown, mended is not None, cells)
+    return LabelledRow(row.actor, row.belief, row.is_shown, mended is not None, cells)

@@ -44,7 +44,7 @@ def parse_stage1(record: Record, texts: Mapping[str, str], how: Judging) -> Pars
 def judged_rows(record: Record, texts: Mapping[str, str], how: Judging) -> Sides:
     """Return the judgement of every row of the extraction in `texts`, and of every gold row that was shown."""
     predicted = parse_extraction(texts.get("extract", ""), structured=how.structured, scheme=record.scheme)
-    return judged(texts, predicted, record.shown, how)
+    return judged(texts, predicted, record.shown_rows, how)
 
 
 def parse_follow_up(record: Record, texts: Mapping[str, str], how: Judging) -> Parsed:
@@ -61,7 +61,7 @@ def parse_follow_up(record: Record, texts: Mapping[str, str], how: Judging) -> P
 def parse_pass(record: Record, extraction: str, answer: str, how: Judging, turn: int) -> Parsed:
     """Return what one pass says by itself: the counts of both sides, and the `order` in which their rows were shown."""
     predicted = parse_extraction(extraction, structured=how.structured, scheme=record.scheme)
-    sides = readings(answer, predicted, record.shown, how, turn)
+    sides = readings(answer, predicted, record.shown_rows, how, turn)
     counts = [[None if reading is None else reading.count for reading in side] for side in sides]
     ignored = how.by_id and ignores_schema(answer, "predictions", "gold")
     has_judgement = any(reading is not None for side in sides for reading in side)
@@ -147,6 +147,6 @@ def stage2_of(record: Record, parsed: Mapping[str, Any], *, mended: bool, unusab
 @lru_cache(4096)
 def _gold(rows: tuple[GoldRow, ...], mended: bool, scheme: Scheme) -> tuple[tuple[Labels, ...], tuple[str, ...]]:
     """Return (labels, roles) of the gold rows of a parse: the same for every model of a run."""
-    counted = [row for row in rows if row.shown] if mended else rows
+    counted = [row for row in rows if row.is_shown] if mended else rows
     labels = tuple(repaired.repaired_labels(row.labels, scheme) if mended else row.labels for row in counted)
     return labels, tuple(role_of(row.actor) for row in counted)

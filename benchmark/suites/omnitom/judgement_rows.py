@@ -63,9 +63,9 @@ def released_text(record: Record, texts: Texts, how: Judging) -> str:
     counts 0."""
     predicted = [(row.actor, row.belief) for row in extraction_rows(texts.get("extract", ""))]
     gold = [(row.actor, row.belief) for row in record.rows]
-    rules = settled(predicted, [(row.actor, row.belief) for row in record.shown], how.settle)
+    rules = settled(predicted, [(row.actor, row.belief) for row in record.shown_rows], how.settle)
     given = _linked_rows(record, texts, how) if how.by_id else _table_rows(texts)
-    by_rule = (predicted, [(row.actor, row.belief) for row in record.shown])
+    by_rule = (predicted, [(row.actor, row.belief) for row in record.shown_rows])
     tables = []
     for rows, judged_rows, settled_rows, rule in zip((predicted, gold), given, by_rule, rules, strict=True):
         ruled = {row: len(links) for row, links in zip(settled_rows, rule, strict=True) if links is not None}
@@ -82,9 +82,9 @@ def _linked_rows(record: Record, texts: Texts, how: Judging) -> tuple[Sequence[J
     """Return the rows of both tables with a count read off the links of the first pass, in the words that official
     parsing has for them."""
     predicted = parse_extraction(texts.get("extract", ""), structured=how.structured, scheme=record.scheme)
-    sides = readings(texts.get(FIRST, ""), predicted, record.shown, how)
+    sides = readings(texts.get(FIRST, ""), predicted, record.shown_rows, how)
     words = [row.officially or (row.actor, row.belief) for row in predicted]
-    row_words = (words, [(row.actor, row.belief) for row in record.shown])
+    row_words = (words, [(row.actor, row.belief) for row in record.shown_rows])
     counted = [
         [
             JudgedRow(*row, reading.count)

@@ -11,7 +11,7 @@ from benchmark.suites.omnitom.judgements import LINKS, NOTHING, Judging, reading
 from benchmark.suites.omnitom.labels import ORDER
 from benchmark.suites.omnitom.lexical_answers import written
 from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction
-from benchmark.suites.omnitom.prompting.choosing import CALIBRATION_SPLIT, wanted_by
+from benchmark.suites.omnitom.prompting.choosing import CALIBRATION_SPLIT, example_count_of
 from benchmark.suites.omnitom.prompting.follow_up import DIGEST
 from benchmark.suites.omnitom.prompting.judging_forms import WORDINGS
 from benchmark.suites.omnitom.records import GoldRow, Record, record_of_sample
@@ -30,7 +30,7 @@ def instrument(settings: Settings) -> Json:
     if not settings["judge_reads_prompts"]:
         return beyond
     chosen = {name: settings.get(name) for name in ("judge_level", "with_story")}
-    if shots := wanted_by(settings, JUDGE):
+    if shots := example_count_of(settings, JUDGE):
         chosen |= {"shots": shots, "examples_from": settings.get("examples_from")}
     return chosen | beyond
 
@@ -81,7 +81,7 @@ def _examples(settings: Settings) -> tuple[int, ...]:
 def tables(question: Question) -> Tables:
     """Return the rows of the extraction, in its repaired parse, and of gold: those that a kept judgement is of."""
     predicted, record = _compared(question)
-    return [(row.actor, row.belief) for row in predicted], [(row.actor, row.belief) for row in record.shown]
+    return [(row.actor, row.belief) for row in predicted], [(row.actor, row.belief) for row in record.shown_rows]
 
 
 def orders(question: Question) -> Orders:
@@ -89,10 +89,10 @@ def orders(question: Question) -> Orders:
     that is not an order."""
     predicted, record = _compared(question)
     if not record.scheme.ordered:
-        return [""] * len(predicted), [""] * len(record.shown)
+        return [""] * len(predicted), [""] * len(record.shown_rows)
     legal = record.scheme.legal[ORDER]
     at = record.scheme.keys.index(ORDER)
-    orders_given = [row.order for row in predicted], [row.labels[at] for row in record.shown]
+    orders_given = [row.order for row in predicted], [row.labels[at] for row in record.shown_rows]
     mine, gold = ([order if order in legal else "" for order in side] for side in orders_given)
     return mine, gold
 

@@ -48,13 +48,13 @@ class Keys:
 
         return measured
 
-    def told(self, methods: Callable[[Reported], Sections]) -> Callable[[Reported], Sections]:
+    def of_methods(self, methods: Callable[[Reported], Sections]) -> Callable[[Reported], Sections]:
         own = {key: name for name, key in self.renamed.items()}
         return lambda reported: methods(
             replace(reported, groups=frozenset(own.get(key, key) for key in reported.groups))
         )
 
-    def shown(
+    def of_outputs(
         self, tables: Callable[[ParseResults], Mapping[str, Shown]]
     ) -> Callable[[ParseResults], Mapping[str, Shown]]:
         def renamed(results: ParseResults) -> Mapping[str, Shown]:

@@ -30,7 +30,7 @@ def by_majority(scheme: Scheme, sample: Sample, resources: Resources) -> float |
 
 
 def _gold_of(record: Record) -> list[Labels]:
-    return [repaired_labels(row.labels, record.scheme) for row in record.shown]
+    return [repaired_labels(row.labels, record.scheme) for row in record.shown_rows]
 
 
 def _commonest(scheme: Scheme, counts: Mapping[str, Mapping[str, int]]) -> dict[str, str]:

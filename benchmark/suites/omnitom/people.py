@@ -76,7 +76,7 @@ def _told(person: Person, results: PersonResults, records: Mapping[str, Record],
         "stories": len(results.own_repaired),
         "of_stories": len(person.samples),
         "cells": settled.total(),
-        "of_cells": sum(len(records[sample.key].shown) for sample in person.samples) * dimensions,
+        "of_cells": sum(len(records[sample.key].shown_rows) for sample in person.samples) * dimensions,
         **{by.value or "open": settled[by] for by in By},
     }
 
@@ -92,7 +92,7 @@ def _take_labels(results: PersonResults, labelled: Labelled, record: Record) -> 
         without = replace(complete, gold=_replaced(complete.gold, frozen, settled))
         if all(map(all, without.gold)):
             results.results.official2.append(without)
-    offered = [at for at, row in enumerate(record.rows) if row.shown]
+    offered = [at for at, row in enumerate(record.rows) if row.is_shown]
     predicted = [labels[at] for at in offered]
     complete = stage2_of(record, {"predicted": predicted}, mended=True)
     own_part = _labelled_part(complete, complete.gold)

@@ -36,7 +36,7 @@ class GoldRow:
     as_told: tuple[str, str]
 
     @property
-    def shown(self) -> bool:
+    def is_shown(self) -> bool:
         """True where prompts contain it: rows without an actor or a belief count, but nobody is shown them."""
         return bool(self.actor and self.belief)
 
@@ -52,8 +52,8 @@ class Record:
     scheme: Scheme = OMNITOM_SCHEME
 
     @property
-    def shown(self) -> list[GoldRow]:
-        return [row for row in self.rows if row.shown]
+    def shown_rows(self) -> list[GoldRow]:
+        return [row for row in self.rows if row.is_shown]
 
 
 class _Belief(Open):

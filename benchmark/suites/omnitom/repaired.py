@@ -40,7 +40,7 @@ from core.statistics import RESAMPLES
 
 def stage1_result(record: Record, texts: Mapping[str, str], how: Judging = AS_PUBLISHED) -> Stage1Result:
     """The counts of the propositions that a person would read, on both sides."""
-    gold, structured = record.shown, how.structured
+    gold, structured = record.shown_rows, how.structured
     predicted = parse_extraction(texts.get("extract", ""), structured=structured, scheme=record.scheme)
     counts = judged_counts(texts, predicted, gold, how)
     if not gold:
@@ -90,7 +90,7 @@ def why_unreadable(text: str, *, structured: bool, scheme: Scheme = OMNITOM_SCHE
 
 def stage2_result(record: Record, texts: Mapping[str, str], *, structured: bool = False) -> Stage2Result:
     """The labels that a person would read for each gold proposition; gold labels are repaired in the same way."""
-    gold, scheme = record.shown, record.scheme
+    gold, scheme = record.shown_rows, record.scheme
     predicted = parse_labels(texts.get("label", ""), gold, structured=structured, scheme=scheme)
     if not gold:
         unusable = NO_GOLD

@@ -59,7 +59,7 @@ def _texts(answers: Mapping[str, Any], file: Path, story_ids: set[int]) -> dict[
         try:
             _Steps.of(steps)
         except Misfit as error:
-            raise BadAnswers(error.told(f"{file}, story {name}")) from error
+            raise BadAnswers(error.message_for(f"{file}, story {name}")) from error
         if number in texts:
             raise BadAnswers(f"{file} answers story {number} twice.")
         if "judge" in steps and "extract" not in steps:

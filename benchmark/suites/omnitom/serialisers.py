@@ -26,7 +26,7 @@ def _piped(rows: Iterable[Iterable[str]]) -> str:
 
 def belief_table(record: Record) -> str:
     """The gold propositions that a model is to label: actor and belief, without rows that lack either."""
-    return _piped([PROPOSITION_COLUMNS, *(row.as_told for row in record.shown)])
+    return _piped([PROPOSITION_COLUMNS, *(row.as_told for row in record.shown_rows)])
 
 
 def gold_extraction_table(record: Record) -> str:

@@ -112,7 +112,8 @@ def expected(question: Question) -> str:
         return gold_extraction_table(record)
     ordered = record.scheme.ordered
     rows = [
-        {"actor": row.actor, "belief": row.belief} | ({"order": row.order} if ordered else {}) for row in record.shown
+        {"actor": row.actor, "belief": row.belief} | ({"order": row.order} if ordered else {})
+        for row in record.shown_rows
     ]
     return json.dumps({"rows": rows}, ensure_ascii=False)
 
@@ -153,7 +154,7 @@ def _shown(question: Question, record: Record) -> list[tuple[str, str]]:
 def _judging(question: Question) -> Request:
     """Return what a pass asks: about both tables in its order, and of rows that are settled no judgement."""
     record, how = _record(question), judging_of(question)
-    predicted, gold = _shown(question, record), [(row.actor, row.belief) for row in record.shown]
+    predicted, gold = _shown(question, record), [(row.actor, row.belief) for row in record.shown_rows]
     left = unsettled(predicted, gold, how.settle)
     if how.settle != NOTHING and not any(left):
         nothing = replace(
@@ -162,7 +163,7 @@ def _judging(question: Question) -> Request:
         return replace(nothing, task={**nothing.task, "settled": True})
     turn = JUDGED_AT.index(question.step) if question.step in JUDGED_AT else 0
     orders = how.order(turn, 0, len(predicted)), how.order(turn, 1, len(gold))
-    tables = [predicted[at] for at in orders[0]], [record.shown[at] for at in orders[1]]
+    tables = [predicted[at] for at in orders[0]], [record.shown_rows[at] for at in orders[1]]
     request = judge_request(question, *tables) if turn else judge_request(question, predicted, record.rows)
     if [len(side) for side in left] == [len(predicted), len(gold)]:
         return request
@@ -182,7 +183,7 @@ def _follow_up(question: Question) -> Request | None:
     record, how = _record(question), judging_of(question)
     predicted = parse_extraction(question.answers[EXTRACT], structured=how.structured, scheme=record.scheme)
     texts = {name: text for name, text in judged_texts(question.answers).items() if name != "follow_up"}
-    sides = judged(texts, predicted, record.shown, how)
+    sides = judged(texts, predicted, record.shown_rows, how)
     predictions, gold = ([at for at, row in enumerate(side) if row.missing] for side in sides)
     if not (predictions or gold):
         return None

@@ -141,9 +141,9 @@ def _of_schema(scheme: Scheme) -> Suite:
             replace(setting, default=prompting.names[-1]) if setting is PROMPT_SET else setting for setting in SETTINGS
         ),
         prompting=prompting,
-        methods=keys.told(partial(methods, scheme)),
-        tables=keys.shown(partial(tables, scheme)),
-        pictures=keys.shown(partial(pictures, scheme)),
+        methods=keys.of_methods(partial(methods, scheme)),
+        tables=keys.of_outputs(partial(tables, scheme)),
+        pictures=keys.of_outputs(partial(pictures, scheme)),
         published=(),
         sections=sections_of(scheme, keys.renamed),
         explorer=replace(explorer, choices=keys.chosen(explorer.choices)),

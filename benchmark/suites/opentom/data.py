@@ -153,7 +153,7 @@ def _object_of(name: str, raw: bytes) -> Json:
     try:
         value = json_of(raw)
     except NotJson as error:
-        raise BadOpenToM(error.told(name)) from error
+        raise BadOpenToM(error.message_for(name)) from error
     if not isinstance(value, dict):
         raise BadOpenToM(f"{name}: it is {kind_of(value)}; expected an object with an entry for each narrative.")
     return value
@@ -163,7 +163,7 @@ def _shaped(name: str, shape: type[S], value: Any, *place: str | int) -> S:
     try:
         return shape.of(value, start=place)
     except Misfit as error:
-        raise BadOpenToM(error.told(name)) from error
+        raise BadOpenToM(error.message_for(name)) from error
 
 
 def _narratives(raw: Mapping[str, bytes]) -> dict[str, Narrative]:

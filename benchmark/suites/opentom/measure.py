@@ -48,7 +48,7 @@ def by_genre(entered: Entered, parse: Parse) -> dict[str, list[tuple[int, Told]]
     """Return the answers to the questions of each genre, with the numbers of their samples."""
     rows = _labelled(entered, parse)
     of_genre = {
-        genre: [(row.sample.number, row.told) for row in rows if row.sample.category == genre] for genre in GENRES
+        genre: [(row.sample.number, row.prediction) for row in rows if row.sample.category == genre] for genre in GENRES
     }
     return {genre: answers for genre, answers in of_genre.items() if answers}
 
@@ -117,7 +117,7 @@ class Labelled(NamedTuple):
     missing: bool = False
 
     @property
-    def told(self) -> Told:
+    def prediction(self) -> Told:
         return Told(self.sample.cluster, self.gold, self.predicted)
 
 
@@ -190,20 +190,21 @@ def _analyses(rows: Sequence[Labelled], seed: int) -> Analyses:
 
 
 def _macro(rows: Sequence[Labelled], seed: int) -> BoundedEstimate:
-    return macro_estimate([row.told for row in rows], seed=seed)
+    return macro_estimate([row.prediction for row in rows], seed=seed)
 
 
 def _by_kind(rows: Sequence[Labelled], seed: int) -> dict[str, BoundedEstimate]:
     """The F1 of each kind, and under `mean` the mean of the two, as the paper has its baselines."""
     kinds = {
-        kind: [row.told for row in rows if row.sample.content["kind"] == kind] for kind in (FULLNESS, ACCESSIBILITY)
+        kind: [row.prediction for row in rows if row.sample.content["kind"] == kind]
+        for kind in (FULLNESS, ACCESSIBILITY)
     }
     estimates = {kind: macro_estimate(answers, seed=seed) for kind, answers in kinds.items()}
     return estimates | {"mean": macro_mean(list(kinds.values()), seed=seed)}
 
 
 def _gap(rows: Sequence[Labelled], seed: int) -> BoundedEstimate:
-    mover, observer = ([row.told for row in rows if _of(row, who)] for who in ("mover", "observer"))
+    mover, observer = ([row.prediction for row in rows if _of(row, who)] for who in ("mover", "observer"))
     return macro_difference(mover, observer, seed=seed)
 
 
@@ -214,7 +215,7 @@ def _of(row: Labelled, who: str) -> bool:
 
 def _unread(rows: Sequence[Labelled], seed: int) -> BoundedEstimate:
     """The share of answers that were not read; bounds take missing ones for either."""
-    units = [Unit(row.sample.cluster, None if row.missing else float(not row.told.counts)) for row in rows]
+    units = [Unit(row.sample.cluster, None if row.missing else float(not row.prediction.counts)) for row in rows]
     return unit_estimate(units, seed, "narratives")
 
 

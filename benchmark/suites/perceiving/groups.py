@@ -16,12 +16,12 @@ def perceived_said(scenes: Sequence[tuple[int | None, Sequence[str] | None]], pe
     place among those that there are, which is the same under other names."""
     places = {name.casefold(): at for at, name in enumerate(people)}
 
-    def told(names: Sequence[str] | None) -> list[str] | None:
+    def numbered(names: Sequence[str] | None) -> list[str] | None:
         if names is None:
             return None
         return sorted({str(places.get(name.casefold(), name.casefold())) for name in names})
 
-    read = [[-1 if at is None else at, told(names)] for at, names in scenes]
+    read = [[-1 if at is None else at, numbered(names)] for at, names in scenes]
     return digest_of_said(sorted(read, key=str))
 
 

@@ -151,7 +151,7 @@ def _beside(file: Path, parts: Parts) -> dict[str, str]:
         try:
             annotated = json_of(row["conversation_with_perceivers"].encode())
         except NotJson as error:
-            raise BadPerceptFantom(f"{file.name}, line {line}: {error.told('its conversation')}") from error
+            raise BadPerceptFantom(f"{file.name}, line {line}: {error.message_for('its conversation')}") from error
         seen.add(part)
         if annotated != [{utterance.text: list(utterance.perceivers)} for utterance in parts.get(part, ())]:
             raise BadPerceptFantom(

@@ -59,7 +59,7 @@ def read_record(where: str, line: bytes) -> Record:
     except NotJson as error:
         raise BadToMBench(f"{where}, {error.told_in_line()}" if error.line else f"{where}: {error}") from error
     except Misfit as error:
-        raise BadToMBench(error.told(where)) from error
+        raise BadToMBench(error.message_for(where)) from error
     count = 2 if by_language["zh"].c is None else 4
     texts = {language: _text(where, fields, language, count) for language, fields in by_language.items()}
     cell = _CELL.fullmatch(item.answer)

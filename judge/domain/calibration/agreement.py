@@ -69,7 +69,7 @@ def agreement(
     parts = [(table, rows) for table, rows in parts if rows]
     rows = [row for _, rows_ in parts for row in rows_]
     sums = _Sums(parts, seed, over)
-    verdicts = sums.known
+    verdicts = sums.compared_rows
     return Agreement(
         tables=len(parts),
         stories=len({table.story for table, _ in parts}),
@@ -169,7 +169,7 @@ class _Sums:
                     self._known[at, cell] += 1
 
     @property
-    def known(self) -> int:
+    def compared_rows(self) -> int:
         """How many rows both people and the judge say something of."""
         return int(self._known.sum())
 

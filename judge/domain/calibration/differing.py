@@ -36,7 +36,11 @@ def differing(
 ) -> Differing:
     """Return whether the judge's error on scores by `metric` differs by model."""
     aligned = {
-        name: [story for story in stories if story.human and story.human.told(metric) and story.judged.told(metric)]
+        name: [
+            story
+            for story in stories
+            if story.human and story.human.has_value(metric) and story.judged.has_value(metric)
+        ]
         for name, stories in sorted(models.items())
     }
     errors = {name: mean_error(stories, metric, over=over) for name, stories in aligned.items()}

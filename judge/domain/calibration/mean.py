@@ -30,12 +30,12 @@ class CorrectedMean:
         self._stories, self._share = stories, np.array([share(story) for story in stories])
         self._open = np.array([not story.certain for story in stories])
         self._groups = [story.category if averaging == Averaging.CATEGORIES else "" for story in stories]
-        self._told = np.array([story.certain or story.judged.told(metric) for story in stories])
+        self._told = np.array([story.certain or story.judged.has_value(metric) for story in stories])
         scores = _Said(stories, self._share * (self._told & self._open), self._groups, metric)
         self._judged = np.array([0.0 if story.certain else scores.of(story) for story in stories])
         aligned = [story for story in [*stories, *others] if story.human and not story.certain]
         # a table of which people could tell nothing tells nothing of the judge: it is in the bounds alone
-        self._sample = [story for story in aligned if story.human and story.human.told(metric)]
+        self._sample = [story for story in aligned if story.human and story.human.has_value(metric)]
         self._weights = _normed(np.array([share(story) / (story.probability or 1.0) for story in self._sample]))
         self._said = np.array([scores.of(story) for story in self._sample])
         self._true = np.array([score_of(story.human, metric) for story in self._sample if story.human])
@@ -142,7 +142,7 @@ class _Said:
         self._means = {group: sums[group] / share for group, share in shares.items() if share}
 
     def of(self, story: JudgedStory) -> float:
-        if story.judged.told(self._metric):
+        if story.judged.has_value(self._metric):
             return score_of(story.judged, self._metric)
         return self._means.get(story.category if self._by_category else "", self._mean)
 

@@ -31,7 +31,7 @@ class Matches:
         """Harmonic mean of precision and recall, 0 where both are."""
         return harmonic(self.precision, self.recall)
 
-    def told(self, metric: Metric) -> bool:
+    def has_value(self, metric: Metric) -> bool:
         """Whether there is a score by that metric: not where every row of a table that it is of is open."""
         sides = {
             Metric.PRECISION: not self.predicted or self.open_predicted < self.predicted,

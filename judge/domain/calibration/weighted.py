@@ -62,7 +62,7 @@ def contrast(first: Mean, second: Mean, *, unit: str = STORIES.aligned) -> tuple
 def mean_judged(stories: Sequence[JudgedStory], metric: Metric, *, over: ClusterName = STORIES) -> Mean:
     """Return the mean of what the judge alone gives, over the stories on which it has verdicts. Its interval knows
     nothing of the judge's error."""
-    judged_stories = [story for story in stories if story.certain or story.judged.told(metric)]
+    judged_stories = [story for story in stories if story.certain or story.judged.has_value(metric)]
     if all(story.certain for story in judged_stories) and len(judged_stories) < len(stories):
         return Mean(
             BoundedEstimate(None, 0, reason=gettext_noop(f"the judge has no verdict on any {over.singular}")), {}
@@ -81,7 +81,7 @@ def mean_error(stories: Sequence[JudgedStory], metric: Metric, *, over: ClusterN
     aligned = [
         (story, story.human)
         for story in stories
-        if story.human and story.human.told(metric) and story.judged.told(metric)
+        if story.human and story.human.has_value(metric) and story.judged.has_value(metric)
     ]
     return weighted_mean(
         [score_of(story.judged, metric) - score_of(human, metric) for story, human in aligned],

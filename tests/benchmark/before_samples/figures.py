@@ -135,7 +135,7 @@ def _run(run: Run, client: Client) -> dict[str, Any]:
 
 def _standing(row: StepProgress) -> dict[str, Any]:
     """Without what waits for a person, which installations of before did not count apart; a step was called a stage."""
-    return {"stage" if name == "step" else name: value for name, value in asdict(row).items() if name != "held"}
+    return {"stage" if name == "step" else name: value for name, value in asdict(row).items() if name != "held_back"}
 
 
 def _output(entrant) -> dict[str, Any]:

@@ -63,7 +63,7 @@ def test_a_control_is_cancelled_by_itself(run):
     control = run.controls.select_related("job").get(control="renamed")
     assert act_on(control, "cancel").controls == 0
     assert states() == ["running", "cancelled", "running"]
-    assert act_on(run, "pause").told == "The run under its control was paused, too."
+    assert act_on(run, "pause").message == "The run under its control was paused, too."
     assert states() == ["paused", "cancelled", "paused"]
 
 

@@ -23,7 +23,7 @@ from benchmark.domain.inference.cases import NEVER_ASKED
 
 
 def case(score: float | None) -> Case:
-    return NEVER_ASKED if score is None else Case.known(score)
+    return NEVER_ASKED if score is None else Case.scored(score)
 
 
 def seen(
@@ -120,7 +120,7 @@ def test_what_is_missing_is_counted_and_bounds_hold_whatever_it_is():
 
 
 def test_a_score_that_is_known_in_part_is_open_only_across_the_cut():
-    partly = Observation("m", 50, "c", Case(0.4, 0.7, 0.6), Case.known(1.0))
+    partly = Observation("m", 50, "c", Case(0.4, 0.7, 0.6), Case.scored(1.0))
     assert is_right(partly.structure, 0.5)
     across = crossed([*table(2, 2, 2, 2), partly], 0.5, seed=1)
     assert across.cells == (3, 2, 2, 2)

@@ -35,7 +35,7 @@ def aligned(*rows: list[float], names: str = "ABCDEFGH") -> Aligned:
 def cases(*rows: list[float], names: str = "ABCDEFGH") -> Cases:
     """nan is a refusal."""
     held = {
-        name: {at: Case(0, 1, None) if np.isnan(one) else Case.known(one) for at, one in enumerate(row)}
+        name: {at: Case(0, 1, None) if np.isnan(one) else Case.scored(one) for at, one in enumerate(row)}
         for name, row in zip(names, rows, strict=False)
     }
     return Cases.of(held, set(range(len(rows[0]))))

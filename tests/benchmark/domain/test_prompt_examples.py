@@ -115,7 +115,7 @@ def test_ideal_answers_score_one_officially_and_repaired_in_text(sample):
             stage: ideal_answer(example_of(record, stage), stage, "text") for stage in ("extract", "label")
         }
         said = [row[:2] for row in parse_extraction(answers["extract"])]
-        shown = [(row.actor, row.belief) for row in record.shown]
+        shown = [(row.actor, row.belief) for row in record.shown_rows]
         every = tuple((at, shown.index(row)) for at, row in enumerate(said))
         answers["judge"] = ideal_answer(Example(record, Prediction(tuple(said), every)), "judge", "text")
     official, repaired = score_official(sample, texts).as_json(), score_repaired(sample, texts, resamples=20).as_json()
@@ -128,7 +128,7 @@ def test_ideal_answers_of_examples_are_read_back_in_both_forms(sample):
     for record in sample:
         extracted, labelled, judged = [example_of(record, stage) for stage in STEPS]
         rows = [(row.actor, row.belief, row.order) for row in extracted.record.rows]
-        gold = labelled.record.shown
+        gold = labelled.record.shown_rows
         predicted = [PredictedRow(*row, "") for row in judged.prediction.rows]
         counts = judged.prediction.counts(len(gold))
         for form in ("text", "structured"):

@@ -134,7 +134,7 @@ def test_without_the_story_the_judge_is_shown_none_not_even_of_the_examples(samp
 
 def test_answers_in_the_structured_shape_are_read_back(sample):
     record = sample[2]
-    gold = record.shown
+    gold = record.shown_rows
     for stage in STEPS:
         request = asked(stage, record, form="structured")
         jsonschema.Draft202012Validator.check_schema(request.schema)
@@ -153,7 +153,7 @@ def test_answers_in_the_structured_shape_are_read_back(sample):
 
 
 def predicted(record) -> list[PredictedRow]:
-    return [PredictedRow(row.actor, row.belief, row.order) for row in record.shown]
+    return [PredictedRow(row.actor, row.belief, row.order) for row in record.shown_rows]
 
 
 def valid(value, request) -> str:
@@ -200,11 +200,11 @@ def test_baselines_find_in_the_task_what_they_compute_from(sample, form):
     # four sentences as facts of the world, and as beliefs of Mateo and of Freya: 4 × 3
     assert {row.actor for row in found} == {"world", "Mateo", "Freya"} and len(found) == 12
     judged = lexical_answers.answer({"task": asked("judge", record, form=form).task, "threshold": 0.5})
-    ones = [1] * len(record.shown)
-    assert parse_counts(judged, predicted(record), record.shown) == (ones, ones)
+    ones = [1] * len(record.shown_rows)
+    assert parse_counts(judged, predicted(record), record.shown_rows) == (ones, ones)
     counts = {"context": {"Temporal": 3, "Neutral": 1}}
     labelled = baselines.majority_answer({"task": asked("label", record, form=form, counts=counts).task})
-    assert [row[6] for row in parse_labels(labelled, record.shown)] == ["Temporal"] * len(record.shown)
+    assert [row[6] for row in parse_labels(labelled, record.shown_rows)] == ["Temporal"] * len(record.shown_rows)
 
 
 def test_what_has_no_place_in_a_prompt_is_refused(sample):

@@ -27,7 +27,7 @@ def found_of(scores: Scores, **rules) -> Ranking:
 
 def scored(**rows: list[float | Case]) -> Scores:
     return {
-        model: {at: one if isinstance(one, Case) else Case.known(one) for at, one in enumerate(row)}
+        model: {at: one if isinstance(one, Case) else Case.scored(one) for at, one in enumerate(row)}
         for model, row in rows.items()
     }
 
@@ -72,7 +72,7 @@ def test_who_refuses_the_hard_stories_does_not_come_first():
 
 
 cells = st.one_of(
-    st.floats(0, 1).map(lambda one: Case.known(round(one, 3))),
+    st.floats(0, 1).map(lambda one: Case.scored(round(one, 3))),
     st.sampled_from([REFUSED, LOST, Case(0.2, 0.6, 0.4, outside=True)]),
 )
 
@@ -175,11 +175,11 @@ def test_rows_that_a_judge_left_out_do_not_cost_the_rank():
 
 
 def test_a_story_that_was_never_asked_is_not_the_models_doing():
-    held = Cases.of({"A": {1: Case.known(0.5), 2: Case.known(1.0)}, "B": {1: Case.known(0.7)}}, {1, 2, 3})
+    held = Cases.of({"A": {1: Case.scored(0.5), 2: Case.scored(1.0)}, "B": {1: Case.scored(0.7)}}, {1, 2, 3})
     np.testing.assert_array_equal(held.worst, [[0.5, 1.0, 0.0], [0.7, 0.0, 0.0]])
     assert held.lost.tolist() == [1, 2] and NEVER_ASKED.outside
     # a story that has no score by definition is nobody's
-    assert Cases.of({"A": {1: None, 2: Case.known(1.0)}, "B": {}}, {1, 2}).stories == (2,)
+    assert Cases.of({"A": {1: None, 2: Case.scored(1.0)}, "B": {}}, {1, 2}).stories == (2,)
 
 
 def test_the_caution_about_few_units_says_of_which_tests_it_is():

@@ -21,7 +21,7 @@ GOLD = ("1", "True", "Private", "Implicit", "Epistemic", "Inference", "Neutral")
 
 
 def perfect(record) -> dict[str, str]:
-    rows = [(row.actor, row.belief) for row in record.shown]
+    rows = [(row.actor, row.belief) for row in record.shown_rows]
     return {
         "extract": gold_extraction_table(record),
         "label": gold_label_table(record),

@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmark.domain.plots.dots import METRIC, Panel, Series, dot_plot
 from benchmark.domain.plots.drawing import Drawing, Look, plot
-from benchmark.domain.plots.values import percent, told
+from benchmark.domain.plots.values import percent, value_line
 
 
 @plot
@@ -24,4 +24,4 @@ def right(rows: Sequence[tuple[str, Mapping[str, Any]]], *, parse: str, look: Lo
         unit="Right sums (%)",
         look=look,
     )
-    return Drawing(title, canvas, [told("Right", models, metrics)])
+    return Drawing(title, canvas, [value_line("Right", models, metrics)])

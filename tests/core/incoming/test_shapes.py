@@ -98,7 +98,7 @@ def test_what_does_not_fit_is_one_sentence_at_its_field(row, field, sentence):
 def test_the_place_follows_the_name_of_the_file(value, sentence):
     with pytest.raises(Misfit) as caught:
         Sheet.of(value)
-    assert caught.value.told("f.json").startswith(sentence)
+    assert caught.value.message_for("f.json").startswith(sentence)
 
 
 def test_every_field_is_told_and_nothing_is_repeated_where_it_may_be_a_secret():

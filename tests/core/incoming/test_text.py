@@ -37,7 +37,7 @@ def test_the_bare_nan_is_read_only_where_it_is_expected():
 def test_what_is_no_json_is_one_sentence_with_its_place(raw, sentence):
     with pytest.raises(NotJson) as caught:
         json_of(raw)
-    assert caught.value.told("f.json") == sentence
+    assert caught.value.message_for("f.json") == sentence
 
 
 @pytest.mark.parametrize("text", ["a\x00b", "\ud800", "\\\x00"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from judge.domain.self_test import rates, told
+from judge.domain.self_test import rates, summary_line
 
 
 def test_rates_by_kind_with_exact_intervals():
@@ -23,7 +23,7 @@ def test_rates_by_kind_with_exact_intervals():
         None,
         None,
     )
-    assert told(rates(judged)) == (
+    assert summary_line(rates(judged)) == (
         "identical 3/3, paraphrase –, negated 9/10 (1 unanswered), other actor – (1 unanswered), other place "
         "or feeling –"
     )

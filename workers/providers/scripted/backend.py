@@ -148,7 +148,7 @@ def rules_of(script: list[Any] | str) -> list[Rule]:
         except OSError as error:
             raise errors.Rejected(f"The script {script} could not be read: {error}.") from error
         except NotJson as error:
-            raise errors.Rejected(error.told(f"The script {script}")) from error
+            raise errors.Rejected(error.message_for(f"The script {script}")) from error
     if not isinstance(script, list):
         raise errors.Rejected("A script is a list of rules.")
     return [_rule(at, rule) for at, rule in enumerate(script, 1)]
@@ -158,7 +158,7 @@ def _rule(at: int, rule: object) -> Rule:
     try:
         return Rule.of(rule)
     except Misfit as error:
-        raise errors.Rejected(error.told(f"Rule {at} of the script")) from error
+        raise errors.Rejected(error.message_for(f"Rule {at} of the script")) from error
 
 
 def own_file(path: str) -> Path:

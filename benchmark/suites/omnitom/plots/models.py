@@ -12,7 +12,7 @@ from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.heat import heat_table
 from benchmark.domain.plots.parts import scores_by_part
 from benchmark.domain.plots.ranked import NO_MODEL
-from benchmark.domain.plots.values import percent, told
+from benchmark.domain.plots.values import percent, value_line
 from benchmark.domain.tables.categories import in_order
 from benchmark.suites.omnitom.categories import CATEGORIES
 from benchmark.suites.omnitom.kinds import KINDS
@@ -64,7 +64,7 @@ def by_kind(panels: Mapping[str, Sequence[ModelRow]], *, by: str, of: str, parse
     unit, drawn = f"{of} (%), rows pooled over stories, {parse} parse", [Panel(*panel) for panel in metrics.items()]
     canvas = dot_plot(models, drawn, series, unit=unit, look=look)
     lines = [
-        told(f"{name}, {model}", (heads[kind].lower() for kind in row), row.values())
+        value_line(f"{name}, {model}", (heads[kind].lower() for kind in row), row.values())
         for name, rows in metrics.items()
         for model, row in zip(models, rows, strict=True)
     ]
@@ -101,5 +101,5 @@ def accuracy_by_dimension(
         look=look,
         bold_best=bold_best and len(rows) > 1,
     )
-    lines = [told(row.model, columns, line) for row, line in zip(rows, cells, strict=True)]
+    lines = [value_line(row.model, columns, line) for row, line in zip(rows, cells, strict=True)]
     return Drawing(title, canvas, lines)

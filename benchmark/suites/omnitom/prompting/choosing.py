@@ -27,25 +27,25 @@ def level_of(step: str, level: int, judge_level: int) -> int:
     return judge_level if step == "judge" else level
 
 
-def wanted(step: str, *, level: int, judge_level: int, shots: int, examples: int) -> int:
+def example_count(step: str, *, level: int, judge_level: int, shots: int, examples: int) -> int:
     """Return how many examples a prompt of the step is to have: none below level 4."""
     count = shots if step == "judge" else examples
     return count if level_of(step, level, judge_level) == WITH_EXAMPLES else 0
 
 
-def wanted_by(settings: Mapping[str, Any], step: str) -> int:
+def example_count_of(settings: Mapping[str, Any], step: str) -> int:
     """Return how many examples a prompt of a run with these settings is to have; none for a judge that reads no
     prompt."""
     if step == "judge" and not settings["judge_reads_prompts"]:
         return 0
     chosen = {name: settings.get(name, 0) for name in ("judge_level", "shots", "examples")}
-    return wanted(step, level=settings["level"], **chosen)
+    return example_count(step, level=settings["level"], **chosen)
 
 
 def examples_of(sample: Sample, step: str, settings: Mapping[str, Any], resources: Resources) -> tuple[Example, ...]:
     """Return what the prompt about the story shows: of the run's source, and of the other one where that has none for
     the category."""
-    count = wanted_by(settings, step)
+    count = example_count_of(settings, step)
     return sourced_examples(sample, step, settings, resources, count)[1] if count else ()
 
 

@@ -77,7 +77,7 @@ def is_alike(first: str, other: str) -> bool:
 @lru_cache(1024)  # a run asks for the same few records once a story
 def example_of(record: Record, step: str) -> Example | None:
     """The record as an example of a step; None where it cannot serve."""
-    rows = record.shown
+    rows = record.shown_rows
     scheme = record.scheme
     if not rows or not all(_is_whole(row, step, scheme) for row in rows):
         return None

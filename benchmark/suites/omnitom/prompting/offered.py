@@ -15,11 +15,11 @@ from benchmark.suites.omnitom.prompting.choosing import (
     CALIBRATION_SPLIT,
     SOURCES,
     WITH_EXAMPLES,
+    example_count_of,
     level_of,
     sample_corpus,
     sample_serves,
     sourced_examples,
-    wanted_by,
 )
 from benchmark.suites.omnitom.prompting.examples import examples_for
 from benchmark.suites.omnitom.prompting.requests import REQUESTS
@@ -48,7 +48,7 @@ def _hashes(schema: Schema, prompts: PromptSet, settings: Settings, steps: Seque
 
 def _check_places(prompts: PromptSet, settings: Settings, step: str, level: int) -> None:
     answer_format = settings["form"]
-    if wanted_by(settings, step) and not prompts.has_place(step, level, "examples", answer_format):
+    if example_count_of(settings, step) and not prompts.has_place(step, level, "examples", answer_format):
         raise BadPromptSet(f"{prompts.name} has no place for examples in {step}-level{level}; choose 0 examples.")
     if step == "judge" and settings["with_story"] and not prompts.has_place(step, level, "story", answer_format):
         raise BadPromptSet(
@@ -75,7 +75,7 @@ def _shown(question: Question, count: int) -> tuple[str, int]:
 def _serving(schema: Schema, settings: Settings, steps: Sequence[str], categories: Collection[str]) -> frozenset[str]:
     """The categories of which the sample corpus has nothing, and all of them where calibration stories are
     preferred."""
-    with_examples = [step for step in steps if wanted_by(settings, step)]
+    with_examples = [step for step in steps if example_count_of(settings, step)]
     if not with_examples:
         return frozenset()
     if not all(sample_serves(step, schema) for step in with_examples):
@@ -90,7 +90,7 @@ def _condition(settings: Settings, step: str, digest: str | None, asking: Mappin
     if asking:
         description += "".join(f", {aspect} {value}" for aspect, value in asking.items())
         condition += [dict(asking)]
-    if count := wanted_by(settings, step):
+    if count := example_count_of(settings, step):
         source = settings.get("examples_from", "")
         description += f", {count} example{'s' if count > 1 else ''} from {SOURCES.get(source, source)}"
         condition += [count, source]
@@ -133,7 +133,7 @@ def prompting_of(schema: Schema) -> PromptSets[PromptSet]:
         load=partial(_load, names[-1]),
         hashes=partial(_hashes, schema),
         filled=partial(filled, schema),
-        example_count=wanted_by,
+        example_count=example_count_of,
         example_source=_shown,
         sources=SOURCES,
         split=CALIBRATION_SPLIT,

@@ -102,7 +102,7 @@ def gold_table(rows: Sequence[GoldRow], answer_format: str) -> str:
 
 def plain(rows: Iterable[GoldRow]) -> list[list[str]]:
     """Return [actor, belief] of the rows that are shown, their ids counting from 1."""
-    return [[row.actor, row.belief] for row in rows if row.shown]
+    return [[row.actor, row.belief] for row in rows if row.is_shown]
 
 
 def example_data(example: Example, step: str, answer_format: str) -> dict[str, str | None]:

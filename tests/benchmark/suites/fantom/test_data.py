@@ -180,7 +180,7 @@ def test_a_belief_whose_texts_were_swapped_is_found_by_the_list_of_questions(sma
     rows = csv.writer(lines)
     rows.writerow(["", "index", "question", "question_type", "set_id"])
     for at, row in enumerate(sources.rows_in_order(data.read_fantom(folder / "fantom_v1.json").sets)):
-        rows.writerow([at, at, sources.told(row), "", row.set_id])
+        rows.writerow([at, at, sources.question_text(row), "", row.set_id])
     beside = folder / "flattened_fantom.csv"
     beside.write_text(lines.getvalue(), newline="")
     assert refusal(folder).startswith("flattened_fantom.csv is not the released file")
