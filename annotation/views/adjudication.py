@@ -151,7 +151,9 @@ def screen(request: HttpRequest, slug: str, story: str) -> HttpResponse:
     rows = []
     for proposition in propositions:
         cells = [reader.cell(proposition, dimension, requested=requested) for dimension in schema.dimensions]
-        rows.append({"proposition": proposition, "shown": [cell for cell in cells if cell.in_full], "cells": cells})
+        rows.append(
+            {"proposition": proposition, "shown_cells": [cell for cell in cells if cell.in_full], "cells": cells}
+        )
     every = [cell for row in rows for cell in row["cells"]]
     todo, now = sum(cell.for_me for cell in every), timezone.now()
     following = _following(row, form, request, every)

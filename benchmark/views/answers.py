@@ -69,7 +69,7 @@ def _shown(preview: Preview) -> Context:
     summary, suite = preview.summary, preview.plan.definition
     settings = {setting.name: setting for setting in suite.settings if setting not in suite.judging_settings}
     return {
-        "told": summary,
+        "summary": summary,
         "noun": suite.noun[1],
         "steps": [suite.step(key).label for key in summary["steps"]],
         "read_by": [(setting.label, setting.in_words(summary["settings"][name])) for name, setting in settings.items()],

@@ -71,7 +71,7 @@ def _row(dataset: Dataset, before: Dataset | None) -> dict:
             parts.append({"method": method, "cells": count, "start": round(start, 2), "width": round(width, 2)})
             start += width
     sources = ", ".join(f"{part['cells']:,} {part['method']}" for part in parts)
-    return {"dataset": dataset, "before": before, "parts": parts, "told": sources, "cells": cells}
+    return {"dataset": dataset, "before": before, "parts": parts, "sources": sources, "cells": cells}
 
 
 @require_POST
@@ -176,7 +176,7 @@ def _checked(request: HttpRequest, access: ProjectAccess, suite: Suite, form: Co
     """Say what a copy holds and which version has it already. Raises BadImport."""
     copy = copy_in_archive(suite, form.cleaned_data["file"], form.options)
     contents = _about(copy.summary, suite) | {"same": copy.kept_in(access.project)}
-    return _import_page(request, access.context | {"form": form, "suite": suite, "told": contents})
+    return _import_page(request, access.context | {"form": form, "suite": suite, "contents": contents})
 
 
 def _import_page(request: HttpRequest, context: Context) -> HttpResponse:
@@ -198,7 +198,7 @@ def dataset(request: HttpRequest, slug: str, version: int) -> HttpResponse:
     context = {
         "dataset": dataset_version,
         "suite": suite,
-        "told": _about(contents_of(dataset_version), suite),
+        "contents": _about(contents_of(dataset_version), suite),
         "options": dict(_options(dataset_version, suite)),
         "runs": dataset_version.runs.originals().count(),
     }
@@ -237,7 +237,7 @@ def difference(request: HttpRequest, slug: str, old: int, new: int) -> HttpRespo
     context = {
         "old": before,
         "new": after,
-        "found": changes,
+        "difference": changes,
         "changed": [_named(change, schema) for change in changes.changed[:MOST_CHANGES]],
         "left": max(0, len(changes.changed) - MOST_CHANGES),
         "hidden": len(closed & {*_numbers(before), *_numbers(after)}) if closed else 0,

@@ -39,7 +39,7 @@ def judges(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         return f"{reverse('benchmark:run_judges_table', args=[slug, uid, name, suffix])}?{query}"
 
     context = {
-        "judges": [{"run": run, "told": judge_told(run), "in_panel": run in panel} for run in runs],
+        "judges": [{"run": run, "description": judge_told(run), "in_panel": run in panel} for run in runs],
         "fewest": FEWEST,
         "table": page_table(
             JUDGES, judges_table(runs, panel), href=item_links(slug), files=files_of("table", JUDGES, address)

@@ -75,7 +75,7 @@ def posted(request: HttpRequest) -> QueryDict | None:
 
 
 def endpoint_choices(form: forms.Form, suite: Suite) -> list[dict]:
-    """List the endpoints that a form offers: {endpoint, ticked, steps, partly, told}: the labels of the steps that
+    """List the endpoints that a form offers: {endpoint, ticked, steps, partly, ability}: the labels of the steps that
     each can be asked for, whether these are not all, and what it can do in a word or two."""
     ticked: Collection[str] = form["endpoints"].value() or ()
     rows = []
@@ -86,7 +86,7 @@ def endpoint_choices(form: forms.Form, suite: Suite) -> list[dict]:
         row = {"endpoint": endpoint, "ticked": endpoint.name in ticked, "steps": steps, "partly": bool(unable)}
         ways = [] if endpoint.json_schema or not endpoint.about.reads_prompts else [gettext_noop("free text only")]
         ways += ["batch"] if endpoint.batches else []
-        rows.append(row | {"told": ", ".join([able_told(steps, unable), *ways]).replace("every step, free", "free")})
+        rows.append(row | {"ability": ", ".join([able_told(steps, unable), *ways]).replace("every step, free", "free")})
     return rows
 
 

@@ -296,7 +296,7 @@ def structure_story(request: HttpRequest, slug: str, number: int) -> HttpRespons
         "measure": choice.measure,
         "sides": sides_shown(joined, choice.measure, choice.answers, apart.place),
         "query": _query(request.GET, choice),
-        "told": _told(apart, association.cut),
+        "description": _told(apart, association.cut),
     }
     return render(request, "benchmark/results/structure_story.html", access.context | context)
 

@@ -144,7 +144,7 @@ def _tell_asked(request: HttpRequest, repeat: AnchorRepeat) -> None:
 
 def _row(report: WatchReport, each: Repeated) -> dict[str, Any]:
     return {
-        "one": each,
+        "repeat": each,
         "batch": report.batches.get(each.row.number),
         "models": [identity_name(identity) for identity in each.identities],
     }
