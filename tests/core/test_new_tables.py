@@ -42,16 +42,16 @@ def test_a_new_database_runs_no_migration_that_another_stands_for(plan, single):
     assert [(app, name) for app, name in to_run if name in single.get(app, ())] == []
 
 
-def test_where_all_have_run_nothing_is_left(plan, single):
+def test_where_all_have_run_only_what_came_after_is_left(plan, single):
     have_run = [(app, name) for app in OURS for name in single[app]]
-    assert plan(have_run) == []
+    assert not [(app, name) for app, name in plan(have_run) if name in single[app] or name.startswith("0001_squashed")]
 
 
 @pytest.mark.parametrize("behind", OURS)
 def test_the_single_ones_go_on_where_some_have_run(plan, single, behind):
     last = max(single[behind])
     have_run = [(app, name) for app in OURS for name in single[app] if (app, name) != (behind, last)]
-    assert plan(have_run)[0] == (behind, last)
+    assert [(app, name) for app, name in plan(have_run) if name in single[app]] == [(behind, last)]
 
 
 def test_the_installation_that_the_tests_keep_goes_on_by_the_single_ones(plan, single):
