@@ -144,8 +144,6 @@ def test_the_api_and_an_import_refuse_a_table_in_the_same_words(cast, bare, make
     BeliefTable.objects.create(story=expert_writes, kind="draft", slot=1)
     client.force_login(cast.esi)
     for number, actor, belief, sentence in (
-        (7, " ", "It rains", "actor is empty; expected a text."),
-        (7, "Ines", "  ", "belief is empty; expected a text."),
         (8, "Ines", "It rains", "Story 8 has another table already; choose to replace tables to write over it."),
         (9, "Ines", "It rains", "Experts are writing the table of story 9; release them first."),
     ):
@@ -157,6 +155,19 @@ def test_the_api_and_an_import_refuse_a_table_in_the_same_words(cast, bare, make
         assert answer.status_code == 422 and problem.message == sentence
         assert answer.json()["error"]["message"].removeprefix("Row 1: ") == sentence
     assert not beliefs(bare) and not beliefs(expert_writes)
+
+
+def test_the_api_and_an_import_say_which_cell_of_a_row_is_empty(cast, bare, client):
+    client.force_login(cast.esi)
+    for actor, belief, field in ((" ", "It rains", "actor"), ("Ines", "  ", "belief")):
+        (problem,) = run(cast, HEAD + f"7,{actor},{belief},1\n").problems
+        assert problem.message == f"{field} is empty; expected a text."
+        rows = {"rows": [{"actor": actor, "belief": belief, "order": "1"}]}
+        answer = client.post(
+            reverse("api:propositions", args=["minds", bare.uid]), rows, content_type="application/json"
+        )
+        assert answer.status_code == 400 and f"rows[0].{field}" in str(answer.json()), answer.json()
+    assert not beliefs(bare)
 
 
 def test_rows_that_say_the_same_are_taken_and_told(cast, bare, make_story):
