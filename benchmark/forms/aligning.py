@@ -40,7 +40,7 @@ class AlignForm(forms.Form):
 
     name = forms.CharField(max_length=MOST_NAME, label=_("Name of the study"))
     runs = Runs(
-        Run.objects.none(), label=_("Runs"), help_text=_("Their extractions are drawn from, each model by itself.")
+        Run.objects.none(), label=_("Runs"), help_text=_("Tables of their answers are drawn, of each model by itself.")
     )
     split = forms.ChoiceField(required=False, label=_("Split"))
     total = forms.IntegerField(

@@ -21,7 +21,7 @@ class CalibrationWords:
     precision and recall beside that score. Without a group they are those of tables of a story."""
 
     score: str = "F1"
-    title: str = gettext_noop("F1 of extraction")
+    title: str = gettext_noop("F1 of tables")
     table: str = gettext_noop("story")
     units: str = gettext_noop("stories")
     aligned: str = gettext_noop("Aligned stories")

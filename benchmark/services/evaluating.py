@@ -91,7 +91,7 @@ class EvaluationHandler(JobHandler):
         return received
 
     def failed_before(self, job: Job) -> int:
-        """Return how many extractions were lost in the source run that they are taken from."""
+        """Return how many judged answers were lost in the source run that they are taken from."""
         return RunItem.objects.filter(LOST, entrant__run__job=job).count()
 
     def finished(self, job: Job) -> None:

@@ -17,7 +17,7 @@ from core.reads import Read
 from workers.models import ItemState
 
 LOST = Q(item=None, call=None) & ~Q(unusable="")
-"""Extractions that were lost in the run that they were taken over from."""
+"""Judged answers that were lost in the run that they were taken over from."""
 _WAITING = (ItemState.WAITING, ItemState.HELD)
 STATES = {
     "done": Q(item__state=ItemState.DONE) | Q(item=None, call__isnull=False),

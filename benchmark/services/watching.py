@@ -12,6 +12,8 @@ from django.utils import timezone
 
 from benchmark.models import AnswerFormat, Entrant, Run, RunItem
 from benchmark.services.items import LOST, problem_of
+from benchmark.services.taken_over import judged_answers
+from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named
 from core.language import gettext_noop
 from workers.domain.pricing import Money
@@ -200,15 +202,17 @@ def total_of(rows: Sequence[StepProgress]) -> StepProgress:
 
 
 def shortfall_of_run(run: Run, rows: Sequence[StepProgress] | None = None) -> Shortfall:
-    """Return what failed of a run and what is unusable, extractions lost in its source included. `rows` are its
+    """Return what failed of a run and what is unusable, answers lost in its source included. `rows` are its
     step_progress, where the caller has them."""
     rows = step_progress(run, now=timezone.now()) if rows is None else rows
     lost = RunItem.objects.filter(LOST, entrant__run=run).count()
-    more = [(LOST_BEFORE, lost)] if lost else []
+    more = [(_lost_before(suite_named(run.suite)), lost)] if lost else []
     return shortfall_of(run.job, total=sum(row.total for row in rows), more=more)
 
 
-LOST_BEFORE = gettext_noop("The extraction was lost in the run that it was taken over from.")
+def _lost_before(suite: Suite) -> str:
+    answer, _ = judged_answers(suite)
+    return gettext_noop(f"The {answer} was lost in the run that it was taken over from.")
 
 
 def to_come_of(runs: Sequence[Run]) -> dict[int, int]:

@@ -21,7 +21,7 @@ from benchmark.services.follow_ups import ask_missing, estimate_of_follow_ups
 from benchmark.services.judge_panels import judged_beside
 from benchmark.services.plans import RunRefused
 from benchmark.services.runs import run_again
-from benchmark.services.taken_over import needed_by_judge
+from benchmark.services.taken_over import judged_answers, needed_by_judge
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
 from benchmark.views.launch import endpoint_choices, launch_once, posted
@@ -44,12 +44,13 @@ def judge_anew(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
             form.refuse(error)
         else:
             return redirect("benchmark:run", slug, judging_run)
-    context = {"form": form, "extracted": _extracted(access.run)}
+    _, answers = judged_answers(suite_named(access.run.suite))
+    context = {"form": form, "answers": answers, "answered": _answered(access.run)}
     return render(request, "benchmark/launch/judge.html", access.context | context)
 
 
-def _extracted(run: Run) -> int:
-    """Count the answers of a run that a judge can be asked about."""
+def _answered(run: Run) -> int:
+    """Count the models of a run with answers that a judge can be asked about."""
     steps = needed_by_judge(suite_named(run.suite))
     return (run.source or run).entrants.filter(items__step__in=steps, items__call__isnull=False).count()
 

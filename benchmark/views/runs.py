@@ -41,7 +41,7 @@ from benchmark.services.run_actions import (
     refused_action,
 )
 from benchmark.services.sweeps import sweep_of
-from benchmark.services.taken_over import can_be_judged
+from benchmark.services.taken_over import can_be_judged, judged_answers
 from benchmark.services.watching import schema_breakers, shortfall_of_run, step_progress, to_come_of, total_of
 from benchmark.suites.contract import Step
 from benchmark.suites.registry import suite_named
@@ -148,6 +148,7 @@ def run(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         "steps": [step.label for step in run_steps(access.run)],
         "suite": suite_named(access.run.suite),
         "can_be_judged": can_be_judged(access.run),
+        "judged_answers": judged_answers(suite_named(access.run.suite))[1],
         "can_be_aligned": can_be_aligned(access.run),
         "left_out": _left_out(access.run),
         "asked": settings_told(access.run),

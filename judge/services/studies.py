@@ -72,7 +72,7 @@ def strata_of(units: Sequence[Unit], drawn: Sequence[Drawn]) -> list[tuple[tuple
 def drawn_of(units: Sequence[Unit], total: int, seed: int) -> list[Drawn]:
     """Return the sample of so many tables. Raises Refused."""
     if not units:
-        raise Refused(_("These runs have no extraction that could be aligned."))
+        raise Refused(_("These runs have no answer that could be aligned."))
     if not 1 <= total <= min(len(units), MOST_TABLES):
         raise Refused(
             _("The number of tables is {total}; expected 1 to {most}, as many as there are.").format(

@@ -350,7 +350,8 @@ def test_another_judge_reads_the_same_extractions(alice, extracted):
 
 def test_nothing_to_judge_is_said_and_refused(alice, cast, gold, models):
     run = started(cast, gold, [models["majority"]])
-    assert "There is nothing to judge" in written(alice.get(f"/p/minds/runs/{run.uid}/judge/"))
+    page = written(alice.get(f"/p/minds/runs/{run.uid}/judge/"))
+    assert "There is nothing to judge" in page and "The run has no extractions yet." in page
     waiting = started(cast, gold, [models["omniscient"]], ["extract"])
     with pytest.raises(RunRefused):
         plan = judging_plan(waiting, judge=models["lexical-judge"], options={"shots": 0})

@@ -17,7 +17,7 @@ from judge.services.studies import Plan, drawn_of, grow_study, make_study, strat
 
 class Command(JsonCommand):
     help = (
-        "Has people align tables that models extracted with gold: draws them at random from runs and gives them out. "
+        "Has people align models' tables with gold: draws them at random from runs and gives them out. "
         "With --preview it only counts; with --more it draws further tables of a study that there is."
     )
 
@@ -81,7 +81,7 @@ def _runs(project: Project, uids: list[str]) -> list[Run]:
         raise CommandError("Say which runs the tables are of with --run.")
     for uid in uids:
         if uid not in runs:
-            raise CommandError(f"There is no run {uid!r} with extractions in this project.")
+            raise CommandError(f"There is no run {uid!r} with tables to align in this project.")
     return [runs[uid] for uid in dict.fromkeys(uids)]
 
 

@@ -21,7 +21,7 @@ from workers.management.ending import failure_of
 class Command(JsonCommand):
     help = (
         "Evaluates models against a project's gold, frozen as it is now unless --dataset names a version; a judge "
-        "alone judges the newest extractions of the models that fit what is given. With --wait it sees the run "
+        "alone judges the newest answers of the models that fit what is given. With --wait it sees the run "
         "through and prints the scores."
     )
 
@@ -39,7 +39,7 @@ class Command(JsonCommand):
         parser.add_argument(
             "--endpoint", required=True, action="append", metavar="NAME", help="May be given several times."
         )
-        parser.add_argument("--judge", metavar="NAME", help="the endpoint that judges extractions")
+        parser.add_argument("--judge", metavar="NAME", help="the endpoint that judges answers")
         add_flags(parser, settings_with_flags())
         parser.add_argument(
             "--dataset", type=int, metavar="VERSION", help="a frozen version instead of the present gold"

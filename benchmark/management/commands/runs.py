@@ -136,7 +136,7 @@ class Done(NamedTuple):
 class Command(JsonCommand):
     help = (
         "Lists the runs of a project, or does to a run what its page does: pause, resume and cancel it, ask its failed "
-        "items again (retry), extend it by models or stories, run it again, have its extractions judged anew, have its "
+        "items again (retry), extend it by models or stories, run it again, have its answers judged anew, have its "
         "judge tested, ask the judge for the rows that it left out (follow-up), read its answers again without a call, "
         "rename, archive, restore or delete it, or write its results to a file."
     )

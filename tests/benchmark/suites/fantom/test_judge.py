@@ -255,7 +255,7 @@ def test_the_lexical_judge_goes_by_words(world):
     assert verdicts <= {"right", "wrong", "neither"} and "neither" in verdicts
 
 
-def test_answers_that_are_there_are_judged_anew_with_no_other_figures(world):
+def test_answers_that_are_there_are_judged_anew_with_no_other_figures(world, client):
     run = world.run()
     anew = world.judged_anew(run, "oracle-judge")
     assert anew.steps == ["judge"]
@@ -263,6 +263,15 @@ def test_answers_that_are_there_are_judged_anew_with_no_other_figures(world):
     assert taken.count() == 2 * len(THINGS), "only answers that are judged are taken over"
     assert {key for key, found in groups_of(anew, "careful").items() if found} == {"fantom-told"}
     assert figures(anew, "careful")["repaired"]["overall"]["accuracy"] == sum(RIGHT["careful"]) / len(THINGS)
+    client.force_login(world.cast.alice)
+    place = [world.cast.project.slug, anew.uid]
+    pages = [
+        written(client.get(reverse(f"benchmark:{name}", args=place))).partition("<main")[2]
+        for name in ("run", "judge_anew")
+    ]
+    assert re.search(rf"answers of\s+<a href=.[^>]*{run.uid}", pages[0])
+    assert "Another judge reads the answers that are there" in pages[1]
+    assert [page for page in pages if "xtract" in page] == []
 
 
 def test_the_judge_is_tested_on_pairs_with_the_published_wrong_belief(world):
