@@ -13,6 +13,7 @@ from django.template import Context, Template
 from django.template.base import Lexer, TokenType
 from django.utils.translation import override
 
+from benchmark.suites.registry import suites
 from core.catalogues.extraction import Text, python_texts, script_texts, template_texts
 from core.catalogues.files import (
     LOCALES,
@@ -24,6 +25,7 @@ from core.catalogues.files import (
     translated,
 )
 from core.catalogues.ours import FRAME, own_apps
+from core.catalogues.patterns import translated as in_language
 from core.joints import clauses, labelled, listed, noted, seamed, sentences
 from tests.catalogues import faults, placeholders
 
@@ -84,6 +86,24 @@ def test_every_word_of_a_template_is_translated():
     assert len(written) > 180
     bare = {path: words for path, source in written.items() if (words := list(untranslated(source)))}
     assert bare == {}
+
+
+def test_every_word_by_which_a_suite_is_told_is_translated():
+    """Pages look them up one by one, wherever they stand: a word that its suite leaves unmarked stays English there."""
+    with override("zh-hans"):
+        english = [
+            f"{name}: {word}"
+            for name, suite in suites().items()
+            for word in [
+                *suite.noun,
+                *suite.cluster,
+                suite.category_noun,
+                *(word for step in suite.steps for word in (step.label, step.label.lower(), *step.answers)),
+                *(word for group in suite.groups for word in (group.noun, *(group.unit or ()))),
+            ]
+            if in_language(word) == word
+        ]
+    assert english == []
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,9 @@ PERCEPTOM = Method(
     "PercepToM",
     gettext_noop("First who perceives what, then the question about what the person perceived."),
     _answer,
-    steps=(Step(PERCEIVE, "Perceiving", answers=("perceptions", "perceptions")),),
+    steps=(
+        Step(PERCEIVE, gettext_noop("Perceiving"), answers=(gettext_noop("perceptions"), gettext_noop("perceptions"))),
+    ),
     ask=_ask,
     needs=frozenset({PEOPLE}),
 )

@@ -34,6 +34,6 @@ S2A = Method(
     "System 2 Attention",
     gettext_noop("The relevant part of the story is extracted, then the question is asked about it."),
     _answer,
-    steps=(Step(EXTRACT, "Extracting", answers=("extract", "extracts")),),
+    steps=(Step(EXTRACT, gettext_noop("Extracting"), answers=(gettext_noop("extract"), gettext_noop("extracts"))),),
     ask=_ask,
 )

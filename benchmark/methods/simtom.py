@@ -46,7 +46,13 @@ SIMTOM = Method(
     "SimToM",
     gettext_noop("First what the person knows, then the question about that alone."),
     _answer,
-    steps=(Step(PERSPECTIVE, "Taking the perspective", answers=("perspective", "perspectives")),),
+    steps=(
+        Step(
+            PERSPECTIVE,
+            gettext_noop("Taking the perspective"),
+            answers=(gettext_noop("perspective"), gettext_noop("perspectives")),
+        ),
+    ),
     ask=_ask,
     needs=frozenset({PEOPLE}),
 )

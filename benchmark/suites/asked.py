@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
+from core.language import gettext_noop
 from core.plain import Json, plain
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class Step:
     chosen: bool = True
     completes: str = ""
     task: str = ""
-    answers: tuple[str, str] = ("answer", "answers")
+    answers: tuple[str, str] = (gettext_noop("answer"), gettext_noop("answers"))
     score: str = ""
     categories: tuple[str, ...] = ()
 

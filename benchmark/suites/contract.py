@@ -282,8 +282,8 @@ class Suite:
     archive: str = ""
     told_by: tuple[frozenset[str], ...] = ()
     told_in_sheet: bool = False
-    noun: tuple[str, str] = ("sample", "samples")
-    cluster: tuple[str, str] = ("story", "stories")
+    noun: tuple[str, str] = (gettext_noop("sample"), gettext_noop("samples"))
+    cluster: tuple[str, str] = (gettext_noop("story"), gettext_noop("stories"))
     unfit: Callable[[Resources], str] | None = None
     schema: Schema | None = None
     labelled_by: Callable[[Schema], Suite] | None = None
@@ -317,7 +317,7 @@ class Suite:
     explorer: Explorer | None = None
     published: tuple[Published, ...] = ()
     categories: ShortNames = field(default_factory=dict)
-    category_noun: str = "category"
+    category_noun: str = gettext_noop("category")
     baselines: tuple[Baseline, ...] = ()
     main: tuple[str, ...] = ()
 

@@ -29,6 +29,21 @@ JUDGE_S = {
 OF_JUDGE = "judgement: "
 _OF_JUDGES = {*JUDGE_S.values(), NO_JUDGEMENT, JUDGE_NOT_STRUCTURED}
 LOST_OUTSIDE = {OPEN, CALL_FAILED, CANCELLED, NOT_IN_FILE, *_OF_JUDGES}
+COUNTED = (
+    gettext_noop("no answer {count}"),
+    gettext_noop("no answer yet {count}"),
+    gettext_noop("no gold propositions {count}"),
+    gettext_noop("no judgement {count}"),
+    gettext_noop("no usable row {count}"),
+    gettext_noop("cancelled {count}"),
+    gettext_noop("the answer was cut off {count}"),
+    gettext_noop("the call failed {count}"),
+    gettext_noop("the imported file has no answer {count}"),
+    gettext_noop("the judge refused {count}"),
+    gettext_noop("the judge's answer was cut off {count}"),
+    gettext_noop("the model refused {count}"),
+)
+"""Reasons as tables list them, each with how many samples have it."""
 
 
 _OF_ANSWERS = ("holds ", "is ", "names ", "says ", "was ")

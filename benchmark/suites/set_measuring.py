@@ -19,6 +19,7 @@ from benchmark.suites.measuring import (
     undefined,
     with_analyses,
 )
+from core.language import gettext_noop
 
 INCOMPLETE = "incomplete"
 """Among analyses, how many sets have no figure because not all their samples were asked."""
@@ -40,7 +41,7 @@ def sets_group(
     rests_on: Sequence[str],
     notes: tuple[str, ...],
     counts: Callable[[Sample], bool] = every,
-    noun: str = "answering",
+    noun: str = gettext_noop("answering"),
     chance: Callable[[Sample], float | None] | None = None,
     majority: Callable[[Sample, Resources], float | None] | None = None,
     says: Says | None = None,
@@ -61,7 +62,7 @@ def sets_group(
         scored=step,
         notes=notes,
         by_category=False,
-        unit=("set", "sets"),
+        unit=(gettext_noop("set"), gettext_noop("sets")),
         counts=counts,
         chance=chance,
         majority=majority,

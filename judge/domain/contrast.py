@@ -11,6 +11,7 @@ from random import Random
 from types import MappingProxyType
 
 from annotation.domain.schema import WORLD
+from core.language import gettext_noop
 from judge.domain.rewording import HAN, moved, negated, paraphrased
 from judge.domain.text import key
 
@@ -39,12 +40,12 @@ BY_RULE = tuple(kind for kind in Kind if kind != Kind.UNLIKE)
 ALIKE = frozenset({Kind.IDENTICAL, Kind.PARAPHRASE})
 """The kinds that a judge should match; it should match none of the others."""
 NAMES = {
-    Kind.IDENTICAL: "identical",
-    Kind.PARAPHRASE: "paraphrase",
-    Kind.NEGATED: "negated",
-    Kind.ACTOR: "other actor",
-    Kind.PLACE: "other place or feeling",
-    Kind.UNLIKE: "the benchmark’s wrong belief",
+    Kind.IDENTICAL: gettext_noop("identical"),
+    Kind.PARAPHRASE: gettext_noop("paraphrase"),
+    Kind.NEGATED: gettext_noop("negated"),
+    Kind.ACTOR: gettext_noop("other actor"),
+    Kind.PLACE: gettext_noop("other place or feeling"),
+    Kind.UNLIKE: gettext_noop("the benchmark’s wrong belief"),
 }
 
 

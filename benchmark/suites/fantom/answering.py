@@ -7,8 +7,9 @@ from benchmark.methods.program import program_of, steps_with
 from benchmark.methods.registry import methods_for
 from benchmark.suites.asked import Step
 from benchmark.suites.conversations.baselines import TELL
+from core.language import gettext_noop
 
 ANSWER = "answer"
 METHODS = methods_for(PEOPLE)
-ANSWERING = steps_with(METHODS, Step(ANSWER, "Answering", task=TELL))
+ANSWERING = steps_with(METHODS, Step(ANSWER, gettext_noop("Answering"), task=TELL))
 PROGRAM = program_of(METHODS, ANSWER)

@@ -46,7 +46,7 @@ STEP = Step(
     judged=True,
     needs=(ANSWER,),
     task=COMPARE,
-    answers=("judgement", "judgements"),
+    answers=(gettext_noop("judgement"), gettext_noop("judgements")),
     score=gettext_noop("right, by the judge"),
     categories=(FREE,),
 )

@@ -41,8 +41,8 @@ LABEL_COUNTS = "label counts"
 JUDGED_AT = (JUDGE, *PASSES)
 """The steps at which the judge is asked about whole tables, one to a pass."""
 STEPS = (
-    Step(EXTRACT, "Extraction", answers=("extraction", "extractions")),
-    Step(JUDGE, "Judging", judged=True, needs=(EXTRACT,), score="F1"),
+    Step(EXTRACT, gettext_noop("Extraction"), answers=(gettext_noop("extraction"), gettext_noop("extractions"))),
+    Step(JUDGE, gettext_noop("Judging"), judged=True, needs=(EXTRACT,), score="F1"),
     *(
         Step(
             key,
@@ -55,7 +55,15 @@ STEPS = (
         )
         for at, key in enumerate(PASSES, 2)
     ),
-    Step(FOLLOW_UP, "Follow-up", judged=True, needs=(EXTRACT, JUDGE), after=PASSES, chosen=False, completes=JUDGE),
+    Step(
+        FOLLOW_UP,
+        gettext_noop("Follow-up"),
+        judged=True,
+        needs=(EXTRACT, JUDGE),
+        after=PASSES,
+        chosen=False,
+        completes=JUDGE,
+    ),
     Step(LABEL, gettext_noop("Labelling"), score=gettext_noop("mean accuracy")),
 )
 STRUCTURED = "structured"

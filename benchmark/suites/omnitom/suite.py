@@ -44,7 +44,7 @@ EXTRACTION = MetricGroup(
     key="stage1",
     called=EXTRACT,
     title=gettext_noop("Stage 1: extraction"),
-    noun="extraction",
+    noun=gettext_noop("extraction"),
     shares=STAGE1_SHARES,
     headers={
         "precision": gettext_noop("Precision"),
@@ -79,7 +79,7 @@ def _labelling(scheme: Scheme) -> MetricGroup:
         key="stage2",
         called=LABEL,
         title=gettext_noop("Stage 2: labelling"),
-        noun="labelling",
+        noun=gettext_noop("labelling"),
         shares=scheme.shares,
         headers={
             ALL_DIMENSIONS: gettext_noop("Overall"),
@@ -170,7 +170,7 @@ SUITE = Suite(
     unfit=partial(unfit, SCHEMA),
     schema=SCHEMA,
     labelled_by=labelled_by,
-    noun=("story", "stories"),
+    noun=(gettext_noop("story"), gettext_noop("stories")),
     people=LABELLING.key,
     people_measured=people_measured,
     labels=cell_labels,

@@ -16,12 +16,13 @@ GENRES: ShortNames = {
     "Attitude": "Att",
 }
 """By name, as the paper's tables head them."""
+_PLACES = {COARSE: gettext_noop("Coarse location"), FINE: gettext_noop("Fine location")}
 
 
 def genre_of(type_: str, kind: str) -> str:
     """Return the genre of a question of a type of the files and a kind."""
     if kind == ATTITUDE:
         return gettext_noop("Attitude")
-    order = "second" if type_.endswith("-so") else "first"
-    what = {COARSE: "Coarse location", FINE: "Fine location"}.get(kind, "Multi-hop")
+    order = gettext_noop("second") if type_.endswith("-so") else gettext_noop("first")
+    what = _PLACES.get(kind, gettext_noop("Multi-hop"))
     return gettext_noop(f"{what}, {order} order")

@@ -29,7 +29,7 @@ ALONE = methods_for(PEOPLE)
 """Methods by which each question is asked by itself."""
 JOINT = in_session(TELL)
 METHODS = (*ALONE, JOINT)
-STEPS = steps_with(METHODS, Step(ANSWER, "Answering", task=TELL))
+STEPS = steps_with(METHODS, Step(ANSWER, gettext_noop("Answering"), task=TELL))
 PROGRAM = program_of(METHODS, ANSWER)
 NOTHING_READ = gettext_noop("says none of the answers")
 MAJORITY = "opentom majority"

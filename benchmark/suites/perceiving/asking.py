@@ -44,10 +44,14 @@ def steps_telling(task: str) -> tuple[Step, ...]:
     """Return the steps of a suite on perceivers, to whose questions baselines answer by `task`."""
     return (
         Step(
-            PERCEPTIONS, "Perception inference", task=PERCEIVE, answers=("perceptions", "perceptions"), score="recall"
+            PERCEPTIONS,
+            gettext_noop("Perception inference"),
+            task=PERCEIVE,
+            answers=(gettext_noop("perceptions"), gettext_noop("perceptions")),
+            score=gettext_noop("recall"),
         ),
-        Step(BELIEF, "Perception-to-belief inference", task=task),
-        *steps_with(METHODS, Step(ANSWER, "Answering", task=task)),
+        Step(BELIEF, gettext_noop("Perception-to-belief inference"), task=task),
+        *steps_with(METHODS, Step(ANSWER, gettext_noop("Answering"), task=task)),
     )
 
 

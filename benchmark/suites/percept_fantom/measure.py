@@ -86,7 +86,7 @@ def _sets_group(
         chance=by_chance,
         majority=by_majority,
         says=says,
-        noun="answering" if step == ANSWER else gettext_noop("perception-to-belief inference"),
+        noun=gettext_noop("answering") if step == ANSWER else gettext_noop("perception-to-belief inference"),
         notes=(_SET + note, _RESAMPLED),
     )
 

@@ -56,11 +56,24 @@ def told_of(test: Summary) -> str:
 
 
 def _share(kind: Cells) -> str:
-    missing = gettext_noop(f", {kind['missing']} unanswered") if kind["missing"] else ""
-    if not kind["n"]:
-        return f"–{missing or ', no pair'}"
-    low, high = kind["interval"]
-    return f"{100 * kind['rate']:.1f} % [{100 * low:.1f}, {100 * high:.1f}], n = {kind['n']}{missing}"
+    if not kind["n"] and not kind["missing"]:
+        return "–, no pair"
+    share = "–"
+    if kind["n"]:
+        low, high = kind["interval"]
+        share = f"{100 * kind['rate']:.1f} % [{100 * low:.1f}, {100 * high:.1f}], n = {kind['n']}"
+    return gettext_noop(f"{share}, {kind['missing']} unanswered") if kind["missing"] else share
+
+
+SHARES = (
+    gettext_noop("identical {share}"),
+    gettext_noop("paraphrase {share}"),
+    gettext_noop("negated {share}"),
+    gettext_noop("other actor {share}"),
+    gettext_noop("other place or feeling {share}"),
+    gettext_noop("the benchmark’s wrong belief {share}"),
+)
+"""Kinds of pairs as a sentence lists them, each with its `_share`."""
 
 
 def judge_test_table(entrants: Sequence[EntrantResults]) -> Table:

@@ -35,7 +35,7 @@ LETTERS = "letters"
 """The name under which `count_letters` is derived."""
 METHODS = (replace(PLAIN, name=prompting.DIRECT), COT, SELF_ASK, S2A, SIMTOM)
 """PercepToM is not among them: most stories here are of what people say and feel, not of scenes that they see."""
-STEPS = steps_with(METHODS, Step(ANSWER, "Answering", task=CHOOSE))
+STEPS = steps_with(METHODS, Step(ANSWER, gettext_noop("Answering"), task=CHOOSE))
 PROGRAM = program_of(METHODS, ANSWER)
 
 

@@ -29,13 +29,13 @@ def f1_by_category(rows: Sequence[ModelRow], *, parse: str, **how: Any) -> bytes
         ordered,
         parse=parse,
         score="Extraction F1",
-        part="story category",
+        part=gettext_noop("story category"),
         short=CATEGORIES,
         **how,
     )
 
 
-KIND_TITLES = {"order": "order", "role": "actor role"}
+KIND_TITLES = {"order": gettext_noop("order"), "role": gettext_noop("actor role")}
 MARKS = (("o", "chart", True), ("s", "second", True), ("^", "ink", False))
 
 

@@ -9,7 +9,7 @@ from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.domain.tables.table import Cells
 from benchmark.suites.omnitom.kinds import KINDS
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
-from benchmark.suites.omnitom.shown.pooled import POOLED, of_bounds, pooled_lead
+from benchmark.suites.omnitom.shown.pooled import POOLED, POOLED_CELLS, of_bounds, pooled_lead
 from benchmark.suites.showing.entrants import analyses_of, row_of
 from benchmark.suites.showing.missing import complete, unmarked
 from benchmark.suites.shown import EntrantResults
@@ -20,7 +20,7 @@ KIND_NAMES = {
     "world": gettext_noop("World"),
     "actors": gettext_noop("Actors"),
 }
-KIND_HEADS = {"order": "order", "role": "actor role"}
+KIND_HEADS = {"order": gettext_noop("order"), "role": gettext_noop("actor role")}
 KIND_NOTES = {
     "order": (
         gettext_noop(
@@ -81,7 +81,7 @@ def kind_dimension_table(
                 where[name] = Items({by: kind, "reading": parse} | dimension)
             rows.append(row_of(entrant, "stage2", cells, where))
     title = gettext_noop(f"Labelling accuracy by {KIND_HEADS[by]} and dimension, {parse} parse (%)")
-    notes = [POOLED.replace("n: rows", "n: cells"), CELLS_NOTE.format(head=KIND_HEADS[by])]
+    notes = [POOLED_CELLS, CELLS_NOTE.format(head=KIND_HEADS[by])]
     notes += unmarked(entrants, parse)
     lead = pooled_lead("stage2", entrants)
     return Table(title=title, columns=columns, rows=rows, lead=lead, notes=notes, section="kind", mark_within="kind")

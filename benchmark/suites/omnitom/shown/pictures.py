@@ -58,7 +58,7 @@ def _of_analyses(scheme: Scheme, results: ParseResults) -> Iterator[tuple[str, S
             )
         if second:
             arguments_of = partial(arguments.labelling_by_kind, second, by, parse, scheme)
-            title = f"Labelling accuracy by {head} and dimension"
+            title = gettext_noop(f"Labelling accuracy by {head} and dimension")
             yield f"{name}-dimensions", ShownPicture(title, lambda: plots().by_kind, arguments_of, ("stage2",))
     if first:
         arguments_of = partial(arguments.volume, first, parse)

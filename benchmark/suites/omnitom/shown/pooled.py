@@ -10,6 +10,7 @@ from benchmark.suites.shown import EntrantResults
 from core.language import gettext_noop
 
 POOLED = gettext_noop("Rows are pooled over stories; brackets: 95 % intervals over stories; n: rows.")
+POOLED_CELLS = gettext_noop("Rows are pooled over stories; brackets: 95 % intervals over stories; n: cells.")
 BOUNDS_NOTE = (
     "Rows not judged are in no figure; brackets, and the worst and best case in CSV and JSON, take them as unmatched "
     "and as matched, or as of another match count and as of this one."
