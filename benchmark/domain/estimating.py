@@ -29,7 +29,7 @@ Assumption = Literal["worst", "best", "estimate"]
 NONE_USABLE = gettext_noop("no usable story")
 BOUNDS: tuple[Assumption, Assumption] = ("worst", "best")
 COMPLETE = (0, 0)
-"""Counts of unjudged rows of an extraction whose every row was judged."""
+"""Counts of unjudged rows of a table whose every row was judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class StoryScore:
 
     All three are equal where nothing of the story is missing. None is an undefined figure. `unusable` says why the
     story has no estimate, empty where it has one. `unjudged` counts the predicted and the gold rows of a usable
-    extraction that the judge left without a judgement. Those of one `cluster` are resampled together; without a name a
+    table that the judge left without a judgement. Those of one `cluster` are resampled together; without a name a
     story is its own.
     """
 

@@ -60,7 +60,7 @@ class RunManager(models.Manager.from_queryset(RunQuerySet)):  # type: ignore[mis
 class Run(OpaqueModel):
     """Models × steps × samples of one frozen dataset, with everything that is needed to run it again.
 
-    `source` is the run whose extractions are judged anew, null where the run makes its own. `spec` states versions and
+    `source` is the run whose answers are judged anew, null where the run makes its own. `spec` states versions and
     settings at the launch (see services/runs.py); `params` what was chosen. Under a `control` the samples are changed
     (see benchmark/controls), and those of `original` are what they were changed from. Of a deleted run the row and its
     entrants stay, since frozen reports name them; its items and figures are gone (services/archiving.py).

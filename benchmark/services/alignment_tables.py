@@ -1,4 +1,4 @@
-"""Tables of finished extractions, for people to align with gold (`judge.services.studies`)."""
+"""Tables of finished answers, for people to align with gold (`judge.services.studies`)."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ AT_ONCE = 200
 
 
 def alignable_runs(project: Project) -> list[Run]:
-    """Return the project's runs, newest first, that have extractions of their own which a judge would be given as
+    """Return the project's runs, newest first, that have answers of their own which a judge would be given as
     tables."""
     runs = Run.objects.listed().filter(project=project, source=None).select_related("dataset").order_by("-id")
-    return [run for run in runs if extraction_step(run) in run.steps]
+    return [run for run in runs if tables_step(run) in run.steps]
 
 
 def can_be_aligned(run: Run) -> bool:
-    """Return whether people can align tables of this run: it has extractions of its own, and one has an answer."""
-    return run.source_id is None and extraction_step(run) in run.steps and _extractions(run).exists()
+    """Return whether people can align tables of this run: it asks for tables of its own, and one has an answer."""
+    return run.source_id is None and tables_step(run) in run.steps and _alignable_items(run).exists()
 
 
-def extraction_step(run: Run) -> str:
+def tables_step(run: Run) -> str:
     """Return the step whose answers the run's judge is given as tables, empty where its suite has none."""
     suite = suite_named(run.suite)
     if suite.judge is None or suite.judge.tables is None or suite.judging is None:
@@ -52,24 +52,24 @@ def units_of(runs: Collection[Run], *, split: str = "") -> list[Unit]:
     that several runs share is of the first of them. Raises Refused for runs on different versions of gold."""
     if len({run.dataset_id for run in runs}) > 1:
         raise Refused(gettext_noop("These runs are on different versions of gold; choose runs on one."))
-    extractions: list[tuple[Run, int, int, str, str]] = []
+    drawable: list[tuple[Run, int, int, str, str]] = []
     seen: set[tuple[int, int]] = set()
     for run in runs:
         chosen = {"sample__split": split} if split else {}
-        rows = _extractions(run).filter(**chosen).order_by("entrant__position", "sample__position")
+        rows = _alignable_items(run).filter(**chosen).order_by("entrant__position", "sample__position")
         answers = list(
             rows.values_list("call", "sample__number", "entrant__position", "sample__cluster", "sample__category")
         )
-        extractions += [
+        drawable += [
             (run, model, number, cluster, kind)
             for call, number, model, cluster, kind in answers
             if (call, number) not in seen
         ]
         seen |= {(call, number) for call, number, *_ in answers}
-    names = _names(runs, {(run.pk, model) for run, model, *_ in extractions})
+    names = _names(runs, {(run.pk, model) for run, model, *_ in drawable})
     return [
         Unit(f"{run.uid}:{model}:{number}", cluster, (names[run.pk, model], kind))
-        for run, model, number, cluster, kind in extractions
+        for run, model, number, cluster, kind in drawable
     ]
 
 
@@ -96,8 +96,8 @@ def _names(runs: Iterable[Run], places: Collection[tuple[int, int]]) -> dict[tup
     }
 
 
-def _extractions(run: Run) -> QuerySet[RunItem]:
-    items = RunItem.objects.filter(entrant__run=run, step=extraction_step(run), repetition=0)
+def _alignable_items(run: Run) -> QuerySet[RunItem]:
+    items = RunItem.objects.filter(entrant__run=run, step=tables_step(run), repetition=0)
     return items.filter(judged_samples(suite_named(run.suite)), call__state__in=COMPLETED)
 
 
@@ -134,14 +134,14 @@ def orders_of(tables: Iterable[SettledTable], *, project: Project) -> dict[str, 
 
 
 def _answers(keys: Collection[str], project: Project) -> Iterator[tuple[Run, list[RunItem]]]:
-    """Yield the runs that these units are of, each with their extractions."""
+    """Yield the runs that these units are of, each with their items."""
     by_run: dict[str, set[tuple[int, int]]] = {}
     for key in keys:
         uid, model, number = _parts(key)
         by_run.setdefault(uid, set()).add((model, number))
     for run in Run.objects.filter(project=project, uid__in=by_run).select_related("dataset", "project", "judge"):
         places = by_run[run.uid]
-        rows = _extractions(run).filter(sample__number__in={number for _, number in places})
+        rows = _alignable_items(run).filter(sample__number__in={number for _, number in places})
         rows = rows.select_related("sample", "entrant", "call")
         yield run, [item for item in rows.iterator(AT_ONCE) if (item.entrant.position, item.sample.number) in places]
 

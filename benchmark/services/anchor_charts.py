@@ -1,7 +1,7 @@
 """What a watch found: how far each repeat says what was said first, its chart, and what somebody has to look at.
 
 The agreement of a story is that of two bags of things said, 2 |A ∩ B| / (|A| + |B|): of a judge the verdict of every
-row (matched, not matched, cannot tell), of an extraction its rows, of any other answer every value of its repaired
+row (matched, not matched, cannot tell), of a table its rows, of any other answer every value of its repaired
 parse by its place. An answer that came and cannot be used does not agree with a first one that could be; where the
 first one could not be, or neither says anything, there is nothing to agree with, and no value. Such answers are
 counted, and so are those that did not come.

@@ -15,7 +15,7 @@ from benchmark.services.launching import judging_plan
 from benchmark.services.plan_checks import check_all_but_samples
 from benchmark.services.plans import MOST_SEED, Plan, RunRefused
 from benchmark.services.stored_plans import plan_of
-from benchmark.services.taken_over import extracted_by
+from benchmark.services.taken_over import answers_by
 from benchmark.suites.registry import suite_named
 from benchmark.suites.settings import SEED
 from core.language import gettext_noop
@@ -62,7 +62,7 @@ def watchable_of(run: Run) -> list[Watchable]:
     entrants = [entrant.endpoint for entrant in run.entrants.select_related("endpoint")]
     suite, watchable = suite_named(run.suite), []
     if run.judge and (step := judged_at(run)) and run.judge.about.reads_prompts:
-        answered = tuple(endpoint for endpoint in entrants if extracted_by(run.source or run, endpoint).exists())
+        answered = tuple(endpoint for endpoint in entrants if answers_by(run.source or run, endpoint).exists())
         watchable += [Watchable("judge", run.judge, step, answered, judges=True)] if answered else []
         if len(answered) > 1:
             watchable += [
@@ -103,7 +103,7 @@ def _drawn(plan: WatchPlan) -> list[DatasetSample]:
     """The samples of the stories with the smallest permanent numbers, among those with an answer."""
     what, origin = plan.what, plan.run.source or plan.run
     rows = (
-        [extracted_by(origin, model) for model in what.models]
+        [answers_by(origin, model) for model in what.models]
         if what.judges
         else [_answered(plan.run, model, what.step) for model in what.models]
     )

@@ -15,7 +15,7 @@ from benchmark.services.judge_tests import HANDLER as TESTS
 from benchmark.services.judge_tests import SELF_TEST
 from benchmark.services.plans import HANDLER, Plan
 from benchmark.services.stored_plans import draft_of
-from benchmark.services.taken_over import extracted_by
+from benchmark.services.taken_over import answers_by
 from benchmark.suites.registry import suite_named
 from workers.models import Call, Endpoint
 from workers.models.call import COMPLETED
@@ -55,7 +55,7 @@ def _earlier(plan: Plan, model: Endpoint, step: str, answers_by_part: Mapping[tu
     ones."""
     if plan.source is None:
         return answers_by_part.get((model.pk, step), {})
-    rows = extracted_by(plan.source, model).filter(step=step).values_list("sample_id", "repetition", "call__answer")
+    rows = answers_by(plan.source, model).filter(step=step).values_list("sample_id", "repetition", "call__answer")
     return {(sample, turn): answer for sample, turn, answer in rows}
 
 

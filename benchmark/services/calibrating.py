@@ -239,7 +239,7 @@ def judged_tables(study: AlignmentStudy, runs: Sequence[Run]) -> dict[str, Story
     """Return what these runs' judge said of tables of the study's frame beside the same version of gold, by the key of
     their units; the first of the runs counts."""
     origin = list(Run.objects.filter(project=study.project, uid__in=study.origin.get("runs", [])))
-    keys, datasets = _keys_of_extractions(origin), {run.dataset_id for run in origin}
+    keys, datasets = _keys_of_answers(origin), {run.dataset_id for run in origin}
     frame = {unit.key for unit in study.units}
     judged: dict[str, StoryJudgement] = {}
     read = (
@@ -250,12 +250,12 @@ def judged_tables(study: AlignmentStudy, runs: Sequence[Run]) -> dict[str, Story
         if judgement.repetition == 0
     )
     for judgement in read:
-        for key in frame.intersection(keys.get((judgement.extraction, judgement.number), ())):
+        for key in frame.intersection(keys.get((judgement.judged_call, judgement.number), ())):
             judged.setdefault(key, judgement)
     return judged
 
 
-def _keys_of_extractions(runs: Sequence[Run]) -> dict[tuple[str, int], list[str]]:
+def _keys_of_answers(runs: Sequence[Run]) -> dict[tuple[str, int], list[str]]:
     """Return the keys of the units that each call answered of a sample, by its number: runs that ask the same share a
     call."""
     keys: dict[tuple[str, int], list[str]] = defaultdict(list)

@@ -53,7 +53,7 @@ def _studies_for(run: Run, reader: User) -> list[AlignmentStudy]:
 
 
 def calibrated_studies(run: Run, reader: User) -> list[AlignmentStudy]:
-    """Return the studies with settled tables of extractions on the same version of gold as a run, of those that the
+    """Return the studies with settled tables of answers on the same version of gold as a run, of those that the
     reader may see, the newest first."""
     ids = [study.pk for study in _studies_for(run, reader)]
     return [study for study in AlignmentStudy.objects.filter(pk__in=ids) if _is_of_gold(study, run)]

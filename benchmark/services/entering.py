@@ -14,7 +14,7 @@ from benchmark.services.asking import passes_of
 from benchmark.services.plans import Plan, own_steps
 from benchmark.services.provenance import spec_of
 from benchmark.services.results import WITHOUT_CALL
-from benchmark.services.taken_over import ended_extractions
+from benchmark.services.taken_over import ended_answers
 from benchmark.suites.contract import Step
 from benchmark.suites.registry import suite_named
 from core.bulk import insert_rows
@@ -41,8 +41,8 @@ def enter_models(run: Run, endpoints: Iterable[Endpoint]) -> list[Entrant]:
 def add_run_items(
     run: Run, entrant: Entrant, steps: Sequence[str], stories: Sequence[DatasetSample], now: datetime
 ) -> None:
-    """Add the items of an entrant and their work. Judging waits for the extraction (services/evaluating.py) or takes
-    the source's."""
+    """Add the items of an entrant and their work. Judging waits for the answers that it reads
+    (services/evaluating.py) or takes the source's."""
     before = RunItem.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
     for step in steps:
         if not suite_named(run.suite).needed(step, steps):
@@ -62,12 +62,12 @@ _NEW = ("entrant", "sample", "step", "unusable", "repetition")
 def _take_over(run: Run, judging: Step, entrant: Entrant, stories: Sequence[DatasetSample]) -> None:
     """Take over the source's answers that the judge reads, call by call, and add an item to judge where all of them are
     there. An answer that was lost is lost here too, and its item says why."""
-    extractions = ended_extractions(run.source, entrant.endpoint).values_list(
+    ended = ended_answers(run.source, entrant.endpoint).values_list(
         "step", "sample_id", "repetition", "call_id", "repaired", "unusable", "item__state"
     )
     answers = {
         (step, sample, turn): (call, repaired, unusable if call else unusable or WITHOUT_CALL[state])
-        for step, sample, turn, call, repaired, unusable, state in extractions
+        for step, sample, turn, call, repaired, unusable, state in ended
     }
     positions = {story.pk: at for at, story in enumerate(stories)}
     keys = sorted((key for key in answers if key[1] in positions), key=lambda key: (key[2], positions[key[1]], key[0]))

@@ -18,7 +18,7 @@ from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, own_steps
 from benchmark.services.question_sizes import Room, Size, are_kept, sizes_of, test_sizes
 from benchmark.services.stored_plans import draft_of, plan_of
-from benchmark.services.taken_over import extracted_by
+from benchmark.services.taken_over import answers_by
 from benchmark.suites.contract import Step
 from benchmark.suites.registry import suite_named
 from core.language import gettext_noop
@@ -158,7 +158,7 @@ class Part:
 
 
 def parts_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[Part]:
-    """Return all parts of a run on these stories, models in the plan's order, a model's extraction before its
+    """Return all parts of a run on these stories, models in the plan's order, a model's answers before their
     judgement."""
     parts = []
     for model in plan.endpoints:
@@ -167,7 +167,7 @@ def parts_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[Part]:
             asked_stories = [story for story in stories if described.asks_about(story.category)]
             judged = described.judged
             if judged and plan.source is not None:
-                answered = set(extracted_by(plan.source, model).values_list("sample_id", flat=True))
+                answered = set(answers_by(plan.source, model).values_list("sample_id", flat=True))
                 asked_stories = [story for story in asked_stories if story.pk in answered]
             parts.append(Part(model, step, plan.judge if judged else model, asked_stories))
     return [part for part in [*parts, *_test_of(plan, stories)] if part.stories]

@@ -45,7 +45,7 @@ TAU_TOLD = gettext_noop(
 )
 ROWS_TOLD = gettext_noop(
     "Labels only: a frozen version keeps which rows its tables have, not how each came about (written by both experts, "
-    "reconciled, or drafted by a model), so recall of extraction is not told by kind of row."
+    "reconciled, or drafted by a model), so recall is not told by kind of row."
 )
 UNRANKED_TOLD = gettext_noop("Baselines have no part in the order of models.")
 SHIFT_TOLD = gettext_noop(

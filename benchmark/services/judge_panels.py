@@ -166,7 +166,7 @@ def voted_rows(judges: Sequence[Sequence[StoryJudgement]]) -> dict[Answer, Story
     for judgements in judges:
         for story in judgements:
             same = by_answer.setdefault((story.model, story.sample, story.repetition), [])
-            if not same or same[0].extraction == story.extraction:
+            if not same or same[0].judged_call == story.judged_call:
                 same.append(story)
     return {answer: _voted(stories) for answer, stories in by_answer.items()}
 

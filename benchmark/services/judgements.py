@@ -50,7 +50,7 @@ def judgements_of(run: Run) -> Iterator[StoryJudgement]:
     suite, version = suite_named(run.suite), _version(run)
     if suite.judge is None or suite.judge.kept is None or not version:
         return
-    calls, extractions = _calls_of(run), _extractions(run)
+    calls, judged_calls = _calls_of(run), _judged_calls(run)
     items = RunItem.objects.filter(entrant__run=run, step=judged_at(run), call__isnull=False, repaired__isnull=False)
     items = items.order_by("entrant__position", "sample__position", "repetition")
     fields = ("entrant_id", "sample_id", "repetition", "entrant__name", "sample__key", "sample__number")
@@ -59,7 +59,7 @@ def judgements_of(run: Run) -> Iterator[StoryJudgement]:
         made = calls.get(tuple(turn), [])
         costs = [cost for _, cost in made]
         yield StoryJudgement(
-            version, run.uid, name, key, number, category, turn[2], extractions.get(tuple(turn), ""),
+            version, run.uid, name, key, number, category, turn[2], judged_calls.get(tuple(turn), ""),
             tuple(predicted), tuple(gold), tuple(uid for uid, _ in made),
             None if None in costs else sum(filter(None, costs), Decimal(0)),
         )  # fmt: skip
@@ -75,7 +75,7 @@ def _calls_of(run: Run) -> dict[Turn, list[tuple[str, Decimal | None]]]:
     return calls
 
 
-def _extractions(run: Run) -> dict[Turn, str]:
+def _judged_calls(run: Run) -> dict[Turn, str]:
     """Return the uid of the call whose answer is judged."""
     needed = needed_by_judge(suite_named(run.suite))[-1:]
     rows = RunItem.objects.filter(entrant__run=run, step__in=needed, call__isnull=False)

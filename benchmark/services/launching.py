@@ -69,8 +69,8 @@ def judging_plan(source: Run, *, judge: Endpoint, options: Mapping[str, Any], **
     if source.control:
         raise RunRefused(BESIDE.format(of=source.original), "source")
     suite = suite_named(source.suite)
-    extracted = set(source.entrants.filter(items__step__in=needed_by_judge(suite)).values_list("endpoint", flat=True))
-    if not extracted or suite.judging is None:
+    answered = set(source.entrants.filter(items__step__in=needed_by_judge(suite)).values_list("endpoint", flat=True))
+    if not answered or suite.judging is None:
         raise RunRefused(gettext_noop(f"{source.title} has no {judged_answers(suite)[0]} to be judged."), "source")
     plan = plan_of(source)
     chosen = other | {"title": other.get("title") or f"{source.title}, judged by {judge.name}"[:200]}
@@ -78,7 +78,7 @@ def judging_plan(source: Run, *, judge: Endpoint, options: Mapping[str, Any], **
     return replace(
         plan,
         controls=_judged_controls(original),
-        endpoints=[endpoint for endpoint in plan.endpoints if endpoint.pk in extracted],
+        endpoints=[endpoint for endpoint in plan.endpoints if endpoint.pk in answered],
         steps=[suite.judging.key],
         judge=judge,
         options={**plan.options, **options},

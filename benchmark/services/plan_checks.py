@@ -20,7 +20,7 @@ from benchmark.services.plans import (
     prompt_hashes,
     steps_of,
 )
-from benchmark.services.taken_over import ended_extractions, judged_answers, nothing_to_judge
+from benchmark.services.taken_over import ended_answers, judged_answers, nothing_to_judge
 from benchmark.suites.contract import Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
@@ -212,9 +212,7 @@ def _stories(plan: Plan, *, lean: bool = False) -> list[DatasetSample]:
     if plan.source is None or judging is None or set(plan.steps) != {judging.key}:
         return stories
     rows = [
-        row
-        for endpoint in plan.endpoints
-        for row in ended_extractions(plan.source, endpoint).values_list("sample", "call")
+        row for endpoint in plan.endpoints for row in ended_answers(plan.source, endpoint).values_list("sample", "call")
     ]
     asked_stories, answered_stories = {story for story, _ in rows}, {story for story, call in rows if call}
     if any(story.pk in answered_stories for story in stories):
@@ -235,10 +233,10 @@ def _nothing_for(plan: Plan, endpoint: Endpoint) -> str:
 
 def _check_source(plan: Plan, source: Run) -> None:
     many = judged_answers(plan.definition)[1]
-    if extracting := [plan.definition.step(key) for key in plan.judged_anew if key in plan.steps]:
+    if asked_too := [plan.definition.step(key) for key in plan.judged_anew if key in plan.steps]:
         raise RunRefused(
             gettext_noop(
-                f"A run that judges another's {many} makes none of its own; leave {extracting[0].label.lower()} out."
+                f"A run that judges another's {many} makes none of its own; leave {asked_too[0].label.lower()} out."
             ),
             "stages",
         )

@@ -1,4 +1,4 @@
-"""Launching runs, extending them, and judging an earlier run's extractions anew."""
+"""Launching runs, extending them, and judging an earlier run's answers anew."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def _spec(plan: Plan, run: Run, stories: Sequence[DatasetSample]) -> Json:
 
 
 def examples_of(plan: Plan, run: Run, stories: Sequence[DatasetSample]) -> list[Json]:
-    """Return `examples_used`; for extractions that were taken over, what their run recorded."""
+    """Return `examples_used`; for answers that were taken over, what their run recorded."""
     taken = plan.source.spec.get("examples", ()) if plan.source else ()
     return [
         *(row for row in taken if row["stage"] in plan.judged_anew),

@@ -40,7 +40,7 @@ def nothing_to_judge(suite: Suite) -> str:
     return gettext_noop(f"The earlier run has no {judged_answers(suite)[0]} of these models and {suite.noun[1]} yet.")
 
 
-def ended_extractions(source: Run, model: Endpoint) -> QuerySet[RunItem]:
+def ended_answers(source: Run, model: Endpoint) -> QuerySet[RunItem]:
     """Return a model's ended items of a run at the steps that a judge reads, about samples that it is asked about: with
     an answer, or lost for good."""
     suite = suite_named(source.suite)
@@ -49,6 +49,6 @@ def ended_extractions(source: Run, model: Endpoint) -> QuerySet[RunItem]:
     return items.filter(Q(call__isnull=False) | Q(item__state__in=WITHOUT_CALL) | Q(item=None) & ~Q(unusable=""))
 
 
-def extracted_by(source: Run, model: Endpoint) -> QuerySet[RunItem]:
-    """Return the ended extractions that can be judged."""
-    return ended_extractions(source, model).filter(call__isnull=False)
+def answers_by(source: Run, model: Endpoint) -> QuerySet[RunItem]:
+    """Return the ended answers that can be judged."""
+    return ended_answers(source, model).filter(call__isnull=False)

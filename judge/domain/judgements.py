@@ -92,7 +92,7 @@ class StoryJudgement:
     """What one judge said of one prediction table: the rows of both tables, in their order.
 
     `version` is the digest of the judge, `run` and `model` name whose answer was judged where, `sample` is the key of
-    the story in its dataset, `repetition` counts from 0 where everything was asked several times. `extraction` is the
+    the story in its dataset, `repetition` counts from 0 where everything was asked several times. `judged_call` is the
     uid of the call whose answer was judged: judges of the same answer have it in common. `calls` are the uids of the
     judge's own calls, `price` what they cost together in US dollars, None where that is unknown.
     """
@@ -104,7 +104,7 @@ class StoryJudgement:
     number: int
     category: str
     repetition: int
-    extraction: str
+    judged_call: str
     predicted: tuple[RowJudgement, ...]
     gold: tuple[RowJudgement, ...]
     calls: tuple[str, ...]

@@ -75,7 +75,7 @@ def study(world) -> AlignmentStudy:
     """People say what the judge says, but for the first row of each table that it matched, which they leave, and the
     second, of which they cannot tell in the first story. The last model's tables are aligned in three stories only."""
     keys = keys_of(world)
-    said = {keys[one.extraction]: one for one in judgements_of(world.run) if one.extraction in keys}
+    said = {keys[one.judged_call]: one for one in judgements_of(world.run) if one.judged_call in keys}
     units = [Unit(key, f"story {one.number}", (one.model, one.category)) for key, one in said.items()]
     tables = {
         key: DrawnTable(
