@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -153,6 +153,47 @@ def test_code_of_all_suites_names_no_metric_group():
     shared = {name: text for name, text in texts.items() if not name.startswith("benchmark/suites/")}
     assert len(shared) > 700
     assert [f"{name}: {key[0]}" for name, text in shared.items() for key in [named.search(text)] if key] == []
+
+
+PLAIN_STEPS = {
+    "answer", "answering", "answers", "belief", "first answer", "first answers", "follow", "follow-up", "judge",
+    "judgement", "judgements", "judging", "label", "labelling",
+}  # fmt: skip
+"""Words of steps that stand for something else too, or for what every suite has."""
+OWN_STEPS = ("benchmark/suites/", "benchmark/methods/", "benchmark/controls/lists/")
+"""The suites, the methods, whose steps are in every suite that takes them, and lists of words of any text."""
+SHARED = ("benchmark/", "judge/", "templates/benchmark/", "templates/judge/", "static/benchmark/", "static/judge/")
+
+
+def naming_a_step(texts: Mapping[str, str]) -> list[str]:
+    """Return where shared code names a step: by its key, as a person reads it, or by what is answered at it."""
+    steps = [step for suite in suites().values() for step in suite.steps]
+    names = {name.lower() for step in steps for name in (step.key, step.label, *step.answers)} - PLAIN_STEPS
+    assert {"extract", "extraction", "extractions", "perceptions", "perception inference"} <= names
+    named = re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, sorted(names, key=len, reverse=True)))})(?![\w-])", re.I)
+    shared = {name: text for name, text in texts.items() if name.startswith(SHARED) and not name.startswith(OWN_STEPS)}
+    return [f"{name}: {step[0]}" for name, text in shared.items() for step in [named.search(text)] if step]
+
+
+def test_code_of_all_suites_names_no_step():
+    """Whoever needs one asks the registry: of OmniToM it is an extraction that a judge reads, of others an answer."""
+    texts = texts_of(["benchmark", "judge", "templates", "static"])
+    assert len([name for name in texts if name.startswith(SHARED)]) > 500
+    assert naming_a_step(texts) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "names"),
+    [
+        ("templates/benchmark/runs/run.html", "<p>Extractions of {{ run }}</p>", ["Extractions"]),
+        ("judge/services/studies.py", 'raise Refused("These runs have no extraction.")', ["extraction"]),
+        ("benchmark/services/runs.py", 'steps = ["extract"]', ["extract"]),
+        ("benchmark/suites/omnitom/steps.py", 'EXTRACT = "extract"', []),
+        ("benchmark/services/runs.py", "traceback.extract_tb(error), extracted, answers", []),
+    ],
+)
+def test_a_step_that_is_named_is_found(path, text, names):
+    assert naming_a_step({path: text}) == [f"{path}: {name}" for name in names]
 
 
 def suite_folders(graph: grimp.ImportGraph) -> set[str]:
