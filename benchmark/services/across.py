@@ -34,6 +34,7 @@ from benchmark.services.variance import IDENTITY
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.registry import group_suite, ordered_suites, suite_named
 from benchmark.suites.showing.levels import levels_of
+from benchmark.suites.showing.ranking import in_rank_order
 from benchmark.suites.shown import EntrantResults
 from core.language import gettext_noop
 from core.plain import Json
@@ -141,7 +142,7 @@ def _ranking(
         within=" · ".join(filter(None, [AnswerFormat(answer_format).label, *conditions.values()])),
         places={key: _place(entrant, rows[entrant.key]) for key, entrant in models.items()},
         models={key: RankedModel(entrant.name, _identity(entrant.spec)) for key, entrant in models.items()},
-        ranked=sum(bool(entrant.ranking["repaired"] and entrant.ranking["repaired"]["rank"]) for entrant in entrants),
+        ranked=len(in_rank_order(entrants, "repaired")),
         chance=chance,
         no_chance="" if chance else NO_CHANCE,
         absent=absent,
@@ -150,13 +151,13 @@ def _ranking(
 
 
 def _place(entrant: EntrantResults, row: RankedRow) -> Place:
-    ranking = entrant.ranking["repaired"] or {}
+    ranking = entrant.ranking["repaired"]
     return Place(
         metric=row.repaired,
         bounds=row.bounds,
-        rank=ranking.get("rank"),
-        ranks=ranking.get("ranks"),
-        why=ranking.get("reason") or ranking.get("ranks_reason") or "",
+        rank=ranking and ranking.rank,
+        ranks=ranking and ranking.ranks,
+        why=(ranking and (ranking.reason or ranking.ranks_reason)) or "",
         run=entrant.run,
         run_title=entrant.run_title,
         entrant=entrant.entrant or 0,
@@ -167,8 +168,8 @@ def _place(entrant: EntrantResults, row: RankedRow) -> Place:
 def _asked(entrant: EntrantResults) -> int:
     """The number of samples that it was asked about, but for those that were lost outside, as what an imported file
     does not hold."""
-    ranking = entrant.ranking["repaired"] or {}
-    return int(ranking.get("n", 0)) - int(ranking.get("lost", 0))
+    ranking = entrant.ranking["repaired"]
+    return ranking.n - ranking.lost if ranking else 0
 
 
 def _guesses(entrant: EntrantResults) -> bool:

@@ -16,6 +16,7 @@ from django.db.models import prefetch_related_objects
 from benchmark.domain.beside import ControlResults, MethodResults
 from benchmark.domain.corrections import Correction, Corrections
 from benchmark.domain.entered import PaperRow
+from benchmark.domain.inference import ComparedModel
 from benchmark.domain.tables import Absent, Table
 from benchmark.models import Run
 from benchmark.services.absences import Absence, unread, unscored
@@ -168,7 +169,7 @@ def as_json(document: Document) -> Json:
 
 def _as_json(entrant: EntrantResults) -> Json:
     row = {kept: getattr(entrant, name) for name, kept in _OF_ENTRANT.items()} | {"at": entrant.at.isoformat()}
-    row["corrected"] = as_plain(entrant.corrected)
+    row["ranking"], row["corrected"] = as_plain(entrant.ranking), as_plain(entrant.corrected)
     return {name: value for name, value in row.items() if name not in ("others", "corrected") or value is not None}
 
 
@@ -209,6 +210,9 @@ def _absent_from(rows: Sequence[Mapping[str, str]]) -> list[Absent]:
 def _entrant_from(row: Mapping[str, Any]) -> EntrantResults:
     values = {name: row[kept] for name, kept in _OF_ENTRANT.items() if row.get(kept) is not None}
     at = datetime.fromisoformat(values["at"]) if "at" in values else LONG_AGO
+    if "ranking" in values:
+        ranked = values["ranking"].items()
+        values["ranking"] = {parse: model and ComparedModel.from_json(model) for parse, model in ranked}
     if "corrected" in values:
         values["corrected"] = Correction.from_json(values["corrected"])
     return EntrantResults(**{"entrant": None, **values, "at": at})

@@ -16,7 +16,7 @@ from typing import Any
 
 from django.core.cache import cache
 
-from benchmark.domain.inference import Case, Cases, Pair, Ranking, differs, leaderboard
+from benchmark.domain.inference import Case, Cases, ComparedModel, Ranking, leaderboard
 from benchmark.models import Run, StoryScores
 from benchmark.services.at_once import check_at_once, computing
 from benchmark.services.conditions import FIELDS, asking_told, conditions_of, imported_told, named, settings_told
@@ -44,7 +44,7 @@ from benchmark.suites.story_scores import (
 )
 from core.language import gettext_noop
 from core.made_by import made_by
-from core.plain import Json, plain
+from core.plain import Json
 from core.statistics import RESAMPLES, method
 
 KEPT_SECONDS = 90 * 24 * 3600
@@ -160,24 +160,21 @@ def ranked_entrants(
     entrants: Sequence[NamedEntrant], group: str, selection: Selection | None = None, *, seed: int = SEED
 ) -> list[EntrantResults]:
     """Return the entrants as they are ranked over the selection: by rank of the repaired parse, then who has none,
-    then people: annotators, then experts, whose decisions are gold.
-
-    The `against` of a ranking is {key: [difference, p_adjusted, shown to differ]} of those below it.
-    """
+    then people: annotators, then experts, whose decisions are gold."""
     if not entrants:
         return []
     rankings, part, no_letters = _kept("ranking", entrants, group, selection, seed)
     ranked = []
     for entrant in entrants:
         metrics = part.get(entrant.key) or _own_metrics(entrant)
-        ranking: dict[str, Any] = {name: rankings[name].get(entrant.key) for name in PARSES}
+        ranking: dict[str, ComparedModel | None] = {name: rankings[name].get(entrant.key) for name in PARSES}
         ranked.append(EntrantResults.ranked(entrant, parses=metrics, ranking=ranking, no_letters=no_letters))
     return sorted(ranked, key=lambda entrant: _place(entrant, group))
 
 
 def _place(entrant: EntrantResults, group: str) -> tuple[Any, ...]:
     ranking = entrant.ranking["repaired"]
-    rank = ranking["rank"] if ranking else None
+    rank = ranking.rank if ranking else None
     return ROLES.index(entrant.role), rank is None, rank or 0, -_score(entrant, group), entrant.model
 
 
@@ -253,22 +250,11 @@ def _compare(models, partial, group: str, selection: Selection | None, seed: int
     ranked, apart, no_letters = {}, {}, {}
     for parse in PARSES:
         comparison = _ranked(models, columns, group, parse, selection, seed)
-        against = _against(comparison.pairs)
-        ranked[parse] = {
-            model.model: plain(model) | {"against": against.get(model.model, {})} for model in comparison.models
-        }
+        ranked[parse] = comparison.compared()
         apart[parse] = comparison
         no_letters[parse] = comparison.no_letters
     part = {entrant.key: _part(entrant, columns[entrant.scores], group, selection, seed) for entrant in partial}
     return {"ranking": (ranked, part, no_letters), "differences": apart}
-
-
-def _against(pairs: Sequence[Pair]) -> dict[str, dict[str, list[Any]]]:
-    against: dict[str, dict[str, list[Any]]] = {}
-    for pair in pairs:
-        if not pair.category:
-            against.setdefault(pair.first, {})[pair.second] = [pair.value, pair.p_adjusted, differs(pair)]
-    return against
 
 
 def _part(entrant: RunEntrant, columns: Mapping[str, Any], group: str, selection: Selection, seed: int) -> Json:

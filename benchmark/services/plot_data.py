@@ -11,6 +11,7 @@ from typing import Any
 
 from benchmark.domain.drawn import Lead, Metric, ModelRow, RankedRow
 from benchmark.domain.entered import Reference
+from benchmark.domain.inference import ComparedModel
 from benchmark.domain.tables import Absent, absent_told
 from benchmark.domain.tables.estimates import RowMetric, metric_of
 from benchmark.services.absences import unread
@@ -172,11 +173,11 @@ def leaderboard_rows(entrants: Sequence[EntrantResults], group: str) -> list[Ran
 
 
 def _leaderboard_row(entrant: EntrantResults, group: str) -> RankedRow:
-    missing, ranking = missing_of(entrant, group), entrant.ranking.get("repaired") or {}
+    missing, ranking = missing_of(entrant, group), entrant.ranking.get("repaired")
     return RankedRow(
         model=entrant.model,
         group=entrant.group["repaired"],
-        ranks=ranking.get("ranks"),
+        ranks=ranking and ranking.ranks,
         official=score_of(entrant, "official", group),
         repaired=score_of(entrant, "repaired", group),
         corrected=corrected_score_of(entrant, group),
@@ -231,15 +232,15 @@ def _unpaired(document: Document, group: str, parse: str) -> list[Absent]:
     unpaired = absent_from(document, group)
     for model in models:
         if model.key not in ranked:
-            ranking = model.ranking.get(parse) or {}
-            why = ranking.get("reason") or model.parses.get("reason") or gettext_noop("not ranked")
+            ranking = model.ranking.get(parse)
+            why = (ranking and ranking.reason) or model.parses.get("reason") or gettext_noop("not ranked")
             unpaired.append(Absent(model.model, why.removesuffix(".")))
     return unpaired
 
 
 def _pairs(entrants: Sequence[EntrantResults], group: str, parse: str) -> Arguments:
     ranked = in_rank_order(entrants, parse)
-    cells = [[_pair((first.ranking[parse] or {})["against"], second.key) for second in ranked] for first in ranked]
+    cells = [[_pair(first.ranking[parse], second.key) for second in ranked] for first in ranked]
     return {
         "positional": [[entrant.model for entrant in ranked], cells],
         "score": group_named(group).score_title,
@@ -247,11 +248,9 @@ def _pairs(entrants: Sequence[EntrantResults], group: str, parse: str) -> Argume
     }
 
 
-def _pair(against: Mapping[str, Sequence[Any]], key: str) -> Lead | None:
-    if key not in against:
-        return None
-    value, _, differs = against[key]
-    return Lead(value=value, significant=differs)
+def _pair(model: ComparedModel | None, key: str) -> Lead | None:
+    ahead = model.against.get(key) if model else None
+    return Lead(value=ahead.difference, significant=ahead.differs) if ahead else None
 
 
 MOST_PANELS = 30

@@ -72,7 +72,7 @@ def _entrants(entrants: Sequence[EntrantResults], group: str) -> list[RankedEntr
 
 
 def _entrant(entrant: EntrantResults, row: RankedRow) -> RankedEntrant:
-    ranking = entrant.ranking.get("repaired") or {}
+    ranking = entrant.ranking.get("repaired")
     return RankedEntrant(
         key=entrant.key,
         model=row.model,
@@ -80,7 +80,7 @@ def _entrant(entrant: EntrantResults, row: RankedRow) -> RankedEntrant:
         run=entrant.run,
         run_title=entrant.run_title,
         settings=entrant.settings,
-        rank=ranking.get("rank"),
+        rank=ranking.rank if ranking else None,
         ranks=row.ranks,
         group=row.group,
         official=row.official,

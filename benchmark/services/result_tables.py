@@ -147,12 +147,12 @@ def _ranked(rows: Sequence[tuple[EntrantResults, SourcedRow]]) -> tuple[list[Sou
 
 
 def _group_row(entrant: EntrantResults, group: str) -> SourcedRow:
-    missing, ranking = missing_of(entrant, group), entrant.ranking.get("repaired") or {}
+    missing, ranking = missing_of(entrant, group), entrant.ranking.get("repaired")
     by_parse = [_of_parse(entrant, group, parse) for parse in PARSES]
     cells: Cells = {
         **{key: cell for cells in by_parse for key, cell in cells.items()},
-        "low_interval": ranking.get("interval"),
-        "low_interval_reason": ranking.get("interval_reason"),
+        "low_interval": ranking and ranking.interval,
+        "low_interval_reason": ranking and ranking.interval_reason,
         **corrected_values(entrant),
         **own_values(entrant, group),
         "unusable": left_out(missing),
@@ -164,7 +164,7 @@ def _group_row(entrant: EntrantResults, group: str) -> SourcedRow:
 
 
 def _of_parse(entrant: EntrantResults, group: str, parse: str) -> Cells:
-    ranking = entrant.ranking.get(parse) or {}
+    ranking = entrant.ranking.get(parse)
     overall = (entrant.parses[parse] or {}).get("overall", {})
     n = int(overall.get("n", overall["stories"])) if group_named(group).unit and overall else None
     by_metric = [
@@ -173,7 +173,9 @@ def _of_parse(entrant: EntrantResults, group: str, parse: str) -> Cells:
     ]
     return {
         **{key: cell for cells in by_metric for key, cell in cells.items()},
-        **{f"{parse}_{name}": ranking.get(name) for name in ("rank", "ranks", "ranks_reason")},
+        f"{parse}_rank": ranking and ranking.rank,
+        f"{parse}_ranks": ranking and ranking.ranks,
+        f"{parse}_ranks_reason": ranking and ranking.ranks_reason,
         f"{parse}_group": entrant.group[parse],
     }
 

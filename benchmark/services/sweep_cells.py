@@ -16,6 +16,7 @@ from benchmark.suites.contract import MetricGroup, Suite
 from benchmark.suites.registry import suite_named
 from benchmark.suites.settings import Setting, seed_of
 from benchmark.suites.showing.names import label
+from benchmark.suites.showing.ranking import in_rank_order
 from benchmark.suites.shown import EntrantResults
 from core.statistics import holm
 
@@ -37,8 +38,7 @@ def cells_of(runs: Sequence[Run], group: MetricGroup) -> list[EntrantResults]:
 
 def best_of(cells: Sequence[EntrantResults]) -> EntrantResults | None:
     """Return the cell that ranks first, None where none is ranked."""
-    ranked = [cell for cell in cells if (cell.ranking["repaired"] or {}).get("rank")]
-    return min(ranked, key=lambda cell: cell.ranking["repaired"]["rank"], default=None)
+    return next(iter(in_rank_order(cells, "repaired")), None)
 
 
 def pairs_of(runs: Sequence[Run], group: MetricGroup, cells: Sequence[EntrantResults]) -> list[Pair]:

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from benchmark.domain.corrections import Correction
+from benchmark.domain.inference import ComparedModel
 from benchmark.domain.tables import Table
 
 
@@ -64,14 +65,14 @@ class EntrantResults(NamedEntrant):
 
     `parses` are its figures over the stories of the ranking by parse, None without any, with a `reason` where there is
     no official parse, and the `levels` of these stories, what chance and the majority come to, None where its run is
-    about more; who may not know them, and reports from before, have no `levels`; by parse too are `ranking`, a model of
-    `inference.leaderboard` with `against`, None where it is not ranked, `group`, its letters, and `no_letters`, why the
-    ranking has none. On a leaderboard of figures that rest on a judge, `corrected` are its scores without the judge's
-    error, None for who may not know them.
+    about more; who may not know them, and reports from before, have no `levels`; by parse too are `ranking`, what
+    `inference.leaderboard` says of it under the keys of entrants, None where it is not ranked, `group`, its letters,
+    and `no_letters`, why the ranking has none. On a leaderboard of figures that rest on a judge, `corrected` are its
+    scores without the judge's error, None for who may not know them.
     """
 
     parses: Mapping[str, Any]
-    ranking: Mapping[str, Mapping[str, Any] | None] = field(default_factory=dict)
+    ranking: Mapping[str, ComparedModel | None] = field(default_factory=dict)
     group: Mapping[str, str | None] = field(default_factory=dict)
     no_letters: Mapping[str, str] = field(default_factory=dict)
     corrected: Correction | None = None
@@ -82,10 +83,10 @@ class EntrantResults(NamedEntrant):
         entrant: NamedEntrant,
         *,
         parses: Mapping[str, Any],
-        ranking: Mapping[str, Mapping[str, Any] | None],
+        ranking: Mapping[str, ComparedModel | None],
         no_letters: Mapping[str, str],
     ) -> EntrantResults:
-        group = {name: rank["group"] if rank else None for name, rank in ranking.items()}
+        group = {name: rank.group if rank else None for name, rank in ranking.items()}
         named = _fields_of(entrant, NamedEntrant)
         return cls(parses=parses, ranking=ranking, group=group, no_letters=no_letters, **named)
 

@@ -217,7 +217,7 @@ def test_each_dataset_has_a_ranking_with_the_leaderboards_figures(world):
         for entrant in entrants:
             own = found.places[names[entrant.name]]
             assert own.metric == score_of(entrant, "repaired", "tiny")
-            assert own.rank == entrant.ranking["repaired"]["rank"]
+            assert own.rank == entrant.ranking["repaired"].rank
     assert models_across(world.rankings)[0].name == "ada"
 
 

@@ -12,6 +12,9 @@ from benchmark.services.documents import as_json, document_from
 from benchmark.services.run_metrics import Answered
 from core.plain import plain
 
+RANKED = {"model": "r.1", "value": 0.5, "n": 6, "interval": None, "interval_reason": "fewer than 5 stories"}
+RANKED |= {"best": 0.75, "missing": 2, "lost": 1, "rank": 1, "ranks": [1, 2], "group": "a"}
+RANKED |= {"against": {"r.2": [0.25, 0.04, True], "r.3": [None, None, False]}}
 OF_BEFORE = {
     "key": "r.1",
     "name": "m",
@@ -31,7 +34,7 @@ NOW = OF_BEFORE | {
     "judge_test": None,
     "within": {"prompts": "omnitom-1", "judge": None},
     "others": 2,
-    "ranking": {"repaired": {"rank": 1, "group": "a"}, "official": None},
+    "ranking": {"repaired": RANKED, "official": None},
     "group": {"repaired": "a", "official": None},
     "no_letters": {"repaired": "", "official": ""},
 }
@@ -49,6 +52,7 @@ def test_a_kept_document_is_the_same_when_it_is_read_and_written_again():
     document = document_from(kept)
     [entrant] = document.groups["stage1"]
     assert (entrant.parses, entrant.metrics) == (NOW["readings"], NOW["figures"])
+    assert entrant.ranking["repaired"].against["r.2"].differs
     assert entrant.at == datetime(2026, 11, 23, 11, tzinfo=UTC)
     assert as_json(document) == kept
 

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from urllib.parse import parse_qsl
 
 import pytest
@@ -65,9 +66,9 @@ def test_the_refuser_stands_below_whom_it_refused_against(world):
     means = [one.parses["repaired"]["overall"]["overall_accuracy"] for one in (first, second)]
     assert means[1] > means[0]  # which is what it was ranked by
     ranking = second.ranking["repaired"]
-    assert (ranking["rank"], ranking["missing"], ranking["n"]) == (2, STORIES - KEPT, STORIES)
+    assert (ranking.rank, ranking.missing, ranking.n) == (2, STORIES - KEPT, STORIES)
     overall = second.parses["repaired"]["overall"]["bounds"]["overall_accuracy"]
-    assert [ranking["value"], ranking["best"]] == pytest.approx(overall)
+    assert [ranking.value, ranking.best] == pytest.approx(overall)
 
 
 def test_tables_without_a_ranking_say_that_missing_answers_differ(world):
@@ -183,19 +184,23 @@ def test_what_the_model_did_not_do():
 
 
 def test_what_judges_lost_of_several_models_is_one_sentence(world):
-    held = [one for one in entries(world) if one.kind != "person"]
-    for one in held:
-        one.ranking["repaired"]["lost"] = 2
+    models = [entrant for entrant in entries(world) if entrant.kind != "person"]
     told = "Judges or providers lost answers, or rows of them, in 2 stories of majority, random, =HYPERLINK"
-    [sentence] = [one for one in leads(held, "stage2") if "lost" in one]
+    [sentence] = [lead for lead in leads(_with_lost(models, [2] * len(models)), "stage2") if "lost" in lead]
     assert sentence.startswith(told) and sentence.endswith("that shows no difference against them.")
-    held[0].ranking["repaired"]["lost"] = 1
-    assert "in 1 story of majority: that shows no difference against it." in " ".join(leads(held, "stage2"))
-    for lost, one in enumerate(held, 1):
-        one.ranking["repaired"]["lost"] = lost
-    assert [one for one in leads(held, "stage2") if "lost" in one] == [
-        f"Judges or providers lost answers, or rows of them, in 1 to {len(held)} stories of {len(held)} models, "
-        f"most of {held[-1].model}: that shows no difference against them."
+    told = leads(_with_lost(models, [1] + [2] * (len(models) - 1)), "stage2")
+    assert "in 1 story of majority: that shows no difference against it." in " ".join(told)
+    each_another = _with_lost(models, range(1, len(models) + 1))
+    assert [lead for lead in leads(each_another, "stage2") if "lost" in lead] == [
+        f"Judges or providers lost answers, or rows of them, in 1 to {len(models)} stories of {len(models)} models, "
+        f"most of {models[-1].model}: that shows no difference against them."
+    ]
+
+
+def _with_lost(models, counts):
+    return [
+        replace(model, ranking=model.ranking | {"repaired": replace(model.ranking["repaired"], lost=lost)})
+        for model, lost in zip(models, counts, strict=True)
     ]
 
 

@@ -131,7 +131,7 @@ def test_a_selection_without_the_story_that_aborts_has_its_figures(world):
     whole = world.run("second", steps=("label",))
     shown = {one.run: one for one in leaderboard_of(run.dataset, run.answer_format, None).entrants["stage2"]}
     assert shown[run.uid].parses["official"] is None and shown[run.uid].ranking["official"] is None
-    assert shown[whole.uid].parses["official"] and shown[whole.uid].ranking["official"]["rank"] == 1
+    assert shown[whole.uid].parses["official"] and shown[whole.uid].ranking["official"].rank == 1
 
 
 def test_a_model_without_official_figures_is_not_compared_by_them(world, client):

@@ -236,7 +236,7 @@ def test_a_ranking_is_of_the_chosen_judge_else_of_one_with_verdicts(world, study
         return found.rankings["stage1"].chosen["judge"], found.entrants["stage1"]
 
     def ranks(entrants):
-        return {(one.ranking["official"] or {}).get("rank") for one in entrants}
+        return {(ranked := one.ranking["official"]) and ranked.rank for one in entrants}
 
     name, entrants = ranking()
     assert "lexical-judge" in name and ranks(entrants) != {None}

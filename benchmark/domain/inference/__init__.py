@@ -7,16 +7,27 @@ random step takes a seed, which is part of what is returned.
 from benchmark.domain.inference.aligned import Aligned
 from benchmark.domain.inference.cases import Case, Cases
 from benchmark.domain.inference.groups import letters
-from benchmark.domain.inference.leaderboard import Ranking, caution_told, differs, fewest_units, leaderboard, shown_told
+from benchmark.domain.inference.leaderboard import (
+    Ahead,
+    ComparedModel,
+    Ranking,
+    caution_told,
+    differs,
+    fewest_units,
+    leaderboard,
+    shown_told,
+)
 from benchmark.domain.inference.paired import Answered, Pair, PairedDifference, paired_differences
 from benchmark.domain.inference.power import DEFAULT_SD, difference_sd, smallest_difference
 
 __all__ = [
     "DEFAULT_SD",
+    "Ahead",
     "Aligned",
     "Answered",
     "Case",
     "Cases",
+    "ComparedModel",
     "Pair",
     "PairedDifference",
     "Ranking",

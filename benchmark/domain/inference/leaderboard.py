@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -66,6 +66,31 @@ class RankedModel:
     reason: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
 
 
+class Ahead(NamedTuple):
+    """By how much a model is ahead of another, p adjusted over all tests, and whether the two are shown to differ."""
+
+    difference: float | None
+    p_adjusted: float | None
+    differs: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedModel(RankedModel):
+    """A ranked model with what it is ahead by of each below it, as it is kept."""
+
+    against: Mapping[str, Ahead] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, model: RankedModel, against: Mapping[str, Ahead]) -> ComparedModel:
+        return cls(against=against, **{field.name: getattr(model, field.name) for field in fields(RankedModel)})
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> ComparedModel:
+        """Return the model that `core.plain.plain` made JSON."""
+        against = {model: Ahead(*ahead) for model, ahead in kept.get("against", {}).items()}
+        return cls(**{**kept, "against": against})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
     """Models, the best first, and their paired differences, with how both were computed (`leaderboard`). Without
@@ -80,6 +105,15 @@ class Ranking:
     alpha: float = ALPHA
     tests: int = 0
     no_letters: str = ""
+
+    def compared(self) -> dict[str, ComparedModel]:
+        """Return by its name each model with what it is ahead by of those below it, over all stories."""
+        against: dict[str, dict[str, Ahead]] = {}
+        for pair in self.pairs:
+            if not pair.category:
+                ahead = Ahead(pair.value, pair.p_adjusted, differs(pair))
+                against.setdefault(pair.first, {})[pair.second] = ahead
+        return {model.model: ComparedModel.of(model, against.get(model.model, {})) for model in self.models}
 
 
 def leaderboard(

@@ -264,12 +264,12 @@ def _judge(entrant: EntrantResults) -> JudgeTold:
 
 
 def _place(entrant: EntrantResults) -> PlaceTold:
-    ranking = entrant.ranking["repaired"] or {}
-    place: PlaceTold = {
-        "rank": ranking.get("rank"), "rank_interval": ranking.get("ranks"), "group": entrant.group["repaired"],
-    }  # fmt: skip
-    if ranking.get("rank") is None and ranking.get("reason"):
-        place["reason"] = ranking["reason"]
+    ranking, letters = entrant.ranking["repaired"], entrant.group["repaired"]
+    if not ranking:
+        return {"rank": None, "rank_interval": None, "group": letters}
+    place: PlaceTold = {"rank": ranking.rank, "rank_interval": ranking.ranks, "group": letters}
+    if ranking.rank is None and ranking.reason:
+        place["reason"] = ranking.reason
     return place
 
 

@@ -29,7 +29,7 @@ def parses_in(entrants: Iterable[EntrantResults]) -> list[str]:
 def unranked(entrant: EntrantResults) -> bool:
     """Return whether the entrant is out of the ranking: a person, or a model of which too much was lost."""
     ranking = entrant.ranking.get("repaired")
-    return entrant.kind == "person" or bool(ranking and ranking["rank"] is None)
+    return entrant.kind == "person" or bool(ranking and ranking.rank is None)
 
 
 def unjudged(entrant: EntrantResults) -> int:

@@ -24,8 +24,8 @@ def missing_of(entrant: EntrantResults, group: str) -> Cells:
     these judges or providers lost, and the score with all of them at their worst and at their best, None without a
     story."""
     if ranking := entrant.ranking.get("repaired"):
-        counts = {"stories": ranking["n"], "unusable": ranking["missing"], "lost": ranking["lost"]}
-        return counts | {"low": ranking["value"], "high": ranking["best"]}
+        counts = {"stories": ranking.n, "unusable": ranking.missing, "lost": ranking.lost}
+        return counts | {"low": ranking.value, "high": ranking.best}
     overall = entrant.parses["repaired"]["overall"]
     low, high = overall["bounds"][group_named(group).score] or (None, None)
     counts = {"stories": overall["stories"] + overall["unusable"], "unusable": overall["unusable"], "lost": 0}
@@ -82,7 +82,7 @@ def fewest_ranked(entrants: Sequence[EntrantResults]) -> int:
     samples their figures do."""
     rankings = [ranking for entrant in entrants for ranking in entrant.ranking.values() if ranking]
     if rankings:
-        return min(int(ranking.get("clusters", ranking["n"])) for ranking in rankings)
+        return min(ranking.n if ranking.clusters is None else ranking.clusters for ranking in rankings)
     return min((int(entrant.metrics["repaired"]["overall"]["stories"]) for entrant in entrants), default=0)
 
 
@@ -135,13 +135,13 @@ def _lost(models: Sequence[EntrantResults], group: str) -> list[str]:
     sentences: list[str] = []
     alike: dict[int, list[str]] = {}
     for entrant in models:
-        ranking = entrant.ranking.get("repaired") or {}
-        if not ranking.get("lost"):
+        ranking = entrant.ranking.get("repaired")
+        if not ranking or not ranking.lost:
             continue
-        if ranking.get("reason"):
-            sentences.append(f"{entrant.model}: {ranking['reason']}.")
+        if ranking.reason:
+            sentences.append(f"{entrant.model}: {ranking.reason}.")
         else:
-            alike.setdefault(ranking["lost"], []).append(entrant.model)
+            alike.setdefault(ranking.lost, []).append(entrant.model)
     if len(alike) > _LOST_SENTENCES:
         return [*sentences, _lost_of_many(alike, group)]
     for lost, names in alike.items():

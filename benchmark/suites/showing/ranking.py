@@ -37,7 +37,7 @@ def _within(entrants: Iterable[EntrantResults]) -> list[str]:
 
 def in_rank_order(entrants: Sequence[EntrantResults], parse: str) -> list[EntrantResults]:
     """Return the entrants that are ranked in the parse, by their rank; reports that were frozen before have none."""
-    ranks = [((entrant.ranking.get(parse) or {}).get("rank"), entrant) for entrant in entrants]
+    ranks = [(model.rank, entrant) for entrant in entrants if (model := entrant.ranking.get(parse))]
     return [
         entrant for _, entrant in sorted(((rank, ranked) for rank, ranked in ranks if rank), key=lambda pair: pair[0])
     ]

@@ -240,7 +240,7 @@ def test_perceptions_that_cannot_be_read_are_an_unusable_answer_of_the_model(cas
     (row,) = by_group(document_of(run))["percept-tomi"]
     for parse in ("official", "repaired"):
         ranking = row.ranking[parse]
-        assert (ranking["rank"], ranking["value"], ranking["missing"], ranking["lost"]) == (1, 0.5, 8, 0)
+        assert (ranking.rank, ranking.value, ranking.missing, ranking.lost) == (1, 0.5, 8, 0)
     plain = replace(plan, options={**plan.options, "method": "plain"}, endpoints=[run.entrants.get().endpoint])
     work_off(start_run(by=cast.alice, plan=plain, now=timezone.now()))
     by_method = document_of(run).by_method
