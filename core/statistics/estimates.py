@@ -24,21 +24,30 @@ def estimate_of(
     seed: int,
     resamples: int = RESAMPLES,
     clusters: int | None = None,
+    with_clusters: bool = False,
 ) -> Estimate:
     """Return `measure` of the sums over clusters, shape (clusters, k), with its interval; `n` is how many it is of.
 
     `unit` is what the clusters are called, in the plural, `empty` the reason of a figure that is undefined. `clusters`
-    is how many of them the figure rests on, where these are not all.
+    is how many of them the figure rests on, where these are not all; `with_clusters` has the estimate say how many.
     """
     value = float(measure(sums.sum(axis=0)[None])[0]) if len(sums) else np.nan
-    if np.isnan(value):
-        return {"value": None, "n": n, "interval": None, "reason": empty}
     count = len(sums) if clusters is None else clusters
+    told = count if with_clusters else None
+    if np.isnan(value):
+        return _estimate(None, n, (None, empty), told)
     replicates = measure(replicated_sums(sums, seed=seed, resamples=resamples)) if count >= FEWEST else None
-    ends, why = interval_of(value, replicates, count, clusters=len(sums), scale=scale, unit=unit, empty=empty)
+    interval = interval_of(value, replicates, count, clusters=len(sums), scale=scale, unit=unit, empty=empty)
+    return _estimate(value, n, interval, told)
+
+
+def _estimate(value: float | None, n: int, interval: Interval, clusters: int | None) -> Estimate:
+    ends, why = interval
     estimate: Estimate = {"value": value, "n": n, "interval": ends}
-    if why:
+    if why or value is None:
         estimate["reason"] = why
+    if clusters is not None:
+        estimate["clusters"] = clusters
     return estimate
 
 

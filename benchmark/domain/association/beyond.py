@@ -70,7 +70,7 @@ def beyond_category(observations: Sequence[Observation], *, seed: int, resamples
         slope: Estimate = {"value": None, "n": len(complete), "interval": None, "reason": why}
         return Beyond(slope, None, len(complete), *counts)
     rows = _without_models(np.column_stack([design, right]), models, ratio)
-    slope = _if_it_tells(_slope(rows, stories, counts[0], seed, resamples))
+    slope = _if_it_tells(_slope(rows, stories, seed, resamples))
     return Beyond(slope, spread if slope["value"] is not None else None, len(complete), *counts)
 
 
@@ -83,7 +83,7 @@ def _if_it_tells(slope: Estimate) -> Estimate:
         "its interval is wider than the scale of right answers, as the structure's scores vary too little for so "
         "few stories"
     )
-    return slope | {"value": None, "interval": None, "reason": why}
+    return {"value": None, "n": slope["n"], "interval": None, "reason": why, "clusters": slope["clusters"]}
 
 
 def _between(
@@ -154,12 +154,12 @@ def _without_models(rows: Floats, models: Clusters, ratio: float) -> Floats:
     return without
 
 
-def _slope(rows: Floats, stories: Clusters, count: int, seed: int, resamples: int) -> Estimate:
+def _slope(rows: Floats, stories: Clusters, seed: int, resamples: int) -> Estimate:
     """The slope of least squares and its interval; `rows` are the columns of the design and, last, what is
     predicted."""
     width = rows.shape[1]
     products = (rows[:, :, None] * rows[:, None, :]).reshape(len(rows), -1)
-    estimate = estimate_of(
+    return estimate_of(
         by_cluster(products, stories),
         partial(_solved, width=width),
         n=len(rows),
@@ -168,8 +168,8 @@ def _slope(rows: Floats, stories: Clusters, count: int, seed: int, resamples: in
         empty=gettext_noop("the slope is undefined"),
         seed=seed,
         resamples=resamples,
+        with_clusters=True,
     )
-    return estimate | {"clusters": count}
 
 
 def _solved(products: Floats, width: int) -> Floats:

@@ -50,7 +50,7 @@ def correlation(
         }
     clusters = numbers_of([stories[at] for at, _, _ in pairs])
     sums = _sums(np.array([pair[1:] for pair in pairs]), clusters, numbers_of([models[at] for at, _, _ in pairs]))
-    estimate = estimate_of(
+    return estimate_of(
         sums,
         _r,
         n=len(pairs),
@@ -59,8 +59,8 @@ def correlation(
         empty=gettext_noop("one of the two is the same everywhere"),
         seed=seed,
         resamples=resamples,
+        with_clusters=True,
     )
-    return estimate | {"clusters": len(sums)}
 
 
 def _sums(scores: Floats, clusters: Clusters, models: Clusters) -> Floats:

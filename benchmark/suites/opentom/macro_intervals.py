@@ -109,7 +109,7 @@ def _estimate(
     def weighted(sums: Floats) -> Floats:
         return _weighted([_macro(part) for part in np.split(sums, edges, axis=1)], weights)
 
-    estimate = estimate_of(
+    return estimate_of(
         np.concatenate(columns, axis=1),
         weighted,
         n=sum(map(len, counted)),
@@ -118,8 +118,8 @@ def _estimate(
         empty="no narrative",
         seed=seed,
         resamples=resamples,
+        with_clusters=True,
     )
-    return estimate | {"clusters": len(narratives)}
 
 
 def _weighted(parts: Sequence[Floats], weights: Sequence[float]) -> Floats:
