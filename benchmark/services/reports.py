@@ -21,7 +21,7 @@ from benchmark.services.results import each_entered, samples_of
 from benchmark.services.run_metrics import Answered, EntrantMetrics, RunMetrics
 from benchmark.suites.contract import Entered, Measured, Sample, Suite
 from benchmark.suites.guarding import SuiteFailed
-from benchmark.suites.people import PersonMeasured
+from benchmark.suites.people import MeasuredOfPerson
 from benchmark.suites.registry import suite_named
 from core.language import gettext_noop
 from core.made_by import made_by
@@ -217,7 +217,7 @@ def _people(suite: Suite, run: Run, samples: Mapping[int, Sample]) -> Iterator[_
         entrant = EntrantMetrics(id=None, name=person.name, kind="person", role=person.role, number=person.number)
         try:
             measured = suite.people_measured(person)
-            scored = measured and _numbers(suite, _of_person(suite.people, entrant, measured))
+            scored = measured and _numbers(suite, _by_group(entrant, measured.by_group(suite.people)))
         except SuiteFailed as error:
             yield _failed(suite, entrant, str(error))
         else:
@@ -225,20 +225,11 @@ def _people(suite: Suite, run: Run, samples: Mapping[int, Sample]) -> Iterator[_
                 yield scored
 
 
-def _of_person(group: str, entrant: EntrantMetrics, measured: PersonMeasured) -> _Scored:
-    (own, own_by_story), (metrics, by_story) = measured.own, _by_group(entrant, measured.measured)
-    of_people = {**(metrics.groups[group] or {}), "labelled": measured.labelled, "own": own.as_json()}
-    return _Scored(
-        replace(metrics, groups={**metrics.groups, group: of_people}),
-        {**by_story, group: {**by_story[group], "own": own_by_story.as_json()}},
-    )
-
-
 def _failed(suite: Suite, entrant: EntrantMetrics, why: str) -> _Scored:
     return _by_group(replace(entrant, failed=why), dict.fromkeys(group.key for group in suite.groups))
 
 
-def _by_group(entrant: EntrantMetrics, measured: Mapping[str, Measured | None]) -> _Scored:
+def _by_group(entrant: EntrantMetrics, measured: Mapping[str, Measured | MeasuredOfPerson | None]) -> _Scored:
     groups = {group: result and result.metrics.as_json() for group, result in measured.items()}
     by_story = {group: result and result.by_sample.as_json() for group, result in measured.items()}
     return _Scored(replace(entrant, groups=groups), by_story)

@@ -8,7 +8,8 @@ from typing import Any
 
 from annotation.domain.leave_one_out import By
 from annotation.domain.schema import Schema
-from benchmark.suites.asked import BySample, Measured, Parses, Resources, Sample
+from benchmark.suites.asked import BySample, Measured, Metrics, Parses, Resources, Sample
+from core.plain import Json
 
 Labels = Sequence[Sequence[str]]
 """[[label of each dimension, "" without one] of each proposition]"""
@@ -47,6 +48,42 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True)
+class PersonMetrics:
+    """The figures of a person as those of a model, with how much is `labelled` and the `own` figures, both as
+    `PersonMeasured` has them."""
+
+    metrics: Metrics | None
+    labelled: Mapping[str, int]
+    own: Parses
+
+    def as_json(self) -> Json:
+        """What `Metrics.as_json` says, labelled and own."""
+        metrics = self.metrics.as_json() if self.metrics else {}
+        return {**metrics, "labelled": self.labelled, "own": self.own.as_json()}
+
+
+@dataclass(frozen=True, slots=True)
+class PersonBySample:
+    """The figures of a person sample by sample, and the `own` ones."""
+
+    by_sample: BySample | None
+    own: BySample
+
+    def as_json(self) -> Json:
+        """What `BySample.as_json` says, and own."""
+        by_sample = self.by_sample.as_json() if self.by_sample else {}
+        return {**by_sample, "own": self.own.as_json()}
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredOfPerson:
+    """The result of the metric group that a suite names for people."""
+
+    metrics: PersonMetrics
+    by_sample: PersonBySample
+
+
+@dataclass(frozen=True, slots=True)
 class PersonMeasured:
     """The results of a person's labels: figures by metric group as of a model, against gold without the person, and
     `own`, the figures against gold that contains the person's own votes.
@@ -58,3 +95,11 @@ class PersonMeasured:
     measured: Mapping[str, Measured | None]
     own: tuple[Parses, BySample]
     labelled: Mapping[str, int]
+
+    def by_group(self, of_people: str) -> dict[str, Measured | MeasuredOfPerson | None]:
+        """Return the results by metric group; those of `of_people`, which the suite names for people, say what is
+        labelled and own too."""
+        result, (own, own_by_sample) = self.measured[of_people], self.own
+        metrics = PersonMetrics(result.metrics if result else None, self.labelled, own)
+        by_sample = PersonBySample(result.by_sample if result else None, own_by_sample)
+        return {**self.measured, of_people: MeasuredOfPerson(metrics, by_sample)}
