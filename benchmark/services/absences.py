@@ -139,9 +139,9 @@ def unread(entrants: Sequence[EntrantResults], parse: str) -> list[Absent]:
     """Return the models without figures of a parse, and of the repaired one those without a usable story."""
     unread_models = []
     for entrant in entrants:
-        metrics = entrant.parses[parse]
+        metrics = entrant.parses.of(parse)
         if not metrics:
-            why = entrant.parses.get("reason") or gettext_noop("no figures")
+            why = entrant.parses.reason or gettext_noop("no figures")
             unread_models.append(Absent(entrant.model, _sentence(why)))
         elif not int(metrics["overall"]["stories"]):
             reasons = metrics["overall"].get("unusable_reasons", {})

@@ -290,7 +290,7 @@ def _correction(entrant: RunEntrant, run: Run | None, run_scores: RunScores | No
 
 
 def _overall(entrant: EntrantResults, group: str, parse: str) -> dict[str, float | None]:
-    overall = (entrant.parses.get(parse) or {}).get("overall") or {}
+    overall = entrant.parses.overall(parse)
     return {
         metric: None if overall.get(share) is None else float(overall[share])
         for metric, share in group_named(group).corrected.items()

@@ -40,7 +40,7 @@ from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import group_named, group_suite, keys_of, ordered_keys, suite_named
 from benchmark.suites.showing.entrants import analyses_of
 from benchmark.suites.showing.judges import judge_test_table, tests_of
-from benchmark.suites.shown import EntrantResults, EntrantsByGroup, ParseResults, ShownTable
+from benchmark.suites.shown import EntrantParses, EntrantResults, EntrantsByGroup, ParseResults, ShownTable
 from benchmark.suites.story_scores import PARSES
 from core.plain import Json, renamed
 from core.plain import plain as as_plain
@@ -169,7 +169,8 @@ def as_json(document: Document) -> Json:
 
 def _as_json(entrant: EntrantResults) -> Json:
     row = {kept: getattr(entrant, name) for name, kept in _OF_ENTRANT.items()} | {"at": entrant.at.isoformat()}
-    row["ranking"], row["corrected"] = as_plain(entrant.ranking), as_plain(entrant.corrected)
+    row |= {KEPT["parses"]: as_plain(entrant.parses), "ranking": as_plain(entrant.ranking)}
+    row["corrected"] = as_plain(entrant.corrected)
     return {name: value for name, value in row.items() if name not in ("others", "corrected") or value is not None}
 
 
@@ -210,6 +211,8 @@ def _absent_from(rows: Sequence[Mapping[str, str]]) -> list[Absent]:
 def _entrant_from(row: Mapping[str, Any]) -> EntrantResults:
     values = {name: row[kept] for name, kept in _OF_ENTRANT.items() if row.get(kept) is not None}
     at = datetime.fromisoformat(values["at"]) if "at" in values else LONG_AGO
+    if "parses" in values:
+        values["parses"] = EntrantParses.from_json(values["parses"])
     if "ranking" in values:
         ranked = values["ranking"].items()
         values["ranking"] = {parse: model and ComparedModel.from_json(model) for parse, model in ranked}
@@ -240,7 +243,7 @@ def results_of(document: Document, suite: Suite, parse: str) -> ParseResults:
     stories, analyses of a run's."""
     entrants = {group.key: document.groups.get(group.key, ()) for group in suite.groups}
     read = {
-        group: [entrant for entrant in group_entrants if entrant.parses[parse]]
+        group: [entrant for entrant in group_entrants if entrant.parses.of(parse)]
         for group, group_entrants in entrants.items()
     }
     of_leaderboard = document.kind == "leaderboard"
@@ -315,7 +318,7 @@ def _with_absent(make: Callable[[], Table], absent: Sequence[Absent]) -> Table:
 def _without_metrics(document: Document, group: str, parse: str) -> list[Absent]:
     """Return the models without a row in a table of one parse."""
     entrants = document.groups.get(group, ())
-    return unread([entrant for entrant in entrants if not entrant.parses[parse]], parse)
+    return unread([entrant for entrant in entrants if not entrant.parses.of(parse)], parse)
 
 
 def _of_groups(document: Document) -> Iterator[tuple[str, ShownTable]]:

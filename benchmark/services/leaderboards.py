@@ -30,7 +30,7 @@ from benchmark.suites.reasons import lost_by_judge
 from benchmark.suites.registry import group_named, nouns_of_group, suite_named, units_of_group
 from benchmark.suites.settings import seed_of
 from benchmark.suites.showing.names import REPETITIONS, label
-from benchmark.suites.shown import EntrantResults, NamedEntrant, RunEntrant
+from benchmark.suites.shown import EntrantParses, EntrantResults, NamedEntrant, RunEntrant
 from benchmark.suites.story_scores import (
     PARSES,
     cases_by_story,
@@ -44,7 +44,6 @@ from benchmark.suites.story_scores import (
 )
 from core.language import gettext_noop
 from core.made_by import made_by
-from core.plain import Json
 from core.statistics import RESAMPLES, method
 
 KEPT_SECONDS = 90 * 24 * 3600
@@ -166,9 +165,9 @@ def ranked_entrants(
     rankings, part, no_letters = _kept("ranking", entrants, group, selection, seed)
     ranked = []
     for entrant in entrants:
-        metrics = part.get(entrant.key) or _own_metrics(entrant)
+        parses = part.get(entrant.key) or _own_parses(entrant)
         ranking: dict[str, ComparedModel | None] = {name: rankings[name].get(entrant.key) for name in PARSES}
-        ranked.append(EntrantResults.ranked(entrant, parses=metrics, ranking=ranking, no_letters=no_letters))
+        ranked.append(EntrantResults.ranked(entrant, parses=parses, ranking=ranking, no_letters=no_letters))
     return sorted(ranked, key=lambda entrant: _place(entrant, group))
 
 
@@ -182,26 +181,22 @@ ROLES = ("", "annotator", "expert")
 """Models first: people are not ranked among them."""
 
 
-def _own_metrics(entrant: RunEntrant) -> Json:
+def _own_parses(entrant: RunEntrant) -> EntrantParses:
     """Return the figures that the run's report has of the entrant."""
     metrics = entrant.metrics
-    own = {"own": metrics["own"]} if "own" in metrics else {}
-    levels = {name: metrics.get(name) for name in ("chance", "majority", "category_levels")}
-    return (
-        {name: metrics[name] for name in PARSES}
-        | own
-        | {"levels": levels}
-        | ({} if metrics["official"] else {"reason": metrics.get("reason", "")})
+    return EntrantParses(
+        official=metrics["official"],
+        repaired=metrics["repaired"],
+        own=metrics.get("own"),
+        reason=metrics.get("reason", ""),
+        levels={name: metrics.get(name) for name in ("chance", "majority", "category_levels")},
+        tells_levels=True,
     )
 
 
 def _score(entrant: EntrantResults, group: str) -> float:
-    repaired, official = entrant.parses["repaired"], entrant.parses["official"]
-    value = (
-        repaired["overall"][group_named(group).score]
-        if repaired
-        else official and official["overall"][group_named(group).score]
-    )
+    overall = entrant.parses.overall("repaired") or entrant.parses.overall("official")
+    value = overall.get(group_named(group).score)
     return -1.0 if value is None else float(value)
 
 
@@ -257,23 +252,30 @@ def _compare(models, partial, group: str, selection: Selection | None, seed: int
     return {"ranking": (ranked, part, no_letters), "differences": apart}
 
 
-def _part(entrant: RunEntrant, columns: Mapping[str, Any], group: str, selection: Selection, seed: int) -> Json:
+def _part(
+    entrant: RunEntrant, columns: Mapping[str, Any], group: str, selection: Selection, seed: int
+) -> EntrantParses:
     """Return both parses of an entrant's figures on the selection; of a person also against gold with the person's
     own votes."""
-    metrics = _parses(columns, group, selection, seed)
-    if not metrics["official"]:
-        why = lacking(columns_of(columns, "official"), selection.stories)
-        metrics["reason"] = why if columns["official"] else entrant.metrics.get("reason", why)
-    metrics["levels"] = None  # they are of the samples of a run
-    return metrics | ({"own": _parses(columns["own"], group, selection, seed)} if "own" in columns else {})
+    parses = _parses(columns, group, selection, seed)
+    why = "" if parses.official else lacking(columns_of(columns, "official"), selection.stories)
+    own = _parses(columns["own"], group, selection, seed) if "own" in columns else None
+    return EntrantParses(
+        official=parses.official and parses.official.as_json(),
+        repaired=parses.repaired.as_json(),
+        own=own.as_json() if own else None,
+        reason=why if columns["official"] else entrant.metrics.get("reason", why),
+        levels=None,  # they are of the samples of a run
+        tells_levels=True,
+    )
 
 
-def _parses(columns: Mapping[str, Any], group: str, selection: Selection, seed: int) -> Json:
+def _parses(columns: Mapping[str, Any], group: str, selection: Selection, seed: int) -> Parses:
     rules = {"seed": seed, "resamples": RESAMPLES}
     stories, official, repaired = selection.stories, *(columns_of(columns, parse) for parse in PARSES)
     averages = official and official_metrics(official, stories, group)
     rows = averages and with_intervals(averages, official, stories, group, **rules)
-    return Parses(rows, repaired_metrics(repaired, stories, group, **rules)).as_json()
+    return Parses(rows, repaired_metrics(repaired, stories, group, **rules))
 
 
 UNHEARD = gettext_noop("nobody is ranked, as the judge has no verdict on any story")

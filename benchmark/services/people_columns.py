@@ -28,7 +28,7 @@ SETTLERS = {
 
 def own_columns(entrants: Sequence[EntrantResults]) -> list[Column]:
     """Overall accuracy of people against gold that contains their own votes, by parse; none without people."""
-    own_parses = [entrant.parses["own"] for entrant in entrants if entrant.parses.get("own")]
+    own_parses = [own for entrant in entrants if (own := entrant.parses.own)]
     return [
         Column(
             key=f"own_{name}", header=name.capitalize(), kind="share", group=OWN_GROUP, interval=f"own_{name}_interval"
@@ -40,7 +40,7 @@ def own_columns(entrants: Sequence[EntrantResults]) -> list[Column]:
 
 def own_values(entrant: EntrantResults, group: str) -> Cells:
     values: Cells = {}
-    for name, metrics in entrant.parses.get("own", {}).items():
+    for name, metrics in (entrant.parses.own or {}).items():
         overall = metrics["overall"] if metrics else {}
         values[f"own_{name}"] = overall.get(group_named(group).score)
         values |= interval_of(f"own_{name}_interval", overall, group_named(group).score)

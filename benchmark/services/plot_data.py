@@ -199,7 +199,7 @@ def corrected_score_of(entrant: EntrantResults, group: str) -> RowMetric | None:
 
 def score_of(entrant: EntrantResults, parse: str, group: str) -> Score | None:
     """Return the figure of a parse that the group is ranked by, None where there is none."""
-    overall = (entrant.parses[parse] or {}).get("overall")
+    overall = entrant.parses.overall(parse)
     if not overall:
         return None
     metric, n = metric_of(overall, group_named(group).score), int(overall.get("n", overall["stories"]))
@@ -233,7 +233,7 @@ def _unpaired(document: Document, group: str, parse: str) -> list[Absent]:
     for model in models:
         if model.key not in ranked:
             ranking = model.ranking.get(parse)
-            why = (ranking and ranking.reason) or model.parses.get("reason") or gettext_noop("not ranked")
+            why = (ranking and ranking.reason) or model.parses.reason or gettext_noop("not ranked")
             unpaired.append(Absent(model.model, why.removesuffix(".")))
     return unpaired
 
@@ -299,7 +299,7 @@ def _named(values: Mapping[str, Metric], group: MetricGroup) -> dict[str, Metric
 
 def _category_values(entrant: EntrantResults, group: str, parse: str) -> ModelRow:
     """Return the figures of one entrant by category."""
-    rows = entrant.parses[parse]["by_category"]
+    rows = entrant.parses.by_category(parse)
     return ModelRow(entrant.model, {row["story_category"]: metric_of(row, group_named(group).score) for row in rows})
 
 

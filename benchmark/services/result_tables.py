@@ -121,8 +121,7 @@ def _count_columns(entrants: Sequence[EntrantResults], group: MetricGroup) -> li
 
 
 def _official(entrant: EntrantResults) -> Mapping[str, Any]:
-    overall: Mapping[str, Any] = (entrant.parses["official"] or {}).get("overall", {})
-    return overall
+    return entrant.parses.overall("official")
 
 
 def _metric_column(parse: str, name: str, group: MetricGroup) -> Column:
@@ -165,7 +164,7 @@ def _group_row(entrant: EntrantResults, group: str) -> SourcedRow:
 
 def _of_parse(entrant: EntrantResults, group: str, parse: str) -> Cells:
     ranking = entrant.ranking.get(parse)
-    overall = (entrant.parses[parse] or {}).get("overall", {})
+    overall = entrant.parses.overall(parse)
     n = int(overall.get("n", overall["stories"])) if group_named(group).unit and overall else None
     by_metric = [
         _metric_cells(f"{parse}_{name}", overall, name, parse) | {f"{parse}_{name}_n": n}
@@ -218,8 +217,8 @@ def _unofficial(entrants: Sequence[EntrantResults]) -> list[str]:
     """Say why there is no official figure, a note for each reason."""
     models: dict[str, list[str]] = {}
     for entrant in entrants:
-        if not entrant.parses["official"]:
-            models.setdefault(entrant.parses.get("reason", ""), []).append(entrant.model)
+        if not entrant.parses.official:
+            models.setdefault(entrant.parses.reason, []).append(entrant.model)
     return [
         why if len(names) == len(entrants) else gettext_noop(f"No official figure of {', '.join(names)}: {why}")
         for why, names in models.items()

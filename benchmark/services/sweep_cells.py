@@ -67,7 +67,7 @@ def cell_name(cell: EntrantResults) -> str:
 
 def metrics_of(cell: EntrantResults) -> Mapping[str, Any]:
     """Return the metrics of a cell over all its samples, by the repaired parse."""
-    return (cell.parses["repaired"] or {}).get("overall") or {}
+    return cell.parses.overall("repaired")
 
 
 def metric_part(metrics: Mapping[str, Any], name: str, share: str) -> Any:

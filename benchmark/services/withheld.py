@@ -107,8 +107,7 @@ def whole_groups(groups: EntrantsByGroup) -> dict[str, list[EntrantResults]]:
 
 
 def _telling_of_none(entrant: EntrantResults) -> EntrantResults:
-    parses = {name: value for name, value in entrant.parses.items() if name != "levels"}
-    return replace(entrant, corrected=None, parses=parses)
+    return replace(entrant, corrected=None, parses=replace(entrant.parses, levels=None, tells_levels=False))
 
 
 def whole_comparison(comparison: Comparison, closed: Numbers) -> Comparison:

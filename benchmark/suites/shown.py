@@ -14,6 +14,7 @@ from typing import Any
 from benchmark.domain.corrections import Correction
 from benchmark.domain.inference import ComparedModel
 from benchmark.domain.tables import Table
+from core.plain import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,18 +61,69 @@ class NamedEntrant(RunEntrant):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EntrantParses:
+    """The figures of an entrant over the stories of its ranking, by parse.
+
+    Those of a parse are {overall, by_category} as `Parses.as_json` has them, None without any; `reason` says why there
+    is no official parse. `own` are a person's against gold with the person's own votes. `levels` is what chance and the
+    majority come to on these stories, None where its run is about more. `tells_levels` is not for who may not know
+    them, nor in reports from before there were any.
+    """
+
+    official: Json | None = None
+    repaired: Json | None = None
+    own: Mapping[str, Json | None] | None = None
+    reason: str = ""
+    levels: Mapping[str, Any] | None = None
+    tells_levels: bool = False
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> EntrantParses:
+        """Return the figures that `as_json` made, or an earlier version kept."""
+        return cls(
+            official=kept.get("official"),
+            repaired=kept.get("repaired"),
+            own=kept.get("own"),
+            reason=kept.get("reason", ""),
+            levels=kept.get("levels"),
+            tells_levels="levels" in kept,
+        )
+
+    def as_json(self) -> Json:
+        """{official, repaired[, own][, levels][, reason]}, the reason where there is no official parse."""
+        return {
+            "official": self.official,
+            "repaired": self.repaired,
+            **({} if self.own is None else {"own": self.own}),
+            **({"levels": self.levels} if self.tells_levels else {}),
+            **({} if self.official else {"reason": self.reason}),
+        }
+
+    def of(self, parse: str) -> Json | None:
+        return self.official if parse == "official" else self.repaired
+
+    def overall(self, parse: str) -> Mapping[str, Any]:
+        """Return the row over all stories; an empty one without figures of the parse."""
+        row: Mapping[str, Any] = (self.of(parse) or {}).get("overall") or {}
+        return row
+
+    def by_category(self, parse: str) -> Sequence[Mapping[str, Any]]:
+        """Return the row of each category; none without figures of the parse."""
+        rows: Sequence[Mapping[str, Any]] = (self.of(parse) or {}).get("by_category", ())
+        return rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EntrantResults(NamedEntrant):
     """An entrant in a ranking, which tables and pictures are made of.
 
-    `parses` are its figures over the stories of the ranking by parse, None without any, with a `reason` where there is
-    no official parse, and the `levels` of these stories, what chance and the majority come to, None where its run is
-    about more; who may not know them, and reports from before, have no `levels`; by parse too are `ranking`, what
-    `inference.leaderboard` says of it under the keys of entrants, None where it is not ranked, `group`, its letters,
-    and `no_letters`, why the ranking has none. On a leaderboard of figures that rest on a judge, `corrected` are its
+    `parses` are its figures over the stories of the ranking; by parse too are `ranking`, what `inference.leaderboard`
+    says of it under the keys of entrants, None where it is not ranked, `group`, its letters, and `no_letters`, why the
+    ranking has none. On a leaderboard of figures that rest on a judge, `corrected` are its
     scores without the judge's error, None for who may not know them.
     """
 
-    parses: Mapping[str, Any]
+    parses: EntrantParses
     ranking: Mapping[str, ComparedModel | None] = field(default_factory=dict)
     group: Mapping[str, str | None] = field(default_factory=dict)
     no_letters: Mapping[str, str] = field(default_factory=dict)
@@ -82,7 +134,7 @@ class EntrantResults(NamedEntrant):
         cls,
         entrant: NamedEntrant,
         *,
-        parses: Mapping[str, Any],
+        parses: EntrantParses,
         ranking: Mapping[str, ComparedModel | None],
         no_letters: Mapping[str, str],
     ) -> EntrantResults:

@@ -132,7 +132,7 @@ def _named(name: str, parse: str, parts: Mapping[str, Any]) -> str:
 def parses_in(document: Document) -> list[str]:
     """List the repaired parse, and the official one where anybody has it."""
     entrants = [entrant for group_entrants in document.groups.values() for entrant in group_entrants]
-    return [name for name in ("repaired", "official") if any(entrant.parses[name] for entrant in entrants)]
+    return [name for name in ("repaired", "official") if any(entrant.parses.of(name) for entrant in entrants)]
 
 
 def chosen_parse(chosen: Mapping[str, str], parses: Sequence[str]) -> str:

@@ -203,7 +203,7 @@ def test_a_report_has_the_figures_of_the_page(world, api, base, read):
         report["samples"] == STORIES and {"stage1", "stage2"} <= set(groups) and report["methods"] and report["facts"]
     )
     best = groups["stage1"]["entrants"][0]
-    kept = document_of(world.run).groups["stage1"][0].parses["repaired"]["overall"]
+    kept = document_of(world.run).groups["stage1"][0].parses.overall("repaired")
     assert (best["model"], best["rank"], best["key"]) == ("omniscient", 1, world.entrant("omniscient"))
     assert (best["repaired"]["value"], best["repaired"]["interval"]) == (kept["f1"], kept["interval"]["f1"])
     table = read(world.alice, f"runs/{world.run.uid}/tables/stage2/")

@@ -7,7 +7,6 @@ import csv
 import io
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from html import unescape
 
@@ -22,6 +21,7 @@ from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import forget_report, report_of
 from benchmark.services.shared_reports import freeze_run
 from benchmark.services.withheld import whole_document
+from benchmark.suites.shown import EntrantParses
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, endpoint, results_world
 from tests.copies import copied
 
@@ -201,14 +201,14 @@ class Row:
 
     kind: str
     corrected: None = None
-    parses: Mapping[str, object] = field(default_factory=lambda: {"levels": {}})
+    parses: EntrantParses = field(default_factory=lambda: EntrantParses(levels={}, tells_levels=True))
 
 
 def test_rows_of_people_that_wait_are_named():
     stages = {"stage1": [], "stage2": [Row("person"), Row("model")]}
     document = Document(kind="run", groups=stages, absent={}, numbers=[1, 2, 3, 4, 5, 6])
     held = whole_document(document, {1, 2, 9})
-    assert [(one.kind, one.parses) for one in held.groups["stage2"]] == [("model", {})]
+    assert [(one.kind, one.parses) for one in held.groups["stage2"]] == [("model", EntrantParses())]
     assert held.absent["stage2"] == [Absent("People", "withheld: you still have work to do on 2 of these stories")]
     without = whole_document(replace(document, groups={"stage1": [], "stage2": [Row("model")]}), {1})
     assert without.absent == {}

@@ -28,7 +28,9 @@ OF_BEFORE = {
     "figures": {"repaired": {}},
     "readings": {"official": None, "repaired": {"overall": {}}},
 }
+LEVELS = {"chance": {"value": 0.25, "n": 6}, "majority": None, "category_levels": None}
 NOW = OF_BEFORE | {
+    "readings": OF_BEFORE["readings"] | {"levels": LEVELS, "reason": "Story 2 has no official parse."},
     "at": "2026-11-23T11:00:00+00:00",
     "role": "",
     "judge_test": None,
@@ -51,7 +53,7 @@ def test_a_kept_document_is_the_same_when_it_is_read_and_written_again():
     kept |= {"absent": {"stage1": []}, "numbers": [1], "query": {"split": "main"}}
     document = document_from(kept)
     [entrant] = document.groups["stage1"]
-    assert (entrant.parses, entrant.metrics) == (NOW["readings"], NOW["figures"])
+    assert (entrant.parses.as_json(), entrant.metrics) == (NOW["readings"], NOW["figures"])
     assert entrant.ranking["repaired"].against["r.2"].differs
     assert entrant.at == datetime(2026, 11, 23, 11, tzinfo=UTC)
     assert as_json(document) == kept
@@ -61,6 +63,7 @@ def test_an_entrant_that_an_earlier_version_kept_has_nothing_of_what_it_lacks():
     document = document_from({"kind": "run", "stages": {"stage1": [OF_BEFORE], "stage2": None}})
     [entrant] = document.groups["stage1"]
     assert (entrant.ranking, entrant.group, entrant.within, entrant.judge_test) == ({}, {}, {}, None)
+    assert not entrant.parses.tells_levels and entrant.parses.levels is None
     assert entrant.others is None and document.groups["stage2"] == []
 
 

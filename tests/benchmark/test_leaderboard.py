@@ -40,12 +40,12 @@ def test_the_figures_are_those_of_score_outputs(world):
         for name in names:
             for parse in ("official", "repaired"):
                 theirs = expected[name][parse][stage]
-                ours = shown[name].parses[parse]
+                ours = shown[name].parses.of(parse)
                 beside = {"interval", "n", "unusable", "bounds"}
                 assert {key: value for key, value in ours["overall"].items() if key not in beside} == {
                     key: value for key, value in theirs["overall"].items() if key not in beside
                 }
-            assert shown[name].parses["repaired"]["overall"] == expected[name]["repaired"][stage]["overall"]
+            assert shown[name].parses.overall("repaired") == expected[name]["repaired"][stage]["overall"]
 
 
 @pytest.mark.once
@@ -67,8 +67,8 @@ def test_a_split_is_scored_as_if_it_alone_had_been_asked_for(world, tmp_path):
     assert found.chosen.stories == frozenset({1, 2, 3, 4, 5})
     assert {one.run for one in shown} == {world.run.uid, small.uid}
     for one in shown:
-        assert one.parses["repaired"]["overall"] == expected["repaired"]["stage2"]["overall"]
-        official = dict(one.parses["official"]["overall"])
+        assert one.parses.overall("repaired") == expected["repaired"]["stage2"]["overall"]
+        official = dict(one.parses.overall("official"))
         assert official.pop("interval")["overall_accuracy"]
         counts = [official.pop(name) for name in ("n", "unusable")]
         assert counts == [5, 0] and official.pop("bounds")
@@ -205,9 +205,9 @@ def test_figures_follow_the_items(world):
     RunItem.objects.filter(pk=place.pk).update(call=None, official=None, repaired=None, score=None, repaired_score=None)
     after = by_model(leaderboard_of(world.dataset, AnswerFormat.TEXT, None).entrants["stage2"])["majority"]
     assert not held & set(StoryScores.objects.current().values_list("pk", flat=True))
-    assert after.parses["official"] is None  # official scoring has no figure where an answer lacks
-    assert after.parses["repaired"]["overall"]["stories"] == STORIES - 1
-    assert by_model(before)["majority"].parses["repaired"]["overall"]["stories"] == STORIES
+    assert after.parses.official is None  # official scoring has no figure where an answer lacks
+    assert after.parses.overall("repaired")["stories"] == STORIES - 1
+    assert by_model(before)["majority"].parses.overall("repaired")["stories"] == STORIES
 
 
 @pytest.mark.once

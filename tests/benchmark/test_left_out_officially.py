@@ -18,7 +18,7 @@ from benchmark.suites.measuring import SampleResult, measured_samples, undefined
 from benchmark.suites.opentom.measure import GROUP
 from benchmark.suites.registry import suite_named
 from benchmark.suites.right_or_wrong import ACCURACY, scored_by
-from benchmark.suites.shown import EntrantResults
+from benchmark.suites.shown import EntrantParses, EntrantResults
 from benchmark.suites.story_scores import cases_by_story, mean_columns, official_metrics, with_intervals
 
 UNREAD: dict[str, Any] = {"label": -1}
@@ -67,7 +67,7 @@ def entrant(name: str, labels: list[int]) -> EntrantResults:
         at=datetime.now(UTC),
         entrant=1,
         own="",
-        parses=metrics,
+        parses=EntrantParses.from_json(metrics),
         metrics=metrics,
         ranking={"official": None, "repaired": None},
         group={"official": None, "repaired": None},

@@ -51,7 +51,7 @@ def scored_elsewhere(run: Run) -> dict:
 
 def everywhere(run: Run, stage: str) -> dict:
     """{place: the official overall figures there, None without}; the report has no mean to compare but that."""
-    table = next(iter(leaderboard_of(run.dataset, run.answer_format, None).entrants[stage])).parses["official"]
+    table = next(iter(leaderboard_of(run.dataset, run.answer_format, None).entrants[stage])).parses.official
     report = report_of(run).entrants[0].groups[stage]["official"]
     command = scores_of(run)["official"][stage]
     found = {"leaderboard": table, "report": report, "command": command}
@@ -86,7 +86,7 @@ def test_one_answer_that_lacks_or_aborts_leaves_no_official_figure_anywhere(worl
     sentence = elsewhere["reason"]["stage2"]
     assert scores_of(run)["official"]["reason"]["stage2"] == sentence
     [entry] = leaderboard_of(run.dataset, run.answer_format, None).entrants["stage2"]
-    assert report_of(run).entrants[0].groups["stage2"]["reason"] == entry.parses["reason"] == sentence
+    assert report_of(run).entrants[0].groups["stage2"]["reason"] == entry.parses.reason == sentence
     assert sentence in group_table([entry], "stage2").notes
     # a missing answer is missing when repaired, a long one is read: 7 − 1 of 7 labels, nothing unusable
     overall = scores_of(run)["repaired"]["stage2"]["overall"]
@@ -125,13 +125,13 @@ def test_a_selection_without_the_story_that_aborts_has_its_figures(world):
     shown = {one.run: one.parses for one in leaderboard_of(run.dataset, run.answer_format, key).entrants["stage2"]}
     expected = scores_of(small)["official"]["stage2"]
     for uid in (run.uid, small.uid):
-        assert _without_interval(shown[uid]["official"]["overall"]) == expected["overall"]
+        assert _without_interval(shown[uid].overall("official")) == expected["overall"]
     assert expected["overall"]["stories"] == "4"
     world.server.control(rules=[])
     whole = world.run("second", steps=("label",))
     shown = {one.run: one for one in leaderboard_of(run.dataset, run.answer_format, None).entrants["stage2"]}
-    assert shown[run.uid].parses["official"] is None and shown[run.uid].ranking["official"] is None
-    assert shown[whole.uid].parses["official"] and shown[whole.uid].ranking["official"].rank == 1
+    assert shown[run.uid].parses.official is None and shown[run.uid].ranking["official"] is None
+    assert shown[whole.uid].parses.official and shown[whole.uid].ranking["official"].rank == 1
 
 
 def test_a_model_without_official_figures_is_not_compared_by_them(world, client):

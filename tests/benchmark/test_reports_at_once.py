@@ -82,7 +82,7 @@ def test_a_report_that_is_replaced_can_still_be_read(world):
     cache.clear()
     rows = {row.model: row for row in ranked_entrants_of_run(world.run, before, "stage2")}
     assert {name: row.parses for name, row in rows.items()} == expected
-    assert all(row.ranking["official"] for row in rows.values() if row.parses["official"])
+    assert all(row.ranking["official"] for row in rows.values() if row.parses.official)
     assert not {one.story_scores for one in before.entrants} & {one.story_scores for one in after.entrants}
 
 

@@ -435,7 +435,7 @@ def test_its_own_table_and_picture_name_who_is_not_in_them(run):
     late = Absent("late", "all 24 calls failed")
     stages = document.groups["tiny"]
     entry = stages[1]
-    stages[1] = replace(entry, parses=entry.parses | {"official": None, "reason": "No answer is official."})
+    stages[1] = replace(entry, parses=replace(entry.parses, official=None, reason="No answer is official."))
     document = replace(document, absent={"tiny": [late]})
     lacking = [late, Absent(entry.model, "No answer is official")]
     assert tables_of(document)["glance-official"]().absent == lacking

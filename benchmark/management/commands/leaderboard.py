@@ -299,7 +299,7 @@ def _differences(leaderboard: Leaderboard) -> dict[str, Callable[[], Table]]:
         f"differences-{group}-{parse}": partial(make, group, parse)
         for group, entrants in leaderboard.entrants.items()
         for parse in PARSES
-        if any(entrant.parses[parse] for entrant in entrants)
+        if any(entrant.parses.of(parse) for entrant in entrants)
     }
 
 

@@ -54,8 +54,8 @@ def _without_metrics(results: ParseResults) -> Iterator[str]:
     names those without a row."""
     for task in (PERCEIVING, INFERRING):
         for entrant in results.entrants.get(task.key, ()):
-            reason = entrant.parses.get("reason", "")
-            if reason and not entrant.parses[results.parse]:
+            reason = entrant.parses.reason
+            if reason and not entrant.parses.of(results.parse):
                 yield of_three.without_metric(entrant.model, task.noun, reason)
 
 

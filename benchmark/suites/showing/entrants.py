@@ -23,7 +23,7 @@ def models_of(entrants: Iterable[EntrantResults]) -> list[EntrantResults]:
 def parses_in(entrants: Iterable[EntrantResults]) -> list[str]:
     """Both, or only the repaired one where nobody has an official one: structured output."""
     listed = list(entrants)
-    return [name for name in PARSES if name == "repaired" or any(entrant.parses[name] for entrant in listed)]
+    return [name for name in PARSES if name == "repaired" or any(entrant.parses.of(name) for entrant in listed)]
 
 
 def unranked(entrant: EntrantResults) -> bool:
@@ -34,13 +34,13 @@ def unranked(entrant: EntrantResults) -> bool:
 
 def unjudged(entrant: EntrantResults) -> int:
     """Rows of both tables without a judgement."""
-    counts = entrant.parses["repaired"]["overall"].get("unjudged", {})
+    counts = entrant.parses.overall("repaired").get("unjudged", {})
     return int(counts.get("predicted", 0) + counts.get("gold", 0))
 
 
 def by_category(entrant: EntrantResults, parse: str) -> dict[str, Mapping[str, Any]]:
     """The report's row of each category; none without figures of the parse."""
-    return {row["story_category"]: row for row in (entrant.parses[parse] or {}).get("by_category", ())}
+    return {row["story_category"]: row for row in entrant.parses.by_category(parse)}
 
 
 def analyses_of(entrant: EntrantResults, parse: str) -> Mapping[str, Any]:

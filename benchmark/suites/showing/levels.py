@@ -35,7 +35,7 @@ Levels = Mapping[str, Mapping[str, Any] | None]
 def levels_of(entrants: Iterable[EntrantResults]) -> Levels | None:
     """Return the levels of a ranking, which are alike for all models whose run is about its samples; None where no
     model's is, and where the reader may not know them."""
-    return next((levels for entrant in models_of(entrants) if (levels := entrant.parses.get("levels"))), None)
+    return next((levels for entrant in models_of(entrants) if (levels := entrant.parses.levels)), None)
 
 
 def level_rows(entrants: Sequence[EntrantResults], group: str) -> list[dict[str, Any]]:
@@ -65,7 +65,7 @@ def level_notes(entrants: Sequence[EntrantResults]) -> list[str]:
     """Say what the rows are, why there is none, and that no baseline was run where that holds."""
     levels = levels_of(entrants)
     if levels is None:
-        return [OF_NO_RUN] if any("levels" in entrant.parses for entrant in models_of(entrants)) else []
+        return [OF_NO_RUN] if any(entrant.parses.tells_levels for entrant in models_of(entrants)) else []
     notes = [LEVELS_NOTE] if any(levels.get(name) for name in ROWS) else []
     notes += [why for name, why in NO_LEVEL.items() if not levels.get(name)]
     by_category = levels.get("category_levels") or {}

@@ -26,7 +26,7 @@ def missing_of(entrant: EntrantResults, group: str) -> Cells:
     if ranking := entrant.ranking.get("repaired"):
         counts = {"stories": ranking.n, "unusable": ranking.missing, "lost": ranking.lost}
         return counts | {"low": ranking.value, "high": ranking.best}
-    overall = entrant.parses["repaired"]["overall"]
+    overall = entrant.parses.overall("repaired")
     low, high = overall["bounds"][group_named(group).score] or (None, None)
     counts = {"stories": overall["stories"] + overall["unusable"], "unusable": overall["unusable"], "lost": 0}
     return counts | {"low": low, "high": high}
@@ -200,7 +200,7 @@ def incomplete(entrants: Sequence[EntrantResults], parse: str) -> str:
     models = models_of(entrants) if parse == "repaired" else []
     whys = {
         gettext_noop("the models answered different stories"): any(
-            entrant.parses["repaired"]["overall"]["unusable"] for entrant in models
+            entrant.parses.overall("repaired")["unusable"] for entrant in models
         ),
         gettext_noop("judges left out rows"): any(map(unjudged, models)),
     }

@@ -19,7 +19,7 @@ def tables(results: ParseResults) -> dict[str, ShownTable]:
 
 def _table(results: ParseResults) -> Table:
     rows = [
-        row_of(one, "tiny", estimate("right", metric_of(one.parses[results.parse]["overall"], "right")))
+        row_of(one, "tiny", estimate("right", metric_of(one.parses.overall(results.parse), "right")))
         for one in results.read["tiny"]
     ]
     columns = [Column(key="model", header="Model"), estimated("right", "Right")]
@@ -38,5 +38,5 @@ def _plot() -> Plot:
 
 
 def _arguments(results: ParseResults) -> dict[str, Any]:
-    rows = [(one.model, metric_of(one.parses[results.parse]["overall"], "right")) for one in results.read["tiny"]]
+    rows = [(one.model, metric_of(one.parses.overall(results.parse), "right")) for one in results.read["tiny"]]
     return {"positional": [rows], "parse": results.parse}

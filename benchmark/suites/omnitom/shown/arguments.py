@@ -39,7 +39,7 @@ def by_category(entrants: Sequence[EntrantResults], parse: str) -> Arguments:
     rows = [
         ModelRow(
             entrant.model,
-            {row["story_category"]: metric_of(row, "f1") for row in entrant.parses[parse]["by_category"]},
+            {row["story_category"]: metric_of(row, "f1") for row in entrant.parses.by_category(parse)},
         )
         for entrant in entrants
     ]
@@ -49,7 +49,7 @@ def by_category(entrants: Sequence[EntrantResults], parse: str) -> Arguments:
 def dimensions(entrants: Sequence[EntrantResults], parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Arguments:
     rows = []
     for entrant in entrants:
-        overall = entrant.parses[parse]["overall"]
+        overall = entrant.parses.overall(parse)
         values = {name: overall[scheme.share_of(name)] for name in scheme.keys}
         rows.append(ModelRow(entrant.model, values, overall["overall_accuracy"]))
     return {

@@ -51,7 +51,7 @@ def main_table(groups: EntrantsByGroup, parse: str, scheme: Scheme = OMNITOM_SCH
     ]
     runs = [
         {"model": head.model}
-        | {group: entrant.parses[parse] if entrant else None for group, entrant in row.by_group.items()}
+        | {group: entrant.parses.of(parse) if entrant else None for group, entrant in row.by_group.items()}
         for head, row in zip(heads, rows, strict=True)
     ]
     table = main_results(runs, parse=parse, scheme=scheme)

@@ -127,6 +127,6 @@ def volume_table(entrants: Sequence[EntrantResults], parse: str) -> Table:
 
 def volume_of(entrant: EntrantResults, parse: str) -> Json:
     """Rows, stories, and {value, interval} of rows a story, precision, recall and F1."""
-    overall = entrant.parses[parse]["overall"]
+    overall = entrant.parses.overall(parse)
     shares = {name: metric_of(overall, name) for name in ("precision", "recall", "f1")}
     return dict(analyses_of(entrant, parse)["volume"]) | shares

@@ -14,7 +14,7 @@ from benchmark.suites.opentom.faithfulness import Answer, unfaithful_rates
 from benchmark.suites.opentom.kinds import COARSE, FINE
 from benchmark.suites.opentom.macro_intervals import Told, macro_difference, macro_estimate
 from benchmark.suites.opentom.measure import Batches, Labelled, _narratives
-from benchmark.suites.shown import EntrantResults, ParseResults
+from benchmark.suites.shown import EntrantParses, EntrantResults, ParseResults
 from benchmark.suites.unit_estimates import Unit, unit_estimate
 from core.plain import plain
 
@@ -38,7 +38,7 @@ def entrant(name: str, labels: list[int | None]) -> EntrantResults:
     overall = {"stories": len(labels) - left, "unusable": left, "bounds": {"accuracy": [0.0, 1.0]}}
     return EntrantResults(
         key=name, name=name, model=name, kind="model", run="r", run_title="R", at=datetime.now(UTC), entrant=1, own="",
-        parses={"repaired": {"overall": overall}},
+        parses=EntrantParses(repaired={"overall": overall}),
         metrics={"analyses": {"repaired": {"opentom": plain(found)}}},
     )  # fmt: skip
 
