@@ -37,20 +37,21 @@ def insert_rows(model: type[models.Model], fields: Sequence[str], rows: Iterable
 
 
 class EncodedOnce:
-    """What the database is given for JSON that stands in rows of several tables: each value is encoded once. The values
-    are known by identity, so the caller keeps them as long as this."""
+    """What the database is given for JSON that stands in rows of several tables: each value is encoded once. `plain`
+    makes JSON of a value. The values are known by identity, so the caller keeps them as long as this."""
 
-    def __init__(self) -> None:
+    def __init__(self, plain: Callable[[Any], Any]) -> None:
+        self._plain = plain
         self._encoded: dict[int, Any] = {}
 
     def once(self, adapt: Adapter) -> Adapter:
         """Return an adapter that asks `adapt` once for each value, whichever column it stands in."""
-        encoded = self._encoded
+        encoded, plain = self._encoded, self._plain
 
         def adapt_once(value: Any) -> Any:
             key = id(value)
             if key not in encoded:
-                encoded[key] = adapt(value)
+                encoded[key] = adapt(plain(value))
             return encoded[key]
 
         return adapt_once

@@ -16,6 +16,7 @@ from annotation.access import ProjectAccess, project_access, unfinished
 from annotation.api.cells import cell_of, gold_of
 from annotation.api.description import DIMENSION, PROPOSITION, SLUG, answers
 from annotation.api.shapes.gold import CaseIn, CellsOut, DecisionIn, GoldFilter, GoldOut, TakenBackIn, version_of
+from annotation.domain.gold_votes import from_json
 from annotation.models import GoldLabel, Proposition, Role, User, adjudication_queue
 from annotation.services import adjudication
 from annotation.services.last_decisions import last_action
@@ -201,6 +202,6 @@ def _standing(access: ProjectAccess, cells: Collection[Cell]) -> Response:
 
 
 def _context(user: User, page: Sequence[GoldLabel]) -> dict:
-    met = {vote["annotator"] for gold in page for vote in gold.votes}
+    met = {vote.annotator for gold in page for vote in from_json(gold.votes)}
     names = dict(User.objects.filter(pk__in=met).values_list("pk", "username"))
     return {"names": names, "voted": adjudication_queue.voted_on(user, {gold.proposition_id for gold in page})}

@@ -84,8 +84,8 @@ class GoldLabel(models.Model):
     """The resolution of one cell, present once all its votes are in. A cell without a row
     has the label of its imported record (`Proposition.imported_labels`), if any.
 
-    `agreement` is the largest share of votes on one label, from 0 to 1; `votes` is what the decision rests on, a
-    list of {"annotator", "label", "key"}; `disturbed` says that votes changed after an expert decided: the label
+    `agreement` is the largest share of votes on one label, from 0 to 1; `votes` is what the decision rests on, as
+    `gold_votes` writes it; `disturbed` says that votes changed after an expert decided: the label
     stands, and the queue shows it.
     """
 

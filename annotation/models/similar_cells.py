@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from django.db.models import QuerySet
 
+from annotation.domain.gold_votes import from_json
 from annotation.models import adjudication_queue
 from annotation.models.claim import Claim
 from annotation.models.project import Project
@@ -36,7 +37,7 @@ class Place(NamedTuple):
 
 
 def kind_of(dimension: str, votes: Iterable[dict]) -> Kind:
-    return Kind(dimension, BETWEEN.join(sorted(vote["label"] for vote in votes)))
+    return Kind(dimension, BETWEEN.join(sorted(vote.label for vote in from_json(votes))))
 
 
 def open_to(project: Project, expert, *, unfinished: Iterable[int], now: datetime, dimension: str = "") -> QuerySet:

@@ -9,6 +9,7 @@ from datetime import datetime
 from django.db import transaction
 from django.utils.translation import gettext
 
+from annotation.domain.gold_votes import GoldVote, from_json
 from annotation.models import (
     ErrorTag,
     GoldEvent,
@@ -18,7 +19,6 @@ from annotation.models import (
     Proposition,
     Story,
     User,
-    Vote,
     adjudication_queue,
     workload,
 )
@@ -105,14 +105,15 @@ def adjudicate(
     if gold is not None and _decided(gold) and replaces is not None and gold.label not in (label, replaces):
         raise AsksFirst(gold)
     check_claim(by=by, story=proposition.table.story, now=now)
-    votes = current_votes(proposition, dimension)
+    cell = proposition.pk, dimension
+    votes = votes_of({cell})[cell]
     _check_decidable(proposition, dimension, gold, votes, by=by, label=label, reason=reason)
     if gold is not None and gold.label == label and gold.decided_by_id not in {None, by.pk}:
         # Confirming a decision keeps the first expert's reason.
         reason, error_tag = reason or gold.reason, error_tag or gold.error_tag
     remarks = {"reason": reason, "error_tag": error_tag, "guideline_flag": guideline_flag}
     after = decided(label, by=by, at=now, votes=votes, project=project, **remarks)
-    return _write(proposition, Change(proposition.pk, dimension, gold, after, votes), by=by, now=now)
+    return _write(proposition, Change(*cell, gold, after, votes), by=by, now=now)
 
 
 def _decided(gold: GoldLabel) -> bool:
@@ -239,14 +240,6 @@ def file_case(*, by: User, proposition: Proposition, dimension: str, filed: bool
     return gold
 
 
-def current_votes(proposition: Proposition, dimension: str) -> list[dict]:
-    rows = Vote.objects.cast().filter(proposition=proposition, dimension=dimension).order_by("annotator_id")
-    return [
-        {"annotator": annotator, "label": label, "key": key}
-        for annotator, label, key in rows.values_list("annotator_id", "label", "idempotency_key")
-    ]
-
-
 def check_values(project: Project, dimension: str, label: str, error_tag: str) -> None:
     """Raise AdjudicationRefused where the label is none of the dimension, or the tag no error tag."""
     schema = project.schema
@@ -331,15 +324,16 @@ def _amends(before: GoldEvent, after: GoldEvent) -> bool:
     return (before.by_id, before.after, before.votes) == (after.by_id, after.after, after.votes)
 
 
-def _restored(event: GoldEvent, votes: list[dict], project: Project) -> State:
+def _restored(event: GoldEvent, votes: list[GoldVote], project: Project) -> State:
     """Return the decision of `event`, on the votes it was made on; `votes` are those that stand now."""
+    decided_on = from_json(event.votes)
     after = decided(
         event.after,
         by=event.by,
         at=event.at,
-        votes=event.votes,
+        votes=decided_on,
         project=project,
         reason=event.reason,
         error_tag=event.error_tag,
     )
-    return after._replace(rule_version=event.rule_version, disturbed=differ(event.votes, votes))
+    return after._replace(rule_version=event.rule_version, disturbed=differ(decided_on, votes))

@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext
 
+from annotation.domain.gold_votes import from_json
 from annotation.domain.ordering import plurality
 from annotation.models import Claim, GoldLabel, Method, Project, User, Vote, adjudication_queue, workload
 from annotation.services.adjudication import AdjudicationRefused, check_values, lock_propositions
@@ -43,7 +44,7 @@ def preview(*, by: User, cells: QuerySet[GoldLabel]) -> Leading:
     for dimension, votes, voted in _open(cells, by).values_list("dimension", "votes", "voted"):
         if voted:
             leading.voted_on += 1
-        elif plurality([vote["label"] for vote in votes]) is None:
+        elif plurality([vote.label for vote in from_json(votes)]) is None:
             leading.tied += 1
         else:
             leading.by_dimension[dimension] += 1
@@ -85,10 +86,11 @@ def _accept_batch(by: User, project: Project, batch: list[tuple[int, int]], seen
     standing = GoldLabel.objects.filter(pk__in=[pk for pk, _ in batch], method=Method.OPEN, decided_at__lte=seen_until)
     changes = []
     for gold in standing.order_by("proposition_id", "dimension"):
-        label = plurality([vote["label"] for vote in gold.votes])
+        votes = from_json(gold.votes)
+        label = plurality([vote.label for vote in votes])
         if label is not None:
-            after = decided(label, by=by, at=now, votes=gold.votes, project=project, reason=REASON)
-            changes.append(Change(gold.proposition_id, gold.dimension, gold, after, gold.votes))
+            after = decided(label, by=by, at=now, votes=votes, project=project, reason=REASON)
+            changes.append(Change(gold.proposition_id, gold.dimension, gold, after, votes))
     write_gold(changes, project=project, by=by, now=now)
     return len(changes)
 
@@ -126,10 +128,10 @@ def decide_alike(
     standing = {(gold.proposition_id, gold.dimension): gold for gold in rows.select_related("proposition__table")}
     _check_alike(by, project, cells, standing, now)
     decision = {"by": by, "at": now, "project": project, "reason": reason.strip(), "error_tag": error_tag}
-    changes = [
-        Change(*cell, standing[cell], decided(label, votes=standing[cell].votes, **decision), standing[cell].votes)
-        for cell in sorted(cells)
-    ]
+    changes = []
+    for cell in sorted(cells):
+        votes = from_json(standing[cell].votes)
+        changes.append(Change(*cell, standing[cell], decided(label, votes=votes, **decision), votes))
     try:
         write_gold(changes, project=project, by=by, now=now)
     except ChangedMeanwhile as error:

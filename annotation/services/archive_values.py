@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from django.db import models
 
 from annotation.domain.archive_format import BadArchive
+from annotation.domain.gold_votes import GoldVote, as_json
 from annotation.services.archive_columns import BadValue, checker
 from annotation.services.archive_rows import Section, kind_of
 from annotation.services.votes import MAX_CLOCK_LEAD
@@ -101,5 +103,5 @@ class Here:
             annotator = self.users.get(name) if isinstance(name, str) else None
             if annotator is None or not isinstance(label, str):
                 raise BadValue(gettext_noop("a vote has no annotator or no label."))
-            votes.append({"annotator": annotator, "label": label, "key": self._key(vote.get("key"))})
-        return sorted(votes, key=lambda vote: vote["annotator"])
+            votes.append(GoldVote(annotator, label, self._key(vote.get("key"))))
+        return as_json(sorted(votes, key=attrgetter("annotator")))

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from annotation.domain.gold_votes import GoldVote, as_json
 from annotation.domain.resolution import largest_share
 from annotation.models import GoldEvent, GoldLabel, Method, Project, User
 from core.bulk import EncodedOnce, ReadyRows, write_few
@@ -29,7 +30,7 @@ class State(NamedTuple):
     label: str
     method: str
     agreement: float | None
-    votes: list[dict]
+    votes: list[GoldVote]
     rule_version: str
     schema_version: str
     decided_by_id: int | None
@@ -48,7 +49,7 @@ class FirstLabel(NamedTuple):
     label: str
     method: str
     agreement: float | None
-    votes: list[dict]
+    votes: list[GoldVote]
 
 
 class Change(NamedTuple):
@@ -62,7 +63,7 @@ class Change(NamedTuple):
     dimension: str
     before: GoldLabel | None
     after: State | None
-    votes: list[dict]
+    votes: list[GoldVote]
     undoes: int | None = None
 
     @property
@@ -77,7 +78,7 @@ _EVENT = (
     "error_tag", "undoes", "rule_version", "votes", "revision",
 )  # fmt: skip
 _LABEL = ("proposition_id", "dimension", *State._fields, "revision")
-_FILED = State._fields.index("guideline_flag")
+_VOTES = State._fields.index("votes")
 
 
 def decided(
@@ -85,14 +86,14 @@ def decided(
     *,
     by: User,
     at: datetime,
-    votes: list[dict],
+    votes: list[GoldVote],
     project: Project,
     reason: str = "",
     error_tag: str = "",
     guideline_flag: bool | None = None,
 ) -> State:
     """Return the state that an expert's decision on these votes gives a cell."""
-    share = largest_share([vote["label"] for vote in votes])
+    share = largest_share([vote.label for vote in votes])
     versions = (project.rule_version, project.schema_version)
     return State(label, Method.ADJUDICATED, share, votes, *versions, by.pk, at, reason, error_tag, guideline_flag)
 
@@ -138,7 +139,7 @@ def ready_gold(
     labels: Sequence[FirstLabel], *, project: Project, by: User | None, now: datetime
 ) -> tuple[ReadyRows, ReadyRows]:
     """Return the labels, and their events, of cells that have no label, ready to be inserted."""
-    encoded = EncodedOnce()  # the votes stand in both
+    encoded = EncodedOnce(as_json)  # the votes stand in both
     after = State("", "", None, [], project.rule_version, project.schema_version, None, now)
     like = Change(0, "", None, after, [])
     in_event = ("proposition_id", "dimension", "after", "after_method", "votes")
@@ -161,7 +162,8 @@ def _label(change: Change) -> tuple:
     filed = after.guideline_flag
     if filed is None:
         filed = before.guideline_flag if before else False
-    return (proposition, dimension, *after[:_FILED], filed, *after[_FILED + 1 :], change.revision)
+    kept = after._replace(guideline_flag=filed)
+    return (proposition, dimension, *kept[:_VOTES], as_json(after.votes), *kept[_VOTES + 1 :], change.revision)
 
 
 def _event(change: Change, project: Project, by: User | None, now: datetime) -> tuple:
@@ -171,7 +173,7 @@ def _event(change: Change, project: Project, by: User | None, now: datetime) -> 
     became, why = ((after.label, after.method), (after.reason, after.error_tag)) if after else (("", ""), ("", ""))
     rule = after.rule_version if after else project.rule_version
     actor = by.pk if by else None
-    return (proposition, dimension, *was, *became, actor, now, *why, undoes, rule, votes, change.revision)
+    return (proposition, dimension, *was, *became, actor, now, *why, undoes, rule, as_json(votes), change.revision)
 
 
 def archived_gold(

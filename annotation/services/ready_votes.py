@@ -10,6 +10,7 @@ from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from annotation.domain.gold_votes import GoldVote
 from annotation.models import Assignment, Project, User, Vote, VoteEvent
 from annotation.services.imported_annotators import Person
 from annotation.services.resolution import Cell, gold_of_new_cells, resolve_cells
@@ -120,11 +121,11 @@ def made_ready(batch: Batch, by: User | None) -> ReadyVotes:
 
 def _new_gold(batch: Batch, order: list[tuple[VoteKey, StoredVote]], by: User | None) -> tuple[ReadyRows, ReadyRows]:
     touched = {(proposition, dimension) for proposition, dimension, _ in batch.changed} - batch.stored.with_gold
-    votes: dict[Cell, list[dict]] = {cell: [] for cell in touched}
+    votes: dict[Cell, list[GoldVote]] = {cell: [] for cell in touched}
     for (proposition, dimension, annotator), (label, _, key) in order:
         here = votes.get((proposition, dimension))
         if label and here is not None:
-            here.append({"annotator": annotator, "label": label, "key": key})
+            here.append(GoldVote(annotator, label, key))
     return gold_of_new_cells(project=batch.project, votes=votes, now=batch.now, by=by)
 
 

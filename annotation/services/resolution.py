@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime
 from typing import NamedTuple
 
+from annotation.domain.gold_votes import GoldVote, from_json
 from annotation.domain.resolution import Outcome, Resolution, resolve
 from annotation.models import GoldLabel, Method, Project, User, Vote
 from annotation.services.gold import Change, FirstLabel, Settling, State, ready_gold, write_settlings
@@ -16,7 +17,7 @@ from core.reads import Read
 Cell = tuple[int, str]
 """(proposition id, dimension key)"""
 
-_COMPARED = ("label", "method", "agreement", "votes")
+_COMPARED = ("label", "method", "agreement")
 
 
 class Touched(NamedTuple):
@@ -26,7 +27,7 @@ class Touched(NamedTuple):
     cells: Set[Cell]
     now: datetime
     by: User | None
-    votes: Mapping[Cell, list[dict]]
+    votes: Mapping[Cell, list[GoldVote]]
 
 
 def resolve_cells(*, project: Project, cells: Iterable[Cell], now: datetime, by: User | None = None) -> None:
@@ -56,7 +57,7 @@ def resolve_touched(touched: Sequence[Touched]) -> None:
         for cell in sorted(batch.cells):
             gold, standing = labels.get(cell), batch.votes[cell]
             if gold is not None and gold.method == Method.ADJUDICATED:
-                if gold.disturbed != differ(gold.votes, standing):
+                if gold.disturbed != differ(from_json(gold.votes), standing):
                     disturbed[not gold.disturbed].append(gold)
                 continue
             after = settled(batch.project, cell[1], standing, batch.now)
@@ -68,12 +69,10 @@ def resolve_touched(touched: Sequence[Touched]) -> None:
 
 
 def gold_of_new_cells(
-    *, project: Project, votes: Mapping[Cell, list[dict]], now: datetime, by: User | None
+    *, project: Project, votes: Mapping[Cell, list[GoldVote]], now: datetime, by: User | None
 ) -> tuple[ReadyRows, ReadyRows]:
     """Return the gold labels, and their events, of cells without a gold label: what `resolve_cells` would write,
-    without asking the database about each. `votes` holds *all* standing votes of each cell, as {"annotator", "label",
-    "key"} in order of annotator."""
-
+    without asking the database about each. `votes` holds *all* standing votes of each cell, in order of annotator."""
     labels = [
         FirstLabel(*cell, resolution.label, resolution.outcome.value, resolution.agreement, votes[cell])
         for cell in sorted(votes)
@@ -82,7 +81,7 @@ def gold_of_new_cells(
     return ready_gold(labels, project=project, by=by, now=now)
 
 
-def settled(project: Project, dimension: str, votes: list[dict], now: datetime) -> State | None:
+def settled(project: Project, dimension: str, votes: list[GoldVote], now: datetime) -> State | None:
     """Return the state that the project's rule gives a cell with these votes, None where they are not all in."""
     resolution = _resolution(project, dimension, votes)
     if resolution.outcome is Outcome.PENDING:
@@ -91,42 +90,43 @@ def settled(project: Project, dimension: str, votes: list[dict], now: datetime) 
     return State(resolution.label, resolution.outcome.value, resolution.agreement, votes, *versions, None, now)
 
 
-def _resolution(project: Project, dimension: str, votes: list[dict]) -> Resolution:
+def _resolution(project: Project, dimension: str, votes: list[GoldVote]) -> Resolution:
     return resolve(
-        [vote["label"] for vote in votes],
+        [vote.label for vote in votes],
         rule=project.rule_version,
         overlap=project.overlap,
         demand_unanimity=dimension in project.unanimity_dimensions,
     )
 
 
-def differ(votes: list[dict], others: list[dict]) -> bool:
+def differ(votes: list[GoldVote], others: list[GoldVote]) -> bool:
     """Return whether two lists of votes of a cell differ in annotators or labels; idempotency keys do not count."""
     return _essence(votes) != _essence(others)
 
 
-def _essence(votes: list[dict]) -> list[tuple]:
-    return sorted((vote["annotator"], vote["label"]) for vote in votes)
+def _essence(votes: list[GoldVote]) -> list[tuple[int, str]]:
+    return sorted((vote.annotator, vote.label) for vote in votes)
 
 
 def _changes(gold: GoldLabel | None, after: State | None) -> bool:
     """Return whether the rule gives another result now. An equal label keeps the version that it was made under."""
     if gold is None or after is None:
         return gold is not None or after is not None
-    return any(getattr(gold, name) != getattr(after, name) for name in _COMPARED)
+    changed = any(getattr(gold, name) != getattr(after, name) for name in _COMPARED)
+    return changed or from_json(gold.votes) != after.votes
 
 
-def votes_of(cells: set[Cell]) -> dict[Cell, list[dict]]:
-    """Return the standing votes of cells as gold keeps them, in order of annotator."""
-    votes_by_cell: dict[Cell, list[dict]] = defaultdict(list)
+def votes_of(cells: set[Cell]) -> dict[Cell, list[GoldVote]]:
+    """Return the standing votes of cells in order of annotator."""
+    votes_by_cell: dict[Cell, list[GoldVote]] = defaultdict(list)
     rows = (
         Vote.objects.cast()
         .filter(proposition_id__in={cell[0] for cell in cells}, dimension__in={cell[1] for cell in cells})
         .order_by("annotator_id")
         .values_list("proposition_id", "dimension", "annotator_id", "label", "idempotency_key")
     )
-    for proposition, dimension, annotator, label, idempotency_key in rows:
-        votes_by_cell[proposition, dimension].append({"annotator": annotator, "label": label, "key": idempotency_key})
+    for proposition, dimension, annotator, label, key in rows:
+        votes_by_cell[proposition, dimension].append(GoldVote(annotator, label, key))
     return votes_by_cell
 
 

@@ -13,6 +13,7 @@ from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext
 
 from annotation.domain.anchoring.arms import Arm
+from annotation.domain.gold_votes import GoldVote
 from annotation.models import Assignment, Proposition, User, Vote, VoteEvent
 from annotation.services.arms import Suggested, suggestions_on
 from annotation.services.resolution import Cell, Touched, resolve_touched
@@ -225,31 +226,31 @@ def _replayed(save: _Save, locked: _Held) -> _Replayed:
 
 def _votes_on(
     by: User, propositions: Iterable[int], locked: _Held
-) -> tuple[dict[Cell, Standing], dict[Cell, list[dict]]]:
+) -> tuple[dict[Cell, Standing], dict[Cell, list[GoldVote]]]:
     """Return the annotator's own votes, withdrawn ones too, and the standing votes of others, by annotator id."""
     own_votes: dict[Cell, Standing] = {}
-    others: dict[Cell, list[dict]] = defaultdict(list)
+    others: dict[Cell, list[GoldVote]] = defaultdict(list)
     for proposition in propositions:
         for _, dimension, annotator, *vote in locked.votes.get(proposition, ()):
             standing = Standing(*vote)
             if annotator == by.pk:
                 own_votes[proposition, dimension] = standing
             elif standing.label:
-                others[proposition, dimension].append(_basis(annotator, standing))
+                others[proposition, dimension].append(_gold_vote(annotator, standing))
     return own_votes, others
 
 
-def _standing_votes(by: User, touched, current, others) -> dict[Cell, list[dict]]:
+def _standing_votes(by: User, touched, current, others) -> dict[Cell, list[GoldVote]]:
     """Return by cell the votes that its gold label rests on, as `resolve_touched` takes them."""
     votes = {}
     for cell in touched:
-        own_vote = [_basis(by.pk, current[cell])] if current[cell].label else []
-        votes[cell] = sorted(own_vote + others.get(cell, []), key=lambda vote: vote["annotator"])
+        own_vote = [_gold_vote(by.pk, current[cell])] if current[cell].label else []
+        votes[cell] = sorted(own_vote + others.get(cell, []), key=attrgetter("annotator"))
     return votes
 
 
-def _basis(annotator: int, vote: Standing) -> dict:
-    return {"annotator": annotator, "label": vote.label, "key": vote.idempotency_key}
+def _gold_vote(annotator: int, vote: Standing) -> GoldVote:
+    return GoldVote(annotator, vote.label, vote.idempotency_key)
 
 
 def _saved(changes, places, current, applied, suggested) -> list[Saved]:

@@ -12,6 +12,7 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_GET
 
 from annotation.access import ProjectAccess, project_access, unfinished
+from annotation.domain.gold_votes import from_json
 from annotation.forms.adjudication import OutcomeForm, ReplyForm
 from annotation.models import (
     Assignment,
@@ -80,9 +81,10 @@ def _timeline(proposition: Proposition, dimension: str, *, named: bool, number: 
 
 
 def _name_votes(changes: list[dict]) -> None:
-    names = names_of(vote["annotator"] for change in changes for vote in change["gold"].votes)
-    for change in changes:
-        change["votes"] = [(names.get(vote["annotator"], ""), vote["label"]) for vote in change["gold"].votes]
+    votes_by_change = [from_json(change["gold"].votes) for change in changes]
+    names = names_of(vote.annotator for votes in votes_by_change for vote in votes)
+    for change, votes in zip(changes, votes_by_change, strict=True):
+        change["votes"] = [(names.get(vote.annotator, ""), vote.label) for vote in votes]
 
 
 def _threads(threads: list[remarks.Thread], *, named: bool) -> list[dict]:
@@ -128,7 +130,7 @@ def guideline_cases(request: HttpRequest, slug: str) -> HttpResponse:
     for gold in page:
         gold.shown_dimension = schema[gold.dimension]
         hidden = (gold.proposition_id, gold.dimension) in voted_by_user
-        gold.shown_votes = [] if hidden else sorted(vote["label"] for vote in gold.votes)
+        gold.shown_votes = [] if hidden else sorted(vote.label for vote in from_json(gold.votes))
     _count_alike(access, [gold for gold in page if gold.shown_votes and gold.method == Method.ADJUDICATED])
     context = {
         "page": page,

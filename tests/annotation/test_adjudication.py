@@ -157,11 +157,11 @@ def test_the_swap_writes_only_onto_the_revision_that_was_seen(cast, open_cell, m
     """Another writer between the read and the write, as without row locks on SQLite's readers: the update must miss."""
     seen = GoldLabel.objects.get(pk=open_cell.pk)
 
-    def late(proposition, dimension):
+    def late(cells):
         GoldLabel.objects.filter(pk=seen.pk).update(revision=seen.revision + 5)
-        return []
+        return {cell: [] for cell in cells}
 
-    monkeypatch.setattr(adjudication, "current_votes", late)
+    monkeypatch.setattr(adjudication, "votes_of", late)
     with pytest.raises(DecidedMeanwhile):
         decide(seen, cast.esi, "Memory")
     assert GoldLabel.objects.get(pk=seen.pk).method == Method.OPEN

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from annotation.domain import resolution
 from annotation.domain.archive_format import BadArchive, file_of
+from annotation.domain.gold_votes import from_json
 from annotation.models import GoldEvent, GoldLabel, Method, Project, Proposition, adjudication_queue
 from annotation.services import gold as writing
 from annotation.services.adjudication import adjudicate, undo_decision
@@ -259,10 +260,11 @@ def test_a_change_that_missed_its_revision_is_not_written(
 ):
     gold = settled()
     GoldLabel.objects.filter(pk=gold.pk).update(revision=7)
-    after = writing.decided("Memory", by=cast.esi, at=NOW, votes=gold.votes, project=cast.project)
+    votes = from_json(gold.votes)
+    after = writing.decided("Memory", by=cast.esi, at=NOW, votes=votes, project=cast.project)
+    change = writing.Change(gold.proposition_id, KEY, gold, after, votes)
     events = GoldEvent.objects.count()
     with pytest.raises(writing.ChangedMeanwhile):
-        writing.write_gold([writing.Change(gold.proposition_id, KEY, gold, after, gold.votes)], project=cast.project,
-                           by=cast.esi, now=NOW)  # fmt: skip
+        writing.write_gold([change], project=cast.project, by=cast.esi, now=NOW)
     assert GoldEvent.objects.count() == events
     assert Proposition.objects.get(pk=gold.proposition_id).gold.get().method == Method.OPEN

@@ -10,6 +10,7 @@ from rest_framework import serializers
 
 from annotation.api.dimensions import DimensionKey, labels_of
 from annotation.api.shapes.corpus import StoryFilter
+from annotation.domain.gold_votes import from_json
 from annotation.domain.ordering import shuffled
 from annotation.forms.decisions import DecidedIn, Revision
 from annotation.forms.values import Label, whole
@@ -104,11 +105,12 @@ class GoldOut(serializers.ModelSerializer):
     def get_votes(self, gold: GoldLabel) -> GoldVoteOut(many=True, allow_null=True):
         if self._voted(gold):
             return None
+        votes = from_json(gold.votes)
         if gold.method == Method.OPEN:
-            labels = shuffled([vote["label"] for vote in gold.votes], f"{gold.proposition.uid}:{gold.dimension}")
+            labels = shuffled([vote.label for vote in votes], f"{gold.proposition.uid}:{gold.dimension}")
             return [{"annotator": None, "label": label} for label in labels]
         names = self.context["names"]
-        return [{"annotator": names.get(vote["annotator"]), "label": vote["label"]} for vote in gold.votes]
+        return [{"annotator": names.get(vote.annotator), "label": vote.label} for vote in votes]
 
     def get_version(self, gold: GoldLabel) -> str:
         return version_of(gold)
