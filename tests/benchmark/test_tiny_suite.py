@@ -1,4 +1,4 @@
-"""A suite of three files registers itself and goes its whole way, with not one line of the product changed for it."""
+"""A suite of four files registers itself and goes its whole way, with not one line of the product changed for it."""
 
 from __future__ import annotations
 
