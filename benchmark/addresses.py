@@ -33,10 +33,10 @@ from benchmark.services.leaderboard_scope import (
 )
 from benchmark.services.selections import selection_named
 from benchmark.services.suite_rankings import AcrossModel, SuiteRanking, models_across
+from benchmark.suites.asked import PARSES
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import is_suite, suite_named
 from benchmark.suites.shown import EntrantResults, NamedEntrant
-from benchmark.suites.story_scores import PARSES
 from core.language import gettext_noop
 from core.views.contexts import Context
 

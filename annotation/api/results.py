@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
-
 from django.http import Http404, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
@@ -16,10 +14,11 @@ from annotation.access import ProjectAccess, check_aggregate, project_access
 from annotation.api.description import EXPORT_FORMAT, SLUG, answers
 from annotation.api.shapes.corpus import StoryFilter
 from annotation.api.shapes.results import AgreementOut, AnnotatorsOut, ExportOptions
-from annotation.domain.formats import GOLD, STREAMED, VOTES, ExportFormat
-from annotation.models import Project, Role
+from annotation.domain.formats import GOLD, STREAMED, VOTES
+from annotation.models import Role
 from annotation.services.gold_export import export_lines
 from core.api.fields import read_query
+from core.views.downloads import streamed
 
 
 class Agreement(GenericAPIView):
@@ -113,11 +112,8 @@ class Export(GenericAPIView):
         options = read_query(request, ExportOptions)
         if kind not in STREAMED:
             raise Http404(f"There is no format {kind}; expected {' or '.join(STREAMED)}.")
-        return _streamed(access.project, STREAMED[kind], options)
-
-
-def _streamed(project: Project, format: ExportFormat, options: Container[str]) -> StreamingHttpResponse:
-    lines = export_lines(project, format, complete_only="complete" in options, pseudonyms="pseudonyms" in options)
-    response = StreamingHttpResponse(lines, content_type=f"{format.media_type}; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{format.file_name(project.slug)}"'
-    return response
+        chosen = STREAMED[kind]
+        lines = export_lines(
+            access.project, chosen, complete_only="complete" in options, pseudonyms="pseudonyms" in options
+        )
+        return streamed(lines, chosen.file_name(slug), f"{chosen.media_type}; charset=utf-8")

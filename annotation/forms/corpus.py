@@ -9,6 +9,7 @@ from annotation.domain.drafts import LONGEST
 from annotation.domain.formats import IMPORTED, WHAT_IT_SEEMS
 from annotation.domain.story_rows import MAX_CATEGORY_LENGTH, MAX_SPLIT_LENGTH, MAX_STORY_LENGTH
 from annotation.domain.tables import BadTable, read_rows
+from annotation.forms.filters import PartsFilter
 from annotation.forms.values import text_of, words
 from annotation.models import Category, Project, Story
 from core.incoming.encodings import ENCODINGS
@@ -22,9 +23,7 @@ TABLES = {
 }
 
 
-class StoryFilter(forms.Form):
-    split = forms.ChoiceField(required=False)
-    category = forms.ChoiceField(required=False)
+class StoryFilter(PartsFilter):
     table = forms.ChoiceField(
         required=False, label=gettext_lazy("Belief table"), choices=[("", gettext_lazy("All")), *TABLES.items()]
     )
@@ -34,12 +33,6 @@ class StoryFilter(forms.Form):
         choices=[("", gettext_lazy("All")), ("used", gettext_lazy("In use")), ("aside", gettext_lazy("Set aside"))],
     )
     text = forms.CharField(required=False, max_length=100, label=gettext_lazy("Number or words"))
-
-    def __init__(self, data, *, project: Project) -> None:
-        super().__init__(data)
-        for name, rows in (("split", project.splits), ("category", project.categories)):
-            names = list(rows.values_list("name", flat=True))
-            self.fields[name].choices = [("", gettext_lazy("All")), *((value, value) for value in names)]
 
 
 SPLIT_TOLD = {

@@ -3,26 +3,20 @@ from __future__ import annotations
 from django import forms
 from django.utils.translation import gettext_lazy
 
+from annotation.forms.filters import PartsFilter
 from annotation.forms.ticked import TickedRows
 from annotation.models import Project, Role, User
 from annotation.models.table_queue import STATES
 
 
-class TablesFilter(forms.Form):
+class TablesFilter(PartsFilter):
     """Filters of the queue of tables."""
 
+    field_order = ("state", "split", "category")
     state = forms.ChoiceField(
         required=False, choices=[("", gettext_lazy("All")), *STATES.items()], widget=forms.HiddenInput
     )
-    split = forms.ChoiceField(required=False)
-    category = forms.ChoiceField(required=False)
     text = forms.CharField(required=False, max_length=100, label=gettext_lazy("Number or words"))
-
-    def __init__(self, data, *, project: Project) -> None:
-        super().__init__(data)
-        for name, rows in (("split", project.splits), ("category", project.categories)):
-            names = list(rows.values_list("name", flat=True))
-            self.fields[name].choices = [("", gettext_lazy("All")), *((value, value) for value in names)]
 
 
 class GiveForm(forms.Form):

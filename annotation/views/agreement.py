@@ -13,7 +13,7 @@ from django.urls import reverse
 from annotation.access import ProjectAccess, check_aggregate, project_access
 from annotation.domain.agreement.report import MEASURES
 from annotation.domain.schema import Dimension
-from annotation.forms.agreement import AgreementFilter
+from annotation.forms.filters import PartsFilter
 from annotation.models import Role
 from annotation.services import vote_kinds
 from annotation.services.agreement import (
@@ -119,8 +119,8 @@ def _counting(request: HttpRequest, access: ProjectAccess) -> HttpResponse | Non
     return render(request, "components/counting.html", context | {"address": request.get_full_path()})
 
 
-def _chosen(request: HttpRequest, access: ProjectAccess) -> tuple[AgreementFilter, dict]:
-    form = AgreementFilter(request.GET, project=access.project)
+def _chosen(request: HttpRequest, access: ProjectAccess) -> tuple[PartsFilter, dict]:
+    form = PartsFilter(request.GET, project=access.project)
     cleaned = form.cleaned_data if form.is_valid() else {}
     chosen = {name: cleaned.get(name) or None for name in ("split", "category")}
     check_aggregate(access, **chosen)

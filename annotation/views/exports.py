@@ -2,20 +2,19 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Container
 from pathlib import Path
 
 from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotation.access import ProjectAccess, project_access
 from annotation.domain.archive_format import BadArchive
-from annotation.domain.formats import DATA_SET, GOLD, STREAMED, VOTES, ExportFormat
+from annotation.domain.formats import DATA_SET, GOLD, STREAMED, VOTES
 from annotation.forms.exports import ArchiveForm
 from annotation.models import Project, Role
 from annotation.services.archive_export import export_archive
@@ -23,6 +22,7 @@ from annotation.services.archive_import import import_archive
 from annotation.services.archive_rows import left_out
 from annotation.services.gold_export import export_lines
 from annotation.services.progress import Progress
+from core.views.downloads import streamed
 from core.views.english import in_english
 
 
@@ -80,14 +80,11 @@ def download(request: HttpRequest, slug: str, format: str) -> HttpResponse:
         return _croissant(access.project)
     if format not in STREAMED:
         raise Http404(gettext("There is no such format."))
-    return _streamed(access.project, STREAMED[format], request.GET)
-
-
-def _streamed(project: Project, format: ExportFormat, options: Container[str]) -> StreamingHttpResponse:
-    lines = export_lines(project, format, complete_only="complete" in options, pseudonyms="pseudonyms" in options)
-    response = StreamingHttpResponse(lines, content_type=f"{format.media_type}; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{format.file_name(project.slug)}"'
-    return response
+    chosen, options = STREAMED[format], request.GET
+    lines = export_lines(
+        access.project, chosen, complete_only="complete" in options, pseudonyms="pseudonyms" in options
+    )
+    return streamed(lines, chosen.file_name(slug), f"{chosen.media_type}; charset=utf-8")
 
 
 def _croissant(project: Project) -> FileResponse:

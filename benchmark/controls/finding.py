@@ -12,7 +12,8 @@ from benchmark.controls.lists.things import CHINESE_OBJECTS, CHINESE_PLACES, Thi
 from benchmark.controls.lists.things import OBJECTS as OBJECT_CLASSES
 from benchmark.controls.lists.things import PLACES as PLACE_CLASSES
 
-_WITHIN = re.compile(r"[\w,][ ]\Z")
+BEFORE_A_WORD = re.compile(r"[\w,][ ]\Z")
+"""What stands before a word in the middle of a sentence."""
 _LETTERS = re.compile("[a-z]+")
 
 
@@ -73,7 +74,9 @@ def is_name(forms: tuple[str, ...], text: str, language: str) -> bool:
     if language == CHINESE or not any(form.capitalize() in text for form in forms):
         return False
     pattern = word_pattern(forms, language)
-    return any(match[0][0].isupper() and _WITHIN.search(text, 0, match.start()) for match in pattern.finditer(text))
+    return any(
+        match[0][0].isupper() and BEFORE_A_WORD.search(text, 0, match.start()) for match in pattern.finditer(text)
+    )
 
 
 @lru_cache(256)

@@ -18,10 +18,10 @@ from typing import NamedTuple
 from benchmark.controls.chinese import called, in_full, in_latin
 from benchmark.controls.contract import CHINESE, Spellings
 from benchmark.controls.evidence import AGAINST, CERTAIN, LIKELY, weight_of
+from benchmark.controls.finding import BEFORE_A_WORD
 from benchmark.controls.lists.people import ALSO_WORDS, MONTHS, NOT_PEOPLE
 
 _CAPITAL = re.compile(r"(?<![A-Za-z'’-])(?:(?:Xiao|Lao|Ah) )?[A-Z][a-zà-ÿ]+(?![A-Za-zà-ÿ-])(?!['’](?!s\b)[a-z])")
-_WITHIN = re.compile(r"[\w,][ ]\Z")
 _LIST = re.compile(r"(?:, \|)*,? and (?:\||\Z)")
 _LONGEST_LIST = 6
 _TWO_WORDS = re.compile(r"(?<![A-Za-z'’-])[A-Z][a-z]+ [A-Z][a-z]+(?![A-Za-z-])")
@@ -146,4 +146,4 @@ def stands_for(name: str, text: str, start: int, *, given: bool = False) -> bool
 
 def _is_within(text: str, start: int) -> bool:
     """Return whether what begins there is in the middle of a sentence."""
-    return bool(_WITHIN.search(text[max(0, start - 2) : start]))
+    return bool(BEFORE_A_WORD.search(text[max(0, start - 2) : start]))

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+MEDIA_TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
+"""The forms of a file of a picture."""
 Metric = float | str | Mapping[str, Any] | None
 """A fraction, or its text as official scoring writes it, or {"value": number, "interval": [low, high] or None[,
 "reason": why there is none]}."""

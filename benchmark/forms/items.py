@@ -9,8 +9,8 @@ from django.http import QueryDict
 from benchmark.models import Run
 from benchmark.services.item_rows import asks_for_rows
 from benchmark.services.items import STATE_NAMES, categories_of, parts_of, problems_of
+from benchmark.suites.asked import PARSES
 from benchmark.suites.registry import suite_named
-from benchmark.suites.story_scores import PARSES
 from core.language import AsGiven, gettext_noop
 
 ALL = ("", gettext_noop("All"))

@@ -18,10 +18,10 @@ from benchmark.services.at_once import kept_once
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED
 from benchmark.services.paired_sides import adjusted, common_cases, paired_sides, scores_of_runs, side_of
 from benchmark.services.reports import reports_of
-from benchmark.suites.asked import Columns
+from benchmark.suites.asked import PARSES, Columns
 from benchmark.suites.registry import group_named, keys_of, nouns_of_group, suite_named, units_of_group
 from benchmark.suites.shown import EntrantResults
-from benchmark.suites.story_scores import PARSES, clusters_of, said_by_sample, scores_by_story
+from benchmark.suites.story_scores import clusters_of, said_by_sample, scores_by_story
 from core.language import gettext_noop
 from core.made_by import made_by
 from core.plain import plain

@@ -35,13 +35,13 @@ from benchmark.services.reports import report_of
 from benchmark.services.result_tables import category_table, group_table
 from benchmark.services.suite_rankings import SuiteRanking, rankings_as_data, rankings_from
 from benchmark.services.variance import prompt_splits
+from benchmark.suites.asked import PARSES
 from benchmark.suites.contract import Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import group_named, group_suite, keys_of, ordered_keys, suite_named
 from benchmark.suites.showing.entrants import analyses_of
 from benchmark.suites.showing.judges import judge_test_table, tests_of
 from benchmark.suites.shown import EntrantParses, EntrantResults, EntrantsByGroup, ParseResults, ShownTable
-from benchmark.suites.story_scores import PARSES
 from core.plain import Json, renamed
 from core.plain import plain as as_plain
 

@@ -12,12 +12,13 @@ from django.db.models import QuerySet
 
 from benchmark.models import DatasetSample, Run, RunItem, SharedItem
 from benchmark.services.asking import DatasetResources, sample_asked
+from benchmark.suites.asked import PARSES
 from benchmark.suites.contract import Sample
 from benchmark.suites.item_filters import KeptParse, Rows
 from benchmark.suites.registry import suite_named
 from core.language import gettext_noop
 
-OFFICIAL, REPAIRED = "official", "repaired"
+OFFICIAL, REPAIRED = PARSES
 
 
 def asks_for_rows(rows: Rows | None, chosen: Mapping[str, Any]) -> bool:

@@ -25,14 +25,13 @@ from benchmark.services.judge_test_summaries import summaries_of
 from benchmark.services.judge_versions import version_failure
 from benchmark.services.run_metrics import EntrantMetrics, RunMetrics
 from benchmark.services.selections import Selection
-from benchmark.suites.asked import Parses
+from benchmark.suites.asked import PARSES, Parses
 from benchmark.suites.reasons import lost_by_judge
 from benchmark.suites.registry import group_named, nouns_of_group, suite_named, units_of_group
 from benchmark.suites.settings import seed_of
 from benchmark.suites.showing.names import REPETITIONS, label
 from benchmark.suites.shown import EntrantParses, EntrantResults, NamedEntrant, RunEntrant
 from benchmark.suites.story_scores import (
-    PARSES,
     cases_by_story,
     categories_of,
     clusters_of,

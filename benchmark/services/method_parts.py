@@ -13,11 +13,10 @@ from benchmark.services.leaderboards import SEED
 from benchmark.services.method_rows import Asked, Chosen, MethodTable, rows_of_model
 from benchmark.services.paired_sides import adjusted
 from benchmark.services.results import each_entered, samples_of
-from benchmark.suites.asked import Parse
+from benchmark.suites.asked import PARSES, Parse
 from benchmark.suites.by_part import CATEGORY, PartMetric, Parts, Told
 from benchmark.suites.registry import group_named, group_suite, suite_named
 from benchmark.suites.shown import EntrantResults
-from benchmark.suites.story_scores import PARSES
 from core.statistics import Estimate
 
 Models = Sequence[tuple[EntrantResults, int]]

@@ -20,10 +20,10 @@ from benchmark.services.method_rows import Asked, Chosen, MethodTable, rows_of_m
 from benchmark.services.method_runs import answering_step, family_of, method_of_run
 from benchmark.services.paired_sides import adjusted, scores_of_runs
 from benchmark.services.reports import reports_of
+from benchmark.suites.asked import PARSES
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import group_named, keys_of, suite_named, units_of_group
 from benchmark.suites.shown import EntrantResults
-from benchmark.suites.story_scores import PARSES
 from core.language import gettext_noop
 from core.made_by import made_by
 from core.statistics import method

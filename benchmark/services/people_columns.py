@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from benchmark.domain.tables import Cells, Column
 from benchmark.domain.tables.estimates import interval_of
+from benchmark.suites.asked import PARSES
 from benchmark.suites.registry import group_named
 from benchmark.suites.shown import EntrantResults
-from benchmark.suites.story_scores import PARSES
 from core.language import gettext_noop
 
 PEOPLE_NOTE = gettext_noop(

@@ -20,13 +20,13 @@ from benchmark.services.control_tables import control_pictures
 from benchmark.services.documents import Document, absent_from, by_group, own_of, results_of, suites_of
 from benchmark.services.entered_rows import references_in, references_of
 from benchmark.services.method_tables import method_pictures
+from benchmark.suites.asked import PARSES
 from benchmark.suites.contract import MetricGroup, Suite
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
 from benchmark.suites.showing.entrants import analyses_of, models_of
 from benchmark.suites.showing.missing import left_out, missing_of
 from benchmark.suites.showing.ranking import in_rank_order
 from benchmark.suites.shown import EntrantResults, ParseResults, Plot, ShownPicture
-from benchmark.suites.story_scores import PARSES
 from core.language import gettext_noop
 
 Arguments = dict[str, Any]

@@ -33,7 +33,7 @@ from workers.services.notify import WORKERS
 from workers.services.preparing import UNPREPARED
 
 log = logging.getLogger(__name__)
-AT_ONCE = 2_000
+AT_ONCE = taking.AT_ONCE
 """Items up to which a launch makes them itself."""
 A_STEP = 1_000
 """Items that one transaction makes, in some 50 ms of a processor: votes wait no longer for it, and what a step takes

@@ -9,6 +9,7 @@ from benchmark.domain.tables import Cells, Column, Items, SourcedRow, Table
 from benchmark.domain.tables.categories import in_order, short_names_told
 from benchmark.domain.tables.estimates import interval_of, share_column, worst_of
 from benchmark.services.people_columns import PEOPLE_NOTE, labelled_notes, own_columns, own_values
+from benchmark.suites.asked import PARSES
 from benchmark.suites.contract import GUESSED, LEFT_OUT, WRONG, MetricGroup
 from benchmark.suites.registry import group_named, group_suite, nouns_of_group, suite_named, units_of_group
 from benchmark.suites.showing.corrected import (
@@ -24,7 +25,6 @@ from benchmark.suites.showing.levels import LEVELS_NOTE, category_level_rows, le
 from benchmark.suites.showing.missing import leads, left_out, missing_of, unlike_missing
 from benchmark.suites.showing.ranking import ranked_by, ranked_within, with_settings
 from benchmark.suites.shown import EntrantResults
-from benchmark.suites.story_scores import PARSES
 from core.language import gettext_noop
 
 GROUPS = {"official": gettext_noop("Official parse (%)"), "repaired": gettext_noop("Repaired parse (%)")}

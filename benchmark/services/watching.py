@@ -17,11 +17,10 @@ from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named
 from core.language import gettext_noop
 from workers.domain.pricing import Money
-from workers.models import ItemState, JobState
+from workers.models import IN_HAND, ItemState, JobState
 from workers.services.failures import Shortfall, shortfall_of
 from workers.services.progress import RECENT
 
-_IN_FLIGHT = (ItemState.CLAIMED, ItemState.BATCHED)
 _OVER = (JobState.FINISHED, JobState.CANCELLED)
 _TAKEN_OVER = Q(item=None, call__isnull=False)
 
@@ -123,7 +122,7 @@ def _counted(run: Run, now: datetime) -> Iterable[dict]:
             failed=Count("pk", filter=Q(item__state=ItemState.FAILED) | LOST),
             unusable=count(item__state=ItemState.UNUSABLE),  # from here on the name is no longer the field's
             cancelled=count(item__state=ItemState.CANCELLED),
-            in_flight=count(item__state__in=_IN_FLIGHT),
+            in_flight=count(item__state__in=IN_HAND),
             held_back=count(item__state=ItemState.HELD),
             made=count(item__made=True),
             recent=count(item__finished_at__gte=now - RECENT),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, get_args
 
 from core.language import gettext_noop
 from core.plain import Json, plain
@@ -163,6 +163,7 @@ class Entered:
 
 
 Parse = Literal["official", "repaired"]
+PARSES: tuple[Parse, ...] = get_args(Parse)
 Value = float | list[float] | None
 """A kept figure of one sample: a fraction; of the repaired parse [worst, best] where the sample is unusable, [worst,
 estimate, best] where the judge left rows out; None where nothing is defined."""

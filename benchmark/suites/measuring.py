@@ -17,6 +17,7 @@ from typing import Any, TypeVar, cast
 from benchmark.domain.averaging import StoryAverages, StoryMetrics, averages
 from benchmark.domain.estimating import ReportedStory, StoryReport, StoryScore, overall_row, report
 from benchmark.suites.asked import (
+    PARSES,
     UNREAD_ANSWER,
     Analyses,
     Analysis,
@@ -33,7 +34,6 @@ from benchmark.suites.registry import group_named, units_of_group
 from benchmark.suites.settings import seed_of
 from benchmark.suites.story_scores import (
     LEFT_OUT,
-    PARSES,
     mean_columns,
     official_columns,
     official_metrics,

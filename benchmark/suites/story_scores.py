@@ -14,13 +14,10 @@ from typing import Any, TypeGuard
 from benchmark.domain.averaging import Averages, StoryMetrics, averages
 from benchmark.domain.estimating import COMPLETE, Report, ReportedStory, StoryScore, report
 from benchmark.domain.inference import Case
-from benchmark.suites.asked import Columns, Official, OfficialRow, Parse, Value
+from benchmark.suites.asked import Columns, Official, OfficialRow, Value
 from benchmark.suites.reasons import lost_outside
 from benchmark.suites.registry import group_named, units_of_group
 from core.language import gettext_noop
-
-PARSES: tuple[Parse, ...] = ("official", "repaired")
-
 
 LEFT_OUT = gettext_noop("official scoring leaves it out")
 """Why a story that was asked has no official figure."""

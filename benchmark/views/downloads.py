@@ -35,6 +35,7 @@ from benchmark.services.downloads import (
     zipped,
 )
 from core.language import gettext_noop
+from core.views.downloads import streamed
 
 Tables = Mapping[str, Callable[[], Table]]
 
@@ -86,7 +87,7 @@ def table_response(tables: Tables, name: str, suffix: str, file: str, *, withhel
 
 def run_scores(request: HttpRequest, slug: str, uid: str) -> StreamingHttpResponse:
     access = run_access(request.user, slug, uid)
-    return _streamed(
+    return streamed(
         score_lines(access.run, closed_in(access.project, access.run)),
         f"{slug}-{uid}-scores.csv",
         "text/csv; charset=utf-8",
@@ -101,12 +102,6 @@ def official_output(request: HttpRequest, slug: str, uid: str, entrant: int) -> 
     if reason := no_official_output(access.run):
         raise Http404(reason)
     check_whole(access.project, access.run.dataset)  # the folder has the whole dataset
-    return _streamed(
+    return streamed(
         zipped(output_files(output_entrant)), f"{slug}-{uid}-{output_entrant.position + 1}.zip", "application/zip"
     )
-
-
-def _streamed(parts, name: str, content_type: str) -> StreamingHttpResponse:
-    response = StreamingHttpResponse(parts, content_type=content_type)
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response

@@ -27,9 +27,9 @@ from benchmark.services.item_statistics import (
     items_of,
     metrics_of,
 )
+from benchmark.suites.asked import PARSES
 from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.showing.ranking import ranked_within
-from benchmark.suites.story_scores import PARSES
 from benchmark.views.files import files_of
 from benchmark.views.tables import page_table
 from core.language import gettext_noop

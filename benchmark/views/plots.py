@@ -16,6 +16,7 @@ from django.urls import reverse
 
 from benchmark.access import check_shown, report_access, results_access, run_access, run_document, shared_document
 from benchmark.addresses import chosen_comparison, document_asked_for, model_in
+from benchmark.domain.drawn import MEDIA_TYPES
 from benchmark.services.across_reports import ACROSS
 from benchmark.services.across_tables import pictures_across
 from benchmark.services.comparisons import NotComparable
@@ -24,7 +25,6 @@ from benchmark.suites.guarding import SuiteFailed
 from core.language import gettext_noop
 from core.made_by import made_by
 
-TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
 THEMES = ("light", "dark")
 KEPT_SECONDS = 7 * 24 * 3600
 
@@ -71,7 +71,7 @@ def plot_response(
     theme, width = request.GET.get("theme", THEMES[0]), request.GET.get("width", WIDTHS[0])
     if name not in pictures:
         raise Http404(gettext_noop(f"There is no figure {name!r}; there are {', '.join(pictures)}."))
-    if suffix not in TYPES or theme not in THEMES or width not in WIDTHS:
+    if suffix not in MEDIA_TYPES or theme not in THEMES or width not in WIDTHS:
         raise Http404(gettext_noop("There is no such format, theme or width of figures."))
     try:
         return _drawn(
@@ -83,7 +83,7 @@ def plot_response(
     except SuiteFailed as error:
         if suffix != "svg" or "theme" not in request.GET:
             raise  # a page says why there is no file
-        return HttpResponse(_sentence(str(error)), content_type=TYPES["svg"])
+        return HttpResponse(_sentence(str(error)), content_type=MEDIA_TYPES["svg"])
 
 
 def _drawn(request: HttpRequest, picture: Picture, how: Sequence[str], file: str) -> HttpResponse:
@@ -98,7 +98,7 @@ def _drawn(request: HttpRequest, picture: Picture, how: Sequence[str], file: str
     if data is None:
         data = picture.draw(format=suffix, theme=theme, width=width)
         drawn.set(key, data, KEPT_SECONDS)
-    response = HttpResponse(data, content_type=TYPES[suffix])
+    response = HttpResponse(data, content_type=MEDIA_TYPES[suffix])
     disposition = "inline" if "theme" in request.GET else "attachment"
     response["Content-Disposition"] = f'{disposition}; filename="{file}"'
     response["Cache-Control"] = "private, no-cache"  # asked for anew each time, and sent only where it changed

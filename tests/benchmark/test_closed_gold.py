@@ -41,8 +41,8 @@ from annotation.api.shapes.gold import GoldFilter
 from annotation.api.shapes.remarks import FlagFilter
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.forms.adjudication import QueueFilter
-from annotation.forms.agreement import AgreementFilter
 from annotation.forms.corpus import StoryFilter
+from annotation.forms.filters import PartsFilter
 from annotation.forms.tables import TablesFilter
 from annotation.models import Assignment, GoldLabel, Membership, Method, Proposition, PropositionFlag, Role, User
 from benchmark.forms.items import ItemFilter
@@ -64,10 +64,10 @@ from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.plot_data import Picture
 from benchmark.services.reports import forget_report, report_of
 from benchmark.services.shared_reports import freeze_across, freeze_comparison, freeze_leaderboard, freeze_run
+from benchmark.suites.asked import PARSES
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.steps import LABEL
 from benchmark.suites.registry import suite_named
-from benchmark.suites.story_scores import PARSES
 from core.stored_json import parsed_once, text_of
 from judge.models import Alignment
 from judge.services.studies import Plan, make_study
@@ -375,10 +375,10 @@ FILTERS = {
     "annotation:majorities": queue_queries,
     "annotation:stories": of_project(StoryFilter),
     "annotation:tables": of_project(TablesFilter),
-    "annotation:agreement": of_project(AgreementFilter),
-    "annotation:agreement_annotators": of_project(AgreementFilter),
-    "annotation:agreement_csv": of_project(AgreementFilter),
-    "annotation:agreement_opinions": of_project(AgreementFilter),
+    "annotation:agreement": of_project(PartsFilter),
+    "annotation:agreement_annotators": of_project(PartsFilter),
+    "annotation:agreement_csv": of_project(PartsFilter),
+    "annotation:agreement_opinions": of_project(PartsFilter),
     "api:gold": gold_queries,
     "api:flags": flag_queries,
     "api:majorities": majority_queries,
@@ -393,7 +393,7 @@ WALKED = {
     "QueueFilter",
     "StoryFilter",
     "TablesFilter",
-    "AgreementFilter",
+    "PartsFilter",
     "GoldFilter",
     "FlagFilter",
     "MajoritiesFilter",

@@ -1,7 +1,7 @@
 from workers.models.batch import Batch, BatchEntry, BatchState
 from workers.models.call import COMPLETED, IN_FLIGHT, Attempt, Call, CallState, Closed, Unanswered
 from workers.models.endpoint import Endpoint, EndpointRateLimit
-from workers.models.item import OPEN, Delivered, Failed, Item, ItemState, ToWait
+from workers.models.item import IN_HAND, OPEN, Delivered, Failed, Item, ItemState, ToWait
 from workers.models.job import Job, JobOutcome, JobState
 from workers.models.making import Making
 from workers.models.worker import Process, Worker, WorkerState
@@ -9,6 +9,7 @@ from workers.models.worker import Process, Worker, WorkerState
 __all__ = [
     "COMPLETED",
     "IN_FLIGHT",
+    "IN_HAND",
     "OPEN",
     "Attempt",
     "Batch",

@@ -34,8 +34,9 @@ class ItemState(models.TextChoices):
     CANCELLED = "cancelled", gettext_noop("Cancelled")
 
 
-OPEN = (ItemState.WAITING, ItemState.HELD, ItemState.CLAIMED, ItemState.BATCHED)
-_IN_HAND = (ItemState.CLAIMED, ItemState.BATCHED)
+IN_HAND = (ItemState.CLAIMED, ItemState.BATCHED)
+"""The states of an item while an endpoint is asked about it."""
+OPEN = (ItemState.WAITING, ItemState.HELD, *IN_HAND)
 
 
 class ToWait(NamedTuple):
@@ -125,13 +126,13 @@ class ItemQuerySet(models.QuerySet):
         """in hand → waiting: their calls are to be sent again."""
         fields = ("state", "worker", "finished_at", *ToWait._fields[:-1])
         update_rows(
-            self.model, fields, [(ItemState.WAITING, None, None, *row) for row in rows], only=("state", _IN_HAND)
+            self.model, fields, [(ItemState.WAITING, None, None, *row) for row in rows], only=("state", IN_HAND)
         )
 
     def fail_asked(self, rows: Iterable[Failed], *, now: datetime) -> None:
         """in hand → failed: their calls failed for good."""
         fields = ("state", "worker", "finished_at", *Failed._fields[:-1])
-        update_rows(self.model, fields, [(ItemState.FAILED, None, now, *row) for row in rows], only=("state", _IN_HAND))
+        update_rows(self.model, fields, [(ItemState.FAILED, None, now, *row) for row in rows], only=("state", IN_HAND))
 
     def fail_unasked(self, problems: Mapping[int, str], *, now: datetime) -> None:
         """waiting → failed, by item id and sentence: no call is sent for them."""

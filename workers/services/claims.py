@@ -29,6 +29,7 @@ from workers.domain.rate_limit import RateLimit
 from workers.models import (
     COMPLETED,
     IN_FLIGHT,
+    IN_HAND,
     Call,
     CallState,
     Endpoint,
@@ -285,7 +286,7 @@ def affordable(items: list[Item]) -> list[Item]:
     if not items or items[0].job.budget is None:
         return items
     job = items[0].job
-    in_flight = Q(state__in=[ItemState.CLAIMED, ItemState.BATCHED])
+    in_flight = Q(state__in=IN_HAND)
     # One statement: between two, an answer that comes could leave the one sum and not yet be in the other.
     sums = Item.objects.filter(job=job).aggregate(
         spent=Sum("cost"), reserved=Sum("call__reserved_cost", filter=in_flight)

@@ -15,7 +15,7 @@ from django.utils import timezone
 from core.database_clock import at_once
 from core.language import gettext_noop
 from workers.domain.pricing import budget_of, dollars, exact_dollars, unknown_price_sentence
-from workers.models import COMPLETED, OPEN, Call, CallState, Endpoint, Item, ItemState, Job, JobState
+from workers.models import COMPLETED, IN_HAND, OPEN, Call, CallState, Endpoint, Item, ItemState, Job, JobState
 from workers.services.delivery import reopen_job
 from workers.services.handlers import closed, tell_cancelled
 from workers.services.holding import holds_back, release
@@ -114,7 +114,7 @@ def least_budget(job: Job) -> Decimal:
     """Return the US dollars below which the job would pause again at once: what is spent, what is in flight, and the
     next call at its most."""
     items = Item.objects.filter(job=job)
-    in_flight = items.filter(state__in=[ItemState.CLAIMED, ItemState.BATCHED])
+    in_flight = items.filter(state__in=IN_HAND)
     reserved = in_flight.aggregate(total=Sum("call__reserved_cost"))["total"] or Decimal(0)
     waiting = items.filter(state__in=[ItemState.WAITING, ItemState.HELD], call__isnull=False).exclude(
         call__state__in=COMPLETED

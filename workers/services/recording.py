@@ -16,6 +16,7 @@ from workers.domain.rate_limit import RateLimit
 from workers.domain.retrying import Decision, decide
 from workers.models import (
     COMPLETED,
+    IN_HAND,
     Attempt,
     Call,
     CallState,
@@ -24,7 +25,6 @@ from workers.models import (
     EndpointRateLimit,
     Failed,
     Item,
-    ItemState,
     Job,
     ToWait,
     Unanswered,
@@ -148,7 +148,7 @@ class _Recording:
 
     def take(self, outcome: Outcome, call: Call, attempt: int | None, item: Item) -> None:
         at = datetime.fromtimestamp(outcome.finished_at, UTC)
-        is_ours = item.state in (ItemState.CLAIMED, ItemState.BATCHED) and item.worker_id in (None, self.worker.pk)
+        is_ours = item.state in IN_HAND and item.worker_id in (None, self.worker.pk)
         if isinstance(outcome.result, Filtered):
             outcome.result = refusal_of(outcome.result)
         if isinstance(outcome.result, Completion):

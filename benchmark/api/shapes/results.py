@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from benchmark.api.shapes.values import Anything, Ends
 from benchmark.models import AnswerFormat
-from benchmark.suites.story_scores import PARSES
+from benchmark.suites.asked import PARSES
 
 
 class MetricOut(serializers.Serializer):

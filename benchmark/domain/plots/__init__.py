@@ -6,8 +6,8 @@ KeyError for others, and returns the same bytes for the same data. It also takes
 missing. An SVG holds its text as text, a title, a description with the data, and no reference to anything outside it.
 """
 
+from benchmark.domain.drawn import MEDIA_TYPES
 from benchmark.domain.plots.across import model_across, models_across
-from benchmark.domain.plots.canvas import MEDIA_TYPES
 from benchmark.domain.plots.controls import control_differences, without_story
 from benchmark.domain.plots.methods import method_differences, method_parts, method_scores
 from benchmark.domain.plots.paired import two_models

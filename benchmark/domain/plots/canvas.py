@@ -28,7 +28,6 @@ Width = Literal["column", "page"]
 WIDTHS = {"column": 3.0 * 72, "page": 6.3 * 72}
 """Widths of a column and of the text of a two-column paper in points."""
 PNG_DPI = 200
-MEDIA_TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
 LINE = 9.0
 """Height of a line of small type."""
 GAP, EDGE = 8.0, 6.0

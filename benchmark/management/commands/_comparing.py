@@ -8,8 +8,8 @@ from benchmark.management.commands._flags import flag
 from benchmark.models import AnswerFormat, Run
 from benchmark.services.comparisons import Comparison, compare, pair_of
 from benchmark.services.selections import selection_named
+from benchmark.suites.asked import PARSES
 from benchmark.suites.registry import suite_named, suites
-from benchmark.suites.story_scores import PARSES
 
 OF_COMPARING = ("model", "other_model", "stage", "reading", "split")
 

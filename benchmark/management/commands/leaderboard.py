@@ -26,10 +26,10 @@ from benchmark.services.leaderboard_scope import (
 from benchmark.services.plot_data import Score, plots_of, score_of
 from benchmark.services.selections import selection_named
 from benchmark.services.shared_reports import freeze_leaderboard
+from benchmark.suites.asked import PARSES
 from benchmark.suites.registry import group_named, suite_for, suite_named, suite_of_gold, suites
 from benchmark.suites.showing.missing import leads, left_out, missing_of
 from benchmark.suites.shown import EntrantResults
-from benchmark.suites.story_scores import PARSES
 from core.plain import plain
 
 KINDS = ("model", "baseline", "person")

@@ -7,8 +7,8 @@ from benchmark.services.structure import QUESTIONS, STORIES, Association, associ
 from benchmark.services.structure_choice import choice_of, lacking
 from benchmark.services.structure_sides import Sides, sides_of
 from benchmark.services.structure_tables import PICTURE, TABLES, cut_told, picture_of, tables_of, verdict_of
+from benchmark.suites.asked import PARSES
 from benchmark.suites.registry import suite_of_gold
-from benchmark.suites.story_scores import PARSES
 from core.plain import Json, plain
 
 

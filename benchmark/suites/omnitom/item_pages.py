@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from benchmark.suites.asked import ItemContext
+from benchmark.suites.asked import PARSES, ItemContext
 from benchmark.suites.contract import ItemView
 from benchmark.suites.omnitom.collecting import not_read
 from benchmark.suites.omnitom.item_parses import judged_rows
@@ -22,7 +22,6 @@ from core.language import gettext_noop
 from judge.domain.judgements import CANNOT_TELL, RowJudgement
 
 MOST_ROWS = 300
-PARSES = ("official", "repaired")
 Parse = Mapping[str, Any]
 Row = TypeVar("Row")
 

@@ -15,6 +15,8 @@ ROLES = (WORLD, ACTORS)
 3)."""
 
 KINDS = {"order": ORDERS, "role": ROLES}
+KIND_HEADS = {"order": gettext_noop("order"), "role": gettext_noop("actor role")}
+"""What KINDS are called in headings."""
 
 
 @lru_cache(maxsize=4096)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from benchmark.suites.asked import ItemView
+from benchmark.suites.asked import PARSES, ItemView
 from benchmark.suites.omnitom.item_pages import AskedRow, CountedRow, ExtractedRow, LabelledRow, item
 from benchmark.suites.omnitom.steps import EXTRACT, FOLLOW_UP, LABEL
 from benchmark.suites.side_by_side import MOST_LINES, ReadLine
@@ -56,13 +56,13 @@ def _extracted(page: Mapping[str, Any]) -> Iterator[ReadLine]:
     read: dict[str, dict[str, str]] = {}
     for table in page["tables"]:
         for row in table.rows:
-            for parse in ("official", "repaired") if table.name == "Both parses" else [_parse_of(table.name)]:
+            for parse in PARSES if table.name == "Both parses" else [_parse_of(table.name)]:
                 read.setdefault(_about(row), {})[parse] = YES
     gold = list(dict.fromkeys(map(_about, page["gold"])))
     answered = bool(page["tables"])
     for about in dict.fromkeys([*gold, *read]):
         parses = read.get(about, {})
-        official, repaired = (parses.get(parse, NO if answered else None) for parse in ("official", "repaired"))
+        official, repaired = (parses.get(parse, NO if answered else None) for parse in PARSES)
         yield ReadLine(about=about, gold=YES if about in gold else NO, official=official, repaired=repaired)
 
 

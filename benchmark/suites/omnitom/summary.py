@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from benchmark.suites.answers import ParsedScores
+from benchmark.suites.asked import PARSES
 from benchmark.suites.contract import Entered
 from benchmark.suites.omnitom.collecting import Results, results_of
 from benchmark.suites.omnitom.measure import measure
@@ -10,7 +11,6 @@ from benchmark.suites.omnitom.metrics import stage1_metrics, stage2_metrics
 from benchmark.suites.omnitom.repaired import stage1_report, stage2_report
 from benchmark.suites.omnitom.results import GroupScores
 from benchmark.suites.settings import seed_of
-from benchmark.suites.story_scores import PARSES
 from core.plain import Json
 
 

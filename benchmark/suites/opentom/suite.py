@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from benchmark.controls.contract import Controllable
 from benchmark.methods.perceptom import NOTHING_PERCEIVED, PERCEPTOM
 from benchmark.methods.program import method_setting
-from benchmark.suites.asked import ItemContext
+from benchmark.suites.asked import PARSES, ItemContext
 from benchmark.suites.contract import AnswerIds, ItemView, Option, Sample, Setting, Suite
 from benchmark.suites.opentom.data import SOURCE
 from benchmark.suites.opentom.genres import GENRES
@@ -82,7 +82,7 @@ def _lines(view: ItemView) -> list[ReadLine]:
     if view.question.step != ANSWER:
         return []
     words = {number: text for text, number in _labels(sample).items()} | {UNREAD: gettext_noop("none of the answers")}
-    gold, official, repaired = right_label(sample), *(_read(view)[name] for name in ("official", "repaired"))
+    gold, official, repaired = right_label(sample), *(_read(view)[name] for name in PARSES)
     counted = official not in (None, UNREAD) and sample.gold["label"] is not None
     return [
         ReadLine(

@@ -6,12 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from benchmark.domain.estimating import StoryScore
-from benchmark.suites.asked import Parse
+from benchmark.suites.asked import PARSES, Parse
 from benchmark.suites.by_part import Parts
 from benchmark.suites.contract import ANSWERS, GUESSED, Entered, Measured, MetricGroup, Outcome, Resources, Sample
 from benchmark.suites.measuring import SampleResult, measured_samples
 from benchmark.suites.reasons import tries_unanswered
-from benchmark.suites.story_scores import PARSES
 from benchmark.suites.tombench.metrics import VotedItem as Voted
 from benchmark.suites.tombench.metrics import is_correct, is_correct_officially, majority_vote
 from benchmark.suites.tombench.samples import item_of

@@ -9,11 +9,10 @@ from typing import Any
 
 from benchmark.suites.answers import Answered, BadAnswers
 from benchmark.suites.asked import Sample
-from benchmark.suites.tombench.samples import line_of
+from benchmark.suites.tombench.samples import NAMES, line_of
 from benchmark.suites.tombench.shuffling import TRIES
 
 UNSAID = "unsaid"
-NAMES = {"en": "English", "zh": "Chinese"}
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 
 

@@ -15,8 +15,8 @@ from benchmark.suites.tombench.baselines import BASELINES
 from benchmark.suites.tombench.data import SOURCE
 from benchmark.suites.tombench.measure import GROUP, measure
 from benchmark.suites.tombench.prompting import PROMPT_SET
-from benchmark.suites.tombench.released_ids import NAMES, UNSAID, ids_of
-from benchmark.suites.tombench.samples import BOTH, RELEASED, SEEDED, item_of, load, shown_in
+from benchmark.suites.tombench.released_ids import UNSAID, ids_of
+from benchmark.suites.tombench.samples import BOTH, NAMES, RELEASED, SEEDED, item_of, load, shown_in
 from benchmark.suites.tombench.scoring import score_answers
 from benchmark.suites.tombench.shuffling import TRIES
 from benchmark.suites.tombench.steps import ANSWER, METHODS, PROGRAM, STEPS, expected, parse, request, wording

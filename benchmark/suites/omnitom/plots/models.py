@@ -15,7 +15,7 @@ from benchmark.domain.plots.ranked import NO_MODEL
 from benchmark.domain.plots.values import percent, value_line
 from benchmark.domain.tables.categories import in_order
 from benchmark.suites.omnitom.categories import CATEGORIES
-from benchmark.suites.omnitom.kinds import KINDS
+from benchmark.suites.omnitom.kinds import KIND_HEADS, KINDS
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME
 from core.language import gettext_noop
 
@@ -35,7 +35,6 @@ def f1_by_category(rows: Sequence[ModelRow], *, parse: str, **how: Any) -> bytes
     )
 
 
-KIND_TITLES = {"order": gettext_noop("order"), "role": gettext_noop("actor role")}
 MARKS = (("o", "chart", True), ("s", "second", True), ("^", "ink", False))
 
 
@@ -47,7 +46,7 @@ def by_kind(panels: Mapping[str, Sequence[ModelRow]], *, by: str, of: str, parse
     `panels` is {title: rows}, a row has figures by kind; a model that a panel lacks is empty there.
     `of` names what the figures are of.
     """
-    title = gettext_noop(f"{of} by {KIND_TITLES[by]}, {parse} parse")
+    title = gettext_noop(f"{of} by {KIND_HEADS[by]}, {parse} parse")
     models = list(dict.fromkeys(row.model for rows in panels.values() for row in rows))
     if not models:
         return Drawing(title, NO_MODEL)

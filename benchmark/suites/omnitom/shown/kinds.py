@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from benchmark.domain.tables import Column, Items, Table
 from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.domain.tables.table import Cells
-from benchmark.suites.omnitom.kinds import KINDS
+from benchmark.suites.omnitom.kinds import KIND_HEADS, KINDS
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
 from benchmark.suites.omnitom.shown.pooled import POOLED, POOLED_CELLS, of_bounds, pooled_lead
 from benchmark.suites.showing.entrants import analyses_of, row_of
@@ -20,7 +20,6 @@ KIND_NAMES = {
     "world": gettext_noop("World"),
     "actors": gettext_noop("Actors"),
 }
-KIND_HEADS = {"order": gettext_noop("order"), "role": gettext_noop("actor role")}
 KIND_NOTES = {
     "order": (
         gettext_noop(

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from functools import partial
 from types import ModuleType
 
+from benchmark.suites.omnitom.kinds import KIND_HEADS
 from benchmark.suites.omnitom.labels import Scheme
 from benchmark.suites.omnitom.shown import arguments
-from benchmark.suites.omnitom.shown.kinds import KIND_HEADS
 from benchmark.suites.omnitom.shown.labels import slug_of
 from benchmark.suites.omnitom.shown.tables import shown_kinds
 from benchmark.suites.shown import ParseResults, ShownPicture

@@ -6,7 +6,9 @@ from django.utils.translation import gettext_lazy
 from annotation.models import Project
 
 
-class AgreementFilter(forms.Form):
+class PartsFilter(forms.Form):
+    """Filters by the splits and the categories of a project's stories."""
+
     split = forms.ChoiceField(required=False)
     category = forms.ChoiceField(required=False)
 
