@@ -69,6 +69,7 @@ _TRIES = {
     "judge.orders": "say which orders the rows have that its judge compares of {place}",
     "judge.tables": "say which rows its judge compares of {place}",
     "judge.text": "say what people read who align {place}",
+    "judge.written": "write what its judge answers",
     "judge.test.rows": "make pairs for its judge of {place}",
     "judge.test.request": "test its judge on {place}",
     "judge.test.counts": "test its judge on {place}",

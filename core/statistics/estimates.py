@@ -33,12 +33,12 @@ def estimate_of(
     """
     value = float(measure(sums.sum(axis=0)[None])[0]) if len(sums) else np.nan
     count = len(sums) if clusters is None else clusters
-    told = count if with_clusters else None
+    clusters = count if with_clusters else None
     if np.isnan(value):
-        return _estimate(None, n, (None, empty), told)
+        return _estimate(None, n, (None, empty), clusters)
     replicates = measure(replicated_sums(sums, seed=seed, resamples=resamples)) if count >= FEWEST else None
     interval = interval_of(value, replicates, count, clusters=len(sums), scale=scale, unit=unit, empty=empty)
-    return _estimate(value, n, interval, told)
+    return _estimate(value, n, interval, clusters)
 
 
 def _estimate(value: float | None, n: int, interval: Interval, clusters: int | None) -> Estimate:
