@@ -8,7 +8,7 @@
   const look = (text) => (catalogue ??= JSON.parse(document.getElementById("script-texts")?.textContent ?? "{}"))[text];
   const fill = (text, values) => text.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
   globalThis.gettext = (text, values = {}) => fill(look(text) ?? text, values);
-  globalThis.ngettext = (one, several, count, values = {}) => fill(look(one)?.[0] ?? (count === 1 ? one : several), { count, ...values });
+  globalThis.ngettext = (singular, several, count, values = {}) => fill(look(singular)?.[0] ?? (count === 1 ? singular : several), { count, ...values });
 
   const all = (selector, from = document) => [...from.querySelectorAll(selector)];
   const on = (type, act) => document.addEventListener(type, act);

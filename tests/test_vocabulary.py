@@ -1,8 +1,9 @@
-"""Locals say what they hold: words that name nothing are not bound in the product's code."""
+"""Locals say what they hold: words that name nothing are not bound in the product's code, templates and scripts."""
 
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +25,25 @@ EXEMPT = {
     "workers/services/endpoints.py": {"held", "said", "told"},
 }
 """Fields that are keys of kept JSON or of the API, by file: their names are said to others."""
+
+
+_WORD = "|".join(sorted(EMPTY_WORDS))
+_IN_TEMPLATES = re.compile(
+    rf"\{{%\s*for (?:\w+, )*({_WORD})(?:, \w+)* in "
+    rf"|\{{%[^%]*(?<![.\w])({_WORD})=[^%]*%"
+    rf"|\{{%[^%]*\b(?:as|asvar) ({_WORD})\b"
+)
+_IN_SCRIPTS = re.compile(
+    rf"\b(?:const|let|function) (?:[\[{{] ?)?(?:\w+, )*({_WORD})\b|[(,] ?({_WORD})(?:, \w+)*\) (?:=>|{{)"
+)
+
+
+def words_of(text: str, bound: re.Pattern[str]) -> list[str]:
+    """Return line and name of what a template or a script binds."""
+    return [
+        f"{text.count(chr(10), 0, match.start()) + 1}: {next(filter(None, match.groups()))}"
+        for match in bound.finditer(text)
+    ]
 
 
 def bound_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
@@ -67,6 +87,35 @@ def test_names_say_what_they_hold():
     files = [name for name in listed.stdout.split() if not name.startswith(("tests/", "bench/"))]
     texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in files if "/migrations/" not in name}
     assert not_exempt(texts, EXEMPT) == {}
+
+
+def test_templates_and_scripts_name_what_they_bind():
+    listed = subprocess.run(
+        ["git", "ls-files", "*.html", "static/*.js"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in listed.stdout.split()}
+    bound = {
+        name: words_of(text, _IN_SCRIPTS if name.endswith(".js") else _IN_TEMPLATES) for name, text in texts.items()
+    }
+    assert {name: words for name, words in bound.items() if words} == {} and len(texts) > 100
+
+
+def test_an_empty_word_of_a_template_or_a_script_is_noticed():
+    for text in [
+        "{% for one in rows %}",
+        "{% for name, found in rows %}",
+        "{% with told=row.text %}",
+        "{% seen as shown %}",
+    ]:
+        assert words_of("\n" + text, _IN_TEMPLATES) == [f"2: {re.search(_WORD, text)[0]}"], text
+    for text in [
+        "const found = 1",
+        "let { one } = row",
+        "rows.map((one) => one.row)",
+        "function f(a, told) {",
+        "for (const one of x)",
+    ]:
+        assert words_of("\n" + text, _IN_SCRIPTS) == [f"2: {re.search(_WORD, text)[0]}"], text
 
 
 def test_a_name_that_says_nothing_is_noticed():

@@ -47,7 +47,7 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
         "form": form,
         "page": page,
         "groups": _groups(access, cells, page, now),
-        "found": sum(group.cells for group in stories),
+        "cells": sum(group.cells for group in stories),
         "left": [{"dimension": dimension, **left.get(dimension.key, none)} for dimension in schema.dimensions],
         "most": max((counts["todo"] for counts in left.values()), default=0) or 1,
         "todo": todo,
@@ -122,7 +122,7 @@ def majorities(request: HttpRequest, slug: str) -> HttpResponse:
     schema = access.project.schema
     context = {
         "form": form,
-        "found": preview,
+        "preview": preview,
         "by_dimension": [
             (dimension, preview.by_dimension[dimension.key])
             for dimension in schema.dimensions

@@ -31,7 +31,7 @@ def table_edit(request: HttpRequest, slug: str, story: str) -> HttpResponse:
         "finished": finished,
         "story": row,
         "many": many,
-        "one": row_form,
+        "row_form": row_form,
         "propositions": propositions,
         "actors": sorted(actors),
     }

@@ -132,7 +132,7 @@ def _item_context(item: RunItem | SharedItem, call: Call | None, closed: frozens
         "call": call,
         "asked": item_detail.asked_of(call, item_detail.texts_of(item.entrant.run, closed)),
         "answer": item_detail.shortened(call.answer) if call and call.answer else None,
-        "shown": item_detail.parses_shown(item, closed),
+        "detail": item_detail.parses_shown(item, closed),
         "story_questions": questions_of_story(item, closed),
         "control": CONTROLS.get(item.entrant.run.control),
         "changes": item_detail.changes_shown(item),

@@ -132,7 +132,7 @@ def gold(request: HttpRequest, slug: str) -> HttpResponse:
         for version in versions
         if str(version) in request.GET.getlist("mark") and (present is None or version != present.version)
     ]
-    context = {"present": present, "stale": stale, "shown": version_shown, "marks": marks}
+    context = {"present": present, "stale": stale, "of_version": version_shown, "marks": marks}
     return render(request, "benchmark/runs/_gold.html", access.context | context)
 
 

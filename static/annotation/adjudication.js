@@ -20,7 +20,7 @@ const tagOf = (cell) => cell.querySelector("[name=error_tag]:checked")?.value ??
 
 let current = null;
 let awaitsTag = false;
-let held = null; // what waits for "yes"
+let unconfirmed = null; // what waits for "yes"
 let acted = false;
 
 const queue = new Queue({
@@ -61,7 +61,7 @@ async function refused(change, sentence) {
   if (!html) say(cell, "");
   if (field(cell, "reason")) {
     field(cell, "reason").value = change.reason;
-    const tag = [...cell.querySelectorAll("[name=error_tag]")].find((one) => one.value === change.error_tag);
+    const tag = [...cell.querySelectorAll("[name=error_tag]")].find((radio) => radio.value === change.error_tag);
     if (tag) tag.checked = true;
   }
   tell(cell, sentence);
@@ -152,7 +152,7 @@ function hint(text) {
 function show(cell, { focus = true } = {}) {
   if (!cell) return;
   if (current !== cell) {
-    if (held) closeQuestion();
+    if (unconfirmed) closeQuestion();
     current?.classList.remove("cell-current");
     current = cell;
     tellStory(cell);
@@ -167,9 +167,9 @@ function show(cell, { focus = true } = {}) {
 function tellStory(cell) {
   const { story } = cell.parentElement.dataset;
   let text = null;
-  for (const one of document.querySelectorAll("[data-story-text]")) {
-    one.hidden = one.dataset.storyText !== story;
-    if (!one.hidden) text = one.querySelector(".story-text").firstChild;
+  for (const section of document.querySelectorAll("[data-story-text]")) {
+    section.hidden = section.dataset.storyText !== story;
+    if (!section.hidden) text = section.querySelector(".story-text").firstChild;
   }
   mark(text, cell.dataset.actor);
 }
@@ -186,13 +186,13 @@ function nextOpen() {
   return [...all.slice(at + 1), ...all.slice(0, Math.max(at, 0))].find(isOpen);
 }
 function seek() {
-  const found = nextOpen();
-  if (found) show(found);
+  const next = nextOpen();
+  if (next) show(next);
   else hint(isLastOpen() ? LAST_OPEN : NOTHING_LEFT);
 }
 function onward() {
-  const found = nextOpen();
-  if (found) show(found);
+  const next = nextOpen();
+  if (next) show(next);
   else if (isLastOpen()) hint(LAST_OPEN);
   else leave(queue, settings.urls.next);
 }
@@ -206,7 +206,7 @@ const amended = (cell) => {
 
 function adopt(label) {
   const { decided, own } = current.dataset;
-  if (held?.label) return held.label === label ? keep() : ask(label);
+  if (unconfirmed?.label) return unconfirmed.label === label ? keep() : ask(label);
   if (decided && decided !== label) return ask(label);
   if (!decided || isOpen(current) || (own === "1" && amended(current))) decide(current, label, decided);
   if (settings.goesOn && nextOpen()) show(nextOpen());
@@ -226,7 +226,7 @@ const amend = () => { if (current?.dataset.own === "1" && amended(current)) deci
 
 // --- questions -----------------------------------------------------------------------------------------------------------
 function question(text, what) {
-  held = what;
+  unconfirmed = what;
   $("replace-text").textContent = text;
   $("replace").hidden = false;
 }
@@ -234,11 +234,11 @@ function ask(label) {
   question(gettext("{cell} is decided: {decided}. Replace that by {label}?", { cell: nameOf(current), decided: current.dataset.decided, label }), { cell: current, label });
 }
 function closeQuestion() {
-  held = null;
+  unconfirmed = null;
   $("replace").hidden = true;
 }
 function keep() {
-  const { cell, label, last } = held;
+  const { cell, label, last } = unconfirmed;
   closeQuestion();
   if (last) return takeAll(last);
   decide(cell, label, cell.dataset.decided);
@@ -253,7 +253,7 @@ function lookAgain() {
 // --- taking back ---------------------------------------------------------------------------------------------------------
 const inTurn = inTurnWith(takeBack);
 async function takeBack() {
-  if (held) return lookAgain();
+  if (unconfirmed) return lookAgain();
   if (!(await queue.drained())) return hint(gettext("Undo waits until the decisions before it are saved."));
   try {
     const { undo: last } = await request(settings.urls.undo);
@@ -273,8 +273,8 @@ async function takeAll({ cells: taken, url }) {
   try {
     const answer = await request(settings.urls.undo, { cells: taken });
     if (answer.refused) return hint(answer.error);
-    const here = answer.cells.filter((one) => find(one) && one.html);
-    for (const one of here) replace(find(one), one.html);
+    const here = answer.cells.filter((changed) => find(changed) && changed.html);
+    for (const changed of here) replace(find(changed), changed.html);
     if (here.length < taken.length) return await leave(queue, url);
     show(find(here[0]));
     announce(gettext("Taken back: {cell} is {label} again.", { cell: nameOf(current), label: current.dataset.decided || gettext("open") }));
@@ -356,13 +356,13 @@ function onKey(event) {
   if (target.closest("button, a, summary") && (key === "Enter" || key === " ")) return undefined;
   const digit = digitOf(event, KEYS);
   if (digit) return () => chooseDigit(digit);
-  if (held) return key === "Enter" ? keep : KEYS[key] && lookAgain;
+  if (unconfirmed) return key === "Enter" ? keep : KEYS[key] && lookAgain;
   if (!KEYS[key]) return undefined;
   return () => { awaitsTag = false; KEYS[key](); };
 }
 
 function escape(target) {
-  if (held) return lookAgain;
+  if (unconfirmed) return lookAgain;
   if (target.closest("[data-cell] input")) return () => show(target.closest("[data-cell]"));
   awaitsTag = false;
   return panel.shows ? close : undefined;

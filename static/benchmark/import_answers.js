@@ -1,7 +1,7 @@
 // The page of importing answers: how far the upload is, and a preview that is out of date cannot be imported.
 const form = document.querySelector("#answers");
 const bar = document.querySelector("#sending progress");
-const told = document.querySelector("#sending span");
+const progress = document.querySelector("#sending span");
 const preview = document.querySelector("#preview");
 if (form) {
   const stale = () => {
@@ -14,7 +14,7 @@ if (form) {
   form.addEventListener("change", stale);
   document.addEventListener("htmx:beforeRequest", () => {
     bar.removeAttribute("value");
-    told.textContent = gettext("sending the files…");
+    progress.textContent = gettext("sending the files…");
   });
   document.addEventListener("htmx:afterSwap", (event) => {
     if (event.detail.target === preview) preview.parentElement.scrollIntoView({ block: "nearest" });
@@ -27,7 +27,7 @@ if (form) {
       bar.value = loaded;
     } else {
       bar.removeAttribute("value");
-      told.textContent = gettext("reading…");
+      progress.textContent = gettext("reading…");
     }
   });
 }

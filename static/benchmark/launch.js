@@ -6,9 +6,9 @@ for (const tools of document.querySelectorAll("[data-model-tools]")) {
   const boxOf = (row) => row.querySelector("input[type=checkbox]");
   const count = () => {
     const ticked = rows.filter((row) => boxOf(row).checked).length;
-    const shown = rows.filter((row) => !row.hidden).length;
-    status.textContent = shown < rows.length
-      ? gettext("{ticked} of {all} chosen, {shown} shown", { ticked, all: rows.length, shown })
+    const visible = rows.filter((row) => !row.hidden).length;
+    status.textContent = visible < rows.length
+      ? gettext("{ticked} of {all} chosen, {visible} shown", { ticked, all: rows.length, visible })
       : gettext("{ticked} of {all} chosen", { ticked, all: rows.length });
   };
   const filter = () => {

@@ -24,7 +24,7 @@ let touched = new Set(settings.decided ?? []); // rows that an expert decided on
 
 const deciding = Boolean(settings.methods);
 const queue = deciding ? null : new Queue({
-  ...settings, url: settings.urls.save, kind: "alignments", cellOf: (one) => one.row,
+  ...settings, url: settings.urls.save, kind: "alignments", cellOf: (change) => change.row,
   on: { queued, saved: () => {}, refused, warnings: () => {}, trouble, state },
 });
 const lineOf = (row) => place.querySelector(`[data-row="${row}"]`);
@@ -36,7 +36,7 @@ const title = (row) => `${isPrediction(row) ? "P" : "G"}${row.slice(1)}`;
 // The links of a row of either table: they are kept with the predicted one.
 function linksOf(row) {
   if (isPrediction(row)) return answerOf(row).links;
-  return Object.entries(answers).filter(([, one]) => one.links.includes(row)).map(([name]) => name).sort(byPlace);
+  return Object.entries(answers).filter(([, answer]) => answer.links.includes(row)).map(([name]) => name).sort(byPlace);
 }
 const verdictOf = (row) => (linksOf(row).length ? "" : answerOf(row).verdict);
 function isOpen(row) {
@@ -48,13 +48,13 @@ function side(letter) {
   return settings.rows.filter((row) => row.row[0] === letter).sort((x, y) => x.group - y.group || byPlace(x.row, y.row)).map((row) => row.row);
 }
 const ORDER = [...side("p"), ...side("g")];
-const sideOf = (row) => ORDER.filter((one) => one[0] === row[0]);
+const sideOf = (row) => ORDER.filter((other) => other[0] === row[0]);
 const proposed = (row) => {
-  const found = settings.proposals[row];
-  return found && isOpen(row) && !linksOf(found.gold).length ? found : null;
+  const proposal = settings.proposals[row];
+  return proposal && isOpen(row) && !linksOf(proposal.gold).length ? proposal : null;
 };
 // The rows of the other table that a digit links with: those of the same actor.
-const candidates = (row) => ORDER.filter((one) => one[0] !== row[0] && rows.get(one).group === rows.get(row).group).slice(0, DIGITS);
+const candidates = (row) => ORDER.filter((other) => other[0] !== row[0] && rows.get(other).group === rows.get(row).group).slice(0, DIGITS);
 
 // --- what the page shows -------------------------------------------------------------------------------------------------
 function build() {
@@ -94,7 +94,7 @@ function lineText(row, suggestion) {
 
 function render() {
   const options = active ? candidates(active) : [];
-  const found = active && isPrediction(active) ? proposed(active) : null;
+  const proposal = active && isPrediction(active) ? proposed(active) : null;
   for (const row of ORDER) {
     const line = lineOf(row);
     const links = linksOf(row);
@@ -108,7 +108,7 @@ function render() {
     line.querySelector("[data-do=accept]").hidden = !suggestion;
     line.toggleAttribute("data-linking", linking === row);
     line.toggleAttribute("data-partner", Boolean(active) && linksOf(active).includes(row));
-    line.toggleAttribute("data-proposed", found?.gold === row);
+    line.toggleAttribute("data-proposed", proposal?.gold === row);
     const key = line.querySelector(".align-key");
     key.hidden = !settings.editable || !options.includes(row);
     key.textContent = options.indexOf(row) + 1;
@@ -140,10 +140,10 @@ function queued(change) {
 }
 async function refused(change, sentence) {
   tell(sentence);
-  const found = await request(settings.urls.answers).catch(() => null);
-  if (!found || queue.pending().length) return;
-  answers = found.answers;
-  if (!found.editable) location.reload();
+  const latest = await request(settings.urls.answers).catch(() => null);
+  if (!latest || queue.pending().length) return;
+  answers = latest.answers;
+  if (!latest.editable) location.reload();
   render();
 }
 function tell(sentence) {
@@ -192,11 +192,11 @@ function keep() {
   } catch { /* the browser refuses storage: the page alone has them */ }
 }
 function comeBack() {
-  let found = null;
-  try { found = JSON.parse(localStorage.getItem(KEPT)); } catch { /* not ours */ }
-  if (!found || !settings.editable) return;
-  $("reason").value = found.reason;
-  for (const [row, answer] of found.rows) {
+  let kept = null;
+  try { kept = JSON.parse(localStorage.getItem(KEPT)); } catch { /* not ours */ }
+  if (!kept || !settings.editable) return;
+  $("reason").value = kept.reason;
+  for (const [row, answer] of kept.rows) {
     if (settings.methods[row] !== "open") continue;
     take(row, answer);
     touched.add(row);
@@ -226,9 +226,9 @@ function linked(row, others, adds = false) {
   const [prediction] = predictions;
   const [gold] = golds;
   const has = answerOf(prediction).links;
-  if (has.includes(gold)) return [[prediction, { links: has.filter((one) => one !== gold), verdict: "" }]];
+  if (has.includes(gold)) return [[prediction, { links: has.filter((other) => other !== gold), verdict: "" }]];
   const [left, right] = [has.length + 1, linksOf(gold).length + 1];
-  const chained = has.some((one) => linksOf(one).length > 1) || linksOf(gold).some((one) => answerOf(one).links.length > 1);
+  const chained = has.some((other) => linksOf(other).length > 1) || linksOf(gold).some((other) => answerOf(other).links.length > 1);
   if (Math.max(left, right) > settings.most || (left > 1 && right > 1) || chained) return null;
   return [[prediction, { links: [...has, gold].sort(byPlace), verdict: "" }]];
 }
@@ -241,12 +241,12 @@ function link(row, other, { adds = false, accepted = false, stay = false } = {})
   return stay || adds ? undefined : onward();
 }
 function accept(row = active) {
-  const found = row && isPrediction(row) ? proposed(row) : null;
-  if (!found) {
+  const proposal = row && isPrediction(row) ? proposed(row) : null;
+  if (!proposal) {
     if (deciding && row && linksOf(row).length + verdictOf(row).length) return confirmRow(row);
     return announce(gettext("Nothing is proposed for this row."));
   }
-  return link(row, found.gold, { accepted: true });
+  return link(row, proposal.gold, { accepted: true });
 }
 // An expert says that an open row stands as its links have it.
 function confirmRow(row) {
@@ -257,17 +257,17 @@ function confirmRow(row) {
   onward();
 }
 function acceptEqual() {
-  const found = ORDER.filter((row) => isPrediction(row) && proposed(row)?.exact);
-  act(found.map((row) => [row, { links: [settings.proposals[row].gold], verdict: "" }]), { accepted: true });
-  announce(ngettext("{count} equal row is linked.", "{count} equal rows are linked.", found.length));
+  const equal = ORDER.filter((row) => isPrediction(row) && proposed(row)?.exact);
+  act(equal.map((row) => [row, { links: [settings.proposals[row].gold], verdict: "" }]), { accepted: true });
+  announce(ngettext("{count} equal row is linked.", "{count} equal rows are linked.", equal.length));
   const left = ORDER.find(isOpen); // from the top: the row at which the person stands may be open still
   if (left) focus(left);
 }
 // A verdict takes the links of the row away.
 function say(verdict, row = active) {
   if (!row) return;
-  const parts = linksOf(row).map((other) => (isPrediction(row) ? row : other)).filter((one) => one !== row)
-    .map((one) => [one, { links: answerOf(one).links.filter((gold) => gold !== row), verdict: "" }]);
+  const parts = linksOf(row).map((other) => (isPrediction(row) ? row : other)).filter((prediction) => prediction !== row)
+    .map((prediction) => [prediction, { links: answerOf(prediction).links.filter((gold) => gold !== row), verdict: "" }]);
   act([...parts, [row, { links: [], verdict }]]);
   announce(gettext("{row}: {answer}", { row: title(row), answer: answerText(row) }));
   if (verdict) onward();
@@ -339,8 +339,8 @@ function across(letter) {
 }
 function onward() {
   const at = ORDER.indexOf(active);
-  const found = [...ORDER.slice(at + 1), ...ORDER.slice(0, at)].find(isOpen);
-  if (found) focus(found);
+  const next = [...ORDER.slice(at + 1), ...ORDER.slice(0, at)].find(isOpen);
+  if (next) focus(next);
   else announce(gettext("Every row has its answer. Press f to finish."));
 }
 async function finish() {

@@ -22,8 +22,8 @@ export function paint(cell) {
   text.textContent = open ? spread(suggested) : spread(label);
   cell.toggleAttribute("data-ghost", Boolean(open));
   if (!suggested) return;
-  const said = gettext("{source} suggests {label}", { source, label: suggested });
-  cell.title = said;
+  const sentence = gettext("{source} suggests {label}", { source, label: suggested });
+  cell.title = sentence;
   const mark = cell.querySelector(".cell-suggestion") ?? cell.insertBefore(document.createElement("span"), cell.querySelector(".cell-state"));
   mark.className = "cell-suggestion";
   mark.textContent = open ? gettext("model") : label === suggested ? "" : gettext("model {label}", { label: suggested });
@@ -48,8 +48,8 @@ export function note(row, kind, sentences, dimension = "") {
 
 // `list`: what the cross-check says of the row, each with its dimension and message.
 export function warn(row, list) {
-  note(row, "row-warning", list.map((one) => one.message));
-  const warned = new Set(list.map((one) => one.dimension));
+  note(row, "row-warning", list.map((warning) => warning.message));
+  const warned = new Set(list.map((warning) => warning.dimension));
   for (const cell of [...row.cells].slice(1)) cell.toggleAttribute("data-warned", warned.has(cell.dataset.dimension));
 }
 

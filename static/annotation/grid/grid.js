@@ -15,7 +15,7 @@ const rows = [...grid.tBodies[0].rows];
 const cells = rows.map((row) => [...row.cells].slice(1));
 const flat = cells.flat();
 const byPlace = new Map(flat.map((cell) => [`${cell.parentElement.dataset.proposition} ${cell.dataset.dimension}`, cell]));
-const options = new Map([...$("options").querySelectorAll(".options")].map((one) => [one.dataset.dimension, one]));
+const options = new Map([...$("options").querySelectorAll(".options")].map((group) => [group.dataset.dimension, group]));
 const story = $("story-text").firstChild;
 const find = ({ proposition, dimension }) => byPlace.get(`${proposition} ${dimension}`);
 const dimensionName = (cell) => options.get(cell.dataset.dimension).getAttribute("aria-label");
@@ -71,8 +71,8 @@ function refused(change, sentence) {
   progress();
 }
 
-function warnings(found) {
-  for (const row of rows) if (row.dataset.proposition in found) warn(row, found[row.dataset.proposition]);
+function warnings(byProposition) {
+  for (const row of rows) if (row.dataset.proposition in byProposition) warn(row, byProposition[row.dataset.proposition]);
 }
 
 // --- what the page says --------------------------------------------------------------------------------------------------
@@ -159,8 +159,8 @@ const onward = () => activate(flat[Math.min(flat.indexOf(active) + 1, flat.lengt
 
 function seek(test, none) {
   const at = flat.indexOf(active);
-  const found = [...flat.slice(at + 1), ...flat.slice(0, at)].find(test);
-  if (found) activate(found);
+  const cell = [...flat.slice(at + 1), ...flat.slice(0, at)].find(test);
+  if (cell) activate(cell);
   else tell(none);
 }
 

@@ -66,14 +66,14 @@ export class Panel {
   #kept(target, change) {
     const form = target.closest("form") ?? body.querySelector("form");
     sessionStorage.removeItem(this.#drafted(form));
-    const row = this.rows.find((one) => form.dataset.draft.includes(`/${one.dataset.proposition}/`));
+    const row = this.rows.find((candidate) => form.dataset.draft.includes(`/${candidate.dataset.proposition}/`));
     change(row, form.dataset.draft.split("/").at(-2));
   }
 }
 
 function failed() {
   body.querySelector(".panel-trouble")?.remove();
-  const said = paragraph(gettext("That could not be sent or loaded. What you wrote is kept; try again."), "panel-trouble callout callout-error");
-  said.setAttribute("role", "alert");
-  body.append(said);
+  const trouble = paragraph(gettext("That could not be sent or loaded. What you wrote is kept; try again."), "panel-trouble callout callout-error");
+  trouble.setAttribute("role", "alert");
+  body.append(trouble);
 }

@@ -50,7 +50,7 @@ export class Queue {
   // `on`: queued(change), saved(change, row, isLast), refused(change, sentence), warnings(map), trouble(error or null), state()
   // `cellOf` names what a change is of: of two changes to one, the answer to the last one counts. With `delay` milliseconds a
   // change waits for those that follow, as letters do.
-  constructor({ annotator, story, url, now, newest, on, kind = "votes", cellOf = (one) => `${one.proposition} ${one.dimension}`, delay = 0 }) {
+  constructor({ annotator, story, url, now, newest, on, kind = "votes", cellOf = (vote) => `${vote.proposition} ${vote.dimension}`, delay = 0 }) {
     Object.assign(this, { annotator, story, url, on, cellOf, delay, sending: null, failing: false, wait: 0, timer: null });
     this.prefix = `credence:${kind}:${annotator}:`;
     this.memory = new Map(); // stands in where the browser refuses storage
@@ -62,16 +62,16 @@ export class Queue {
 
   // Oldest first. All stories of the annotator: votes left over from a story that is not open any more are sent as well.
   everything() {
-    const found = new Map(this.memory);
+    const changes = new Map(this.memory);
     for (const name of Object.keys(localStorage)) {
       if (!name.startsWith(this.prefix)) continue;
       try {
         const change = JSON.parse(localStorage.getItem(name));
-        found.set(change.idempotency_key, change);
+        changes.set(change.idempotency_key, change);
       } catch { /* not ours */ }
     }
     const order = (change) => `${change.changed_at} ${change.idempotency_key}`;
-    return [...found.values()].sort((a, b) => (order(a) < order(b) ? -1 : 1));
+    return [...changes.values()].sort((a, b) => (order(a) < order(b) ? -1 : 1));
   }
 
   pending() { return this.everything().filter((change) => change.story === this.story); }
@@ -95,7 +95,7 @@ export class Queue {
 
   // Changes what a change says while it has not been sent by any tab; null where it has been, or is none of ours.
   amend(key, fields) {
-    const change = this.everything().find((one) => one.idempotency_key === key);
+    const change = this.everything().find((queued) => queued.idempotency_key === key);
     if (!change || change.sent) return null;
     const amended = { ...change, ...fields };
     this.#keep(amended);

@@ -23,7 +23,7 @@ let asked = null; // another decision on a decided row, which waits for a yes
 let agreed = settings.lanes;
 
 const queue = new Queue({
-  ...settings, url: settings.urls.save, kind: "lanes", cellOf: (one) => one.row, delay: PAUSE,
+  ...settings, url: settings.urls.save, kind: "lanes", cellOf: (change) => change.row, delay: PAUSE,
   on: { queued, saved, refused, warnings: () => {}, trouble, state },
 });
 const typing = new Typing(queue);
@@ -164,10 +164,10 @@ function take(lanes) {
 }
 async function look() {
   if (queue.pending().length) return;
-  const found = await request(settings.urls.rows).catch(() => null);
-  if (!found?.opened || queue.pending().length) return;
-  if (found.settled) location.reload();
-  else exchange(found);
+  const answer = await request(settings.urls.rows).catch(() => null);
+  if (!answer?.opened || queue.pending().length) return;
+  if (answer.settled) location.reload();
+  else exchange(answer);
 }
 // Rows that were linked or separated make way for others: who stood on one of them stands on what came of it.
 function exchange(lanes, goes = place.contains(document.activeElement) && !lanes.rows.some((row) => row.row === active)) {
@@ -182,8 +182,8 @@ function act(parts, more = {}) {
   typing.end();
   acting = true;
   const action = more.action ?? newKey();
-  for (const { row, state: wanted } of parts) {
-    queue.add({ row, base: rows.get(row)?.state ?? null, state: wanted, action, ...(more.undoes && { undoes: more.undoes }) });
+  for (const { row, state: next } of parts) {
+    queue.add({ row, base: rows.get(row)?.state ?? null, state: next, action, ...(more.undoes && { undoes: more.undoes }) });
   }
   acting = false;
   render();
@@ -192,11 +192,11 @@ const put = (row, fields) => act([{ row: row.row, state: { ...row.state, ...fiel
 
 function type(uid, field, value) {
   const row = rows.get(uid);
-  const wanted = { ...row.state, [field]: value };
-  const fitting = withoutSentence(wanted);
-  if (fitting !== wanted) return sentence(row, fitting);
-  if (wanted.status !== "dropped" && field !== "remark") wanted.status = wanted.actor.trim() && wanted.belief.trim() ? "kept" : "";
-  return typing.put(field, { row: uid, base: row.state, state: wanted });
+  const next = { ...row.state, [field]: value };
+  const fitting = withoutSentence(next);
+  if (fitting !== next) return sentence(row, fitting);
+  if (next.status !== "dropped" && field !== "remark") next.status = next.actor.trim() && next.belief.trim() ? "kept" : "";
+  return typing.put(field, { row: uid, base: row.state, state: next });
 }
 // A sentence was written as an order.
 function sentence(row, fitting) {
@@ -211,21 +211,21 @@ function sentence(row, fitting) {
 
 // A row that is decided keeps its decision until the question is answered; the same decision again only goes on.
 const DECIDES = ["status", "actor", "belief", "order"];
-function decide(fields, told = "") {
+function decide(fields, announcement = "") {
   const row = current();
   if (!row) return undefined;
-  const wanted = { ...row.state, ...fields };
-  if (!isOpen(row) && DECIDES.every((name) => wanted[name] === row.state[name])) return onward();
-  if (!isOpen(row) && asked?.row !== row.row) return question(row, fields, told);
-  if (!isOpen(row) && DECIDES.some((name) => asked.wanted[name] !== wanted[name])) return question(row, fields, told);
+  const next = { ...row.state, ...fields };
+  if (!isOpen(row) && DECIDES.every((name) => next[name] === row.state[name])) return onward();
+  if (!isOpen(row) && asked?.row !== row.row) return question(row, fields, announcement);
+  if (!isOpen(row) && DECIDES.some((name) => asked.next[name] !== next[name])) return question(row, fields, announcement);
   closeQuestion();
   put(row, fields);
-  if (told) announce(told);
+  if (announcement) announce(announcement);
   return onward();
 }
-function question(row, fields, told) {
-  asked = { row: row.row, fields, told, state: row.state, wanted: { ...row.state, ...fields } };
-  const what = fields.status === "dropped" ? gettext("left out") : [asked.wanted.belief, asked.wanted.order && gettext("order {order}", { order: asked.wanted.order })].filter(Boolean).join(", ");
+function question(row, fields, announcement) {
+  asked = { row: row.row, fields, announcement, state: row.state, next: { ...row.state, ...fields } };
+  const what = fields.status === "dropped" ? gettext("left out") : [asked.next.belief, asked.next.order && gettext("order {order}", { order: asked.next.order })].filter(Boolean).join(", ");
   $("replace-text").textContent = gettext("This row is decided ({status}). Replace that by: {what}?", { status: statusOf(row), what });
   $("replace").hidden = false;
 }
@@ -239,9 +239,9 @@ function closeQuestion() {
   $("replace").hidden = true;
 }
 function replace() {
-  const { row, fields, told } = asked;
+  const { row, fields, announcement } = asked;
   if (active !== row) focus(row);
-  decide(fields, told);
+  decide(fields, announcement);
 }
 
 function adopt(side) {
@@ -266,8 +266,8 @@ function setOrder(digit) {
 }
 function add() {
   const row = current();
-  const after = row?.state.place ?? Math.max(0, ...[...rows.values()].map((one) => one.state.place));
-  const next = Math.min(...[...rows.values()].map((one) => one.state.place).filter((at) => at > after));
+  const after = row?.state.place ?? Math.max(0, ...[...rows.values()].map((other) => other.state.place));
+  const next = Math.min(...[...rows.values()].map((other) => other.state.place).filter((at) => at > after));
   const uid = newUid();
   const begin = { status: "", actor: row?.state.actor ?? "", belief: "", order: row?.state.order ?? "", remark: "", place: Number.isFinite(next) ? (after + next) / 2 : after + 1 };
   act([{ row: uid, state: begin }]);
@@ -277,15 +277,15 @@ function add() {
 async function linked(body) {
   if (!(await queue.drained())) return tell(gettext("Links wait until everything is saved."));
   try {
-    const found = await request(settings.urls.link, { ...body, idempotency_key: newKey() });
+    const answer = await request(settings.urls.link, { ...body, idempotency_key: newKey() });
     linking = null;
-    if (found.refused) {
-      announce(found.error);
-      $("notice").textContent = found.error;
+    if (answer.refused) {
+      announce(answer.error);
+      $("notice").textContent = answer.error;
       $("notice").hidden = false;
       return look();
     }
-    exchange(found, true);
+    exchange(answer, true);
   } catch (error) {
     trouble(error);
   }
@@ -311,10 +311,10 @@ async function takeBack(redo) {
     const { undo, error } = await request(settings.urls.undo + (redo ? "?redo=1" : ""));
     if (error) return tell(error);
     if (!undo) return tell(redo ? gettext("There is nothing to do again.") : gettext("There is nothing of yours to undo here."));
-    if (!undo.rows.every((one) => rows.has(one.row))) await look(); // linked in another tab, or brought back a moment ago
-    const found = undo.rows.filter((one) => rows.has(one.row));
-    act(found, { undoes: undo.action });
-    if (found.length) focus(found[0].row);
+    if (!undo.rows.every((change) => rows.has(change.row))) await look(); // linked in another tab, or brought back a moment ago
+    const present = undo.rows.filter((change) => rows.has(change.row));
+    act(present, { undoes: undo.action });
+    if (present.length) focus(present[0].row);
     announce(redo ? gettext("Done again.") : gettext("Undone."));
   } catch (error) {
     trouble(error);
@@ -335,8 +335,8 @@ function step(count) {
 function onward() {
   const all = ordered();
   const at = all.findIndex((row) => row.row === active);
-  const found = [...all.slice(at + 1), ...all.slice(0, at)].find(isOpen);
-  if (found) focus(found.row);
+  const next = [...all.slice(at + 1), ...all.slice(0, at)].find(isOpen);
+  if (next) focus(next.row);
   else tell(gettext("Every row is decided. Press f to make the table."));
 }
 function openFirst() {
@@ -371,12 +371,12 @@ async function ask(dialog) {
   $(dialog).showModal();
 }
 // Nobody agrees to what the other expert wrote since this page looked.
-const shown = () => JSON.stringify(ordered().map((row) => [row.row, row.state]));
+const standing = () => JSON.stringify(ordered().map((row) => [row.row, row.state]));
 async function agree() {
   if (!(await isWhole())) return;
-  const seen = shown();
+  const seen = standing();
   await look();
-  if (shown() !== seen) return tell(gettext("Rows were changed meanwhile: look at them, then press the key again."));
+  if (standing() !== seen) return tell(gettext("Rows were changed meanwhile: look at them, then press the key again."));
   letLeave();
   $("agree-value").value = agreed.i_agree ? "0" : "1";
   $("agree-form").requestSubmit();

@@ -5,7 +5,7 @@ import { keepRefused } from "./refused.js";
 const place = document.getElementById("leftovers");
 const nothing = () => {};
 const queue = new Queue({
-  annotator: Number(place.dataset.annotator), story: "", url: "", now: new Date().toISOString(), kind: "rows", cellOf: (one) => one.row,
+  annotator: Number(place.dataset.annotator), story: "", url: "", now: new Date().toISOString(), kind: "rows", cellOf: (change) => change.row,
   on: { queued: nothing, saved: nothing, refused, warnings: nothing, trouble: nothing, state: tell },
 });
 

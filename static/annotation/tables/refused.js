@@ -9,7 +9,7 @@ export const forgetRefused = (annotator, story) => localStorage.removeItem(place
 // Keeps the row of a change with its story, whichever story is open; a row without words is nothing to keep. Says whether it did.
 export function keepRefused(annotator, { story, row, state }) {
   if (!state || isEmpty(state)) return false;
-  const others = refusedRows(annotator, story).filter((one) => one.row !== row);
+  const others = refusedRows(annotator, story).filter((other) => other.row !== row);
   localStorage.setItem(placeOf(annotator, story), JSON.stringify([...others, { row, state }]));
   return true;
 }

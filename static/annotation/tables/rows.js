@@ -26,7 +26,7 @@ export class Rows {
   }
 
   ordered() {
-    const order = (one) => [one.state.place, one.uid];
+    const order = (row) => [row.state.place, row.uid];
     return [...this.byUid.values()].filter((row) => !row.state.removed).sort((a, b) => {
       const [x, y] = [order(a), order(b)];
       return x[0] - y[0] || (x[1] < y[1] ? -1 : 1);

@@ -13,7 +13,7 @@ export function translate() {
     announce(gettext("This story has no translation."));
     return false;
   }
-  const at = languages.findIndex((one) => !one.hidden);
-  languages.forEach((one, index) => { one.hidden = index !== (at + 1) % languages.length; });
+  const at = languages.findIndex((text) => !text.hidden);
+  languages.forEach((text, index) => { text.hidden = index !== (at + 1) % languages.length; });
   return true;
 }
