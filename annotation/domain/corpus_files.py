@@ -1,7 +1,6 @@
 """Read corpus files (`formats.CorpusFormat`) line by line into stories.
 
-A line that cannot be used becomes a `Problem` with its file, line and one sentence; it stops nothing else. Lines are
-read in bounded pieces, so that a 50 MB line costs neither memory nor the process.
+A line that cannot be used becomes a `Problem` with its file, line and one sentence; it stops nothing else.
 """
 
 from __future__ import annotations
@@ -19,50 +18,13 @@ from annotation.domain.records import belief_layout, fingerprint, record_layout
 from annotation.domain.stories_csv import read_stories
 from annotation.domain.story_rows import MAX_CATEGORY_LENGTH, MAX_NUMBER, MAX_STORY_LENGTH, PropositionRow, StoryRow
 from core.incoming.encodings import BadText, Lines, utf8_lines
+from core.incoming.json_lines import BadLine, lines_of, object_of_line
 from core.incoming.misfit import Misfit, refusal
 from core.incoming.shapes import Counted, Like, Open, Within
 from core.incoming.sheets import BadSheet, rows_of
-from core.incoming.text import NotJson, json_of_line, unstorable
 from core.language import gettext_noop
 
-MAX_LINE_BYTES = 8 * 1024 * 1024
 MAX_PROPOSITIONS = 2_000
-
-
-class BadLine(ValueError):
-    """One line cannot be used; the message is one sentence."""
-
-
-def lines_of(handle: Lines) -> Iterator[tuple[int, bytes | None]]:
-    """Line numbers and lines; None for a line longer than MAX_LINE_BYTES, which is skipped unread."""
-    number = 0
-    while chunk := handle.readline(MAX_LINE_BYTES + 1):
-        number += 1
-        if len(chunk) <= MAX_LINE_BYTES:
-            yield number, chunk
-            continue
-        while chunk and not chunk.endswith(b"\n"):
-            chunk = handle.readline(MAX_LINE_BYTES)
-        yield number, None
-
-
-def _object(raw: bytes | None) -> dict[str, Any] | None:
-    """The JSON object of a line, None for a blank line. Raises BadLine."""
-    if raw is None:
-        raise BadLine(
-            gettext_noop(f"The line is longer than {MAX_LINE_BYTES // 1024 // 1024} MB; expected one JSON object.")
-        )
-    try:
-        value = json_of_line(raw, nan=True)
-    except NotJson as error:
-        raise BadLine(error.told_in_line()) from error
-    if value is None and raw.strip() != b"null":
-        return None
-    if not isinstance(value, dict):
-        raise BadLine(gettext_noop("The line is JSON, but no object; expected one JSON object."))
-    if b"\\u" in raw and (what := unstorable(value)):
-        raise BadLine(gettext_noop(f"The line cannot be kept: {what}; remove it."))
-    return value
 
 
 def _story(text: str) -> str:
@@ -193,7 +155,7 @@ def _records(
 def _row(
     raw: bytes | None, file: str, line: int, *, format: CorpusFormat, language: str, keys: Sequence[str]
 ) -> StoryRow | None:
-    record = _object(raw)
+    record = object_of_line(raw, nan=True)
     if record is None:
         return None
     if format == RECORDS:

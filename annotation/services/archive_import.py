@@ -25,7 +25,7 @@ from annotation.models import GoldEvent, GoldLabel, Membership, Project, Role, U
 from annotation.services import audit
 from annotation.services.accounts import checked_name
 from annotation.services.archive_leftovers import check_left_over, discard_project, left_over, working_slug
-from annotation.services.archive_reading import checked, lines_of
+from annotation.services.archive_reading import checked, rows_of
 from annotation.services.archive_rows import NAMED, Section, check_further, tables
 from annotation.services.archive_values import Here
 from annotation.services.corpus_import import SLUG
@@ -193,7 +193,7 @@ class _Import:
         """Map the archive's names to people here: the matched accounts, and a new imported annotator for every other
         name."""
         shown_names: dict[str, str] = {}
-        for number, row, _ in lines_of(self.archive, "people"):
+        for number, row, _ in rows_of(self.archive, "people"):
             try:
                 person = Person.of(row)
                 checked_name(person.username.removeprefix(IMPORTED_MARK))
@@ -249,7 +249,7 @@ class _Import:
         return rows
 
     def _decoded(self, section: Section, uids: dict[int, str]) -> Iterator[tuple[list, int]]:
-        for number, row, size in lines_of(self.archive, section.name):
+        for number, row, size in rows_of(self.archive, section.name):
             values = self.here.values(section, number, row)
             start = [new_uid()] if section.has_uid else []
             if section.numbered:
@@ -265,7 +265,7 @@ class _Import:
                 self.members.append([member[name] for name in _MEMBER[1:]])
 
     def _make_project(self, section: Section) -> None:
-        lines = list(islice(lines_of(self.archive, section.name), 2))
+        lines = list(islice(rows_of(self.archive, section.name), 2))
         if len(lines) != 1:
             raise BadArchive(gettext("project.jsonl: expected exactly one line."))
         number, row, _ = lines[0]

@@ -18,10 +18,9 @@ from annotation.domain.archive_format import (
     digests_of,
     file_of,
 )
-from core.incoming.text import NotJson, json_of, json_of_line, unstorable
+from core.incoming.json_lines import BadLine, lines_of, object_of_line
+from core.incoming.text import NotJson, json_of
 from core.language import gettext_noop
-
-_EXPECTED = gettext_noop(f"expected one JSON object of at most {MAX_LINE_BYTES // 1024**2} MB")
 
 
 def checked(archive: zipfile.ZipFile) -> dict[str, str]:
@@ -48,35 +47,22 @@ def checked(archive: zipfile.ZipFile) -> dict[str, str]:
     return files
 
 
-def lines_of(archive: zipfile.ZipFile, section: str) -> Iterator[tuple[int, dict[str, Any], int]]:
+def rows_of(archive: zipfile.ZipFile, section: str) -> Iterator[tuple[int, dict[str, Any], int]]:
     """Number, row and length in bytes of each line of a section, of which a database can keep every text. Raises
     BadArchive."""
     file = file_of(section)
     if section in ADDED and file not in archive.namelist():
         return
     with archive.open(file) as handle:
-        number = 0
-        while raw := handle.readline(MAX_LINE_BYTES + 1):
-            number += 1
+        for number, raw in lines_of(handle, longest=MAX_LINE_BYTES):
             try:
-                yield number, _row(raw), len(raw)
+                yield number, _row(raw), len(raw or b"")
             except BadLine as error:
                 raise BadArchive(gettext_noop(f"{file}, line {number}: {error}")) from error
 
 
-class BadLine(ValueError):
-    """A line of a section holds no row; the message is one sentence."""
-
-
-def _row(raw: bytes) -> dict[str, Any]:
-    if len(raw) > MAX_LINE_BYTES:
-        raise BadLine(f"{_EXPECTED}.")
-    try:
-        row = json_of_line(raw)
-    except NotJson as error:
-        raise BadLine(f"{_EXPECTED}; {error.actual}.") from error
-    if not isinstance(row, dict):
-        raise BadLine(f"{_EXPECTED}.")
-    if b"\\u" in raw and (what := unstorable(row)):
-        raise BadLine(gettext("it cannot be kept: {what}.").format(what=what))
+def _row(raw: bytes | None) -> dict[str, Any]:
+    row = object_of_line(raw, longest=MAX_LINE_BYTES)
+    if row is None:
+        raise BadLine(gettext_noop("The line is empty; expected one JSON object."))
     return row

@@ -13,10 +13,10 @@ from typing import BinaryIO
 from django.utils.translation import gettext
 
 from annotation.domain.columns import names_of
-from annotation.domain.corpus_files import lines_of
 from annotation.domain.formats import IMPORTED, FileFormat, formats_of
 from core import joints
 from core.incoming.encodings import BadText, encoding_of, seekable, utf8_lines
+from core.incoming.json_lines import lines_of
 from core.incoming.sheets import BadSheet, is_workbook, rows_of
 from core.joints import LIST, joint, listed
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import re
-from codecs import BOM_UTF8
 from typing import Any, NoReturn
 
 from core.duplicates import first_duplicate
@@ -64,11 +63,6 @@ def json_of(raw: bytes, *, nan: bool = False) -> Any:
     if too_deep(value):
         raise _too_deep()
     return value
-
-
-def json_of_line(raw: bytes, *, nan: bool = False) -> Any:
-    """Read a line as `json_of` does; None for a blank one."""
-    return json_of(raw.rstrip(b"\r\n"), nan=nan) if raw.removeprefix(BOM_UTF8).strip() else None
 
 
 def too_deep(value: Any) -> bool:

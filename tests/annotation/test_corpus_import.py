@@ -106,7 +106,7 @@ def test_the_command_says_what_the_contract_says(db, tmp_path, capsys):
     path.write_text(json.dumps(RECORD) + "\n[]\n", encoding="utf-8")
     call_command("import_corpus", "omnitom", str(path), project="minds", json=True)
     told = json.loads(capsys.readouterr().out)
-    message = "The line is JSON, but no object; expected one JSON object."
+    message = "The line holds a list; expected one JSON object."
     assert told == {
         "outcome": "Imported in part",
         "summary": "1 story: 1 created, 0 unchanged; 1 proposition; 1 problem.",
@@ -131,7 +131,7 @@ def records(tmp_path):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("[]\n{\n", "Nothing was imported: 2 problems, the first in {}, line 1: The line is JSON, but no object"),
+        ("[]\n{\n", "Nothing was imported: 2 problems, the first in {}, line 1: The line holds a list"),
         ("{\n", "Nothing was imported: 1 problem, the first in {}, line 1: column 2: it is not JSON"),
         ("", "Nothing was imported: 1 problem, the first in {}, line 1: The file is empty"),
         ("{\n" * 1002, "Nothing was imported: 1,002 problems, the first in {}, line 1 and 1,001 others: column 2"),

@@ -5,13 +5,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from annotation.domain.corpus_files import lines_of
 from benchmark.suites.answers import BadAnswers
-from benchmark.suites.json_lines import object_of_line
 from benchmark.suites.registry import parsers
 from benchmark.suites.released import Parser, Row
+from core.incoming.json_lines import lines_of, object_of_line
 from core.incoming.shapes import Open
-from core.incoming.text import NotJson, json_of
+from core.incoming.text import NotJson, json_of, unwritable
 from core.management.json_command import JsonCommand
 
 Line = Mapping[str, object]
@@ -77,7 +76,7 @@ def _check_own(given: Any, parser: Parser) -> None:
 def _parsed(raw: bytes | None, parser: Parser, given: Given, where: str) -> Line:
     """Return the parsed line, empty for a blank one."""
     try:
-        value = object_of_line(raw)
+        value = object_of_line(raw, nan=True, unfit=unwritable)
         return {} if value is None else _Text.of(value).parsed(parser, given)
     except ValueError as error:
         raise ValueError(f"{where}{error}") from error

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmark.services.made_elsewhere.records import BadFile, Made, Record
-from benchmark.suites.json_lines import BadLine, object_of_line
-from core.incoming.text import NotJson, json_of
+from core.incoming.json_lines import BadLine, object_of_line
+from core.incoming.text import NotJson, json_of, unwritable
 from core.language import gettext_noop
 
 FORMAT, RESULTS = "lm-eval", "lm-eval-results"
@@ -57,7 +57,7 @@ def _rows(path: Path, name: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     with path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             try:
-                row = object_of_line(line)
+                row = object_of_line(line, nan=True, unfit=unwritable)
             except BadLine as error:
                 raise BadFile(gettext_noop(f"{name}, line {number}: {error}")) from error
             if row is not None:

@@ -8,13 +8,13 @@ from typing import Annotated, Any, BinaryIO
 
 from pydantic import BeforeValidator, Field
 
-from annotation.domain.corpus_files import lines_of
 from annotation.domain.schema import Schema
 from benchmark.suites.asked import Sample
-from benchmark.suites.json_lines import BadLine, object_of_line
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, SCHEMA, Labels, Scheme, canonical_labels, scheme_of
+from core.incoming.json_lines import BadLine, lines_of, object_of_line
 from core.incoming.misfit import Misfit
 from core.incoming.shapes import Expected, Open
+from core.incoming.text import unwritable
 from judge.domain.text import normalise_space
 
 MAX_SELECTED = 1_000_000
@@ -114,7 +114,7 @@ def read_records(handle: BinaryIO, file: str) -> list[Record]:
 
 
 def _record(raw: bytes | None) -> Record | None:
-    values = object_of_line(raw)
+    values = object_of_line(raw, nan=True, unfit=unwritable)
     return None if values is None else record_of(values)
 
 

@@ -5,10 +5,11 @@ import json
 
 import pytest
 
-from annotation.domain.corpus_files import MAX_LINE_BYTES, StoryRow, read_file
+from annotation.domain.corpus_files import StoryRow, read_file
 from annotation.domain.formats import CORPUS_FORMATS, RECORDS
 from annotation.domain.problems import Problem
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
+from core.incoming.json_lines import LONGEST_LINE
 
 GOOD = {
     "story_id": 1,
@@ -51,7 +52,7 @@ def test_a_byte_order_mark_and_blank_lines_are_no_problem():
     ("raw", "expected"),
     [
         ("{", "not JSON"),
-        ("[1]", "but no object"),
+        ("[1]", "The line holds a list; expected one JSON object."),
         ("[" * 100_000, "too deeply"),
         ('{"a":' * 60 + "1" + "}" * 60, "too deeply"),
         ('{"story_id": 1, "story_id": 2}', "field 'story_id' occurs twice"),
@@ -120,7 +121,7 @@ def test_an_endless_line_is_skipped_in_pieces():
     problem, row = read_file(handle, "f", format=RECORDS, language="en", keys=DEFAULT_SCHEMA.keys)
     assert "longer than 8 MB" in problem.message
     assert row.line == 2
-    assert handle.largest <= MAX_LINE_BYTES + 1
+    assert handle.largest <= LONGEST_LINE + 1
 
 
 def test_an_empty_file_says_so():

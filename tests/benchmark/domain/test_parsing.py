@@ -94,7 +94,7 @@ def test_a_selection_keeps_the_order_of_the_file():
     ("line", "told"),
     [
         (b"{\n", "not JSON"),
-        (b"[1]\n", "it is a list; expected a JSON object"),
+        (b"[1]\n", "The line holds a list; expected one JSON object"),
         (b"\xff\n", "not UTF-8"),
         (b'{"story_id": "7"}\n', "story_id"),
         (b'{"story_id": 7, "story_category": 1, "story": ""}\n', "story_category: it is 1; expected a text"),
