@@ -20,6 +20,7 @@ from core.statistics.bootstrap import (
     weights,
 )
 from core.statistics.estimates import Measure, estimate_of, interval_of
+from core.statistics.f1 import harmonic, harmonics, label_f1s
 from core.statistics.holm import holm
 from core.statistics.intervals import (
     DIFFERENCE,
@@ -68,9 +69,12 @@ __all__ = [
     "estimate_of",
     "few",
     "flips_for",
+    "harmonic",
+    "harmonics",
     "holm",
     "interval_of",
     "intervals",
+    "label_f1s",
     "linear_error",
     "linear_freedom",
     "linear_interval",

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from core.statistics import harmonic
+
 _MARKERS = ("Answer:", "Choose an answer from above:")
 _YES = (" yes,", " yes ", " yes.", " knows ")
 _NO = (" no,", " no ", " no.", " does not know ", " doesn't know ")
@@ -59,4 +61,4 @@ def token_f1(truth: str, answer: str) -> float:
     if not common:
         return 0.0
     precision, recall = common / given.total(), common / gold.total()
-    return 2 * precision * recall / (precision + recall)
+    return harmonic(precision, recall)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmark.suites.unit_estimates import BoundedEstimate, with_bounds
-from core.statistics import RESAMPLES, SHARE, Estimate, Floats, estimate_of
+from core.statistics import RESAMPLES, SHARE, Estimate, Floats, estimate_of, label_f1s, ratios
 
 _LABELS = (0, 1)
 _NOTHING: Estimate = {"value": None, "n": 0, "interval": None, "reason": "no answer that could be read"}
@@ -74,8 +74,4 @@ def _sums(answers: Sequence[Said], names: Sequence[str]) -> Floats:
 def _f1(sums: Floats) -> Floats:
     """Weighted F1 of each row of sums, shape (r, 6) → (r,); nan without an answer."""
     hits, gold, predicted = np.split(sums, 3, axis=1)
-    occurred = gold + predicted
-    f1 = np.divide(2 * hits, occurred, out=np.zeros_like(hits), where=occurred > 0)
-    total = gold.sum(axis=1)
-    means: Floats = np.divide((f1 * gold).sum(axis=1), total, out=np.full(len(sums), np.nan), where=total > 0)
-    return means
+    return ratios((label_f1s(hits, gold, predicted) * gold).sum(axis=1), gold.sum(axis=1))

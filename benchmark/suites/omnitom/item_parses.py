@@ -12,13 +12,14 @@ from benchmark.suites.omnitom.judgement_rows import detail_of, released_text
 from benchmark.suites.omnitom.judgements import FIRST, Judging, Sides, judged, readings
 from benchmark.suites.omnitom.kinds import order_bucket, role_of
 from benchmark.suites.omnitom.labels import DIMENSIONS, OMNITOM_SCHEME, Labels, Scheme
-from benchmark.suites.omnitom.metrics import f1, share
+from benchmark.suites.omnitom.metrics import share
 from benchmark.suites.omnitom.parsing.extraction import parse_extraction
 from benchmark.suites.omnitom.parsing.structured import ignores_schema
 from benchmark.suites.omnitom.records import GoldRow, Record
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_JUDGEMENT
 from core.plain import Json
+from core.statistics import harmonic
 
 
 def parse_stage1(record: Record, texts: Mapping[str, str], how: Judging) -> Parsed:
@@ -106,7 +107,7 @@ def _aborted(tables: official.StoredTables) -> Json:
 
 def _f1(result: Stage1Result) -> float:
     precision = share(result.pred_matched, len(result.pred_counts))
-    return f1(precision, share(result.gold_matched, len(result.gold_counts)))
+    return harmonic(precision, share(result.gold_matched, len(result.gold_counts)))
 
 
 def _accuracy(result: Stage2Result) -> float:

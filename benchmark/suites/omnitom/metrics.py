@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from benchmark.domain.averaging import Row, StoryAverages, StoryMetrics, averages, six
 from benchmark.suites.omnitom.labels import DIMENSIONS, OMNITOM_SCHEME
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
+from core.statistics import harmonic
 from judge.domain.text import normalise_space
 
 STAGE1_SHARES = ("precision", "recall", "f1")
@@ -24,17 +25,17 @@ def share(part: int, total: int) -> float:
     return part / total if total else 0.0
 
 
-def f1(precision: float, recall: float) -> float:
-    """Harmonic mean, 0 where both are 0."""
-    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
-
-
 def stage1_row(result: Stage1Result) -> Row:
     """One line of `stage1_story_metrics.csv`."""
     pred_total, gold_total = len(result.pred_counts), len(result.gold_counts)
     precision, recall = share(result.pred_matched, pred_total), share(result.gold_matched, gold_total)
     counts = (result.story_id, normalise_space(result.category), pred_total, gold_total)
-    values = (*counts, result.pred_matched, result.gold_matched, *map(six, (precision, recall, f1(precision, recall))))
+    values = (
+        *counts,
+        result.pred_matched,
+        result.gold_matched,
+        *map(six, (precision, recall, harmonic(precision, recall))),
+    )
     return dict(zip(STAGE1_COLUMNS, map(str, values), strict=True))
 
 

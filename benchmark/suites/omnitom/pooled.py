@@ -13,7 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.suites.unit_estimates import BoundedEstimate
-from core.statistics import FEWEST, SHARE, Floats, Interval, Scale, intervals, ratios, replicated_sums, spanning
+from core.statistics import (
+    FEWEST,
+    SHARE,
+    Floats,
+    Interval,
+    Scale,
+    harmonics,
+    intervals,
+    ratios,
+    replicated_sums,
+    spanning,
+)
 
 Ints = NDArray[np.int64]
 
@@ -62,7 +73,7 @@ class Ratios:
     def harmonic(self, other: Ratios) -> Ratios:
         """The harmonic mean of each two, such as F1 of precision and recall; 0 where both are 0. Its n is that of
         `other`."""
-        means = [_harmonic(*two) for two in ((self.values, other.values), (self.replicates, other.replicates))]
+        means = [harmonics(*two) for two in ((self.values, other.values), (self.replicates, other.replicates))]
         both = (self.of > 0) & (other.of > 0)
         of, stories = np.where(both, other.of, 0), np.minimum(self.stories, other.stories)
         return Ratios(means[0], of, stories, means[1], self.clusters)
@@ -109,13 +120,6 @@ def _spanning(estimate: BoundedEstimate, interval: Interval, bounds: list[float]
     if not estimate.interval:
         return replace(estimate, bounds=bounds)
     return replace(estimate, bounds=bounds, interval=interval[0], reason=interval[1] or estimate.reason)
-
-
-def _harmonic(first: Floats, other: Floats) -> Floats:
-    sums = first + other
-    out: Floats = np.where(np.isnan(sums), np.nan, 0.0)
-    np.divide(2 * first * other, sums, out=out, where=sums > 0)
-    return out
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from benchmark.domain.estimating import Report, ReportedStory, StoryReport, Stor
 from benchmark.suites.omnitom.judgements import AS_PUBLISHED, Judging, judged
 from benchmark.suites.omnitom.kinds import order_bucket, role_of
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, ORDER, Labels, Scheme
-from benchmark.suites.omnitom.metrics import STAGE1_SHARES, f1
+from benchmark.suites.omnitom.metrics import STAGE1_SHARES
 from benchmark.suites.omnitom.official import Texts
 from benchmark.suites.omnitom.parsing.emptiness import says_nothing
 from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction
@@ -35,7 +35,7 @@ from benchmark.suites.omnitom.parsing.values import repaired
 from benchmark.suites.omnitom.records import GoldRow, Record
 from benchmark.suites.omnitom.results import GroupScores, Stage1Result, Stage2Result
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_ANSWER, NO_GOLD, NO_JUDGEMENT, NOT_STRUCTURED, UNREADABLE
-from core.statistics import RESAMPLES
+from core.statistics import RESAMPLES, harmonic
 
 
 def stage1_result(record: Record, texts: Mapping[str, str], how: Judging = AS_PUBLISHED) -> Stage1Result:
@@ -124,7 +124,7 @@ def stage1_score(result: Stage1Result) -> StoryScore:
 
 
 def _stage1(precision: float, recall: float) -> dict[str, float]:
-    return {"precision": precision, "recall": recall, "f1": f1(precision, recall)}
+    return {"precision": precision, "recall": recall, "f1": harmonic(precision, recall)}
 
 
 def _matched(counts: Sequence[int | None], unjudged: int) -> int:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from core.statistics import Floats, label_f1s
+
 Pair = tuple[int, int]
 """Gold and predicted label."""
 
@@ -28,9 +30,7 @@ def agreement(pairs: Sequence[Pair]) -> Agreement:
     return Agreement(float(np.mean(_f1_by_label(gold, predicted))), float(np.mean(gold == predicted)))
 
 
-def _f1_by_label(gold: NDArray[np.int_], predicted: NDArray[np.int_]) -> list[float]:
-    scores = []
-    for label in np.union1d(gold, predicted):
-        hits = int(np.sum((gold == label) & (predicted == label)))
-        scores.append(2 * hits / (int(np.sum(gold == label)) + int(np.sum(predicted == label))))
-    return scores
+def _f1_by_label(gold: NDArray[np.int_], predicted: NDArray[np.int_]) -> Floats:
+    labels = np.union1d(gold, predicted)[:, None]
+    golds, predictions = gold == labels, predicted == labels
+    return label_f1s(*(marks.sum(axis=1) for marks in (golds & predictions, golds, predictions)))

@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmark.suites.opentom.kinds import UNREAD
 from benchmark.suites.unit_estimates import BoundedEstimate, with_bounds
-from core.statistics import DIFFERENCE, RESAMPLES, SHARE, Estimate, Floats, Scale, estimate_of
+from core.statistics import DIFFERENCE, RESAMPLES, SHARE, Estimate, Floats, Scale, estimate_of, label_f1s, ratios
 
 
 class Told(NamedTuple):
@@ -146,8 +146,4 @@ def _counts(answers: Sequence[Told], narratives: Sequence[str]) -> Floats:
 def _macro(sums: Floats) -> Floats:
     """Macro F1 of each row of sums, shape (r, 3 · labels) → (r,); over the labels that occur in that row."""
     hits, gold, predicted = np.split(sums, 3, axis=1)
-    occurred = gold + predicted
-    f1 = np.divide(2 * hits, occurred, out=np.zeros_like(hits), where=occurred > 0)
-    there = (occurred > 0).sum(axis=1)
-    means: Floats = np.divide(f1.sum(axis=1), there, out=np.full(len(sums), np.nan), where=there > 0)
-    return means
+    return ratios(label_f1s(hits, gold, predicted).sum(axis=1), (gold + predicted > 0).sum(axis=1))

@@ -26,10 +26,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from core.language import gettext_noop
-from core.statistics import spanning
+from core.statistics import harmonic, spanning
 from judge.domain.calibration.mean import CorrectedMean
 from judge.domain.calibration.score import Corrected, interval_of, with_interval
-from judge.domain.calibration.stories import Averaging, JudgedStory, Metric, harmonic
+from judge.domain.calibration.stories import Averaging, JudgedStory, Metric
 from judge.domain.cluster_names import STORIES, ClusterName
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from core.statistics import harmonic
+
 
 @dataclass(frozen=True, slots=True)
 class Matches:
@@ -51,10 +53,6 @@ class Matches:
 
 def _share(part: int, whole: int) -> float:
     return part / whole if whole else 0.0
-
-
-def harmonic(precision: float, recall: float) -> float:
-    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
 @dataclass(frozen=True, slots=True)
