@@ -29,7 +29,7 @@ from benchmark.suites.asked import (
     Step,
 )
 from benchmark.suites.by_part import Parts
-from benchmark.suites.copies import CopySource
+from benchmark.suites.copies import BadImport, CopySource
 from benchmark.suites.finer import FinerItems
 from benchmark.suites.item_filters import Rows
 from benchmark.suites.judged import Judge
@@ -129,10 +129,6 @@ def schema_in(name: str) -> tuple[str, str, str] | None:
     """Return (name, schema name, schema version) of what `named_by` made; None for another name."""
     parts = name.split(_JOINT, 2)
     return (parts[0], parts[1], parts[2].replace("_", ".")) if len(parts) == 3 else None
-
-
-class BadImport(ValueError):
-    """The fault in a copy of a benchmark, as one sentence that names the file."""
 
 
 Says = Callable[[Sample, Mapping[str, Any]], str]

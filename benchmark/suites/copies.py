@@ -8,6 +8,10 @@ from dataclasses import asdict, dataclass
 from core.plain import Json
 
 
+class BadImport(ValueError):
+    """The fault in a copy of a benchmark, as one sentence that names the file."""
+
+
 @dataclass(frozen=True, slots=True)
 class CopyFile:
     """A file of a copy, or several that are named alike: `name` as it is released, `holds` what is in it. One that is

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmark.suites.conversations.flattening import question_sets
-from benchmark.suites.conversations.records import BadFantom, SetRecord
+from benchmark.suites.conversations.records import SetRecord
 from benchmark.suites.conversations.rows import CHOICE, FACT, LIST, YES_NO, Sets
 from benchmark.suites.conversations.sources import (
     ARCHIVE,
@@ -19,6 +19,7 @@ from benchmark.suites.conversations.sources import (
     lines_of_entries,
     source_of,
 )
+from benchmark.suites.copies import BadImport
 from core.incoming.misfit import Misfit, kind_of
 from core.incoming.text import NotJson, json_of
 
@@ -49,15 +50,15 @@ class Fantom:
 
 def read_fantom(path: Path) -> Fantom:
     """Read the sets of a file, JSON or the released archive of it, and hold them against PercepToM's list of questions
-    where that lies beside. Raises BadFantom."""
+    where that lies beside. Raises BadImport."""
     source = source_of(path)
     name = source.name
     try:
         value = json_of(source.raw)
     except NotJson as error:
-        raise BadFantom(error.message_for(name)) from error
+        raise BadImport(error.message_for(name)) from error
     if not isinstance(value, list) or not value:
-        raise BadFantom(f"{name}: it is {kind_of(value)}; expected a list of sets of questions.")
+        raise BadImport(f"{name}: it is {kind_of(value)}; expected a list of sets of questions.")
     records = [_record(source, number, entry) for number, entry in enumerate(value)]
     _check_ids(name, records)
     sets = question_sets(records)
@@ -68,36 +69,19 @@ def read_fantom(path: Path) -> Fantom:
 
 def file_of(path: Path) -> Path:
     """Return the file that a path is, or that the folder holds: the released archive, else its only JSON file. Raises
-    BadFantom."""
+    BadImport."""
     if not path.is_dir():
         return path
     if (path / ARCHIVE).is_file():
         return path / ARCHIVE
     files = sorted(path.glob("*.json"))
     if len(files) != 1:
-        raise BadFantom(f"{path.name}: the number of JSON files is {len(files)}; expected {FILE} alone, or {ARCHIVE}.")
+        raise BadImport(f"{path.name}: the number of JSON files is {len(files)}; expected {FILE} alone, or {ARCHIVE}.")
     return files[0]
 
 
-def licence_beside(file: Path) -> str:
-    """Return the text of the LICENSE in the folder of a file; empty where there is none. Raises BadFantom for one that
-    is not a text."""
-    path = file.with_name("LICENSE")
-    if not path.is_file():
-        return ""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadFantom(f"LICENSE is not UTF-8 (byte {error.start}).") from error
-    except OSError as error:
-        raise BadFantom(f"LICENSE cannot be read ({error.strerror}).") from error
-    if not text.strip():
-        raise BadFantom("LICENSE is empty; expected the licence that comes with FANToM, or no such file.")
-    return text
-
-
 def check_counts(copy: Fantom) -> None:
-    """Check that a file holds as much as the released one. Raises BadFantom."""
+    """Check that a file holds as much as the released one. Raises BadImport."""
     kinds = Counter(row.kind for question_set in copy.sets.values() for row in question_set.rows)
     counts = {
         "sets": len(copy.sets),
@@ -109,14 +93,14 @@ def check_counts(copy: Fantom) -> None:
     }
     for what, count in counts.items():
         if count != COUNTS[what]:
-            raise BadFantom(f"{copy.name}: the number of {what} is {count:,}; expected {COUNTS[what]:,}.")
+            raise BadImport(f"{copy.name}: the number of {what} is {count:,}; expected {COUNTS[what]:,}.")
 
 
 def _record(source: Source, number: int, entry: object) -> SetRecord:
     try:
         return SetRecord.of(entry)
     except Misfit as error:
-        raise BadFantom(error.message_for(f"{source.name}, {_set_told(source, number, entry)}")) from error
+        raise BadImport(error.message_for(f"{source.name}, {_set_told(source, number, entry)}")) from error
 
 
 def _set_told(source: Source, number: int, entry: object) -> str:
@@ -132,4 +116,4 @@ def _set_told(source: Source, number: int, entry: object) -> str:
 def _check_ids(name: str, records: Sequence[SetRecord]) -> None:
     for set_id, count in Counter(record.set_id for record in records).items():
         if count > 1:
-            raise BadFantom(f"{name}: set {set_id} occurs {count} times; expected each set once.")
+            raise BadImport(f"{name}: set {set_id} occurs {count} times; expected each set once.")

@@ -7,11 +7,6 @@ from typing import Annotated
 from benchmark.suites.conversations.rows import ACCESSIBLE, INACCESSIBLE, NO, NOT_THERE, YES
 from core.incoming.shapes import Among, Filled, Like, Open
 
-
-class BadFantom(ValueError):
-    """The fault in a copy of FANToM, as one sentence that names the file and the place."""
-
-
 Scenario = Annotated[str, Among((ACCESSIBLE, INACCESSIBLE))]
 SetId = Annotated[str, Like(r"^\d+-\d+-\d+$", "conversation, part and set, such as 3-0-0")]
 

@@ -3,7 +3,6 @@ release."""
 
 from __future__ import annotations
 
-import csv
 import gzip
 import hashlib
 import io
@@ -13,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmark.suites.conversations.records import BadFantom
 from benchmark.suites.conversations.rows import CHOICE, Row, Sets
-from benchmark.suites.copies import CopyFile, CopySource
+from benchmark.suites.copies import BadImport, CopyFile, CopySource
+from benchmark.suites.copy_files import bytes_of, check_released, digest_of, rows_of_csv, text_of
 from core.language import gettext_noop
 
 ARCHIVE, FILE, FLATTENED = "fantom.tar.gz", "fantom_v1.json", "flattened_fantom.csv"
@@ -73,25 +72,14 @@ class Source:
 
 
 def source_of(path: Path) -> Source:
-    """Return the file of FANToM that a path is or holds: JSON, or the archive. Raises BadFantom."""
-    name, raw = path.name, _bytes_of(path)
+    """Return the file of FANToM that a path is or holds: JSON, or the archive. Raises BadImport."""
+    name, raw = path.name, bytes_of(path, "the file of FANToM")
     if not name.endswith((".tar.gz", ".tgz")):
         return Source(name, raw, {name: hashlib.sha256(raw).hexdigest()}, released=False)
     digest = hashlib.sha256(raw).hexdigest()
-    if digest != DIGESTS[ARCHIVE]:
-        raise BadFantom(
-            f"{name} is not the released archive: its SHA-256 begins with {digest[:12]}; expected "
-            f"{DIGESTS[ARCHIVE][:12]}."
-        )
+    check_released(name, digest, DIGESTS[ARCHIVE], "archive")
     inner, content = _unpacked(name, raw)
     return Source(inner, content, {name: digest, inner: hashlib.sha256(content).hexdigest()}, released=True)
-
-
-def _bytes_of(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise BadFantom(f"{path} cannot be read ({error.strerror}).") from error
 
 
 def _unpacked(name: str, raw: bytes) -> tuple[str, bytes]:
@@ -100,13 +88,13 @@ def _unpacked(name: str, raw: bytes) -> tuple[str, bytes]:
         with tarfile.open(fileobj=io.BytesIO(raw), mode="r:gz") as archive:
             files = [member for member in archive if member.isfile() and _is_json(member.name)]
             if len(files) != 1:
-                raise BadFantom(f"{name}: the number of JSON files is {len(files)}; expected {FILE} alone.")
+                raise BadImport(f"{name}: the number of JSON files is {len(files)}; expected {FILE} alone.")
             handle = archive.extractfile(files[0])
             content = handle.read(MOST_UNPACKED + 1) if handle else b""
     except (tarfile.TarError, gzip.BadGzipFile, EOFError, OSError) as error:
-        raise BadFantom(f"{name} cannot be read as an archive ({error}).") from error
+        raise BadImport(f"{name} cannot be read as an archive ({error}).") from error
     if len(content) > MOST_UNPACKED:
-        raise BadFantom(f"{name}: {files[0].name} is larger than {MOST_UNPACKED // 2**20:,} MB.")
+        raise BadImport(f"{name}: {files[0].name} is larger than {MOST_UNPACKED // 2**20:,} MB.")
     return Path(files[0].name).name, content
 
 
@@ -139,27 +127,23 @@ def _past(text: str, at: int, blanks: str) -> int:
 
 def check_flattened(path: Path, name: str, sets: Sets) -> dict[str, str]:
     """Hold every question, with the options of choices in their order, against PercepToM's list of the released ones.
-    Returns its digest by name, nothing where there is no such list. Raises BadFantom with set and line of the list."""
+    Returns its digest by name, nothing where there is no such list. Raises BadImport with set and line of the list."""
     if not path.is_file():
         return {}
-    raw = _bytes_of(path).replace(b"\r\n", b"\n")
-    digest = hashlib.sha256(raw).hexdigest()
-    if digest != DIGESTS[FLATTENED]:
-        raise BadFantom(
-            f"{path.name} is not the released file: its SHA-256 begins with {digest[:12]}; expected "
-            f"{DIGESTS[FLATTENED][:12]}."
-        )
+    raw = bytes_of(path, "the list of questions")
+    digest = digest_of(raw)
+    check_released(path.name, digest, DIGESTS[FLATTENED])
     compare_flattened(raw, path.name, name, sets)
     return {path.name: digest}
 
 
 def compare_flattened(raw: bytes, listed: str, name: str, sets: Sets) -> None:
     """`check_flattened` of a list whatever its digest."""
-    expected = list(_listed(raw))
+    expected = list(_listed(raw, listed))
     for row, (line, set_id, text) in zip(rows_in_order(sets), expected, strict=False):
         if (row.set_id, question_text(row)) != (set_id, text):
             what = "another question or other options" if row.set_id == set_id else f"a question of set {row.set_id}"
-            raise BadFantom(
+            raise BadImport(
                 f"{name}, set {set_id}: it has {what} than {listed}, line {line}: {text[:80]!r} is expected."
             )
 
@@ -176,10 +160,7 @@ def question_text(row: Row) -> str:
     return f"{row.question}\n(a) {first}\n(b) {second}{_CHOOSE}"
 
 
-def _listed(raw: bytes) -> Iterator[tuple[int, str, str]]:
+def _listed(raw: bytes, name: str) -> Iterator[tuple[int, str, str]]:
     """(line, set, question) of each row."""
-    rows = csv.DictReader(io.StringIO(raw.decode("utf-8-sig"), newline=""))
-    before = 1
-    for row in rows:
-        yield before + 1, row["set_id"], row["question"]
-        before = rows.line_num
+    text = text_of(raw.replace(b"\r\n", b"\n"), name)
+    return ((line, row["set_id"], row["question"]) for line, row in rows_of_csv(text, name, ("set_id", "question")))

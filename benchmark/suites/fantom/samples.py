@@ -5,24 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmark.suites.contract import BadImport, Imported, Sample
-from benchmark.suites.conversations.data import Fantom, check_counts, file_of, licence_beside, read_fantom
+from benchmark.suites.contract import Imported, Sample
+from benchmark.suites.conversations.data import Fantom, check_counts, file_of, read_fantom
 from benchmark.suites.conversations.flattening import in_full
-from benchmark.suites.conversations.records import BadFantom
 from benchmark.suites.conversations.rows import ACCESSIBLE, NOT_THERE
 from benchmark.suites.conversations.samples import names_of, oddities, sample_of, without_licence
+from benchmark.suites.copy_files import licence_beside
 
 SHORT, FULL = "short", "full"
 
 
 def load(path: Path, *, conversation: str = SHORT) -> Imported:
     """Return the questions of a copy, about the short or the full conversations. Raises BadImport."""
-    try:
-        file = file_of(path)
-        copy, licence = read_fantom(file), licence_beside(file)
-        check_counts(copy)
-    except BadFantom as error:
-        raise BadImport(str(error)) from error
+    file = file_of(path)
+    copy, licence = read_fantom(file), licence_beside(file, "FANToM")
+    check_counts(copy)
     samples = list(samples_of(copy, conversation))
     problems = [*without_licence(copy.name, licence), *oddities(copy)]
     title = f"FANToM ({conversation} conversations)"

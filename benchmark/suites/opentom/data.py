@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from benchmark.suites.copies import CopyFile, CopySource
+from benchmark.suites.copies import BadImport, CopyFile, CopySource
+from benchmark.suites.copy_files import bytes_of, check_released, digest_of, licence_in
 from benchmark.suites.opentom.kinds import FILES, LABELS, QuestionFile, question_kind
-from benchmark.suites.opentom.records import BadOpenToM, LongNarrativeRecord, NarrativeRecord, QuestionRecord
+from benchmark.suites.opentom.records import LongNarrativeRecord, NarrativeRecord, QuestionRecord
 from core.incoming.misfit import Misfit, kind_of
 from core.incoming.shapes import Open
 from core.incoming.text import NotJson, json_of
@@ -108,54 +108,29 @@ class OpenToM:
 
 
 def read_opentom(folder: Path) -> OpenToM:
-    """Read the nine files and the LICENSE of a folder, and check that they are the released ones. Raises BadOpenToM."""
+    """Read the nine files and the LICENSE of a folder, and check that they are the released ones. Raises BadImport."""
     if not folder.is_dir():
-        raise BadOpenToM(f"{folder} is not a folder; expected that of the files of OpenToM.")
+        raise BadImport(f"{folder} is not a folder; expected that of the files of OpenToM.")
     raw = {
-        name: _bytes_of(folder / name)
+        name: bytes_of(folder / name, "the nine files and the LICENSE of OpenToM")
         for name in (NARRATIVES, LONG_NARRATIVES, *(f"{file.name}.json" for file in FILES))
     }
-    licence = _licence_of(folder / "LICENSE")
+    licence = licence_in(folder, "OpenToM")
     narratives = _narratives(raw)
     questions = {file.name: _questions(file, raw[f"{file.name}.json"], narratives) for file in FILES}
-    digests = {name: hashlib.sha256(content.replace(b"\r\n", b"\n")).hexdigest() for name, content in raw.items()}
+    digests = {name: digest_of(content) for name, content in raw.items()}
     for name, digest in digests.items():
-        if DIGESTS[name] != digest:
-            raise BadOpenToM(
-                f"{name} is not the released file: its SHA-256 begins with {digest[:12]}; expected "
-                f"{DIGESTS[name][:12]}."
-            )
+        check_released(name, digest, DIGESTS[name])
     return OpenToM(narratives, questions, licence, digests)
-
-
-def _bytes_of(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError as error:
-        raise BadOpenToM(
-            f"{path.name} is missing in {path.parent}; expected the nine files and the LICENSE of OpenToM."
-        ) from error
-    except OSError as error:
-        raise BadOpenToM(f"{path.name} cannot be read ({error.strerror}).") from error
-
-
-def _licence_of(path: Path) -> str:
-    try:
-        text = _bytes_of(path).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadOpenToM(f"LICENSE is not UTF-8 (byte {error.start}).") from error
-    if not text.strip():
-        raise BadOpenToM("LICENSE is empty; expected the licence that comes with OpenToM.")
-    return text
 
 
 def _object_of(name: str, raw: bytes) -> Json:
     try:
         value = json_of(raw)
     except NotJson as error:
-        raise BadOpenToM(error.message_for(name)) from error
+        raise BadImport(error.message_for(name)) from error
     if not isinstance(value, dict):
-        raise BadOpenToM(f"{name}: it is {kind_of(value)}; expected an object with an entry for each narrative.")
+        raise BadImport(f"{name}: it is {kind_of(value)}; expected an object with an entry for each narrative.")
     return value
 
 
@@ -163,16 +138,16 @@ def _shaped(name: str, shape: type[S], value: Any, *place: str | int) -> S:
     try:
         return shape.of(value, start=place)
     except Misfit as error:
-        raise BadOpenToM(error.message_for(name)) from error
+        raise BadImport(error.message_for(name)) from error
 
 
 def _narratives(raw: Mapping[str, bytes]) -> dict[str, Narrative]:
     short, long = _object_of(NARRATIVES, raw[NARRATIVES]), _object_of(LONG_NARRATIVES, raw[LONG_NARRATIVES])
     for name, entries in ((NARRATIVES, short), (LONG_NARRATIVES, long)):
         if len(entries) != COUNTS[name]:
-            raise BadOpenToM(f"{name}: the number of narratives is {len(entries)}; expected {COUNTS[name]}.")
+            raise BadImport(f"{name}: the number of narratives is {len(entries)}; expected {COUNTS[name]}.")
     if strangers := sorted(long.keys() - short.keys()):
-        raise BadOpenToM(f"{LONG_NARRATIVES}: narrative {strangers[0]} is not in {NARRATIVES}.")
+        raise BadImport(f"{LONG_NARRATIVES}: narrative {strangers[0]} is not in {NARRATIVES}.")
     texts = {
         key: _shaped(LONG_NARRATIVES, LongNarrativeRecord, value, key).long_narrative for key, value in long.items()
     }
@@ -202,7 +177,7 @@ def _questions(file: QuestionFile, raw: bytes, narratives: Mapping[str, Narrativ
     entries = _object_of(name, raw)
     for key in [*narratives, *entries]:
         if key not in entries or key not in narratives:
-            raise BadOpenToM(f"{name}: narrative {key} is missing here or in {NARRATIVES}; expected the same in both.")
+            raise BadImport(f"{name}: narrative {key} is missing here or in {NARRATIVES}; expected the same in both.")
     return {key: list(_of_narrative(file, narratives[key], entries[key])) for key in narratives}
 
 
@@ -210,15 +185,15 @@ def _of_narrative(file: QuestionFile, narrative: Narrative, entries: Any) -> Ite
     name = f"{file.name}.json, {narrative.key}"
     if not isinstance(entries, list) or len(entries) != file.questions:
         size = len(entries) if isinstance(entries, list) else kind_of(entries)
-        raise BadOpenToM(f"{name}: the number of questions is {size}; expected {file.questions}.")
+        raise BadImport(f"{name}: the number of questions is {size}; expected {file.questions}.")
     for index, entry in enumerate(entries):
         record = _shaped(f"{file.name}.json", QuestionRecord, entry, narrative.key, index)
         if record.type != file.type:
-            raise BadOpenToM(f"{name}[{index}].type: it is {record.type[:40]!r}; expected {file.type!r}.")
+            raise BadImport(f"{name}[{index}].type: it is {record.type[:40]!r}; expected {file.type!r}.")
         kind = file.kind or question_kind(record.question)
         labels = LABELS.get(kind)
         if labels and record.answer not in labels:
-            raise BadOpenToM(
+            raise BadImport(
                 f"{name}[{index}].answer: it is {record.answer[:40]!r}; expected one of {', '.join(labels)}."
             )
         yield OpenQuestion(narrative, file.name, index, record.type, kind, record.question, record.answer)

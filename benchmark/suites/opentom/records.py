@@ -5,10 +5,6 @@ from __future__ import annotations
 from core.incoming.shapes import Filled, Open
 
 
-class BadOpenToM(ValueError):
-    """The fault in a copy of OpenToM, as one sentence that names the file and the place."""
-
-
 class PlotRecord(Open):
     """Who moves what from where to where, and who may have seen it: read by name, since the released code takes them in
     another order."""

@@ -7,12 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmark.suites.contract import Answered, BadImport, Imported, Sample
+from benchmark.suites.contract import Answered, Imported, Sample
 from benchmark.suites.opentom.data import Narrative, OpenQuestion, OpenToM, read_opentom
 from benchmark.suites.opentom.genres import genre_of
 from benchmark.suites.opentom.kinds import ATTITUDE, COARSE, FILES, FINE, PARTS
 from benchmark.suites.opentom.official import gold_label
-from benchmark.suites.opentom.records import BadOpenToM
 from benchmark.suites.opentom.sampling import id_of, sampled
 from core.plain import Json
 
@@ -26,10 +25,7 @@ samples overlap."""
 
 def load(folder: Path, *, narratives: str = ALL) -> Imported:
     """Return the questions of a copy, about the narratives or about the long ones. Raises BadImport."""
-    try:
-        copy = read_opentom(folder)
-    except BadOpenToM as error:
-        raise BadImport(str(error)) from error
+    copy = read_opentom(folder)
     samples = list(_samples(copy, long=narratives == LONG))
     title = f"OpenToM ({'100 long' if narratives == LONG else '596'} narratives)"
     return Imported(title, samples, copy.licence, copy.digests)

@@ -7,9 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmark.suites.contract import BadImport, Imported, Sample
-from benchmark.suites.conversations.data import Fantom, check_counts, file_of, licence_beside, read_fantom
+from benchmark.suites.conversations.data import Fantom, check_counts, file_of, read_fantom
 from benchmark.suites.conversations.flattening import question_sets
-from benchmark.suites.conversations.records import BadFantom
 from benchmark.suites.conversations.rows import (
     ACCESSIBLE,
     CHOICE,
@@ -22,7 +21,8 @@ from benchmark.suites.conversations.rows import (
     Sets,
 )
 from benchmark.suites.conversations.samples import Problem, names_of, oddities, sample_of, without_licence
-from benchmark.suites.percept_fantom.annotation import BadPerceptFantom, Parts, read_annotation
+from benchmark.suites.copy_files import licence_beside
+from benchmark.suites.percept_fantom.annotation import Parts, read_annotation
 
 LEFT_OUT = frozenset(
     [
@@ -99,15 +99,12 @@ def load(folder: Path) -> Imported:
     """Return the questions of a copy: a folder with the file of FANToM and the annotation of Percept-FANToM. Raises
     BadImport."""
     folder = folder if folder.is_dir() else folder.parent
-    try:
-        file = file_of(folder)
-        copy, licence = read_fantom(file), licence_beside(file)
-        check_counts(copy)
-        annotation = read_annotation(folder)
-        sets = annotated_sets(copy)
-        _check_sets(copy.name, sets, annotation.parts)
-    except (BadFantom, BadPerceptFantom) as error:
-        raise BadImport(str(error)) from error
+    file = file_of(folder)
+    copy, licence = read_fantom(file), licence_beside(file, "FANToM")
+    check_counts(copy)
+    annotation = read_annotation(folder)
+    sets = annotated_sets(copy)
+    _check_sets(copy.name, sets, annotation.parts)
     samples = list(samples_of(sets, annotation.parts))
     problems = [*without_licence(copy.name, licence), *_differing(copy, sets, annotation.parts)]
     problems += oddities(replace(copy, sets=sets))
@@ -155,12 +152,12 @@ def _check_sets(name: str, sets: Sets, parts: Parts) -> None:
     }
     for what, count in counts.items():
         if count != COUNTS[what]:
-            raise BadPerceptFantom(
+            raise BadImport(
                 f"{name}: the number of {what} about annotated conversations is {count:,}; expected {COUNTS[what]:,}."
             )
     for set_id in sets:
         if set_id.rpartition("-")[0] not in parts:
-            raise BadPerceptFantom(f"{name}: set {set_id} is about a conversation that the annotation lacks.")
+            raise BadImport(f"{name}: set {set_id} is about a conversation that the annotation lacks.")
 
 
 def _has_belief(rows: Sequence[Row], scenario: str) -> bool:

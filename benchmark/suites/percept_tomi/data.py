@@ -3,16 +3,24 @@ never evaluated."""
 
 from __future__ import annotations
 
-import ast
-import csv
-import hashlib
-import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
+
+from benchmark.suites.copies import BadImport
+from benchmark.suites.copy_files import (
+    LONGEST_LIST,
+    bytes_of,
+    check_released,
+    digest_of,
+    licence_beside,
+    list_in,
+    rows_of_csv,
+    text_of,
+)
 
 FILE = "Percept-ToMi.csv"
 DIGEST = "9109505e318448b675e646555b6b183ad4ab8715d2e9ee37abe662c306ca896d"
@@ -30,12 +38,7 @@ RAW_TYPES: Mapping[str, str] = {
     for belief in ("tom", "no_tom")
 }
 """The question type, of which there are four, of each raw one."""
-_LONGEST_CELL = 20_000
 _QUESTION = re.compile(r"Where .+ for the (.+)\?")
-
-
-class BadPerceptToMi(ValueError):
-    """The fault in a copy of Percept-ToMi, as one sentence that names the file and the line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,63 +71,31 @@ class PerceptToMi:
 
 
 def read_percept_tomi(path: Path) -> PerceptToMi:
-    """Read the file of a folder, or the file itself, and check that it is the released one. Raises BadPerceptToMi."""
+    """Read the file of a folder, or the file itself, and check that it is the released one. Raises BadImport."""
     file = path / FILE if path.is_dir() else path
-    raw = _bytes_of(file)
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw[: error.start].count(b"\n") + 1
-        raise BadPerceptToMi(f"{file.name}, line {line}: not UTF-8 (byte {error.start}).") from error
-    questions = list(_questions(text, file.name))
+    raw = bytes_of(file, "the file of Percept-ToMi")
+    questions = list(_questions(text_of(raw, file.name), file.name))
     _check_counts(questions, file.name)
-    digest = hashlib.sha256(raw.replace(b"\r\n", b"\n")).hexdigest()
-    if digest != DIGEST:
-        raise BadPerceptToMi(
-            f"{file.name} is not the released file: its SHA-256 begins with {digest[:12]}; expected {DIGEST[:12]}."
-        )
-    return PerceptToMi(questions, _licence_beside(file), digest)
-
-
-def _bytes_of(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except FileNotFoundError as error:
-        raise BadPerceptToMi(f"{file.name} is missing in {file.parent}; expected the file of Percept-ToMi.") from error
-    except OSError as error:
-        raise BadPerceptToMi(f"{file.name} cannot be read ({error.strerror}).") from error
-
-
-def _licence_beside(file: Path) -> str:
-    try:
-        return (file.parent / "LICENSE").read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError):
-        return ""
+    digest = digest_of(raw)
+    check_released(file.name, digest, DIGEST)
+    return PerceptToMi(questions, licence_beside(file, "Percept-ToMi"), digest)
 
 
 def _questions(text: str, name: str) -> Iterator[PerceptQuestion]:
-    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
     keys: dict[str, int] = {}
-    try:
-        if missing := [column for column in COLUMNS if column not in (reader.fieldnames or ())]:
-            raise BadPerceptToMi(f"{name}, line 1: there is no column {missing[0]}; expected {', '.join(COLUMNS)}.")
-        for row in reader:
-            question = _Row(row, name, reader.line_num).question()
-            if question.key in keys:
-                raise BadPerceptToMi(
-                    f"{name}, line {question.line}: the index {question.key} is that of line {keys[question.key]} too."
-                )
-            keys[question.key] = question.line
-            yield question
-    except csv.Error as error:
-        raise BadPerceptToMi(f"{name}, line {reader.reader.line_num}: it cannot be read as CSV ({error}).") from error
+    for line, row in rows_of_csv(text, name, COLUMNS):
+        question = _Row(row, name, line).question()
+        if question.key in keys:
+            raise BadImport(f"{name}, line {line}: the index {question.key} is that of line {keys[question.key]} too.")
+        keys[question.key] = line
+        yield question
 
 
 def _check_counts(questions: Sequence[PerceptQuestion], name: str) -> None:
     counts = Counter(question.raw_type for question in questions)
     for raw_type in RAW_TYPES:
         if counts[raw_type] != ROWS_OF_EACH:
-            raise BadPerceptToMi(
+            raise BadImport(
                 f"{name}: the number of questions of type {raw_type} is {counts[raw_type]}; expected {ROWS_OF_EACH}."
             )
 
@@ -132,12 +103,10 @@ def _check_counts(questions: Sequence[PerceptQuestion], name: str) -> None:
 class _Row:
     """A row, read cell by cell."""
 
-    def __init__(self, cells: Mapping[str | None, Any], name: str, line: int) -> None:
+    def __init__(self, cells: Mapping[str, str], name: str, line: int) -> None:
         self._cells, self._place, self._line = cells, f"{name}, line {line}", line
 
     def question(self) -> PerceptQuestion:
-        if None in self._cells or None in self._cells.values():
-            raise BadPerceptToMi(f"{self._place}: the number of cells is not that of the header.")
         raw_type = self._text("qTypeRaw")
         if RAW_TYPES.get(raw_type) != self._text("qType"):
             self._refuse(
@@ -163,11 +132,11 @@ class _Row:
             line=self._line,
         )
 
-    def _refuse(self, column: str, actual: str, expected: str) -> None:
-        raise BadPerceptToMi(f"{self._place}, {column}: {actual}; expected {expected}.")
+    def _refuse(self, column: str, actual: str, expected: str) -> NoReturn:
+        raise BadImport(f"{self._place}, {column}: {actual}; expected {expected}.")
 
     def _text(self, column: str) -> str:
-        text: str = self._cells[column].strip()
+        text = self._cells[column].strip()
         if not text:
             self._refuse(column, "it is empty", "a text")
         return text
@@ -176,7 +145,6 @@ class _Row:
         match = _QUESTION.fullmatch(self._text("question"))
         if match is None:
             self._refuse("question", f"it is {self._text('question')[:60]!r}", "“Where … for the …?”")
-            raise AssertionError
         return match[1]
 
     def _people(self, raw_type: str) -> tuple[str, ...]:
@@ -207,13 +175,10 @@ class _Row:
 
     def _list(self, column: str) -> list[Any]:
         cell = self._text(column)
-        try:
-            value = ast.literal_eval(cell) if len(cell) <= _LONGEST_CELL else None
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            value = None
-        if not isinstance(value, list):
-            self._refuse(column, f"it is {cell[:40]!r}", f"a Python list of up to {_LONGEST_CELL} characters")
-        return value  # type: ignore[return-value]
+        values = list_in(cell)
+        if values is None:
+            self._refuse(column, f"it is {cell[:40]!r}", f"a Python list of up to {LONGEST_LIST} characters")
+        return values
 
 
 def _sets(scene: object) -> object:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmark.domain.tables.categories import ShortNames
 from benchmark.suites.contract import BadImport, Imported, Sample
-from benchmark.suites.percept_tomi.data import FILE, BadPerceptToMi, PerceptQuestion, read_percept_tomi
+from benchmark.suites.percept_tomi.data import FILE, PerceptQuestion, read_percept_tomi
 from benchmark.suites.percept_tomi.tracker import UnknownSentence, places_of, track
 
 TYPES: Mapping[str, tuple[str, str]] = {
@@ -28,17 +28,14 @@ LICENCE = "No licence comes with the file. The paper announces CC BY-NC 4.0, whi
 
 def load(folder: Path) -> Imported:
     """Return the 600 questions of a copy. Raises BadImport."""
-    try:
-        copy = read_percept_tomi(folder)
-        samples = list(samples_of(copy.questions))
-    except BadPerceptToMi as error:
-        raise BadImport(str(error)) from error
+    copy = read_percept_tomi(folder)
+    samples = list(samples_of(copy.questions))
     problems = [problem for question in copy.questions for problem in _problems(question)]
     return Imported("Percept-ToMi", samples, copy.licence or LICENCE, {FILE: copy.digest}, problems)
 
 
 def samples_of(questions: Sequence[PerceptQuestion]) -> Iterator[Sample]:
-    """Return the samples of questions, those about one story in one cluster. Raises BadPerceptToMi."""
+    """Return the samples of questions, those about one story in one cluster. Raises BadImport."""
     clusters: dict[tuple[str, ...], str] = {}
     for question in questions:
         cluster = clusters.setdefault(question.story, f"story-{question.key}")
@@ -81,9 +78,9 @@ def _containers(question: PerceptQuestion) -> list[str]:
     try:
         places = places_of(track(question.story), question.thing)
     except UnknownSentence as error:
-        raise BadPerceptToMi(f"{FILE}, line {question.line}, story: {error}") from error
+        raise BadImport(f"{FILE}, line {question.line}, story: {error}") from error
     if question.answer not in places:
-        raise BadPerceptToMi(
+        raise BadImport(
             f"{FILE}, line {question.line}, answer: it is {question.answer[:40]!r}; expected a place where "
             f"the story puts the {question.thing}."
         )

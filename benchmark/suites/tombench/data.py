@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmark.suites.copies import CopyFile, CopySource
+from benchmark.suites.copies import BadImport, CopyFile, CopySource
+from benchmark.suites.copy_files import bytes_of, licence_in
 from benchmark.suites.tombench.metrics import gold_letter
 from benchmark.suites.tombench.options import clean_options
-from benchmark.suites.tombench.records import FIELDS, BadToMBench, Record, read_record
+from benchmark.suites.tombench.records import FIELDS, Record, read_record
 from benchmark.suites.tombench.released import unlike_released
 from core.language import gettext_noop
 
@@ -120,48 +121,29 @@ def read_tombench(folder: Path, *, languages: Sequence[str] = LANGUAGES) -> ToMB
     and that they are the released ones.
 
     Both languages are checked, whichever are wanted; the Chinese option C decides how many options an item has in
-    either. Files of other kinds in the folder are left alone. Raises BadToMBench.
+    either. Files of other kinds in the folder are left alone. Raises BadImport.
     """
     if not languages or not {*languages} <= {*LANGUAGES} or len({*languages}) < len(languages):
-        raise BadToMBench(f"The languages are {', '.join(languages) or 'none'}; expected en, zh or both, each once.")
+        raise BadImport(f"The languages are {', '.join(languages) or 'none'}; expected en, zh or both, each once.")
     _check_names(folder)
     items: list[Item] = []
     digest = hashlib.sha256()
     for task in FILES:
-        raw = _bytes_of(folder / f"{task}.jsonl")
+        raw = bytes_of(folder / f"{task}.jsonl", f"the {len(FILES)} files of ToMBench")
         digest.update(f"{task}.jsonl {hashlib.sha256(raw).hexdigest()}\n".encode())
         items += _items_of(task, raw, languages)
-    return ToMBench(tuple(items), _licence_of(folder / "LICENSE"), digest.hexdigest())
+    return ToMBench(tuple(items), licence_in(folder, "ToMBench"), digest.hexdigest())
 
 
 def _check_names(folder: Path) -> None:
     if not folder.is_dir():
-        raise BadToMBench(f"{folder} is not a folder; expected that of the {len(FILES)} files of ToMBench.")
+        raise BadImport(f"{folder} is not a folder; expected that of the {len(FILES)} files of ToMBench.")
     names = {path.name for path in folder.iterdir() if path.suffix.lower() == ".jsonl"}
     expected = {f"{task}.jsonl" for task in FILES}
     if missing := sorted(expected - names):
-        raise BadToMBench(f"{missing[0]} is missing in {folder}; expected the {len(FILES)} files of ToMBench.")
+        raise BadImport(f"{missing[0]} is missing in {folder}; expected the {len(FILES)} files of ToMBench.")
     if others := sorted(names - expected):
-        raise BadToMBench(f"{others[0]} in {folder} is not a file of ToMBench.")
-
-
-def _bytes_of(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise BadToMBench(f"{path.name} cannot be read ({error.strerror}).") from error
-
-
-def _licence_of(path: Path) -> str:
-    if not path.exists():
-        raise BadToMBench(f"LICENSE is missing in {path.parent}; expected the licence that comes with ToMBench.")
-    try:
-        text = _bytes_of(path).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadToMBench(f"LICENSE is not UTF-8 (byte {error.start}).") from error
-    if not text.strip():
-        raise BadToMBench("LICENSE is empty; expected the licence that comes with ToMBench.")
-    return text
+        raise BadImport(f"{others[0]} in {folder} is not a file of ToMBench.")
 
 
 def _items_of(task: str, raw: bytes, languages: Sequence[str]) -> Iterator[Item]:
@@ -169,7 +151,7 @@ def _items_of(task: str, raw: bytes, languages: Sequence[str]) -> Iterator[Item]
     lines = _lines(raw)
     records = [read_record(f"{task}.jsonl, line {line}", text) for line, text in enumerate(lines, start=1)]
     if why := [*filter(None, (_unlike_counts(task, records), unlike_released(task, lines)))]:
-        raise BadToMBench(" ".join(why))
+        raise BadImport(" ".join(why))
     slug = task.lower().replace(" ", "-")
     first_line: dict[str, int] = {}
     for line, record in enumerate(records, start=1):

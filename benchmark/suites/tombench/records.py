@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
+from benchmark.suites.copies import BadImport
 from benchmark.suites.tombench.options import LETTERS, clean_option
 from core.incoming.misfit import Misfit
 from core.incoming.shapes import Filled, Open
@@ -19,10 +20,6 @@ ABILITY, ANSWER = "能力\nABILITY", "答案\nANSWER"
 FIELDS = {"en": ("STORY", "QUESTION", "OPTION-"), "zh": ("故事", "问题", "选项")}
 """By language: the fields of story and question, and what stands before the letter in those of the options."""
 _CELL = re.compile(rf"\s*([{LETTERS}])\s*\.?\s*")
-
-
-class BadToMBench(ValueError):
-    """The fault in a copy of ToMBench, as one sentence that names the file and, where there is one, the line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +45,7 @@ class Record:
 
 
 def read_record(where: str, line: bytes) -> Record:
-    """Read one line; `where` names file and line in the sentences. Raises BadToMBench.
+    """Read one line; `where` names file and line in the sentences. Raises BadImport.
 
     The bare token NaN stands for an option that does not exist. The Chinese option C decides whether there are two or
     four, as in the released code: one English item has four where the Chinese has two, and loses two of them.
@@ -57,14 +54,14 @@ def read_record(where: str, line: bytes) -> Record:
         value = json_of(line, nan=True)
         item, by_language = _Item.of(value), {name: shape.of(value) for name, shape in _BY_LANGUAGE.items()}
     except NotJson as error:
-        raise BadToMBench(f"{where}, {error.told_in_line()}" if error.line else f"{where}: {error}") from error
+        raise BadImport(f"{where}, {error.told_in_line()}" if error.line else f"{where}: {error}") from error
     except Misfit as error:
-        raise BadToMBench(error.message_for(where)) from error
+        raise BadImport(error.message_for(where)) from error
     count = 2 if by_language["zh"].c is None else 4
     texts = {language: _text(where, fields, language, count) for language, fields in by_language.items()}
     cell = _CELL.fullmatch(item.answer)
     if cell is None or cell[1] not in LETTERS[:count]:
-        raise BadToMBench(
+        raise BadImport(
             f"{where}: the answer is {item.answer[:40]!r}; expected a letter from A to {LETTERS[count - 1]}."
         )
     return Record(item.ability, item.answer, texts)
@@ -113,12 +110,12 @@ _BY_LANGUAGE: Mapping[str, type[_InOneLanguage]] = {"en": _English, "zh": _Chine
 def _text(where: str, fields: _InOneLanguage, language: str, count: int) -> Text:
     prefix, options = FIELDS[language][2], (fields.a, fields.b, fields.c, fields.d)
     if (fields.c is None) != (fields.d is None):
-        raise BadToMBench(f"{where}: only one of {prefix}C and {prefix}D is missing; expected both or neither.")
+        raise BadImport(f"{where}: only one of {prefix}C and {prefix}D is missing; expected both or neither.")
     for letter, option in zip(LETTERS, options, strict=True):
         if option is not None and not clean_option(option, letter):
-            raise BadToMBench(f"{where}: {prefix}{letter} holds a letter without a text.")
+            raise BadImport(f"{where}: {prefix}{letter} holds a letter without a text.")
     present = tuple(option for option in options[:count] if option is not None)
     if len(present) < count:
         missing = next(letter for letter, option in zip(LETTERS, options, strict=True) if option is None)
-        raise BadToMBench(f"{where}: {prefix}{missing} is missing; expected {count} options.")
+        raise BadImport(f"{where}: {prefix}{missing} is missing; expected {count} options.")
     return Text(fields.story, fields.question, present)

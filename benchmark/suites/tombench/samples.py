@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmark.suites.contract import BadImport, BadQuestion, Imported, Question, Sample
+from benchmark.suites.contract import BadQuestion, Imported, Question, Sample
 from benchmark.suites.tombench.data import LANGUAGES, Item, read_tombench
-from benchmark.suites.tombench.records import BadToMBench
 from benchmark.suites.tombench.shuffling import TRIES, Order, Shown, official_orders, seeded_order, show
 
 NAMES = {"en": "English", "zh": "Chinese"}
@@ -19,10 +18,7 @@ SEEDED, RELEASED = "seeded", "released"
 def load(folder: Path, *, languages: str = BOTH) -> Imported:
     """A copy of the benchmark in one language or in both. The split of a sample is its language. Raises BadImport."""
     chosen = LANGUAGES if languages == BOTH else (languages,)
-    try:
-        copy = read_tombench(folder, languages=chosen)
-    except BadToMBench as error:
-        raise BadImport(str(error)) from error
+    copy = read_tombench(folder, languages=chosen)
     title = f"ToMBench ({' and '.join(NAMES[language] for language in chosen)})"
     return Imported(title, [_sample(item) for item in copy.items], copy.licence, {"20 JSONL files": copy.digest})
 

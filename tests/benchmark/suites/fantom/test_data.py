@@ -122,8 +122,8 @@ def test_a_folder_has_the_file_and_a_licence_that_can_be_read(small, tmp_path):
     (folder / "LICENSE").write_text(" ")
     assert refusal(folder) == "LICENSE is empty; expected the licence that comes with FANToM, or no such file."
     (folder / "LICENSE").write_bytes(b"\xff")
-    assert "LICENSE is not UTF-8 (byte 0)." in refusal(folder)
-    assert "cannot be read (No such file or directory)" in refusal(tmp_path / "no.json")
+    assert "LICENSE, line 1: byte 0 is not UTF-8; expected text in UTF-8." in refusal(folder)
+    assert f"no.json is missing in {tmp_path}; expected the file of FANToM." == refusal(tmp_path / "no.json")
 
 
 def test_a_set_is_named_with_its_line(small):
@@ -202,7 +202,7 @@ def test_the_list_of_questions_is_as_released(shared):
     assert hashlib.sha256(raw).hexdigest() == sources.DIGESTS["flattened_fantom.csv"]
     copy = data.read_fantom(shared / "vectors" / "fantom" / "fantom_mini.json")
     first = next(iter(copy.sets))
-    listed = [text for _, set_id, text in sources._listed(raw) if set_id == first]
+    listed = [text for _, set_id, text in sources._listed(raw, "") if set_id == first]
     rows = copy.sets[first].rows
     assert len(listed) == len(rows) and all(
         text.startswith(row.question) for text, row in zip(listed, rows, strict=True)

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from benchmark.suites.copies import BadImport
 from benchmark.suites.opentom.data import read_opentom
-from benchmark.suites.opentom.records import BadOpenToM
 from benchmark.suites.opentom.samples import batches_of, ids_of, load
 from benchmark.suites.opentom.sampling import batches, long_batches
 from tests.benchmark.suites.opentom.small import small
 
 
 def sentence_of(folder: Path) -> str:
-    with pytest.raises(BadOpenToM) as caught:
+    with pytest.raises(BadImport) as caught:
         read_opentom(folder)
     return str(caught.value)
 
@@ -55,11 +55,14 @@ def test_line_ends_of_windows_are_the_same_copy(copy_of):
     assert read_opentom(folder).digests == before
 
 
-@pytest.mark.parametrize("name", [*small(), "LICENSE"])
-def test_a_missing_file(copy_of, name):
+EXPECTED = dict.fromkeys(small(), "nine files and the LICENSE of OpenToM")
+
+
+@pytest.mark.parametrize(("name", "expected"), [*EXPECTED.items(), ("LICENSE", "licence that comes with OpenToM")])
+def test_a_missing_file(copy_of, name, expected):
     folder = copy_of()
     (folder / name).unlink()
-    assert sentence_of(folder) == f"{name} is missing in {folder}; expected the nine files and the LICENSE of OpenToM."
+    assert sentence_of(folder) == f"{name} is missing in {folder}; expected the {expected}."
 
 
 def test_a_folder_that_is_none_and_one_in_the_place_of_a_file(copy_of, tmp_path):
@@ -75,7 +78,7 @@ def test_a_licence_that_says_nothing(copy_of):
     (folder / "LICENSE").write_text(" \n")
     assert sentence_of(folder) == "LICENSE is empty; expected the licence that comes with OpenToM."
     (folder / "LICENSE").write_bytes(b"ab\xff")
-    assert sentence_of(folder) == "LICENSE is not UTF-8 (byte 2)."
+    assert sentence_of(folder) == "LICENSE, line 1: byte 2 is not UTF-8; expected text in UTF-8."
 
 
 def test_a_file_that_is_cut_says_where(copy_of):

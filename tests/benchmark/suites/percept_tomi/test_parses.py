@@ -45,7 +45,7 @@ def test_a_file_that_cannot_be_is_refused(tmp_path, monkeypatch):
     with pytest.raises(BadImport, match=r"line 1: there is no column cands"):
         load(own.write(tmp_path, columns=tuple(name for name in data.COLUMNS if name != "cands")))
     (tmp_path / data.FILE).write_bytes(b"index\n\xff")
-    with pytest.raises(BadImport, match=r"Percept-ToMi.csv, line 2: not UTF-8 \(byte 6\)"):
+    with pytest.raises(BadImport, match=r"Percept-ToMi.csv, line 2: byte 6 is not UTF-8; expected text in UTF-8"):
         load(tmp_path)
     own.write(tmp_path)
     with (tmp_path / data.FILE).open("a") as file:

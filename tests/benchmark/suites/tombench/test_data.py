@@ -6,7 +6,8 @@ from collections import Counter
 
 import pytest
 
-from benchmark.suites.tombench.data import FILES, BadToMBench, _items_of, read_tombench
+from benchmark.suites.copies import BadImport
+from benchmark.suites.tombench.data import FILES, _items_of, read_tombench
 from benchmark.suites.tombench.released import DIGESTS, _released
 from tests.benchmark.suites.tombench.conftest import record
 from tests.benchmark.suites.tombench.released import clean_option_officially
@@ -16,7 +17,7 @@ TWO = {"选项C": NAN, "选项D": NAN, "OPTION-C": NAN, "OPTION-D": NAN}
 
 
 def sentence_of(folder, **options):
-    with pytest.raises(BadToMBench) as caught:
+    with pytest.raises(BadImport) as caught:
         read_tombench(folder, **options)
     return str(caught.value)
 
@@ -116,7 +117,7 @@ def test_a_folder_in_the_place_of_a_file(small):
 
 
 @pytest.mark.parametrize(
-    ("raw", "sentence"), [(b" \n", "LICENSE is empty;"), (b"\xff", "LICENSE is not UTF-8 (byte 0)")]
+    ("raw", "sentence"), [(b" \n", "LICENSE is empty;"), (b"\xff", "LICENSE, line 1: byte 0 is not UTF-8;")]
 )
 def test_a_licence_that_says_nothing(small, raw, sentence):
     folder = small(record(), record(**TWO))
@@ -217,7 +218,7 @@ def test_a_letter_of_a_story_is_refused_by_its_line_too(shared):
     """A changed story is one more of them: its count alone would not say where."""
     lines = (shared / "data" / "ToMBench" / "Ambiguous Story Task.jsonl").read_bytes().splitlines()
     lines[6] = lines[6].replace(b'"STORY": "', b'"STORY": "x', 1)
-    with pytest.raises(BadToMBench) as refused:
+    with pytest.raises(BadImport) as refused:
         list(_items_of("Ambiguous Story Task", b"\n".join(lines), ("en",)))
     counted, line = str(refused.value).split(". Ambiguous Story Task.jsonl, ")
     assert counted == "Ambiguous Story Task.jsonl: the number of distinct English stories is 102; expected 101"
