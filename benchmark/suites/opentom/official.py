@@ -20,12 +20,6 @@ _FULLNESS = ((1, ("less full", "emptier", "more empty")), (2, ("more full", "ful
 _LETTERS = {"a": "positive", "b": "neutral", "c": "negative"}
 
 
-def last_part_of_reasoning(text: str) -> str:
-    """Return the last line of an answer that reasons; of one line what follows its last "Therefore", all of it where
-    that is missing."""
-    return text.split("\n")[-1] if "\n" in text else text.split("Therefore")[-1]
-
-
 def without_article(place: str) -> str:
     """Return a place without the beginning `a`, `an` or `the` as released code removes it: of words too, so that
     `attic` is `ttic`."""
