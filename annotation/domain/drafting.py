@@ -24,6 +24,7 @@ from annotation.domain.table_checks import is_named
 from annotation.domain.tables import TableRow
 from core.language import gettext_noop
 from workers.domain.pricing import estimated_tokens
+from workers.providers.answer_shapes import closed_object
 from workers.providers.contract import Message, Request
 
 PROMPT = "drafting-1"
@@ -83,18 +84,8 @@ def _minds(order: int) -> str:
 
 
 def _answer_schema() -> dict[str, Any]:
-    row = {
-        "type": "object",
-        "properties": {name: {"type": "string"} for name in _FIELDS},
-        "required": list(_FIELDS),
-        "additionalProperties": False,
-    }
-    return {
-        "type": "object",
-        "properties": {"rows": {"type": "array", "items": row}},
-        "required": ["rows"],
-        "additionalProperties": False,
-    }
+    row = closed_object({name: {"type": "string"} for name in _FIELDS})
+    return closed_object({"rows": {"type": "array", "items": row}})
 
 
 @dataclass(frozen=True, slots=True)

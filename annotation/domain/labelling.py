@@ -18,6 +18,7 @@ from typing import Any
 from annotation.domain.answers import object_in
 from annotation.domain.schema import Schema
 from annotation.domain.shipped_schemas import OMNITOM
+from workers.providers.answer_shapes import closed_object
 from workers.providers.contract import Message, Request
 
 OMNITOM_PROMPTS, OTHER_PROMPTS = "labelling-1", "labelling-any-1"
@@ -164,17 +165,8 @@ def answer_schema(rows: Sequence[Row], schema: Schema) -> dict[str, Any]:
     """Return the JSON schema of an answer: one entry a row number, none left out or added, each label a legal one."""
     labels = {dimension.key: {"type": "string", "enum": list(dimension.values)} for dimension in schema.dimensions}
     numbers = [str(row.id) for row in rows]
-    return {
-        "type": "object",
-        "properties": {"rows": _closed({number: {"$ref": "#/$defs/labels"} for number in numbers})},
-        "required": ["rows"],
-        "additionalProperties": False,
-        "$defs": {"labels": _closed(labels)},
-    }
-
-
-def _closed(properties: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    entries = closed_object({number: {"$ref": "#/$defs/labels"} for number in numbers})
+    return closed_object({"rows": entries}) | {"$defs": {"labels": closed_object(labels)}}
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,18 +16,14 @@ from django.utils import timezone
 from core.language import gettext_noop
 from workers.models import COMPLETED, IN_FLIGHT, OPEN, CallState, Endpoint, EndpointRateLimit, ItemState
 from workers.providers import contract, registry
+from workers.providers.answer_shapes import closed_object
 from workers.providers.errors import BackendError
 from workers.providers.stops import STOP_SENTENCES
 from workers.services.endpoint_rules import check_endpoint
 from workers.services.engine_runner import loaded_engine
 
 QUESTION = "Answer with the single word yes: is three more than two?"
-SCHEMA = {
-    "type": "object",
-    "properties": {"three_is_more": {"type": "string", "enum": ["yes", "no"]}},
-    "required": ["three_is_more"],
-    "additionalProperties": False,
-}
+SCHEMA = closed_object({"three_is_more": {"type": "string", "enum": ["yes", "no"]}})
 """The question does not mention it: an answer that fits was constrained by it."""
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from benchmark.methods.program import digest_of
 from benchmark.suites.fantom.verdicts import CHOICES, Options
+from workers.providers.answer_shapes import closed_object
 from workers.providers.contract import Message
 
 _ASKED = """\
@@ -38,12 +37,7 @@ _STRUCTURED = (
     '\nAnswer with a JSON object alone, such as {"verdict": "neither"}; the verdict is A, B, neither or cannot tell.'
 )
 
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {"verdict": {"type": "string", "enum": list(CHOICES)}},
-    "required": ["verdict"],
-    "additionalProperties": False,
-}
+SCHEMA = closed_object({"verdict": {"type": "string", "enum": list(CHOICES)}})
 
 
 def messages_of(

@@ -4,28 +4,25 @@ additional."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from annotation.domain.schema import Schema
+from workers.providers.answer_shapes import JsonSchema, closed_object
 
 MOST_IDS = 500
 """Providers limit how many values a schema may list; beyond, an id is any whole number and the parse checks it."""
-
-JsonSchema = dict[str, Any]
-"""A JSON Schema, or a part of one."""
 
 
 def extraction_schema(schema: Schema) -> JsonSchema:
     """Return {"rows": [{"actor", "belief", "order"}]}, without an order for a schema that has none."""
     text = {"type": "string"}
     order = {"order": _one_of(schema["order"].values)} if "order" in schema else {}
-    return _closed({"rows": _list(_closed({"actor": text, "belief": text, **order}))})
+    return closed_object({"rows": _list(closed_object({"actor": text, "belief": text, **order}))})
 
 
 def labelling_schema(rows: int, schema: Schema) -> JsonSchema:
     """Return {"rows": [{"id", <dimension>: label, …}]} for ids 1 to `rows`."""
     labels = {dimension.key: _one_of(dimension.values) for dimension in schema.dimensions}
-    return _closed({"rows": _list(_closed({"id": _id(rows, rows), **labels}))})
+    return closed_object({"rows": _list(closed_object({"id": _id(rows, rows), **labels}))})
 
 
 def judging_schema(predictions: int, gold: int) -> JsonSchema:
@@ -33,10 +30,10 @@ def judging_schema(predictions: int, gold: int) -> JsonSchema:
     ids = {"prediction": predictions, "gold": gold}
     named = {name: {"$ref": f"#/$defs/{name}"} for name in ids}
     sides = {
-        "predictions": _list(_closed({"id": named["prediction"], "matches": _list(named["gold"])})),
-        "gold": _list(_closed({"id": named["gold"], "matches": _list(named["prediction"])})),
+        "predictions": _list(closed_object({"id": named["prediction"], "matches": _list(named["gold"])})),
+        "gold": _list(closed_object({"id": named["gold"], "matches": _list(named["prediction"])})),
     }
-    return _closed(sides) | {"$defs": {name: _id(count, predictions + gold) for name, count in ids.items()}}
+    return closed_object(sides) | {"$defs": {name: _id(count, predictions + gold) for name, count in ids.items()}}
 
 
 def follow_up_schema(missing: Sequence[Sequence[int]], sizes: Sequence[int]) -> JsonSchema:
@@ -61,7 +58,3 @@ def _one_of(values: tuple[str, ...]) -> JsonSchema:
 
 def _list(items: JsonSchema) -> JsonSchema:
     return {"type": "array", "items": items}
-
-
-def _closed(properties: JsonSchema) -> JsonSchema:
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}

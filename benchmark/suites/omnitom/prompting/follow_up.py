@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 
 from benchmark.suites.omnitom.judge_tables import HEADINGS, belief_csv
 from benchmark.suites.omnitom.parsing.structured import answer_of
-from benchmark.suites.omnitom.prompting.answer_schemas import JsonSchema, follow_up_schema
+from benchmark.suites.omnitom.prompting.answer_schemas import follow_up_schema
 from benchmark.suites.omnitom.prompting.rendering import fence, numbered
+from workers.providers.answer_shapes import JsonSchema
 from workers.providers.contract import Message, Request
 
 Rows = Sequence[Sequence[str]]
