@@ -29,9 +29,9 @@ def instrument(settings: Settings) -> Json:
     beyond = _beyond_one_pass(how)
     if not settings["judge_reads_prompts"]:
         return beyond
-    chosen = {name: settings.get(name) for name in ("judge_level", "with_story")}
+    chosen = {name: settings[name] for name in ("judge_level", "with_story")}
     if shots := example_count_of(settings, JUDGE):
-        chosen |= {"shots": shots, "examples_from": settings.get("examples_from")}
+        chosen |= {"shots": shots, "examples_from": settings["examples_from"]}
     return chosen | beyond
 
 

@@ -16,6 +16,7 @@ from benchmark.suites.omnitom.judge_tables import JUDGED_COLUMNS
 from benchmark.suites.omnitom.labels import COLUMNS
 from benchmark.suites.omnitom.metrics import STAGE1_COLUMNS, STAGE1_SHARES, STAGE2_COLUMNS, STAGE2_SHARES
 from benchmark.suites.omnitom.official import StoredTables, stored_tables
+from benchmark.suites.omnitom.prompting.requests import MAX_TOKENS
 from benchmark.suites.omnitom.records import Record
 from benchmark.suites.omnitom.results import GroupScores
 from benchmark.suites.released import Exchange, File
@@ -45,7 +46,7 @@ class Settings:
     bnb_4bit_compute_dtype: str = "bf16"
     api_provider: str | None = "openai"
     temperature: float | None = 0.0
-    max_new_tokens: int | None = 6000
+    max_new_tokens: int | None = MAX_TOKENS
 
 
 def manifest(records: Sequence[Record], settings: Settings) -> Json:

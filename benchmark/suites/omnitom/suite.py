@@ -27,6 +27,7 @@ from benchmark.suites.omnitom.metrics import STAGE1_SHARES
 from benchmark.suites.omnitom.parsers import PARSERS
 from benchmark.suites.omnitom.people import people_measured
 from benchmark.suites.omnitom.prompting.offered import prompting_of
+from benchmark.suites.omnitom.prompting.requests import MAX_TOKENS
 from benchmark.suites.omnitom.read_lines import lines
 from benchmark.suites.omnitom.said import labels_said, matched_said
 from benchmark.suites.omnitom.scoring import score_answers
@@ -175,7 +176,7 @@ SUITE = Suite(
     people_measured=people_measured,
     labels=cell_labels,
     settings=SETTINGS,
-    max_tokens=6000,
+    max_tokens=MAX_TOKENS,
     temperature=gettext_noop("0, as published"),
     prompting=prompting_of(SCHEMA),
     sizes=SIZES,

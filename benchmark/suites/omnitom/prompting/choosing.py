@@ -38,8 +38,8 @@ def example_count_of(settings: Mapping[str, Any], step: str) -> int:
     prompt."""
     if step == "judge" and not settings["judge_reads_prompts"]:
         return 0
-    chosen = {name: settings.get(name, 0) for name in ("judge_level", "shots", "examples")}
-    return example_count(step, level=settings["level"], **chosen)
+    chosen = {name: settings[name] for name in ("level", "judge_level", "shots", "examples")}
+    return example_count(step, **chosen)
 
 
 def examples_of(sample: Sample, step: str, settings: Mapping[str, Any], resources: Resources) -> tuple[Example, ...]:
@@ -53,7 +53,7 @@ def sourced_examples(
     sample: Sample, step: str, settings: Mapping[str, Any], resources: Resources, count: int
 ) -> tuple[str, tuple[Example, ...]]:
     """Return (the source that was used, its examples), both empty where neither has any."""
-    chosen = settings.get("examples_from", SAMPLE)
+    chosen = settings["examples_from"]
     for source in (chosen, *(source for source in SOURCES if source != chosen)):
         pool = sample_corpus()
         if source == CALIBRATION:

@@ -91,8 +91,8 @@ def _condition(settings: Settings, step: str, digest: str | None, asking: Mappin
         description += "".join(f", {aspect} {value}" for aspect, value in asking.items())
         condition += [dict(asking)]
     if count := example_count_of(settings, step):
-        source = settings.get("examples_from", "")
-        description += f", {count} example{'s' if count > 1 else ''} from {SOURCES.get(source, source)}"
+        source = settings["examples_from"]
+        description += f", {count} example{'s' if count > 1 else ''} from {SOURCES[source]}"
         condition += [count, source]
     return description, condition
 
