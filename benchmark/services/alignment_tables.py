@@ -14,11 +14,12 @@ from benchmark.services.asking import prompts_of, question_of
 from benchmark.services.taken_over import judged_samples
 from benchmark.suites.contract import Question
 from benchmark.suites.guarding import SuiteFailed
-from benchmark.suites.judged import Orders
+from benchmark.suites.judged import Grouping
 from benchmark.suites.prompt_sets import PromptSet
 from benchmark.suites.registry import suite_named
 from core.language import gettext_noop
 from judge.domain.sampling import Unit
+from judge.services.calibrating import GroupsByKey, RowGroups
 from judge.services.refused import Refused
 from judge.services.settled_tables import SettledTable
 from judge.services.studies import DrawnTable
@@ -112,25 +113,38 @@ def load_tables(keys: Collection[str], *, project: Project) -> list[DrawnTable]:
     return tables
 
 
-def orders_of(tables: Iterable[SettledTable], *, project: Project) -> dict[str, Orders]:
-    """Return the order of each row of both sides of these tables, by their keys; of a table whose answer is not there
-    any more, or reads otherwise than when people aligned it, there is none."""
-    sizes = {table.key: (len(table.predictions), len(table.gold)) for table in tables}
-    orders: dict[str, Orders] = {}
-    for run, items in _answers(sizes.keys(), project):
-        judge = suite_named(run.suite).judge
-        if judge is None or judge.orders is None:
-            continue
-        prompts = prompts_of(run)
-        for item in items:
-            try:
-                predicted, gold = judge.orders(_question(run, item, prompts))
-            except SuiteFailed:
-                continue  # the report says so by rows without an order, and has its other figures
-            key = _key(run, item)
-            if sizes[key] == (len(predicted), len(gold)):
-                orders[key] = predicted, gold
-    return orders
+def groupings_of(suite: str) -> tuple[Grouping, ...]:
+    """Return what the rows are grouped by that the judge of a suite compares."""
+    judge = suite_named(suite).judge
+    return judge.groupings if judge else ()
+
+
+def groups_of(tables: Iterable[SettledTable], *, project: Project) -> dict[str, GroupsByKey]:
+    """Return the groups of the rows of these tables by the tables' keys. Where a group is read off an answer that is
+    not there any more, or reads otherwise than when people aligned it, rows have none."""
+    by_run: dict[str, list[SettledTable]] = {}
+    for table in tables:
+        by_run.setdefault(_parts(table.key)[0], []).append(table)
+    groups: dict[str, GroupsByKey] = {}
+    for run, items in _answers([table.key for of_run in by_run.values() for table in of_run], project):
+        groupings, prompts = groupings_of(run.suite), prompts_of(run)
+        questions = {_key(run, item): _question(run, item, prompts) for item in items}
+        for table in by_run[run.uid]:
+            question = questions.get(table.key)
+            groups[table.key] = {grouping.key: _groups(grouping, table, question) for grouping in groupings}
+    return groups
+
+
+def _groups(grouping: Grouping, table: SettledTable, question: Question | None) -> RowGroups:
+    predictions, gold = table.rows
+    none = [""] * len(predictions), [""] * len(gold)
+    try:
+        if grouping.of_row is not None:
+            return [grouping.of_row(row) for row in predictions], [grouping.of_row(row) for row in gold]
+        groups = none if grouping.of_question is None or question is None else grouping.of_question(question)
+    except SuiteFailed:
+        return none  # the report says so by rows without a group, and has its other figures
+    return groups if [*map(len, groups)] == [*map(len, none)] else none
 
 
 def _answers(keys: Collection[str], project: Project) -> Iterator[tuple[Run, list[RunItem]]]:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from django.core.cache import cache
 
 from benchmark.models import Run, RunItem
-from benchmark.services.alignment_tables import orders_of
+from benchmark.services.alignment_tables import groupings_of, groups_of
 from benchmark.services.calibration_links import judged_in
 from benchmark.services.judge_test_summaries import summaries_of
 from benchmark.services.judge_versions import judge_name
@@ -218,7 +218,7 @@ def judges_of(study: AlignmentStudy, settled: list[SettledTable], *, only: str =
         if only in ("", version) and (judged := judged_tables(study, runs)):
             judges.append((version, runs, judged))
     names = Counter(judge_name(runs[0]) for _, runs, _ in judges)
-    orders = orders_of(settled, project=study.project) if judges else {}
+    groups = groups_of(settled, project=study.project) if judges else {}
     return sorted(
         (
             StudyJudge(
@@ -226,7 +226,7 @@ def judges_of(study: AlignmentStudy, settled: list[SettledTable], *, only: str =
                 name if names[name] == 1 else f"{name} · {version[:6]}",
                 tuple(runs),
                 judged,
-                joined(study.units, settled, judged, orders),
+                joined(study.units, settled, judged, groups),
             )
             for version, runs, judged in judges
             for name in [judge_name(runs[0])]
@@ -270,9 +270,10 @@ def _keys_of_answers(runs: Sequence[Run]) -> dict[tuple[str, int], list[str]]:
 def report_of(judge: StudyJudge, study: AlignmentStudy) -> CalibrationReport:
     """Return the calibration report of a version of a judge, with the corrected scores of every model."""
     models, over = judge.joined.models, cluster_of(study)
+    groupings = [grouping.key for grouping in groupings_of(judge.runs[0].suite)]
     return CalibrationReport(
         judge.brief,
-        calibration(judge.joined.tables, seed=study.seed, over=over),
+        calibration(judge.joined.tables, seed=study.seed, over=over, groupings=groupings),
         [_corrected(name, models, over) for name in sorted(models)],
         differing(models, over=over),
     )

@@ -38,11 +38,7 @@ def judged_document(report: CalibrationReport, selection: Selection) -> Json:
 
 def report_document(report: CalibrationReport) -> Json:
     """Return a calibration report: agreement in all groups, the confusion of MatchCounts, and corrected scores."""
-    judge, calibration = report.judge, asdict(report.calibration)
-    calibration["confusion"] = [
-        {"people": people, "judge": by_judge, "rows": rows}
-        for (people, by_judge), rows in report.calibration.confusion.items()
-    ]
+    judge = report.judge
     return {
         "judge": judge.name,
         "version": judge.version,
@@ -53,7 +49,7 @@ def report_document(report: CalibrationReport) -> Json:
         "tables": judge.aside,
         "self_test": self_test_of(judge),
         "price": None if judge.price is None else float(judge.price),
-        "calibration": calibration,
+        "calibration": report.calibration.as_json(),
         "differing": asdict(report.differing) | {"warns": report.differing.warns},
         "corrected": {
             model.model: {

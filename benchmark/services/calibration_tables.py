@@ -10,8 +10,10 @@ from benchmark.domain.tables import Cells, Column, Table
 from benchmark.services.calibrating import CalibrationReport, CorrectedModel, StudyReports
 from benchmark.services.calibration_words import OF_STORIES, CalibrationWords
 from benchmark.services.sweeps import NO_LEVEL
+from benchmark.suites.judged import Grouping
 from core.language import gettext_noop
 from judge.domain.calibration.agreement import Agreement, BoundedEstimate
+from judge.domain.calibration.report import Calibration
 from judge.domain.calibration.score import Corrected
 from judge.domain.calibration.selection import Selection
 from judge.domain.calibration.stories import Metric
@@ -46,7 +48,7 @@ def kappa_column() -> Column:
 
 
 def agreement_table(report: CalibrationReport, words: CalibrationWords = OF_STORIES) -> Table:
-    """Return a row for all rows together and for each category, evaluated model, actor role, order and table."""
+    """Return a row for all rows together and for each category, evaluated model, group of rows and table."""
     columns = [
         Column(key="by", header=gettext_noop("By")),
         Column(key="group", header=gettext_noop("Group")),
@@ -60,12 +62,12 @@ def agreement_table(report: CalibrationReport, words: CalibrationWords = OF_STOR
     return Table(
         title=gettext_noop("Agreement of the judge with people"),
         columns=columns,
-        rows=[_cells(by, name, of) for by, groups in _groups(report) for name, of in groups.items()],
+        rows=[_cells(by, name, of) for by, groups in _groups(report, words) for name, of in groups.items()],
         notes=[
             gettext_noop(
                 f"Brackets: 95 % intervals over {words.units}. Rows without a verdict are in the bounds alone."
             ),
-            gettext_noop("Orders: of gold rows gold's, of predictions the one that the model gave."),
+            *(grouping.note for grouping in words.groupings if grouping.note),
         ],
     )
 
@@ -217,13 +219,18 @@ def _whys(rows: Iterable[Cells]) -> list[Column]:
     return [Column(key="why", header=gettext_noop("No figure because"))] if any(row["why"] for row in rows) else []
 
 
-def _groups(report: CalibrationReport) -> Iterator[tuple[str, Mapping[str, Agreement]]]:
+def grouped(calibration: Calibration, words: CalibrationWords) -> list[tuple[Grouping, Mapping[str, Agreement]]]:
+    """Return the agreement in the groups of each of the suite's groupings in which any row is."""
+    by_grouping = [(grouping, calibration.by_grouping.get(grouping.key, {})) for grouping in words.groupings]
+    return [(grouping, groups) for grouping, groups in by_grouping if any(groups)]
+
+
+def _groups(report: CalibrationReport, words: CalibrationWords) -> Iterator[tuple[str, Mapping[str, Agreement]]]:
     calibration = report.calibration
     yield gettext_noop("All rows"), {"": calibration.overall}
     yield gettext_noop("Category"), calibration.by_category
     yield gettext_noop("Model"), calibration.by_model
-    yield gettext_noop("Actor role"), calibration.by_role
-    yield gettext_noop("Order"), calibration.by_order if any(calibration.by_order) else {}
+    yield from ((grouping.header, groups) for grouping, groups in grouped(calibration, words))
     yield gettext_noop("Table"), calibration.by_side
 
 

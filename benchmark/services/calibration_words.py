@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from benchmark.domain.matched_rows import F1
+from benchmark.services.alignment_tables import groupings_of
 from benchmark.suites.contract import MetricGroup
+from benchmark.suites.judged import Grouping
 from benchmark.suites.registry import nouns_of_group, suite_named, units_of_group
 from benchmark.suites.showing.corrected import heads_of_counts
 from core.language import gettext_noop
@@ -18,7 +20,8 @@ from judge.services.cluster_names import names_from
 class CalibrationWords:
     """Words of a metric group: its `score` as a column has it and its `title`, what a `table` is of, what intervals
     are over (`units`), what counts what people `aligned` and what the judge `judged`. `sides` says whether it has
-    precision and recall beside that score. Without a group they are those of tables of a story."""
+    precision and recall beside that score, `groupings` are what its suite groups rows by. Without a group they are
+    those of tables of a story."""
 
     score: str = "F1"
     title: str = gettext_noop("F1 of tables")
@@ -27,6 +30,7 @@ class CalibrationWords:
     aligned: str = gettext_noop("Aligned stories")
     judged: str = gettext_noop("Judged stories")
     sides: bool = True
+    groupings: tuple[Grouping, ...] = ()
 
     @property
     def agreement(self) -> str:
@@ -55,10 +59,10 @@ def words_of(study: AlignmentStudy) -> CalibrationWords:
     run is of stories."""
     if not (name := study.origin.get("suite")):
         return OF_STORIES
-    return _words(next(group for group in suite_named(name).groups if group.judged))
+    return _words(next(group for group in suite_named(name).groups if group.judged), groupings_of(name))
 
 
-def _words(group: MetricGroup) -> CalibrationWords:
+def _words(group: MetricGroup, groupings: tuple[Grouping, ...]) -> CalibrationWords:
     heads = heads_of_counts(group.key)
     return CalibrationWords(
         group.headers[group.corrected[F1]],
@@ -68,4 +72,5 @@ def _words(group: MetricGroup) -> CalibrationWords:
         heads["aligned"],
         heads["judged"],
         len(group.corrected) > 1,
+        groupings,
     )

@@ -99,8 +99,27 @@ class FollowUp:
 
 Tables = tuple[Sequence[Row], Sequence[Row]]
 """Predicted rows and gold rows, as (actor, belief)."""
-Orders = tuple[Sequence[str], Sequence[str]]
-"""The orders of predicted rows and of gold rows."""
+RowGroups = tuple[Sequence[str], Sequence[str]]
+"""The groups of predicted rows and of gold rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """What a suite groups the rows by that people align, beside the side that they stand on. `key` names it in
+    addresses and files, `header` heads its column, `title` stands over its figures, and `note` explains it below them.
+
+    `of_row(row)` is the group of a row by its words, `of_question(question)` those of the rows of both sides as
+    `Judge.tables` has them, empty of a row without one: a grouping has one of the two. `worded` says that its groups
+    are words of the suite, which pages translate; others are data.
+    """
+
+    key: str
+    header: str
+    title: str
+    note: str = ""
+    of_row: Callable[[Row], str] | None = None
+    of_question: Callable[[Question], RowGroups] | None = None
+    worded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +134,9 @@ class Judge:
     such a parse has the counts of these rows under `pred` and `gold`, in whose place a panel's figures have those of
     its majority. `tables(question)` are the rows of both sides in the order of these judgements, for people to align;
     None where it compares no tables. `text(question)` is what people read beside them, the sample's `Suite.story`
-    without it. `orders(question)` is the order of each of these rows, empty of one without; None where rows have no
-    order. `written(task, pairs)` is the answer of a judge that was asked by this `Request.task` and to whom these pairs
-    of rows say the same; None where it compares no tables. `test` and `follow_up` are None where there are none.
+    without it. `groupings` are what these rows are grouped by where a judge is held against people. `written(task,
+    pairs)` is the answer of a judge that was asked by this `Request.task` and to whom these pairs of rows say the same;
+    None where it compares no tables. `test` and `follow_up` are None where there are none.
     """
 
     instrument: Callable[[Settings], Mapping[str, Any]]
@@ -127,6 +146,6 @@ class Judge:
     test: JudgeTest | None = None
     follow_up: FollowUp | None = None
     tables: Callable[[Question], Tables] | None = None
-    orders: Callable[[Question], Orders] | None = None
     text: Callable[[Question], str] | None = None
+    groupings: tuple[Grouping, ...] = ()
     written: Callable[[Mapping[str, Any], Sequence[tuple[int, int]]], str] | None = None

@@ -40,6 +40,7 @@ from benchmark.services.calibration_tables import (
     SCORES,
     agreement_table,
     counts_table,
+    grouped,
     judges_table,
     rivals_table,
     scores_table,
@@ -53,7 +54,7 @@ from core.catalogues.patterns import translated as in_language
 from core.views.charts import PERCENT, Estimate, Row, dot_chart
 from core.wording import counted
 from judge.domain.calibration.agreement import Agreement, BoundedEstimate
-from judge.domain.calibration.report import count_name
+from judge.domain.calibration.report import Calibration, count_name
 from judge.domain.calibration.rows import Row as JudgedRow
 from judge.domain.calibration.rows import Table, matched
 from judge.domain.calibration.score import Corrected
@@ -68,11 +69,9 @@ PAGE = 50
 GROUPS: Mapping[str, Callable[[Table, JudgedRow], str]] = {
     "category": lambda table, _row: table.category,
     "model": lambda table, _row: table.model,
-    "role": lambda _table, row: row.role,
     "side": lambda _table, row: row.side.value,
-    "order": lambda _table, row: row.order,
 }
-"""What rows are grouped by, and the group of a row."""
+"""What rows are grouped by whatever their suite is, and the group of a row."""
 
 
 @require_http_methods(["GET", "POST"])
@@ -137,7 +136,7 @@ def rows(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     judge = _chosen(request.GET.get("judge", ""), study, kept)[0].judge
     judges, settled = calibrated(study, only=judge.version)
     tables = [table for study_judge in judges for table in study_judge.joined.tables]
-    disputed = rows_of(tables, settled, _kept(request))
+    disputed = rows_of(tables, settled, _kept(request, words_of(study)))
     page = Paginator(disputed, PAGE).get_page(request.GET.get("page"))
     query = urlencode([(key, value) for key, value in request.GET.items() if key != "page"])
     context = {"study": study, "judge": judge, "page": page, "rows": len(disputed), "query": query}
@@ -214,13 +213,16 @@ def _chosen(version: str, study: AlignmentStudy, kept: StudyReports, *, strict: 
     return max(kept.reports, key=rank)
 
 
-def _kept(request: HttpRequest) -> Callable[[Table, JudgedRow], bool]:
+def _kept(request: HttpRequest, words: CalibrationWords) -> Callable[[Table, JudgedRow], bool]:
     asked = request.GET
     groups = {name: asked[name] for name in GROUPS if name in asked}
+    own_groups = {grouping.key: asked[grouping.key] for grouping in words.groupings if grouping.key in asked}
     counts = asked.get("people"), asked.get("said")
 
     def keep(table: Table, row: JudgedRow) -> bool:
         if any(GROUPS[name](table, row) != value for name, value in groups.items()):
+            return False
+        if any(row.groups.get(key, "") != value for key, value in own_groups.items()):
             return False
         if "flipped" in asked and len({matched(count) for count in row.passes} - {None}) < 2:
             return False
@@ -234,14 +236,7 @@ def _kept(request: HttpRequest) -> Callable[[Table, JudgedRow], bool]:
 
 def _report(report: CalibrationReport, here: str, words: CalibrationWords) -> dict[str, Any]:
     measured, overall = report.calibration, report.calibration.overall
-    names = {
-        "category": (_("Agreement by category"), measured.by_category),
-        "model": (_("Agreement by evaluated model"), measured.by_model),
-        "role": (_("Agreement by actor role"), measured.by_role),
-        "order": (_("Agreement by order"), measured.by_order if any(measured.by_order) else {}),
-        "side": (_("Agreement by table"), measured.by_side),
-    }
-    groups = [(key, title, of) for key, (title, of) in names.items() if of]
+    groups = [group for group in _groups(measured, words) if group.agreements]
     return {
         "report": report,
         "differs": differing_told(report.differing.p or 0.0) if report.differing.warns else "",
@@ -249,8 +244,8 @@ def _report(report: CalibrationReport, here: str, words: CalibrationWords) -> di
         "estimates": estimates_of(overall, words),
         "words": words,
         "units": words.units,
-        "charts": [_scores(report, words), *(_agreements(title, of) for _key, title, of in groups)],
-        "groups": [(title, _grouped(key, each, here, words)) for key, title, each in groups],
+        "charts": [_scores(report, words), *(_agreements(group.title, group.agreements) for group in groups)],
+        "groups": [(group.title, _grouped(group, here, words)) for group in groups],
         "confusion": _confusion(measured.confusion),
         "narrow": NARROW,
     }
@@ -271,12 +266,35 @@ class AgreementRow:
         return cls(name, of, estimates_of(of, words), href)
 
 
-def _grouped(key: str, groups: Mapping[str, Agreement], here: str, words: CalibrationWords) -> list[AgreementRow]:
-    """The rows of a grouping; roles and sides are words of the product, the others of its data."""
-    own = key in ("role", "side")
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """Agreement in groups of rows, under a `title`; `key` finds the rows of a group. Names of groups that are `worded`
+    are words of the product or of a suite, others are data."""
+
+    key: str
+    title: str
+    agreements: Mapping[str, Agreement]
+    worded: bool = False
+
+
+def _groups(measured: Calibration, words: CalibrationWords) -> list[Grouped]:
     return [
-        AgreementRow.make(_(name) if own and name else name, of, words, f"{here}&{urlencode({key: name})}")
-        for name, of in groups.items()
+        Grouped("category", _("Agreement by category"), measured.by_category),
+        Grouped("model", _("Agreement by evaluated model"), measured.by_model),
+        *(
+            Grouped(grouping.key, in_language(grouping.title), agreements, grouping.worded)
+            for grouping, agreements in grouped(measured, words)
+        ),
+        Grouped("side", _("Agreement by table"), measured.by_side, worded=True),
+    ]
+
+
+def _grouped(group: Grouped, here: str, words: CalibrationWords) -> list[AgreementRow]:
+    return [
+        AgreementRow.make(
+            _(name) if group.worded and name else name, of, words, f"{here}&{urlencode({group.key: name})}"
+        )
+        for name, of in group.agreements.items()
     ]
 
 

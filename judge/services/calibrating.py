@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from annotation.domain.schema import WORLD, is_world
-from core.language import gettext_noop
 from judge.domain.alignment import place_of
 from judge.domain.calibration.bridges import JudgedTwice, Pair
 from judge.domain.calibration.rows import MatchCount, Row, Side, Table, Unknown, count_of, count_read, matched
@@ -17,10 +15,12 @@ from judge.domain.sampling import Unit
 from judge.domain.settling import Method
 from judge.services.settled_tables import SettledTable
 
-ACTORS = gettext_noop("actors")
-Orders = tuple[Sequence[str], Sequence[str]]
-"""The order of every row of both tables, empty where it has none."""
-NO_ORDERS: Mapping[str, Orders] = MappingProxyType({})
+RowGroups = tuple[Sequence[str], Sequence[str]]
+"""The group of every row of both tables, empty where it has none."""
+GroupsByKey = Mapping[str, RowGroups]
+"""The groups of the rows of a table by the key of what they are grouped by."""
+NO_GROUPS: GroupsByKey = MappingProxyType({})
+UNGROUPED: Mapping[str, GroupsByKey] = MappingProxyType({})
 
 
 @dataclass(slots=True)
@@ -43,9 +43,9 @@ def joined(
     units: Sequence[Unit],
     settled: Sequence[SettledTable],
     judged: Mapping[str, StoryJudgement],
-    orders: Mapping[str, Orders] = NO_ORDERS,
+    groups: Mapping[str, GroupsByKey] = UNGROUPED,
 ) -> Joined:
-    """Join what people settled with what one judge said, and the orders of rows, all by the key of their unit."""
+    """Join what people settled with what one judge said, and the groups of rows, all by the key of their unit."""
     out = Joined()
     aligned: dict[str, SettledTable] = {}
     for table in settled:
@@ -61,7 +61,7 @@ def joined(
             if not (table.predictions and table.gold):
                 out.empty += 1
                 continue
-            out.tables.append(_table(table, judgement, orders.get(table.key)))
+            out.tables.append(_table(table, judgement, groups.get(table.key, NO_GROUPS)))
     for unit in units:
         if (judgement := judged.get(unit.key)) is None:
             out.left_out += 1
@@ -70,23 +70,21 @@ def joined(
     return out
 
 
-def _table(settled: SettledTable, judgement: StoryJudgement, orders: Orders | None) -> Table:
+def _table(settled: SettledTable, judgement: StoryJudgement, groups: GroupsByKey) -> Table:
     rows = []
     sides = ((Side.PREDICTION, "p", judgement.predicted), (Side.GOLD, "g", judgement.gold))
     people = people_counts(settled)
     for at, (side, letter, judged_rows) in enumerate(sides):
         for place, row in enumerate(judged_rows):
-            actor = settled.rows[at][place][0]
             rows.append(
                 Row(
                     f"{letter}{place + 1}",
                     side,
-                    actor,
-                    orders[at][place] if orders else "",
-                    WORLD if is_world(actor) else ACTORS,
+                    settled.rows[at][place][0],
                     people[at][place],
                     count_of(row),
                     tuple(map(count_read, row.passes)) if len(row.passes) > 1 else (),
+                    {key: of_rows[at][place] for key, of_rows in groups.items()},
                 )
             )
     return Table(

@@ -24,7 +24,7 @@ from benchmark.domain.corrections import Corrections
 from benchmark.domain.tables import to_csv, to_json, to_latex
 from benchmark.models import Audience, Dataset, Run, RunItem
 from benchmark.services import calibrating
-from benchmark.services.alignment_tables import orders_of, units_of
+from benchmark.services.alignment_tables import groups_of, units_of
 from benchmark.services.archiving import archive_run, delete_run, deletion_of
 from benchmark.services.calibrating import calibrated, judges_of, report_of, reports_of, selection_of
 from benchmark.services.calibration_documents import report_document
@@ -289,15 +289,16 @@ def test_agreement_stands_by_order_for_rows_of_either_side(world, study):
     """Gold rows have gold's order, predictions the one that the model gave; every row is in one group."""
     [judge], settled = calibrated(study)
     found = report_of(judge, study).calibration
-    assert set(found.by_order) <= {"0", "1", "2", "3", "4", ""} and {"1", "2"} <= set(found.by_order)
-    assert sum(one.rows for one in found.by_order.values()) == found.overall.rows
+    by_order = found.by_grouping["order"]
+    assert set(by_order) <= {"0", "1", "2", "3", "4", ""} and {"1", "2"} <= set(by_order)
+    assert sum(one.rows for one in by_order.values()) == found.overall.rows
     gold = {sample.number: sample.gold["beliefs"] for sample in world.run.dataset.samples.all()}
     numbers = {one.key: one.number for one in settled}
     second = sum(row["labels"]["order"] == "2" for table in judge.joined.tables for row in gold[numbers[table.key]])
-    rows = [row for table in judge.joined.tables for row in table.rows if row.order == "2"]
-    assert sum(row.side == Side.GOLD for row in rows) == second > 0 and len(rows) == found.by_order["2"].rows
+    rows = [row for table in judge.joined.tables for row in table.rows if row.groups["order"] == "2"]
+    assert sum(row.side == Side.GOLD for row in rows) == second > 0 and len(rows) == by_order["2"].rows
     # the omniscient model gives all its rows the same order
-    said = {row.order for table in judge.joined.tables for row in table.rows if row.side == Side.PREDICTION}
+    said = {row.groups["order"] for table in judge.joined.tables for row in table.rows if row.side == Side.PREDICTION}
     assert said == {"0"}
     client = Client()
     client.force_login(world.alice)
@@ -306,7 +307,9 @@ def test_agreement_stands_by_order_for_rows_of_either_side(world, study):
     assert client.get(f"{address}rows/?order=2").context["rows"] == len(rows)
     # a study whose answers are gone has its report, without orders
     RunItem.objects.filter(entrant__run=world.run, step="extract").update(call=None)
-    assert orders_of(settled, project=study.project) == {}
+    of_tables = groups_of(settled, project=study.project).values()
+    groups = {key: {group for of in of_tables for side in of[key] for group in side} for key in ("role", "order")}
+    assert len(of_tables) == len(settled) and groups == {"role": {"world", "actors"}, "order": {""}}
 
 
 def test_a_report_is_made_once_until_people_settle_more(world, study, monkeypatch):
@@ -318,7 +321,7 @@ def test_a_report_is_made_once_until_people_settle_more(world, study, monkeypatc
     assert "Judge’s self-test: not tested." in text and "of categories of which people" not in text
     rows = client.get(f"{address}agreement.json?judge={report.judge.version}").json()["rows"]
     [second] = [row for row in rows if row["by"] == "Order" and row["group"] == "2"]
-    found = report.calibration.by_order["2"]
+    found = report.calibration.by_grouping["order"]["2"]
     assert (second["rows"], second["by_story"]) == (found.rows, pytest.approx(found.by_story.value))
     assert {row["by"] for row in rows} == {"All rows", "Category", "Model", "Actor role", "Order", "Table"}
     assert b"Specificity" in client.get(f"{address}agreement.csv").content

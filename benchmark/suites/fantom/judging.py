@@ -25,7 +25,7 @@ from benchmark.suites.fantom.verdicts import (
     options_of,
     said_in,
 )
-from benchmark.suites.judged import Judge, JudgeTest, Orders, Pairs, Settings, Tables, self_test_setting
+from benchmark.suites.judged import Grouping, Judge, JudgeTest, Pairs, RowGroups, Settings, Tables, self_test_setting
 from benchmark.suites.settings import PARAMETER, Setting
 from core.language import gettext_noop
 from core.plain import Json
@@ -220,7 +220,7 @@ def text_of(question: Question) -> str:
     return f"{content['question']}\n\n{content['conversation']}"
 
 
-def orders(question: Question) -> Orders:
+def orders(question: Question) -> RowGroups:
     """Return the order of the belief that is asked for, on both sides."""
     order = _ORDERS.get(question.sample.content["order"].partition("-")[0], "")
     return [order], [order]
@@ -266,7 +266,7 @@ JUDGED = Judge(
     held_to_schema=lambda settings: bool(settings[ANSWER_FORMAT] == STRUCTURED),
     kept=kept,
     tables=tables,
-    orders=orders,
+    groupings=(Grouping("order", gettext_noop("Order"), gettext_noop("Agreement by order"), of_question=orders),),
     text=text_of,
     test=JudgeTest(
         rows=_rows,

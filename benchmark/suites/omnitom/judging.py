@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from annotation.domain.schema import WORLD, is_world
 from benchmark.suites.contract import Question, Sample
-from benchmark.suites.judged import FollowUp, Judge, JudgeTest, Orders, Pairs, Settings, Tables
+from benchmark.suites.judged import FollowUp, Grouping, Judge, JudgeTest, Pairs, RowGroups, Settings, Tables
 from benchmark.suites.omnitom.judgement_rows import rows_kept
 from benchmark.suites.omnitom.judgements import LINKS, NOTHING, Judging, readings
-from benchmark.suites.omnitom.labels import ORDER
+from benchmark.suites.omnitom.kinds import ACTORS
+from benchmark.suites.omnitom.labels import ORDER, Scheme
 from benchmark.suites.omnitom.lexical_answers import written
 from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction
 from benchmark.suites.omnitom.prompting.choosing import CALIBRATION_SPLIT, example_count_of
@@ -17,6 +20,7 @@ from benchmark.suites.omnitom.prompting.judging_forms import WORDINGS
 from benchmark.suites.omnitom.records import GoldRow, Record, record_of_sample
 from benchmark.suites.omnitom.steps import EXTRACT, FOLLOW_UP, JUDGE, STRUCTURED, judge_request, judging_of
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NOT_WHOLE, REFUSED
+from core.language import gettext_noop
 from core.plain import Json
 from judge.domain.contrast import Row
 from workers.providers.contract import Request
@@ -84,17 +88,19 @@ def tables(question: Question) -> Tables:
     return [(row.actor, row.belief) for row in predicted], [(row.actor, row.belief) for row in record.shown_rows]
 
 
-def orders(question: Question) -> Orders:
+def orders(question: Question) -> RowGroups:
     """Return the orders of the rows of `tables`: those that the model gave, and those of gold; "" for one
     that is not an order."""
     predicted, record = _compared(question)
-    if not record.scheme.ordered:
-        return [""] * len(predicted), [""] * len(record.shown_rows)
     legal = record.scheme.legal[ORDER]
     at = record.scheme.keys.index(ORDER)
     orders_given = [row.order for row in predicted], [row.labels[at] for row in record.shown_rows]
     mine, gold = ([order if order in legal else "" for order in side] for side in orders_given)
     return mine, gold
+
+
+def _role(row: Row) -> str:
+    return WORLD if is_world(row[0]) else ACTORS
 
 
 def _compared(question: Question) -> tuple[list[PredictedRow], Record]:
@@ -103,13 +109,20 @@ def _compared(question: Question) -> tuple[list[PredictedRow], Record]:
     return parse_extraction(question.answers[EXTRACT], structured=structured, scheme=record.scheme), record
 
 
+BY_ROLE = Grouping(
+    "role", gettext_noop("Actor role"), gettext_noop("Agreement by actor role"), of_row=_role, worded=True,
+)  # fmt: skip
+BY_ORDER = Grouping(
+    ORDER, gettext_noop("Order"), gettext_noop("Agreement by order"),
+    note=gettext_noop("Orders: of gold rows gold's, of predictions the one that the model gave."), of_question=orders,
+)  # fmt: skip
 JUDGED = Judge(
     instrument=instrument,
     passes=_passes,
     held_to_schema=_held_to_schema,
     kept=rows_kept,
     tables=tables,
-    orders=orders,
+    groupings=(BY_ROLE, BY_ORDER),
     written=written,
     test=JudgeTest(
         rows=_rows,
@@ -126,3 +139,8 @@ JUDGED = Judge(
         step=FOLLOW_UP, wording=DIGEST, characters_a_row=90, hopeless=(REFUSED, JUDGE_NOT_STRUCTURED, NOT_WHOLE)
     ),
 )  # fmt: skip
+
+
+def judge_of(scheme: Scheme) -> Judge:
+    """Return the judge of extractions of a label scheme; without orders in it rows are not grouped by them."""
+    return JUDGED if scheme.ordered else replace(JUDGED, groupings=(BY_ROLE,))

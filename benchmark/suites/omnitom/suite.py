@@ -16,7 +16,7 @@ from benchmark.suites.omnitom.finer_items import RECOVERED
 from benchmark.suites.omnitom.fitting import unfit
 from benchmark.suites.omnitom.item_filters import rows_by
 from benchmark.suites.omnitom.item_pages import item
-from benchmark.suites.omnitom.judging import JUDGED
+from benchmark.suites.omnitom.judging import judge_of
 from benchmark.suites.omnitom.keys import Keys
 from benchmark.suites.omnitom.labels import ALL_DIMENSIONS, OMNITOM_SCHEME, SCHEMA, Scheme, scheme_of
 from benchmark.suites.omnitom.levels import by_chance, by_majority
@@ -149,6 +149,7 @@ def _of_schema(scheme: Scheme) -> Suite:
         sections=sections_of(scheme, keys.renamed),
         explorer=replace(explorer, choices=keys.chosen(explorer.choices)),
         rows=rows_by(scheme),
+        judge=judge_of(scheme),
         score=None,
         parsers={},
         exchange=None,
@@ -180,7 +181,7 @@ SUITE = Suite(
     temperature=gettext_noop("0, as published"),
     prompting=prompting_of(SCHEMA),
     sizes=SIZES,
-    judge=JUDGED,
+    judge=judge_of(OMNITOM_SCHEME),
     controls=CONTROLS,
     methods=partial(methods, OMNITOM_SCHEME),
     dependent=gettext_noop("the propositions of one story"),

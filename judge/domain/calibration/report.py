@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import partial
 
 import numpy as np
 
 from core.language import gettext_noop
+from core.plain import Json, plain
 from core.statistics import SHARE, Floats, by_cluster, numbered, ratios
 from judge.domain.calibration.agreement import Agreement, BoundedEstimate, agreement, estimate_ratio
 from judge.domain.calibration.rows import MatchCount, Row, Table, Unknown, matched
@@ -46,28 +48,43 @@ class Flips:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The calibration report of a judge version. The keys of groups are the values that rows or tables have."""
+    """The calibration report of a judge version. The keys of groups are the values that rows or tables have;
+    `by_grouping` has the groups of each key that the suite groups rows by."""
 
     overall: Agreement
     by_category: dict[str, Agreement]
     by_model: dict[str, Agreement]
-    by_order: dict[str, Agreement]
-    by_role: dict[str, Agreement]
+    by_grouping: dict[str, dict[str, Agreement]]
     by_side: dict[str, Agreement]
     confusion: dict[tuple[str, str], int]
     human_counts: list[CountShare]
     judge_counts: list[CountShare]
     flips: Flips
 
+    def as_json(self) -> Json:
+        """Return it with the groups of each grouping under `by_<key>`, and the confusion as rows."""
+        document: Json = {}
+        for part in fields(self):
+            if part.name == "by_grouping":
+                document |= {f"by_{key}": plain(self.by_grouping[key]) for key in sorted(self.by_grouping)}
+            elif part.name == "confusion":
+                document[part.name] = [
+                    {"people": people, "judge": judge, "rows": rows} for (people, judge), rows in self.confusion.items()
+                ]
+            else:
+                document[part.name] = plain(getattr(self, part.name))
+        return document
 
-def calibration(tables: Sequence[Table], *, seed: int, over: ClusterName = STORIES) -> Calibration:
-    """Return the report over all tables that people aligned."""
+
+def calibration(
+    tables: Sequence[Table], *, seed: int, over: ClusterName = STORIES, groupings: Sequence[str] = ()
+) -> Calibration:
+    """Return the report over all tables that people aligned; `groupings` are the keys that rows are grouped by."""
     return Calibration(
         overall=agreement(tables, seed=seed, over=over),
         by_category=_of_tables(tables, lambda table: table.category, seed, over),
         by_model=_of_tables(tables, lambda table: table.model, seed, over),
-        by_order=_of_rows(tables, lambda row: row.order, seed, over),
-        by_role=_of_rows(tables, lambda row: row.role, seed, over),
+        by_grouping={key: _of_rows(tables, partial(_group, key), seed, over) for key in groupings},
         by_side=_of_rows(tables, lambda row: row.side.value, seed, over),
         confusion=confusion(tables),
         human_counts=match_counts(tables, lambda row: row.human, seed=seed, over=over),
@@ -93,6 +110,10 @@ def _of_rows(
         return lambda row: group(row) == name
 
     return {name: agreement(tables, seed=seed, keep=in_group(name), over=over) for name in names}
+
+
+def _group(key: str, row: Row) -> str:
+    return row.groups.get(key, "")
 
 
 def count_name(count: MatchCount) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from core.language import gettext_noop
@@ -44,16 +44,16 @@ class Side(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Row:
     """One row of a prediction or gold table. `name` finds it in its table; `judge` is the MatchCount that scores use,
-    `passes` what the judge said each time, where it was asked more than once."""
+    `passes` what the judge said each time, where it was asked more than once. `groups` are the row's groups by the
+    keys of what its suite groups rows by, empty where it is in none."""
 
     name: str
     side: Side
     actor: str
-    order: str
-    role: str
     human: MatchCount
     judge: MatchCount
     passes: tuple[MatchCount, ...] = ()
+    groups: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

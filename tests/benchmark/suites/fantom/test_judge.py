@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -30,6 +30,8 @@ from benchmark.services.launching import judging_plan
 from benchmark.services.plans import RunRefused
 from benchmark.services.reports import forget_report, report_of
 from benchmark.services.runs import start_run
+from benchmark.suites import registry
+from benchmark.suites.registry import suite_named
 from judge.domain.calibration.stories import Metric
 from judge.models import Alignment, AlignmentStudy
 from judge.services.studies import Plan, make_study
@@ -114,6 +116,19 @@ def align(study: AlignmentStudy) -> None:
     for own in Alignment.objects.waiting().select_related("task__study").order_by("pk"):
         text = own.task.predictions[0][1]
         answer_all(own, **({"p1": "g1"} if text == said(thing_of(text), "gold") else {}))
+
+
+def rows_are_by(study: AlignmentStudy, cast: Cast) -> list[str]:
+    """What the calibration of a study groups rows by, in its file; its page says no word of another suite."""
+    client, address = Client(), reverse("benchmark:calibration", args=[study.project.slug, study.uid])
+    client.force_login(cast.alice)
+    text = written(client.get(address)).lower()
+    assert [word for word in ("actor role", "actors", "proposition", "extract", "stage 1") if word in text] == []
+    document = client.get(f"{address}agreement.json").json()
+    by = list(dict.fromkeys(row["by"] for row in document["rows"]))
+    assert ("Agreement by order".lower() in text) == ("Order" in by)
+    assert [note for note in document["notes"] if "Orders" in note] == []
+    return by
 
 
 def cells_of(table: Table) -> dict[str, dict]:
@@ -285,6 +300,16 @@ def test_the_judge_is_tested_on_pairs_with_the_published_wrong_belief(world):
     assert test.judge_id == run.judge_id and test.version == version_of(run)
 
 
+def test_a_suite_that_groups_no_rows_has_no_groups_in_its_calibration(judged, monkeypatch, own_registry):
+    world, run = judged
+    study = world.study(run, len(THINGS))
+    align(study)
+    suite = suite_named("fantom")
+    ungrouped = {**registry._suites, "fantom": replace(suite, judge=replace(suite.judge, groupings=()))}
+    monkeypatch.setattr(registry, "_suites", ungrouped)
+    assert rows_are_by(study, world.cast) == ["All rows", "Category", "Model", "Table"]
+
+
 def test_people_align_and_the_judges_score_is_corrected(judged):
     world, run = judged
     blunt = world.judged_anew(run, "blunt-judge")
@@ -300,7 +325,8 @@ def test_people_align_and_the_judges_score_is_corrected(judged):
     # the oracle says what people say; the blunt judge takes answers for right that are not, and misses none
     assert (sharp.by_story.value, sharp.sensitivity.value, sharp.specificity.value) == (1, 1, 1)
     assert dull.sensitivity.value == 1 and dull.specificity.value < 1 and dull.by_story.value < 1
-    assert set(reports["blunt-judge"].calibration.by_order) == {"1"}
+    assert {key: set(of) for key, of in reports["blunt-judge"].calibration.by_grouping.items()} == {"order": {"1"}}
+    assert rows_are_by(study, world.cast) == ["All rows", "Category", "Model", "Order", "Table"]
     found = scores_of_runs([run, blunt])
     for one, exact in ((run, True), (blunt, False)):
         ids = dict(one.entrants.values_list("name", "pk"))

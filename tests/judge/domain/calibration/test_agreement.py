@@ -97,12 +97,16 @@ def test_the_interval_is_over_stories_and_not_over_rows():
 
 def test_the_report_has_groups_confusion_and_flips():
     tables = [
-        table([row(1, 1, 1, name="p1"), row(0, 1, 0, name="p2", order="0", role="world")], story="a"),
+        table([row(1, 1, 1, name="p1", shape="long"), row(0, 1, 0, name="p2", shape="short")], story="a"),
         table([row(2, 1, 2, name="g1"), row(UNCLEAR, 5, MISSING, name="g2")], story="b", model="n", category="d"),
     ]
-    found = calibration(tables, seed=1)
+    found = calibration(tables, seed=1, groupings=["shape"])
     assert found.confusion == {("1", "1"): 1, ("0", "1"): 1, ("2", "1"): 1, ("unclear", "4+"): 1}
-    assert [found.by_order[name].rows for name in ("0", "1")] == [1, 3] and list(found.by_role) == ["actor", "world"]
+    assert [(name, of.rows) for name, of in found.by_grouping["shape"].items()] == [("", 2), ("long", 1), ("short", 1)]
+    document = found.as_json()
+    assert [name for name in document if name.startswith("by_")] == ["by_category", "by_model", "by_shape", "by_side"]
+    assert document["confusion"][0] == {"people": "1", "judge": "1", "rows": 1}
+    assert calibration(tables, seed=1).as_json().keys() == document.keys() - {"by_shape"}
     assert found.by_model["n"].known == 1 and found.by_category["c"].by_row.value == 0.5
     assert found.by_side["gold"].unclear == (1, 0)
     # of three rows with two verdicts one is turned, and two have another MatchCount

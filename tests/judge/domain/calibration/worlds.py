@@ -38,10 +38,11 @@ def judged_stories(
     ]
 
 
-def row(human: MatchCount, *judge: MatchCount, name: str = "p1", order: str = "1", role: str = "actor") -> Row:
+def row(human: MatchCount, *judge: MatchCount, name: str = "p1", **groups: str) -> Row:
+    """A row that is in the `groups`, by their keys."""
     side = Side.PREDICTION if name.startswith("p") else Side.GOLD
     said = judge[0] if judge else Unknown.MISSING
-    return Row(name, side, "Ann", order, role, human, said, judge if len(judge) > 1 else ())
+    return Row(name, side, "Ann", human, said, judge if len(judge) > 1 else (), groups)
 
 
 def table(rows: Iterable[Row], *, story: str = "s", model: str = "m", category: str = "c", probability: float = 1.0):
