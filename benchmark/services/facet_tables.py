@@ -28,7 +28,7 @@ SAME = gettext_noop(
 )
 COMPARED = gettext_noop(
     "Answers are compared by what they say, whatever names stand in it. Of a set: all of its answers; of labels: all "
-    "of a table; of extracted rows, which are worded differently each time: the gold rows that they match, and how "
+    "of a table; of judged rows, which are worded differently each time: the gold rows that they match, and how "
     "many match none. Of facts in free words, and in the official parse: the score."
 )
 SPLIT = gettext_noop(
