@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 Json = dict[str, Any]
 """A JSON object that is kept or printed."""
@@ -42,9 +42,25 @@ def plain(value: Any) -> Any:
     return value
 
 
+Kept = TypeVar("Kept")
+
+
+def read_as(kind: type[Kept], kept: Mapping[str, Any], **parts: Any) -> Kept:
+    """Return the dataclass that was kept as a JSON object: fields that an earlier version did not keep have their
+    defaults, and what is not a field any more is left out. `parts` are the fields that were read already."""
+    of: type = kind
+    names = {name for name in _field_names(of) if name not in parts}
+    return kind(**{name: value for name, value in kept.items() if name in names}, **parts)
+
+
 def renamed(values: Mapping[str, Any], names: Mapping[str, str]) -> Json:
     """Return the values under other names: what was kept has those that code used when it was kept first."""
     return {names.get(name, name): value for name, value in values.items()}
+
+
+@cache
+def _field_names(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 @cache

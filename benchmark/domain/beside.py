@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 from benchmark.domain.inference.leaderboard import shown_told
-from core.plain import WHERE_THERE_IS_ONE
+from benchmark.domain.inference.paired import Answered
+from core.plain import WHERE_THERE_IS_ONE, read_as
 from core.statistics import Estimate
 
 
@@ -16,8 +17,8 @@ class Difference:
     """The difference between two scores of one model, missing answers at their worst; None where there is none.
 
     `interval` is [low, high] of 95 % and `reason` says why there is none, `n` over how many samples it is, `bounds`
-    [low, high] where it can be, `missing` how many samples have no score on either side, `answered` {"value", "n"} over
-    what has both, `p_adjusted` the p of Holm's correction over the table.
+    [low, high] where it can be, `missing` how many samples have no score on either side, `answered` the difference
+    over what has both, `p_adjusted` the p of Holm's correction over the table.
     """
 
     value: float | None = None
@@ -26,7 +27,7 @@ class Difference:
     n: int | None = None
     bounds: Sequence[float] | None = None
     missing: Sequence[int | None] = (None, None)
-    answered: Mapping[str, Any] | None = None
+    answered: Answered | None = None
     p: float | None = None
     p_adjusted: float | None = None
 
@@ -38,7 +39,7 @@ class Difference:
     @property
     def verdict(self) -> str:
         """Whether a test shows the difference, in a word; a dash where none was made."""
-        return shown_told(self.value, self.p_adjusted, self.answered)
+        return shown_told(self.value, self.p_adjusted, self.answered.value if self.answered else None)
 
     @property
     def open_bounds(self) -> Sequence[float] | None:
@@ -63,8 +64,8 @@ class AskedAgain(Difference):
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Self:
         """Return the row that was kept; fields that an earlier version did not keep have their defaults."""
-        names = {dataclass_field.name for dataclass_field in fields(cls)}
-        return cls(**{name: value for name, value in kept.items() if name in names})
+        answered = kept.get("answered")
+        return read_as(cls, kept, answered=Answered(**answered) if answered else None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,8 +121,7 @@ class Left:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Left:
-        names = {dataclass_field.name for dataclass_field in fields(cls)}
-        return cls(**{name: value for name, value in kept.items() if name in names and value is not None})
+        return read_as(cls, {name: value for name, value in kept.items() if value is not None})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +141,7 @@ class ControlResults:
             for group, by_parse in kept["rows"].items()
         }
         left = [Left.from_json(row) for row in kept["left"]]
-        return cls(rows=rows, methods=kept["methods"], left=left, unfinished=kept.get("unfinished", ()))
+        return read_as(cls, kept, rows=rows, left=left)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,5 +168,4 @@ class MethodResults:
             }
             for name in ("rows", "parts")
         )
-        names = {dataclass_field.name for dataclass_field in fields(cls)} - {"rows", "parts"}
-        return cls(rows=rows, parts=parts, **{name: value for name, value in kept.items() if name in names})
+        return read_as(cls, kept, rows=rows, parts=parts)

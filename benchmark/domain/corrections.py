@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from core.language import gettext_noop
-from core.plain import Json, plain, renamed
+from core.plain import Json, plain, read_as, renamed
 from core.statistics import Estimate
 
 NOT_ALIGNED = gettext_noop("people aligned none of its tables")
@@ -42,8 +42,7 @@ class Correction:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Correction:
-        names = {dataclass_field.name for dataclass_field in fields(cls)}
-        return cls(**{name: value for name, value in kept.items() if name in names})
+        return read_as(cls, kept)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,10 +68,7 @@ class CorrectedDifference:
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> CorrectedDifference:
         """Return the row that was kept; what it lacks is None."""
-        values: dict[str, Any] = {
-            dataclass_field.name: kept.get(dataclass_field.name) for dataclass_field in fields(cls)
-        }
-        return cls(**values)
+        return read_as(cls, dict.fromkeys(field.name for field in fields(cls)) | dict(kept))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,10 +99,9 @@ class CorrectedComparison:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> CorrectedComparison:
-        names = {dataclass_field.name for dataclass_field in fields(cls)} - {"sides", "rows"}
-        values = {name: value for name, value in kept.items() if name in names}
+        sides = [Correction.from_json(side) for side in kept["sides"]]
         rows = [CorrectedDifference.from_json(row) for row in kept.get("rows", ())]
-        return cls(sides=[Correction.from_json(side) for side in kept["sides"]], rows=rows, **values)
+        return read_as(cls, kept, sides=sides, rows=rows)
 
 
 def differing_told(p: float | None) -> str:
@@ -140,8 +135,7 @@ class CorrectedRow:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> CorrectedRow:
-        names = {dataclass_field.name for dataclass_field in fields(cls)}
-        return cls(**{name: value for name, value in kept.items() if name in names and value is not None})
+        return read_as(cls, {name: value for name, value in kept.items() if value is not None})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,12 +155,10 @@ class Corrections:
 
     def as_json(self) -> Json:
         """Return what is kept, where the group is a stage."""
-        kept = {dataclass_field.name: plain(getattr(self, dataclass_field.name)) for dataclass_field in fields(self)}
+        kept = {of.name: plain(getattr(self, of.name)) for of in fields(self)}
         return renamed(kept, {"group": "stage"})
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Corrections:
-        names = {dataclass_field.name for dataclass_field in fields(cls)} - {"rows"}
         rows = [CorrectedRow.from_json(row) for row in kept["rows"]]
-        values = renamed(kept, {"stage": "group"})
-        return cls(rows=rows, **{name: value for name, value in values.items() if name in names})
+        return read_as(cls, renamed(kept, {"stage": "group"}), rows=rows)

@@ -28,7 +28,7 @@ def corrected_note(group: str) -> str:
 
 def told_apart(row: PairedDifference) -> str:
     """Return whether a test shows a difference, in a word."""
-    return shown_told(row.value, row.p_adjusted, plain(row.answered))
+    return shown_told(row.value, row.p_adjusted, row.answered.value if row.answered else None)
 
 
 def count_column(group: str) -> Column:

@@ -42,7 +42,7 @@ from benchmark.suites.story_scores import (
 )
 from core.language import gettext_noop
 from core.made_by import made_by
-from core.plain import Json, plain, renamed
+from core.plain import Json, plain, read_as, renamed
 from core.statistics import holm, mean_of, method
 
 
@@ -59,10 +59,8 @@ class ComparedMetric(PairedDifference):
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> ComparedMetric:
         """Return the row that was kept; one of an earlier version has no `answered`."""
-        names = {field.name for field in fields(cls)}
         answered = kept.get("answered")
-        own = {name: value for name, value in kept.items() if name in names}
-        return cls(**own | {"answered": answered and Answered(**answered)})
+        return read_as(cls, kept, answered=Answered(**answered) if answered else None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from benchmark.suites.asked import Columns
 from benchmark.suites.registry import group_named, units_of_group
 from benchmark.suites.story_scores import cases_by_story, clusters_of, columns_of
 from core.language import gettext_noop
-from core.plain import plain
 from core.statistics import SHARE, Estimate, holm, mean_estimates, mean_of
 
 Row = TypeVar("Row", bound=Difference)
@@ -63,7 +62,7 @@ def paired_sides(cases: Cases, group: str, tests: int = 0) -> Sides:
 
 def _difference(pair: Pair, bounds: list[float] | None, missing: list[int]) -> Difference:
     return Difference(
-        value=pair.value, interval=pair.interval, reason=pair.reason, n=pair.n, p=pair.p, answered=plain(pair.answered),
+        value=pair.value, interval=pair.interval, reason=pair.reason, n=pair.n, p=pair.p, answered=pair.answered,
         bounds=bounds, missing=missing,
     )  # fmt: skip
 

@@ -248,26 +248,23 @@ def _rank_intervals(cases: Cases, *, seed: int, resamples: int) -> list[list[int
 def differs(tested: PairedDifference, alpha: float = ALPHA) -> bool:
     """Return whether a difference is shown: its test passes, and the stories that both answered do not point the other
     way, which would be a difference made by missing answers alone."""
-    both = tested.answered and tested.answered.value
-    return shown_to_differ(tested.value, tested.p_adjusted, {"value": both}, alpha)
+    both = tested.answered.value if tested.answered else None
+    return shown_to_differ(tested.value, tested.p_adjusted, both, alpha)
 
 
-def shown_to_differ(
-    value: float | None, p_adjusted: float | None, answered: Mapping[str, Any] | None, alpha: float = ALPHA
-) -> bool:
-    """Return what `differs` returns, of a difference, its adjusted p, and the difference {"value"} over what both
-    answered; rows that were kept may be older than that."""
+def shown_to_differ(value: float | None, p_adjusted: float | None, both: float | None, alpha: float = ALPHA) -> bool:
+    """Return what `differs` returns, of a difference, its adjusted p, and the difference over what `both` answered;
+    rows that were kept may be older than that."""
     if value is None or p_adjusted is None or p_adjusted > alpha:
         return False
-    both: float | None = (answered or {}).get("value")
     return both is None or bool(both * value >= 0)
 
 
-def shown_told(value: float | None, p_adjusted: float | None, answered: Mapping[str, Any] | None = None) -> str:
+def shown_told(value: float | None, p_adjusted: float | None, both: float | None = None) -> str:
     """Return what `shown_to_differ` returns in a word; a dash where no test was made."""
     if p_adjusted is None:
         return "–"
-    return "yes" if shown_to_differ(value, p_adjusted, answered) else "no"
+    return "yes" if shown_to_differ(value, p_adjusted, both) else "no"
 
 
 def _method(
