@@ -38,8 +38,9 @@ def percent_interval(interval: tuple[float, float] | None) -> str:
 @register.filter
 def reasons(rows: Iterable[Any]) -> list[str]:
     """Return why estimates have no interval or no value, every reason once. `rows` are estimates as pages have them,
-    each {estimate, …}, an estimate with its `reason`, or rows with several of them as `estimates`."""
-    estimates = [each["estimate"] for row in rows for each in getattr(row, "estimates", [row])]
+    each with its `estimate`, which has a `reason`, or rows with several of them as `estimates`."""
+    named = [each for row in rows for each in getattr(row, "estimates", [row])]
+    estimates = [each["estimate"] if isinstance(each, Mapping) else each.estimate for each in named]
     all_reasons = [
         estimate.get("reason") if isinstance(estimate, Mapping) else estimate.reason for estimate in estimates
     ]

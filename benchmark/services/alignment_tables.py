@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from django.db.models import QuerySet
 
@@ -18,6 +17,7 @@ from benchmark.suites.judged import Grouping
 from benchmark.suites.prompt_sets import PromptSet
 from benchmark.suites.registry import suite_named
 from core.language import gettext_noop
+from judge.domain.origins import StudyOrigin, TableOrigin
 from judge.domain.sampling import Unit
 from judge.services.calibrating import GroupsByKey, RowGroups
 from judge.services.refused import Refused
@@ -186,10 +186,10 @@ def _table(run: Run, item: RunItem, text: str, stories: Mapping[str, int], promp
     suite = suite_named(run.suite)
     predictions, gold = suite.judge.tables(_question(run, item, prompts))
     sample = item.sample
-    origin: dict[str, Any] = {
-        "suite": run.suite, "run": run.uid, "dataset": run.dataset.version, "item": item.pk,
-        "entrant": item.entrant_id, "sample": sample.key, "form": run.answer_format,
-    }  # fmt: skip
+    origin = TableOrigin(
+        suite=run.suite, run=run.uid, dataset=run.dataset.version, item=item.pk, entrant=item.entrant_id,
+        sample=sample.key, form=run.answer_format,
+    )  # fmt: skip
     return DrawnTable(
         key=_key(run, item),
         cluster=sample.cluster,
@@ -203,8 +203,9 @@ def _table(run: Run, item: RunItem, text: str, stories: Mapping[str, int], promp
     )
 
 
-def origin_of(runs: Sequence[Run], *, split: str = "") -> dict[str, Any]:
-    """Return what a study says of where its tables come from."""
+def origin_of(runs: Sequence[Run], *, split: str = "") -> StudyOrigin:
+    """Return where the tables of a study of these runs come from."""
     [dataset] = {run.dataset.version for run in runs}
     noun = suite_named(runs[0].suite).noun[0]
-    return {"suite": runs[0].suite, "dataset": dataset, "runs": [run.uid for run in runs], "split": split, "noun": noun}
+    uids = [run.uid for run in runs]
+    return StudyOrigin(suite=runs[0].suite, dataset=dataset, runs=uids, split=split, noun=noun)

@@ -200,7 +200,7 @@ def _aligned(beside: list[Run]) -> str:
     """Name the studies of alignment whose tables are of one of these runs: judges are calibrated by its items."""
     uids = {run.uid for run in beside}
     studies = AlignmentStudy.objects.filter(project=beside[0].project_id).without_frame().order_by("pk")
-    titles = [f"“{study.name}”" for study in studies if uids & set(study.origin.get("runs", ()))]
+    titles = [f"“{study.name}”" for study in studies if uids & set(study.came_of.runs)]
     if not titles:
         return ""
     named = ", ".join(titles[:3]) + (" …" if len(titles) > 3 else "")

@@ -80,7 +80,7 @@ class PanelReport:
 
 def models_of(study: AlignmentStudy) -> dict[str, Endpoint]:
     """Return the endpoint of each model whose tables could be drawn, by the name that its tables have in the study."""
-    entrants = Entrant.objects.filter(run__project=study.project, run__uid__in=study.origin.get("runs", []))
+    entrants = Entrant.objects.filter(run__project=study.project, run__uid__in=study.came_of.runs)
     asked = {
         (entrant.run.uid, entrant.position): entrant.endpoint for entrant in entrants.select_related("endpoint", "run")
     }

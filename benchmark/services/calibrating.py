@@ -238,7 +238,7 @@ def judges_of(study: AlignmentStudy, settled: list[SettledTable], *, only: str =
 def judged_tables(study: AlignmentStudy, runs: Sequence[Run]) -> dict[str, StoryJudgement]:
     """Return what these runs' judge said of tables of the study's frame beside the same version of gold, by the key of
     their units; the first of the runs counts."""
-    origin = list(Run.objects.filter(project=study.project, uid__in=study.origin.get("runs", [])))
+    origin = list(Run.objects.filter(project=study.project, uid__in=study.came_of.runs))
     keys, datasets = _keys_of_answers(origin), {run.dataset_id for run in origin}
     frame = {unit.key for unit in study.units}
     judged: dict[str, StoryJudgement] = {}

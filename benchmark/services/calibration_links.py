@@ -60,8 +60,7 @@ def calibrated_studies(run: Run, reader: User) -> list[AlignmentStudy]:
 
 
 def _is_of_gold(study: AlignmentStudy, run: Run) -> bool:
-    same = {"suite": run.suite, "dataset": run.dataset.version}
-    return {name: study.origin.get(name) for name in same} == same
+    return (study.came_of.suite, study.came_of.dataset) == (run.suite, run.dataset.version)
 
 
 def still_aligns(run: Run, reader: User) -> bool:
@@ -75,7 +74,7 @@ def study_drawn_from(runs: Sequence[Run]) -> AlignmentStudy | None:
     """Return the newest study of tables of these runs of one project; None where there is none."""
     uids = {run.uid for run in runs}
     studies = AlignmentStudy.objects.filter(project=runs[0].project_id).without_frame()
-    return next((study for study in studies if uids.intersection(study.origin.get("runs", []))), None)
+    return next((study for study in studies if uids.intersection(study.came_of.runs)), None)
 
 
 def judged_tables_of(study: AlignmentStudy, judged: Sequence[Run]) -> bool:
@@ -88,11 +87,9 @@ def judged_in(studies: Sequence[AlignmentStudy], runs: Sequence[Run]) -> set[tup
     tables of the study were made from. Two statements, however many there are."""
     if not runs or not studies:
         return set()
-    uids = {uid for study in studies for uid in study.origin.get("runs", [])}
+    uids = {uid for study in studies for uid in study.came_of.runs}
     origins = {run.uid: run for run in Run.objects.filter(project=runs[0].project_id, uid__in=uids)}
-    made_from = {
-        study.pk: [origins[uid] for uid in study.origin.get("runs", []) if uid in origins] for study in studies
-    }
+    made_from = {study.pk: [origins[uid] for uid in study.came_of.runs if uid in origins] for study in studies}
     judged = Run.objects.filter(pk__in=[run.pk for run in runs]).annotate(
         **{f"study_{pk}": _shares_answers(origin) for pk, origin in made_from.items()}
     )

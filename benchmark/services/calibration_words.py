@@ -57,7 +57,7 @@ def register_names() -> None:
 def words_of(study: AlignmentStudy) -> CalibrationWords:
     """Return the words of the metric group whose figures rest on the study's judges; a study of tables that came of no
     run is of stories."""
-    if not (name := study.origin.get("suite")):
+    if not (name := study.came_of.suite):
         return OF_STORIES
     return _words(next(group for group in suite_named(name).groups if group.judged), groupings_of(name))
 

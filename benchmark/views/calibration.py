@@ -64,6 +64,7 @@ from judge.services.calibrating import rows_of
 from judge.services.proposals import accepted_of
 from judge.services.refused import Refused, Superseded
 from judge.services.studies import LONGEST_REASON
+from judge.views.estimates import NamedEstimate
 
 PAGE = 50
 GROUPS: Mapping[str, Callable[[Table, JudgedRow], str]] = {
@@ -258,7 +259,7 @@ class AgreementRow:
 
     name: str
     of: Agreement
-    estimates: list[dict[str, Any]]
+    estimates: list[NamedEstimate]
     href: str = ""
 
     @classmethod
@@ -298,7 +299,8 @@ def _grouped(group: Grouped, here: str, words: CalibrationWords) -> list[Agreeme
     ]
 
 
-def estimates_of(of: Agreement, words: CalibrationWords) -> list[dict[str, Any]]:
+def estimates_of(of: Agreement, words: CalibrationWords) -> list[NamedEstimate]:
+    """Return the shares of agreement, and kappa after them."""
     shares = (
         (in_language(words.agreement), of.by_story),
         (_("Agreement by row"), of.by_row),
@@ -306,16 +308,11 @@ def estimates_of(of: Agreement, words: CalibrationWords) -> list[dict[str, Any]]
         (_("Specificity"), of.specificity),
     )
     rows = [
-        {
-            "name": name,
-            "estimate": estimate,
-            "share": True,
-            "ends": brackets(estimate.interval) if estimate.interval else "",
-        }
+        NamedEstimate(name, estimate, ends=brackets(estimate.interval) if estimate.interval else "")
         for name, estimate in shares
     ]
     ends = coefficient_interval(of.kappa.interval)
-    return [*rows, {"name": _("Cohen’s κ"), "estimate": of.kappa, "share": False, "ends": ends}]
+    return [*rows, NamedEstimate(_("Cohen’s κ"), of.kappa, share=False, ends=ends)]
 
 
 def _estimate(estimate: BoundedEstimate) -> Estimate:

@@ -123,7 +123,7 @@ def _asked(request: HttpRequest, judges: list[JudgeBrief]) -> tuple[JudgeBrief, 
 
 def _origin(study: AlignmentStudy) -> str:
     """The uid of a run of whose answers people aligned tables, empty where none is here any more."""
-    runs = Run.objects.listed().filter(project=study.project_id, uid__in=study.origin.get("runs", []))
+    runs = Run.objects.listed().filter(project=study.project_id, uid__in=study.came_of.runs)
     return next(iter(runs.order_by("-id").values_list("uid", flat=True)), "")
 
 

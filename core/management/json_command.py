@@ -13,6 +13,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 
+from core.plain import plain
 from core.storage import trouble_of
 
 ENVIRONMENT = "environment"
@@ -20,7 +21,8 @@ ENVIRONMENT = "environment"
 
 
 class JsonCommand(BaseCommand):
-    """A subclass writes `work(**options) -> dict` and, for people, `say(result)`; `refusals` become one sentence.
+    """A subclass writes `work(**options)`, which returns an object of JSON or a dataclass that becomes one, and, for
+    people, `say(result)`; `refusals` become one sentence.
 
     `failure(result)` is the sentence with which the command ends with 1 although there is a result to be printed.
     """
@@ -51,7 +53,7 @@ class JsonCommand(BaseCommand):
             raise CommandError(messages) from error
         try:
             if options["json"]:
-                self.stdout.write(json.dumps(result, ensure_ascii=False))
+                self.stdout.write(json.dumps(plain(result), ensure_ascii=False))
             else:
                 self.say(result)
             self.stdout.flush()
@@ -60,18 +62,18 @@ class JsonCommand(BaseCommand):
         if sentence := self.failure(result):
             raise CommandError(sentence)
 
-    def work(self, **options: Any) -> dict[str, Any]:
+    def work(self, **options: Any) -> Any:
         raise NotImplementedError
 
-    def say(self, result: dict[str, Any]) -> None:
-        for name, value in result.items():
+    def say(self, result: Any) -> None:
+        for name, value in plain(result).items():
             self.say_of(name, value)
 
     def say_of(self, name: str, value: Any) -> None:
         for line in _lines(name, value):
             self.stdout.write(line)
 
-    def failure(self, result: dict[str, Any]) -> str:
+    def failure(self, result: Any) -> str:
         return ""
 
     def note(self, message: str) -> None:

@@ -55,7 +55,7 @@ class OneStudy(GenericAPIView):
         counts = {
             "progress": progress_of(alignment_study),
             "open": waiting,
-            "agreement": agreement_report(alignment_study).as_dict(),
+            "agreement": agreement_report(alignment_study).as_json(),
         }
         return Response(StudyDetailOut(alignment_study, context=counts).data)
 
@@ -75,5 +75,5 @@ class Tables(Listing):
         named = not aligns_still(access)
         page = self.paginate_queryset(tables_of(access.study))
         sampled = settled_probabilities(access.study) if named else {}
-        tables = [document_of_table(access.study, table, sampled, named=named) for table in page]
+        tables = [document_of_table(access.study, table, sampled, named=named).as_json() for table in page]
         return self.answer(tables, AlignedTableOut)

@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from core.language import gettext, ngettext
+from core.plain import Json, plain
 
 MOST_LINKS = 3
 """A compound row matches at most so many rows of the other table."""
@@ -44,12 +45,9 @@ class RowAnswer:
         """The MatchCount of the row; None where nobody said, or could tell."""
         return len(self.links) if self.links or self.verdict == Verdict.NONE else None
 
-    def as_dict(self) -> dict[str, Any]:
-        return {"links": list(self.links), "verdict": self.verdict}
-
     @classmethod
-    def of(cls, stored: Mapping[str, Any]) -> RowAnswer:
-        return cls(tuple(stored.get("links", ())), stored.get("verdict", ""))
+    def from_json(cls, kept: Mapping[str, Any]) -> RowAnswer:
+        return cls(tuple(kept.get("links", ())), kept.get("verdict", ""))
 
 
 NOTHING = RowAnswer()
@@ -164,12 +162,14 @@ def match_counts(answers: Mapping[str, RowAnswer], names: Iterable[str]) -> list
     return [answers.get(name, NOTHING).count for name in names]
 
 
-def stored(answers: Answers) -> dict[str, Any]:
-    return {row: answer.as_dict() for row, answer in answers.items() if answer.given}
+def answers_as_json(answers: Answers) -> Json:
+    """Return what is kept of the answers of one person: those rows about which something is said."""
+    return {row: plain(answer) for row, answer in answers.items() if answer.given}
 
 
-def read(kept: Mapping[str, Any]) -> dict[str, RowAnswer]:
-    return {row: RowAnswer.of(value) for row, value in kept.items()}
+def answers_from_json(kept: Mapping[str, Any]) -> dict[str, RowAnswer]:
+    """Return the answers that `answers_as_json` wrote."""
+    return {row: RowAnswer.from_json(value) for row, value in kept.items()}
 
 
 Table = Sequence[Sequence[str]]

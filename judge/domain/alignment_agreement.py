@@ -6,13 +6,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
 from annotation.domain.agreement.report import Agreement, measure
 from annotation.domain.agreement.votes import Tally
-from core.plain import plain
+from core.plain import Json, plain
 from core.statistics import SHARE, Estimate, Floats, estimate_of, mean_estimates, ratios
 from judge.domain.alignment import MOST_LINKS, Answers, Rows, both_sides, links_by_row
 from judge.domain.cluster_names import STORIES, ClusterName
@@ -46,7 +45,7 @@ class AlignmentAgreement:
     unclear: int
     tables: int
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_json(self) -> Json:
         return {
             "tables": self.tables,
             "unclear_rows": self.unclear,

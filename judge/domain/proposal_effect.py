@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -36,9 +35,6 @@ class ProposalEffect:
     shown: Estimate
     blind: Estimate
     difference: Estimate
-
-    def as_dict(self) -> dict[str, Any]:
-        return {name: dict(estimate) for name, estimate in asdict(self).items()}
 
 
 def effect_of(alignments: Sequence[Linked], *, seed: int, over: ClusterName = STORIES) -> ProposalEffect:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from core.plain import Json, plain
 from judge.domain.alignment import NOTHING, Answers, RowAnswer, Rows, Verdict, both_sides
 
 
@@ -34,12 +35,12 @@ class SettledRow:
     def count(self) -> int | None:
         return None if self.method == Method.OPEN else self.answer.count
 
-    def as_dict(self) -> dict[str, Any]:
-        return self.answer.as_dict() | {"method": self.method}
+    def as_json(self) -> Json:
+        return {**plain(self.answer), "method": self.method}
 
     @classmethod
-    def of(cls, stored: Mapping[str, Any]) -> SettledRow:
-        return cls(RowAnswer.of(stored), stored["method"])
+    def from_json(cls, kept: Mapping[str, Any]) -> SettledRow:
+        return cls(RowAnswer.from_json(kept), kept["method"])
 
 
 def settle(people: Sequence[Answers], rows: Rows) -> dict[str, SettledRow]:

@@ -9,7 +9,7 @@ from django.db.models import Q
 from annotation.domain.anchoring.arms import is_drawn_blind
 from annotation.models.row_event import RowEvent
 from core.ids import OpaqueModel
-from judge.domain.alignment import Answers, RowAnswer, read, stored
+from judge.domain.alignment import Answers, RowAnswer, answers_as_json, answers_from_json
 from judge.models.alignment_study import MOST_PEOPLE, AlignmentTask
 
 
@@ -85,7 +85,7 @@ class Alignment(OpaqueModel):
     @property
     def answers_by_row(self) -> dict[str, RowAnswer]:
         """The answers by row; links stand with predicted rows."""
-        return read(self.answers)
+        return answers_from_json(self.answers)
 
     @property
     def is_blind(self) -> bool:
@@ -100,7 +100,7 @@ class Alignment(OpaqueModel):
 
     def write(self, answers: Answers) -> None:
         """Take these answers, which are a revision."""
-        self.answers, self.revision = stored(answers), self.revision + 1
+        self.answers, self.revision = answers_as_json(answers), self.revision + 1
         self.save(update_fields=["answers", "revision"])
 
     def hand_in(self, at: datetime) -> None:
@@ -119,7 +119,7 @@ class Alignment(OpaqueModel):
 
 
 class AlignmentEvent(RowEvent):
-    """One change of the answer about one row, append-only; its states are as `RowAnswer.as_dict` has them.
+    """One change of the answer about one row, append-only; its states are as `RowAnswer` is as JSON.
     `accepted`: it was taken over from a proposal. `duration_ms` is what the page measured from the last change to
     this one. A row that is empty tells of the whole table: handed in, taken back, released."""
 

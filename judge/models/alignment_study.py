@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -12,6 +11,7 @@ from django.db.models import Q
 from annotation.models import Project, Role, Story
 from core.ids import OpaqueModel
 from judge.domain.alignment import MOST_LINKS, Rows
+from judge.domain.origins import StudyOrigin
 from judge.domain.sampling import Unit
 
 MOST_PEOPLE = 9
@@ -88,9 +88,14 @@ class AlignmentStudy(OpaqueModel):
         return [Unit(key, story, (model, category)) for key, story, model, category in self.frame]
 
     @property
+    def came_of(self) -> StudyOrigin:
+        """Where its tables come from."""
+        return StudyOrigin.from_json(self.origin)
+
+    @property
     def noun(self) -> str:
         """What the number of a table is one of."""
-        return str(self.origin.get("noun", "story"))
+        return self.came_of.noun
 
     @property
     def choice(self) -> str:
@@ -167,7 +172,7 @@ class AlignmentTask(OpaqueModel):
         """How many rows both tables have."""
         return len(self.predictions) + len(self.gold)
 
-    def words_of(self, row: str) -> Mapping[str, Any]:
+    def words_of(self, row: str) -> tuple[str, str]:
         """Return the actor and belief of a row by its name."""
         actor, belief, *_ = (self.predictions if row[0] == "p" else self.gold)[int(row[1:]) - 1]
-        return {"actor": actor, "belief": belief}
+        return actor, belief

@@ -21,7 +21,7 @@ class SettledAlignmentQuerySet(models.QuerySet):
 
 
 class SettledAlignment(models.Model):
-    """What comes of all alignments of a table, by row (`judge.domain.settling.SettledRow.as_dict`); made when the last
+    """What comes of all alignments of a table, by row (`judge.domain.settling.SettledRow` as JSON); made when the last
     of them is handed in. `open_rows` is how many rows have no majority and wait for an expert."""
 
     task = models.OneToOneField(AlignmentTask, models.CASCADE, related_name="settled")
@@ -34,11 +34,11 @@ class SettledAlignment(models.Model):
 
     @property
     def answers(self) -> dict[str, SettledRow]:
-        return {row: SettledRow.of(value) for row, value in self.rows.items()}
+        return {row: SettledRow.from_json(value) for row, value in self.rows.items()}
 
     def take(self, rows: Mapping[str, SettledRow], at: datetime) -> None:
         """Take these rows, which are a revision. `judge.services.settling` alone calls this, with the events."""
-        self.rows = {row: settled_row.as_dict() for row, settled_row in rows.items()}
+        self.rows = {row: settled_row.as_json() for row, settled_row in rows.items()}
         self.open_rows, self.changed_at = len(open_rows(rows)), at
         self.revision += 1
         self.save()

@@ -12,6 +12,7 @@ from django.utils.translation import ngettext
 
 from annotation.domain.drafts import Action, last_steps
 from core.language import gettext_noop
+from core.plain import plain
 from judge.domain.alignment import NOTHING, RowAnswer, changed, misfit, row_name, unanswered
 from judge.models import Alignment, AlignmentEvent, AlignmentState, AlignmentTask
 from judge.services.alignment_assignments import note
@@ -113,7 +114,9 @@ def last_step(*, alignment: Alignment, redo: bool = False) -> tuple[str, list[tu
     events = list(alignment.events.exclude(row=""))
     undoable, redoable = last_steps({event.action: Action(event.action, event.undoes) for event in events}.values())
     action = redoable if redo else undoable
-    rows = [(event.row, RowAnswer.of(event.before or {})) for event in reversed(events) if event.action == action]
+    rows = [
+        (event.row, RowAnswer.from_json(event.before or {})) for event in reversed(events) if event.action == action
+    ]
     return (action, rows) if rows else None
 
 
@@ -134,6 +137,6 @@ def _check_open(alignment: Alignment) -> None:
 def _event(alignment: Alignment, change: Change, before: RowAnswer, after: RowAnswer, now: datetime) -> AlignmentEvent:
     return AlignmentEvent(
         alignment=alignment, row=change.row, idempotency_key=change.idempotency_key, action=change.action,
-        undoes=change.undoes, before=before.as_dict(), after=after.as_dict(), accepted=change.accepted,
+        undoes=change.undoes, before=plain(before), after=plain(after), accepted=change.accepted,
         duration_ms=change.duration_ms, changed_at=change.changed_at, received_at=now,
     )  # fmt: skip

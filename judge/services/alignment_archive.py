@@ -12,7 +12,7 @@ from annotation.domain.archive_format import BadArchive, file_of
 from annotation.models import Project
 from annotation.services.archive_rows import Further, Section, register
 from core.language import gettext_noop
-from judge.domain.alignment import Rows, Verdict, misfit, read
+from judge.domain.alignment import Rows, Verdict, answers_from_json, misfit
 from judge.domain.settling import Method, SettledRow, open_rows, standing
 from judge.models import Alignment, AlignmentEvent, AlignmentStudy, AlignmentTask, SettledAlignment, SettledEvent
 from judge.services.studies import MOST_ROWS
@@ -92,7 +92,7 @@ def _misfit_of_alignment(alignment: Alignment) -> str:
     kept, rows = alignment.answers, alignment.task.rows
     if not isinstance(kept, dict) or not all(map(_is_answer, kept.values())):
         return _expected("answers", _("the answer about each row"))
-    answers = read(kept)
+    answers = answers_from_json(kept)
     return next(filter(None, (misfit(answers, row, rows) for row in answers)), "")
 
 
@@ -100,7 +100,7 @@ def _misfit_of_settled(settled: SettledAlignment) -> str:
     kept, rows = settled.rows, settled.task.rows
     if not isinstance(kept, dict) or set(kept) != set(rows.names) or not all(map(_is_settled, kept.values())):
         return _expected("rows", _("the settled answer about each row of both tables"))
-    answers = {name: SettledRow.of(value) for name, value in kept.items()}
+    answers = {name: SettledRow.from_json(value) for name, value in kept.items()}
     if settled.open_rows != len(open_rows(answers)):
         return _expected("open_rows", str(len(open_rows(answers))))
     return _unlinked(answers, rows)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 from django.db.models import Prefetch, QuerySet
 
+from core.plain import Json, plain
 from judge.domain.alignment import both_sides
+from judge.domain.alignment_agreement import AlignmentAgreement
+from judge.domain.proposal_effect import ProposalEffect
 from judge.models import Alignment, AlignmentStudy, AlignmentTask
-from judge.services.alignment_report import agreement_report, progress_of
+from judge.services.alignment_report import StudyProgress, agreement_report, progress_of
 from judge.services.deciding import deciders_of_each
 from judge.services.proposals import effect_of_proposals
 from judge.services.settled_tables import settled_probabilities
@@ -19,6 +23,87 @@ COLUMNS = (
     "answer", "match_count", "method", "handed_in_at",
 )  # fmt: skip
 SETTLED = "settled"
+
+
+@dataclass(frozen=True, slots=True)
+class RowEntry:
+    """What was said of a row: the rows that it is linked with, or a verdict, its MatchCount, and how it was settled,
+    empty for the answer of one person."""
+
+    links: Sequence[str]
+    verdict: str
+    match_count: int | None
+    method: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """The answers of the person `by` whom they were handed in, or the settled ones, by row of both tables."""
+
+    by: str
+    at: str
+    answers: Mapping[str, RowEntry]
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Whose table it is, and where it comes from."""
+
+    model: str
+    settled_probability: float | None
+    key: str
+    origin: object
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableDocument:
+    """A table of a study with what was said of its rows; it has no `provenance` for who may not know whose it is."""
+
+    table: str
+    story: int
+    category: str
+    place: int
+    probability: float
+    provenance: Provenance | None
+    predictions: Sequence[Sequence[str]]
+    gold: Sequence[Sequence[str]]
+    alignments: Sequence[Entry]
+
+    def as_json(self) -> Json:
+        """Return it with the parts of its provenance as its own, where it has one."""
+        document: Json = {}
+        for part in fields(self):
+            value = plain(getattr(self, part.name))
+            document |= (value or {}) if part.name == "provenance" else {part.name: value}
+        return document
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTable:
+    """A table with rows that wait for an expert, and the user names of those who may decide them."""
+
+    table: str
+    story: int
+    open_rows: int
+    may_decide: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyDocument:
+    """A study as it leaves the program; `proposals` is None where everybody sees them."""
+
+    study: str
+    name: str
+    seed: int
+    overlap: int
+    most_links: int
+    blind_share: int
+    closed: bool
+    progress: StudyProgress
+    agreement: AlignmentAgreement
+    proposals: ProposalEffect | None
+    open: Sequence[OpenTable]
+    tables: Sequence[TableDocument]
 
 
 def tables_of(study: AlignmentStudy) -> QuerySet[AlignmentTask]:
@@ -40,87 +125,74 @@ def link_rows(study: AlignmentStudy, *, named: bool) -> Iterator[list[Any]]:
     for task in tables_of(study).iterator(chunk_size=200):
         task.study = study
         for entry in _entries(task):
-            for row, answer in entry["answers"].items():
-                words = task.words_of(row)
+            for row, answer in entry.answers.items():
+                actor, belief = task.words_of(row)
                 yield [
                     task.uid, task.number, task.category, task.source if named else "", task.probability,
-                    sampled.get(task.key, ""), row, words["actor"], words["belief"], entry["by"],
-                    " ".join(answer["links"]) or answer["verdict"],
-                    "" if answer["match_count"] is None else answer["match_count"], answer["method"],
-                    entry["at"],
+                    sampled.get(task.key, ""), row, actor, belief, entry.by,
+                    " ".join(answer.links) or answer.verdict,
+                    "" if answer.match_count is None else answer.match_count, answer.method, entry.at,
                 ]  # fmt: skip
 
 
-def document_of(study: AlignmentStudy, *, named: bool) -> dict[str, Any]:
-    """Return a study with its tables, answers and figures as plain data, and who may decide the tables with open rows;
-    whose tables they are only where `named`."""
-    progress, sampled = progress_of(study), settled_probabilities(study) if named else {}
-    return {
-        "study": study.uid,
-        "name": study.name,
-        "seed": study.seed,
-        "overlap": study.overlap,
-        "most_links": study.most_links,
-        "blind_share": study.blind_share,
-        "closed": study.closed_at is not None,
-        "progress": {name: getattr(progress, name) for name in progress.__slots__},
-        "agreement": agreement_report(study).as_dict(),
-        "proposals": effect.as_dict() if (effect := effect_of_proposals(study)) else None,
-        "open": [
-            {
-                "table": table.task.uid,
-                "story": table.task.number,
-                "open_rows": table.open_rows,
-                "may_decide": [user.username for user in people],
-            }
+def document_of(study: AlignmentStudy, *, named: bool) -> StudyDocument:
+    """Return a study with its tables, answers and figures, and who may decide the tables with open rows; whose tables
+    they are only where `named`."""
+    sampled = settled_probabilities(study) if named else {}
+    return StudyDocument(
+        study=study.uid,
+        name=study.name,
+        seed=study.seed,
+        overlap=study.overlap,
+        most_links=study.most_links,
+        blind_share=study.blind_share,
+        closed=study.closed_at is not None,
+        progress=progress_of(study),
+        agreement=agreement_report(study),
+        proposals=effect_of_proposals(study),
+        open=[
+            OpenTable(table.task.uid, table.task.number, table.open_rows, [user.username for user in people])
             for table, people in deciders_of_each(study)
         ],
-        "tables": [document_of_table(study, task, sampled, named=named) for task in tables_of(study)],
-    }
+        tables=[document_of_table(study, task, sampled, named=named) for task in tables_of(study)],
+    )
 
 
 def document_of_table(
     study: AlignmentStudy, task: AlignmentTask, sampled: Mapping[str, float], *, named: bool
-) -> dict[str, Any]:
-    """Return one of `tables_of` the study with its answers as plain data; whose table it is only where `named`.
-    `sampled` are the `settled_probabilities` of the study."""
+) -> TableDocument:
+    """Return one of `tables_of` the study with its answers; whose table it is only where `named`. `sampled` are the
+    `settled_probabilities` of the study."""
     task.study = study
-    provenance = {
-        "model": task.source, "settled_probability": sampled.get(task.key), "key": task.key, "origin": task.origin,
-    }  # fmt: skip
-    return {
-        "table": task.uid,
-        "story": task.number,
-        "category": task.category,
-        "place": task.place,
-        "probability": task.probability,
-        **(provenance if named else {}),
-        "predictions": task.predictions,
-        "gold": task.gold,
-        "alignments": _entries(task),
-    }
+    return TableDocument(
+        table=task.uid,
+        story=task.number,
+        category=task.category,
+        place=task.place,
+        probability=task.probability,
+        provenance=Provenance(task.source, sampled.get(task.key), task.key, task.origin) if named else None,
+        predictions=task.predictions,
+        gold=task.gold,
+        alignments=_entries(task),
+    )
 
 
-def _entries(task: AlignmentTask) -> list[dict[str, Any]]:
-    """Return the answers of each person who has handed in, then the settled ones, by row of both tables."""
+def _entries(task: AlignmentTask) -> list[Entry]:
+    """Return the answers of each person who has handed in, then the settled ones."""
     entries = [
-        {
-            "by": alignment.annotator.username,
-            "at": alignment.handed_in_at.isoformat(),
-            "answers": _answers(alignment, task),
-        }
+        Entry(alignment.annotator.username, alignment.handed_in_at.isoformat(), _answers(alignment, task))
         for alignment in task.were_handed_in
     ]
     settled = getattr(task, "settled", None)
     if settled is None:
         return entries
     rows = {
-        row: {**settled_row.answer.as_dict(), "match_count": settled_row.count, "method": settled_row.method}
+        row: RowEntry(settled_row.answer.links, settled_row.answer.verdict, settled_row.count, settled_row.method)
         for row, settled_row in settled.answers.items()
     }
-    return [*entries, {"by": SETTLED, "at": settled.changed_at.isoformat(), "answers": rows}]
+    return [*entries, Entry(SETTLED, settled.changed_at.isoformat(), rows)]
 
 
-def _answers(alignment: Alignment, task: AlignmentTask) -> dict[str, dict[str, Any]]:
+def _answers(alignment: Alignment, task: AlignmentTask) -> dict[str, RowEntry]:
     sides = both_sides(alignment.answers_by_row, task.rows)
-    return {row: {**answer.as_dict(), "match_count": answer.count, "method": ""} for row, answer in sides.items()}
+    return {row: RowEntry(answer.links, answer.verdict, answer.count, "") for row, answer in sides.items()}

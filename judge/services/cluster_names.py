@@ -18,5 +18,5 @@ def names_from(find: Callable[[str], ClusterName]) -> None:
 
 def cluster_of(study: AlignmentStudy) -> ClusterName:
     """Return what figures of a study are over: stories where its tables came of no suite."""
-    suite = str(study.origin.get("suite") or "")
+    suite = study.came_of.suite
     return _find(suite) if suite and _find else STORIES

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
 from judge.domain.alignment import match_counts
 from judge.domain.sampling import Drawn, Stratum, Unit, finished
@@ -26,7 +25,6 @@ class SettledTable:
     category: str
     cluster: str
     number: int
-    origin: Mapping[str, Any]
     rows: tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]
     """Both tables as (actor, belief)."""
     predictions: tuple[int | None, ...]
@@ -87,7 +85,6 @@ def _table(settled: SettledAlignment, study: AlignmentStudy, probability: float 
         category=task.category,
         cluster=task.cluster,
         number=task.number,
-        origin=task.origin,
         rows=(tuple((a, b) for a, b in task.predictions), tuple((a, b) for a, b in task.gold)),
         predictions=tuple(match_counts(answers, names.predicted)),
         gold=tuple(match_counts(answers, names.golden)),

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
@@ -14,7 +13,9 @@ from django.utils.translation import gettext as _
 
 from annotation.models import Project, Role, User
 from annotation.services import audit
+from core.plain import plain
 from judge.domain.alignment import MOST_LINKS, Table
+from judge.domain.origins import StudyOrigin, TableOrigin
 from judge.domain.sampling import Drawn, Unit, sample
 from judge.models import Alignment, AlignmentStudy, AlignmentTask
 from judge.models.alignment_study import MOST_PEOPLE
@@ -43,7 +44,7 @@ class DrawnTable:
     gold: Table
     story: int | None = None
     language: str = "en"
-    origin: dict[str, Any] = field(default_factory=dict)
+    origin: TableOrigin | None = None
 
 
 Load = Callable[[Collection[str]], Sequence[DrawnTable]]
@@ -91,7 +92,7 @@ def make_study(
     units: Sequence[Unit],
     load: Load,
     annotators: Collection[User],
-    origin: dict[str, Any],
+    origin: StudyOrigin,
     now: datetime,
 ) -> AlignmentStudy:
     """Make a study: draw its tables, freeze them and give them to the annotators. Raises Refused."""
@@ -99,7 +100,7 @@ def make_study(
     drawn = drawn_of(units, plan.total, plan.seed)
     study = AlignmentStudy(
         project=project, name=plan.name.strip(), seed=plan.seed, overlap=plan.overlap, most_links=plan.most_links,
-        audience=plan.audience, blind_share=plan.blind_share, origin=origin, created_by=by,
+        audience=plan.audience, blind_share=plan.blind_share, origin=plain(origin), created_by=by,
         frame=[[unit.key, unit.story, *unit.stratum] for unit in units],
     )  # fmt: skip
     try:
@@ -275,6 +276,6 @@ def _task(study: AlignmentStudy, drawn: Drawn, table: DrawnTable) -> AlignmentTa
     return AlignmentTask(
         study=study, key=table.key, source=source, category=category, place=drawn.place,
         probability=drawn.probability, story_id=table.story, cluster=table.cluster, number=table.number,
-        text=table.text, language=table.language, origin=table.origin,
+        text=table.text, language=table.language, origin=plain(table.origin) or {},
         predictions=[list(row[:2]) for row in table.predictions], gold=[list(row[:2]) for row in table.gold],
     )  # fmt: skip

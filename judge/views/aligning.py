@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
@@ -14,6 +12,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.access import ProjectAccess, open_work, project_access
 from annotation.views.saving import saved
+from core.plain import Json, plain
+from core.views.contexts import Context
 from judge.access import alignment_of
 from judge.forms.alignments import AlignmentChangesIn
 from judge.models import Alignment, AlignmentState
@@ -55,7 +55,7 @@ def _handed(request: HttpRequest, access: ProjectAccess, alignment: Alignment) -
     return redirect("judge:align", slug, alignment.uid)
 
 
-def _settings(access: ProjectAccess, alignment: Alignment, editable: bool) -> dict[str, Any]:
+def _settings(access: ProjectAccess, alignment: Alignment, editable: bool) -> Context:
     """Return what the page's script needs. Nothing here depends on what others did, or on whose table it is."""
     place = [access.project.slug, alignment.uid]
     newest = alignment.events.order_by("-changed_at").values_list("changed_at", flat=True).first()
@@ -66,8 +66,8 @@ def _settings(access: ProjectAccess, alignment: Alignment, editable: bool) -> di
         "newest": newest.isoformat() if newest else None,
         "editable": editable,
         "most": alignment.task.study.most_links,
-        "rows": rows_of(alignment.task),
-        "proposals": {} if alignment.is_blind else proposals_of(alignment.task),
+        "rows": plain(rows_of(alignment.task)),
+        "proposals": {} if alignment.is_blind else plain(proposals_of(alignment.task)),
         "answers": alignment.answers,
         "urls": {
             "save": reverse("judge:save", args=place),
@@ -104,7 +104,7 @@ def save(request: HttpRequest, slug: str, uid: str) -> JsonResponse:
     """Save changes of rows, all or none."""
     _, alignment = alignment_of(request.user, slug, uid)
 
-    def save_all(posted: AlignmentChangesIn) -> dict[str, Any]:
+    def save_all(posted: AlignmentChangesIn) -> Json:
         changes = [entry.change for entry in posted.changes]
         aligning.save_changes(alignment=alignment, changes=changes, now=timezone.now())
         rows = [
@@ -125,5 +125,5 @@ def undo(request: HttpRequest, slug: str, uid: str) -> JsonResponse:
         return JsonResponse({"undo": None})
     action, rows = step
     return JsonResponse(
-        {"undo": {"action": action, "rows": [{"row": row, "answer": answer.as_dict()} for row, answer in rows]}}
+        {"undo": {"action": action, "rows": [{"row": row, "answer": plain(answer)} for row, answer in rows]}}
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from random import Random
-from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
@@ -15,8 +14,10 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation.access import open_work
 from annotation.views.saving import saved
+from core.plain import Json, plain
+from core.views.contexts import Context
 from judge.access import StudyAccess, study_of, table_of
-from judge.domain.alignment import RowAnswer, Verdict, both_sides, stored
+from judge.domain.alignment import RowAnswer, Verdict, answers_as_json, both_sides
 from judge.domain.settling import Method, standing
 from judge.forms.alignments import RowDecisionsIn
 from judge.models import AlignmentTask, SettledAlignment
@@ -46,9 +47,7 @@ def decide_table(request: HttpRequest, slug: str, uid: str, table: str) -> HttpR
     return render(request, "judge/decide.html", access.context | context)
 
 
-def _settings(
-    access: StudyAccess, task: AlignmentTask, settled: SettledAlignment | None, editable: bool
-) -> dict[str, Any]:
+def _settings(access: StudyAccess, task: AlignmentTask, settled: SettledAlignment | None, editable: bool) -> Context:
     place = [access.project.project.slug, access.study.uid, task.uid]
     rows = settled.answers if settled else {}
     return {
@@ -56,9 +55,9 @@ def _settings(
         "story": task.uid,
         "editable": editable,
         "most": access.study.most_links,
-        "rows": rows_of(task),
+        "rows": plain(rows_of(task)),
         "proposals": {},
-        "answers": stored(standing(rows)),
+        "answers": answers_as_json(standing(rows)),
         "methods": {row: settled_row.method for row, settled_row in rows.items()},
         "votes": _votes(task, [row for row, settled_row in rows.items() if settled_row.method == Method.OPEN]),
         "revision": settled.revision if settled else 0,
@@ -93,7 +92,7 @@ def save_decisions(request: HttpRequest, slug: str, uid: str, table: str) -> Jso
     access = study_of(request.user, slug, uid)
     task = table_of(access, table)
 
-    def save(posted: RowDecisionsIn) -> dict[str, Any]:
+    def save(posted: RowDecisionsIn) -> Json:
         now = timezone.now()
         if name := take_story(by=request.user, task=task, now=now):
             raise Refused(_("{name} decides on this story now; look again in a few minutes.").format(name=name))

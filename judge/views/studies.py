@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from itertools import chain
-from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -19,6 +18,8 @@ from annotation.domain.agreement.report import Measure
 from annotation.domain.spreadsheet import Echo, defused
 from annotation.models import Role, User
 from core.idempotency.forms import made_once
+from core.plain import plain
+from core.statistics import Estimate
 from core.views.english import in_english
 from judge.access import StudyAccess, aligns_still, study_of, visible_studies
 from judge.domain.alignment_agreement import AlignmentAgreement
@@ -39,6 +40,7 @@ from judge.services.proposals import accepted_of, effect_of_proposals
 from judge.services.queue import alignments_of, next_alignment
 from judge.services.refused import Refused
 from judge.services.studies import close_study
+from judge.views.estimates import NamedEstimate
 
 PAGE = 50
 
@@ -94,33 +96,33 @@ def study(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     return render(request, "judge/study.html", access.context | context)
 
 
-def _estimates(report: AlignmentAgreement, over: ClusterName) -> list[dict[str, Any]]:
-    """Return the estimates of agreement as rows of a table: name, estimate, how many it is of."""
+def _estimates(report: AlignmentAgreement, over: ClusterName) -> list[NamedEstimate]:
+    """Return the estimates of agreement."""
     counts = report.counts
 
-    def of(name: Measure) -> dict[str, Any]:
+    def of(name: Measure) -> Estimate:
         ends, reason = counts.intervals[name]
         return {"value": counts.values[name], "interval": ends, "reason": reason, "n": counts.cells}
 
     by_story = _("The same, averaged over {units}").format(units=_(over.plural))
     return [
-        {"name": _("Rows with the same MatchCount"), "share": True, "estimate": of("pairwise")},
-        {"name": by_story, "share": True, "estimate": report.by_story},
-        {"name": _("Links: F1 of two people"), "share": True, "estimate": report.links},
-        {"name": _("Fleiss’ κ of MatchCounts"), "share": False, "estimate": of("fleiss_kappa")},
-        {"name": _("Krippendorff’s α of MatchCounts"), "share": False, "estimate": of("krippendorff_alpha")},
+        NamedEstimate(_("Rows with the same MatchCount"), of("pairwise")),
+        NamedEstimate(by_story, report.by_story),
+        NamedEstimate(_("Links: F1 of two people"), report.links),
+        NamedEstimate(_("Fleiss’ κ of MatchCounts"), of("fleiss_kappa"), share=False),
+        NamedEstimate(_("Krippendorff’s α of MatchCounts"), of("krippendorff_alpha"), share=False),
     ]
 
 
-def _effect(study: AlignmentStudy) -> list[dict[str, Any]]:
-    """Return what proposals do to links as rows of a table, none where everybody sees them."""
+def _effect(study: AlignmentStudy) -> list[NamedEstimate]:
+    """Return what proposals do to links, nothing where everybody sees them."""
     effect = effect_of_proposals(study)
     if effect is None:
         return []
     return [
-        {"name": _("Proposals that people linked, where they were shown"), "share": True, "estimate": effect.shown},
-        {"name": _("The same pairs, where nothing was proposed"), "share": True, "estimate": effect.blind},
-        {"name": _("The first less the second"), "share": True, "estimate": effect.difference},
+        NamedEstimate(_("Proposals that people linked, where they were shown"), effect.shown),
+        NamedEstimate(_("The same pairs, where nothing was proposed"), effect.blind),
+        NamedEstimate(_("The first less the second"), effect.difference),
     ]
 
 
@@ -168,7 +170,7 @@ def download_json(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     """Send every answer about every row with the tables, the figures of agreement and where the tables come from."""
     access = study_of(request.user, slug, uid, role=Role.ADMIN)
     document = document_of(access.study, named=not aligns_still(access))
-    return JsonResponse(document, headers=_attached(access.study, "json"))
+    return JsonResponse(plain(document), headers=_attached(access.study, "json"))
 
 
 def _attached(study: AlignmentStudy, extension: str) -> dict[str, str]:

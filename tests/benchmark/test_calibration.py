@@ -43,6 +43,7 @@ from judge.domain.calibration.agreement import NO_MATCH, BoundedEstimate
 from judge.domain.calibration.differences import difference
 from judge.domain.calibration.rows import Side
 from judge.domain.calibration.stories import Metric
+from judge.domain.origins import StudyOrigin
 from judge.domain.sampling import Unit
 from judge.domain.settling import Method, SettledRow
 from judge.models import AlignmentStudy, SettledAlignment
@@ -91,7 +92,7 @@ def study(world) -> AlignmentStudy:
     made = make_study(
         by=world.alice, project=world.dataset.project, plan=Plan("First", len(units), overlap=1), units=units,
         load=lambda chosen: [tables[key] for key in chosen], annotators=[world.bob],
-        origin={"suite": "omnitom", "runs": [world.run.uid]}, now=timezone.now(),
+        origin=StudyOrigin(suite="omnitom", runs=[world.run.uid]), now=timezone.now(),
     )  # fmt: skip
     for task in made.tasks.filter(settled=None):
         SettledAlignment(task=task).take(settled_rows(said[task.key]), timezone.now())

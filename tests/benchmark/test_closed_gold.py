@@ -69,6 +69,7 @@ from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.steps import LABEL
 from benchmark.suites.registry import suite_named
 from core.stored_json import parsed_once, text_of
+from judge.domain.origins import StudyOrigin
 from judge.models import Alignment
 from judge.services.studies import Plan, make_study
 from tests.benchmark.evaluation import endpoint
@@ -122,7 +123,7 @@ def _aligned(world: ResultsWorld):
     units = units_of([world.run])
     return make_study(
         by=world.alice, project=world.project, plan=Plan("Study", len(units)), units=units, now=timezone.now(),
-        load=partial(load_tables, project=world.project), annotators=[world.bob, world.esi], origin={},
+        load=partial(load_tables, project=world.project), annotators=[world.bob, world.esi], origin=StudyOrigin(),
     )  # fmt: skip
 
 

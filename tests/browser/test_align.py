@@ -10,6 +10,7 @@ from random import Random
 import pytest
 
 import annotation
+from judge.domain.origins import StudyOrigin
 from judge.domain.rewording import paraphrased
 from judge.domain.sampling import Unit
 from judge.models import Alignment, AlignmentEvent, AlignmentStudy, SettledAlignment
@@ -39,7 +40,7 @@ def made(cast) -> AlignmentStudy:
     table = DrawnTable("k", "s", 1, "Ines puts the key in the bag. Tomas moves it to the drawer.", rows, gold)
     return make_study(
         by=cast.alice, project=cast.project, plan=Plan("Study", 1), units=[Unit("k", "s", ("secret-model", "c"))],
-        load=lambda keys: [table], annotators=[cast.bob, cast.bea], origin={}, now=NOW,
+        load=lambda keys: [table], annotators=[cast.bob, cast.bea], origin=StudyOrigin(), now=NOW,
     )  # fmt: skip
 
 

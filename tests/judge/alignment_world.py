@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.utils import timezone
 
 from judge.domain.alignment import RowAnswer
+from judge.domain.origins import StudyOrigin, TableOrigin
 from judge.domain.sampling import Unit
 from judge.models import Alignment, AlignmentStudy
 from judge.services.aligning import Change, hand_in, save_changes
@@ -27,13 +28,17 @@ def frame(stories: int = 4) -> list[Unit]:
     ]
 
 
+def table_origin(model: str) -> TableOrigin:
+    return TableOrigin(suite="omnitom", run="r", dataset="1", item=1, entrant=1, sample=model, form="text")
+
+
 def load(keys) -> list[DrawnTable]:
     tables = []
     for key in keys:
         model, number = key.split("/")
         text = f"Story {number}. Ines puts the key in the bag. Tomas moves it to the drawer."
         tables.append(
-            DrawnTable(key, f"story-{number}", int(number), text, MODELS[model], GOLD, origin={"model": model})
+            DrawnTable(key, f"story-{number}", int(number), text, MODELS[model], GOLD, origin=table_origin(model))
         )
     return tables
 
@@ -43,7 +48,7 @@ def new_study(cast, annotators=None, *, total: int = 6, stories: int = 4, **fiel
     people = annotators or [cast.bob, cast.bea]
     return make_study(
         by=cast.alice, project=cast.project, plan=plan, units=frame(stories), load=load, annotators=people,
-        origin={"suite": "omnitom"}, now=NOW,
+        origin=StudyOrigin(suite="omnitom"), now=NOW,
     )  # fmt: skip
 
 

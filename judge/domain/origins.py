@@ -1,0 +1,39 @@
+"""Where the tables of a study come from, as whoever draws them says it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.plain import read_as
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyOrigin:
+    """The origin of a study's tables: answers of the runs with these uids, to a suite by its name, on a version of a
+    dataset and a `split` of it, empty for all; `noun` is what one table is of. A study can be of no run."""
+
+    suite: str = ""
+    dataset: str = ""
+    runs: Sequence[str] = ()
+    split: str = ""
+    noun: str = "story"
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> StudyOrigin:
+        return read_as(cls, {name: value for name, value in kept.items() if value is not None})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableOrigin:
+    """The origin of one table: the answer of an entrant of a run, in the answer format `form`, to a sample by its
+    key."""
+
+    suite: str
+    run: str
+    dataset: str
+    item: int
+    entrant: int
+    sample: str
+    form: str
