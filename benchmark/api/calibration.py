@@ -16,14 +16,13 @@ from benchmark.services.calibrated_panels import bridge_report, panel_report
 from benchmark.services.calibrating import StudyJudge, calibrated, reports_of
 from benchmark.services.calibration_documents import (
     bridge_document,
-    choice_document,
-    judged_document,
+    calibration_document,
     panel_document,
-    words_document,
 )
 from core.api.description import place
 from core.api.fields import Strict, read_query
 from core.api.refusals import CannotBeDone
+from core.plain import plain
 from judge.domain.calibration.panels import FEWEST
 
 STUDY = place("study", "uid of the study.", {"type": "string", "pattern": UID})
@@ -44,14 +43,8 @@ class Calibration(GenericAPIView):
         alignment_study = calibrated_study(request.user, slug, study)
         read_query(request, Strict)
         kept = reports_of(alignment_study)
-        judges = [judged_document(report, selection) for report, selection in kept.reports]
-        document = {
-            "study": alignment_study.uid,
-            "settled": kept.settled,
-            "chosen": choice_document(alignment_study),
-            "judges": judges,
-        }
-        return Response(CalibrationOut(document | words_document(alignment_study)).data)
+        document = calibration_document(alignment_study, alignment_study.uid, kept.settled, kept.reports)
+        return Response(CalibrationOut(plain(document)).data)
 
 
 class PanelOfJudges(GenericAPIView):
@@ -69,8 +62,8 @@ class PanelOfJudges(GenericAPIView):
         judges, _settled = calibrated(alignment_study)
         if len(judges) < FEWEST:
             raise CannotBeDone(_FEW[422][1])
-        document = panel_document(panel_report(alignment_study, judges, apart=not own))
-        return Response(PanelOut(document | words_document(alignment_study)).data)
+        document = panel_document(panel_report(alignment_study, judges, apart=not own), alignment_study)
+        return Response(PanelOut(plain(document)).data)
 
 
 class ChangeOfJudge(GenericAPIView):
@@ -87,7 +80,7 @@ class ChangeOfJudge(GenericAPIView):
         asked = read_query(request, BridgeFilter)
         judges, _settled = calibrated(alignment_study)
         old, new = (_of_version(judges, asked[name]) for name in ("old", "new"))
-        return Response(BridgeOut(bridge_document(bridge_report(alignment_study, old, new))).data)
+        return Response(BridgeOut(bridge_document(bridge_report(alignment_study, old, new)).as_json()).data)
 
 
 def _of_version(judges: list[StudyJudge], beginning: str) -> StudyJudge:

@@ -27,7 +27,7 @@ from benchmark.services import calibrating
 from benchmark.services.alignment_tables import groups_of, units_of
 from benchmark.services.archiving import archive_run, delete_run, deletion_of
 from benchmark.services.calibrating import calibrated, judges_of, report_of, reports_of, selection_of
-from benchmark.services.calibration_documents import report_document
+from benchmark.services.calibration_documents import judged_document
 from benchmark.services.calibration_links import calibrations_of
 from benchmark.services.calibration_tables import agreement_table, scores_table
 from benchmark.services.correction_tables import correction_table
@@ -38,6 +38,7 @@ from benchmark.services.judgements import judgements_of
 from benchmark.services.plans import RunRefused
 from benchmark.services.shared_reports import freeze_run
 from core.ids import new_uid
+from core.plain import plain
 from judge.domain.alignment import RowAnswer
 from judge.domain.calibration.agreement import NO_MATCH, BoundedEstimate
 from judge.domain.calibration.differences import difference
@@ -640,7 +641,8 @@ def test_a_model_without_a_corrected_score_has_no_tuning_and_its_pooled_score_in
     page = client.get(f"{base}/").content.decode()
     [line] = re.findall(r"model=omniscient.><bdi>omniscient</bdi>.{,2000}?2 / 9", page, re.S)
     assert re.findall(r'<td class="number">(.*?)</td>', line) == ["–"]
-    assert report_document(report)["corrected"]["omniscient"]["scores"]["f1"]["tuning"] is None
+    document = judged_document(report, selection_of([judge], judge, study))
+    assert plain(document)["corrected"]["omniscient"]["scores"]["f1"]["tuning"] is None
     pooled = replace(report, models=[replace(one, pooled=score)], differing=replace(report.differing, p=0.9))
     table = scores_table(pooled)
     head = "F1, by the judge's error on all models"

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from annotation.management.json_command import JsonCommand
 from annotation.models import Project
-from benchmark.management.calibration_lines import lines_of
+from benchmark.management.calibration_lines import ChoiceDocument, Document, lines_of
 from benchmark.services.calibrated_panels import bridge_report, panel_report
 from benchmark.services.calibrating import (
     StudyJudge,
@@ -17,10 +17,9 @@ from benchmark.services.calibrating import (
 )
 from benchmark.services.calibration_documents import (
     bridge_document,
+    calibration_document,
     choice_document,
-    judged_document,
     panel_document,
-    words_document,
 )
 from benchmark.services.judge_choices import choose_calibrated
 from judge.domain.calibration.panels import FEWEST
@@ -47,11 +46,11 @@ class Command(JsonCommand):
         )
         parser.add_argument("--reason", metavar="TEXT", help="why it is chosen; the log keeps earlier choices")
 
-    def say(self, result: dict[str, Any]) -> None:
+    def say(self, result: Document) -> None:
         for line in lines_of(result):
             self.stdout.write(line)
 
-    def work(self, **options: Any) -> dict[str, Any]:
+    def work(self, **options: Any) -> Document:
         study = _study(self.project(options["project"]), options["study"])
         if (options["choose"] is None) != (options["reason"] is None):
             raise CommandError("--choose and --reason go together: which judge is used, and why.")
@@ -61,32 +60,25 @@ class Command(JsonCommand):
         if options["panel"]:
             if len(judges) < FEWEST:
                 raise CommandError("A panel wants at least two judges; this study has fewer.")
-            return panel_document(panel_report(study, judges, apart=not options["own"])) | words_document(study)
+            return panel_document(panel_report(study, judges, apart=not options["own"]), study)
         if options["bridge"]:
             old, new = (_version(judges, beginning) for beginning in options["bridge"])
             return bridge_document(bridge_report(study, old, new))
         chosen = [judge for judge in judges if judge.version.startswith(options["judge"])]
         if options["judge"] and not chosen:
             raise CommandError(f"No judge of version {options['judge']!r} judged tables of this study.")
-        return {
-            "study": study.name,
-            "settled": len(settled),
-            **words_document(study),
-            "chosen": choice_document(study),
-            "judges": [
-                judged_document(report_of(judge, study), selection_of(judges, judge, study)) for judge in chosen
-            ],
-        }
+        reports = [(report_of(judge, study), selection_of(judges, judge, study)) for judge in chosen]
+        return calibration_document(study, study.name, len(settled), reports)
 
 
-def _chosen(study: AlignmentStudy, judge: StudyJudge, reason: str) -> dict[str, Any]:
+def _chosen(study: AlignmentStudy, judge: StudyJudge, reason: str) -> ChoiceDocument:
     before = choice_document(study)
     try:
         choose_calibrated(by=None, study=study, judge=judge.brief, reason=reason, now=timezone.now())
     except Refused as error:
         raise CommandError(str(error)) from error
     chosen = choice_document(study)
-    return {"study": study.name, "chosen": chosen, "replaced": before if before != chosen else None}
+    return ChoiceDocument(study.name, chosen, before if before != chosen else None)
 
 
 def _version(judges: list[StudyJudge], beginning: str) -> StudyJudge:

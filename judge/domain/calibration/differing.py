@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.language import gettext_noop
+from core.plain import Json, plain
 from core.statistics import ALPHA, FEWEST, Floats
 from judge.domain.calibration.agreement import BoundedEstimate
 from judge.domain.calibration.stories import JudgedStory, Metric
@@ -25,6 +26,9 @@ class Differing:
     by_model: dict[str, BoundedEstimate]
     p: float | None
     reason: str = ""
+
+    def as_json(self) -> Json:
+        return {"by_model": plain(self.by_model), "p": self.p, "reason": self.reason, "warns": self.warns}
 
     @property
     def warns(self) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
+from core.plain import Json, plain
 from core.statistics import REAL, SHARE, Floats, linear_error, linear_interval
 from judge.domain.calibration.unseen import reach, reaching
 from judge.domain.cluster_names import ClusterName
@@ -40,6 +41,11 @@ class Corrected:
     unjudged: int = 0
     moves: Mapping[str, tuple[float, float]] = field(default_factory=dict, repr=False)
     certain: frozenset[str] = field(default=frozenset(), repr=False)
+
+    def as_json(self) -> Json:
+        """Return it without how far single stories move it; without a value there is no tuning either."""
+        kept = {of.name: plain(getattr(self, of.name)) for of in fields(self) if of.name not in ("moves", "certain")}
+        return kept | {"tuning": None} if self.value is None else kept
 
     @property
     def pulls(self) -> dict[str, float]:
