@@ -20,6 +20,7 @@ from benchmark.services.anchor_documents import document_of_watch, line_of_watch
 from core.api.description import place
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
+from core.plain import plain
 
 WATCH = place("watch", "uid of the watch.", {"type": "string", "pattern": UID})
 
@@ -36,7 +37,7 @@ class Watches(Listing):
         access = project_access(request.user, slug, role=Role.ADMIN)
         read_query(request, Strict)
         rows = AnchorWatch.objects.filter(project=access.project).select_related("run", "asked")
-        return self.answer([line_of_watch(watch) for watch in self.paginate_queryset(rows)], WatchOut)
+        return self.answer([plain(line_of_watch(watch)) for watch in self.paginate_queryset(rows)], WatchOut)
 
 
 class OneWatch(GenericAPIView):
@@ -52,4 +53,5 @@ class OneWatch(GenericAPIView):
         read_query(request, Strict)
         rows = AnchorWatch.objects.select_related("run__dataset", "run__judge", "asked")
         anchor_watch = get_object_or_404(rows, project=access.project, uid=watch)
-        return Response(WatchDetailOut(document_of_watch(report_of_watch(anchor_watch, now=timezone.now()))).data)
+        document = document_of_watch(report_of_watch(anchor_watch, now=timezone.now()))
+        return Response(WatchDetailOut(document.as_json()).data)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -10,6 +9,7 @@ from django.db.models import F, Q
 from annotation.models import Project
 from benchmark.models.run import Run
 from core.ids import OpaqueModel
+from core.plain import Json
 from workers.models import Endpoint
 
 LATE = timedelta(hours=1)
@@ -79,7 +79,7 @@ class AnchorWatch(OpaqueModel):
         self.due_at = due
         self.save(update_fields=["due_at"])
 
-    def keep_concerns(self, concerns: list[dict[str, Any]]) -> None:
+    def keep_concerns(self, concerns: list[Json]) -> None:
         """Keep what was noticed, unless somebody has taken note since this was read."""
         if AnchorWatch.objects.filter(pk=self.pk, noted_at=self.noted_at).update(concerns=concerns):
             self.concerns = concerns

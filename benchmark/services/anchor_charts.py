@@ -28,7 +28,7 @@ from benchmark.suites.contract import Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
 from core.made_by import made_by
-from core.plain import Json
+from core.plain import Json, plain, read_as
 from judge.domain.calibration.drift import Batch, Chart, Identity, Watched, batches, changes, chart, watch
 from workers.models import JobState
 from workers.services.planning import BY_RULE
@@ -103,9 +103,9 @@ class Concern:
     after: str = ""
     count: int = 0
 
-    @property
-    def document(self) -> Json:
-        return {name: getattr(self, name) for name in ("kind", "number", "at", "before", "after", "count")}
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Concern:
+        return read_as(cls, kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,7 +349,7 @@ def read_watch(watch: AnchorWatch, *, now: datetime) -> WatchReport:
     report = report_of_watch(watch, now=now)
     noted = watch.noted_at.isoformat() if watch.noted_at else ""
     ended = {repeat.row.number: _ended(repeat) for repeat in report.repeats}
-    fresh = [concern.document for concern in report.concerns if not noted or ended[concern.number] > noted]
+    fresh = [plain(concern) for concern in report.concerns if not noted or ended[concern.number] > noted]
     if fresh != watch.concerns:
         watch.keep_concerns(fresh)
     watch.repeats.unread().update(read_at=now)

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
 
 from benchmark.models import DatasetSample, JudgeTest, JudgeTestItem, Run
 from benchmark.services.asking import question_of, sample_of
 from benchmark.suites import judged
 from benchmark.suites.contract import Question
+from benchmark.suites.judged import AskedPair, Pairs
 from benchmark.suites.registry import suite_named
-from core.plain import Json
+from core.plain import read_as
 from judge.domain.contrast import Pair, Row, contrast_calls
 from workers.providers.contract import Request
 
 SEED = 1
-Calls = list[tuple[DatasetSample, list[Json]]]
-"""(sample, its pairs as `JudgeTestItem` has them) of each call."""
+Calls = list[tuple[DatasetSample, list[AskedPair]]]
+"""(sample, its pairs) of each call."""
 
 
 def test_of(suite: str) -> judged.JudgeTest | None:
@@ -48,15 +48,20 @@ def _calls(suite: str, dataset: int, digest: str, examples: tuple[int, ...]) -> 
     rows = {number: list(test.rows(sample_of(sample))) for number, sample in samples.items()}
     unlike = {number: list(test.unlike(sample_of(sample))) for number, sample in samples.items()} if test.unlike else {}
     calls = contrast_calls(rows, most=test.most_calls, least=test.least_pairs, seed=SEED, unlike=unlike)
-    return [(samples[number], [_plain(pair, rows[number]) for pair in pairs]) for number, pairs in calls.items()]
+    return [(samples[number], [_asked(pair, rows[number]) for pair in pairs]) for number, pairs in calls.items()]
 
 
-def _plain(pair: Pair, rows: Sequence[Row]) -> Json:
+def _asked(pair: Pair, rows: Sequence[Row]) -> AskedPair:
     actor, belief = pair.prediction
-    return {"kind": pair.kind.value, "actor": actor, "belief": belief, "gold": rows.index(pair.gold)}
+    return AskedPair(pair.kind.value, actor, belief, rows.index(pair.gold))
 
 
-def request_of(sample: DatasetSample, pairs: Sequence[Mapping[str, Any]], run: Run) -> Request:
+def pairs_of(item: JudgeTestItem) -> list[AskedPair]:
+    """Return the pairs that a call is about."""
+    return [read_as(AskedPair, pair) for pair in item.pairs]
+
+
+def request_of(sample: DatasetSample, pairs: Pairs, run: Run) -> Request:
     """The call about the pairs of a sample, of a run whose suite tests its judge."""
     return _described(run).request(_question(sample, run), pairs)
 
@@ -64,7 +69,7 @@ def request_of(sample: DatasetSample, pairs: Sequence[Mapping[str, Any]], run: R
 def counts_of(item: JudgeTestItem, answer: str) -> list[int | None]:
     """Return how many gold rows the judge matched with each made row, None where the answer gives none."""
     run = draft_run(item.test)
-    return _described(run).counts(_question(item.sample, run), item.pairs, answer)
+    return _described(run).counts(_question(item.sample, run), pairs_of(item), answer)
 
 
 def draft_run(test: JudgeTest) -> Run:

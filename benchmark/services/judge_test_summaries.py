@@ -8,6 +8,7 @@ from dataclasses import asdict
 from django.db.models import prefetch_related_objects
 
 from benchmark.models import JudgeTest, Run
+from benchmark.services.judge_test_calls import pairs_of
 from benchmark.services.judge_versions import judge_name, judged_at, version_failure, version_of
 from benchmark.suites.showing.judges import NOT_TESTED, Summary
 from core.language import gettext_noop
@@ -40,9 +41,9 @@ def _summary(run: Run, test: JudgeTest | None) -> Summary:
         return {"state": NOT_TESTED, "judge": judge, "told": NOT_TESTED, "kinds": []}
     items = list(test.items.all())
     judged = [
-        (pair["kind"], count)
+        (pair.kind, count)
         for item in items
-        for pair, count in zip(item.pairs, item.counts or [None] * len(item.pairs), strict=True)
+        for pair, count in zip(pairs_of(item), item.counts or [None] * len(item.pairs), strict=True)
     ]
     kinds, answered = rates(judged), sum(item.counts is not None for item in items)
     state = "tested" if answered == len(items) else "incomplete"

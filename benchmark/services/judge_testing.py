@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from benchmark.models import JudgeTestItem
-from benchmark.services.judge_test_calls import counts_of, draft_run, request_of
+from benchmark.services.judge_test_calls import counts_of, draft_run, pairs_of, request_of
 from benchmark.services.judge_tests import HANDLER
 from benchmark.suites.contract import BadQuestion
 from benchmark.suites.guarding import SuiteFailed
@@ -50,7 +50,7 @@ def _request(test_item: JudgeTestItem | None) -> Request | str:
     if test_item is None:
         return GONE
     try:
-        return request_of(test_item.sample, test_item.pairs, draft_run(test_item.test))
+        return request_of(test_item.sample, pairs_of(test_item), draft_run(test_item.test))
     except (SuiteFailed, BadQuestion) as error:
         return str(error)
 

@@ -17,7 +17,7 @@ from benchmark.services.provenance import spec_of
 from benchmark.suites.registry import suite_named
 from core.bulk import insert_rows, update_rows
 from core.language import gettext_noop
-from core.plain import Json
+from core.plain import Json, plain
 from workers.models import Item, ItemState, JobState
 from workers.services.holding import holds_back
 from workers.services.jobs import JobRefused, resume_with, retry_failed, start_job
@@ -134,10 +134,11 @@ def _started(by: User | None, run: Run, version: str, calls: Calls, now: datetim
         project=run.project, dataset=run.dataset, suite=run.suite, judge=run.judge, version=version,
         answer_format=run.answer_format, prompt_set=run.prompt_set, params=_kept(run), job=job, created_by=by,
     )  # fmt: skip
-    insert_rows(JudgeTestItem, ("test", "sample", "pairs"), [(test.pk, story.pk, pairs) for story, pairs in calls])
+    rows = [(test.pk, story.pk, plain(pairs)) for story, pairs in calls]
+    insert_rows(JudgeTestItem, ("test", "sample", "pairs"), rows)
     item_ids = {int(key): pk for key, pk in Item.objects.filter(job=job).values_list("key", "pk")}
-    rows = JudgeTestItem.objects.filter(test=test).values_list("sample_id", "pk")
-    update_rows(JudgeTestItem, ["item"], [(item_ids[story], pk) for story, pk in rows])
+    asked = JudgeTestItem.objects.filter(test=test).values_list("sample_id", "pk")
+    update_rows(JudgeTestItem, ["item"], [(item_ids[story], pk) for story, pk in asked])
     audit.record(
         by=by, project=run.project, action="judge.tested", target=test.uid, judge=run.judge.name, calls=len(calls)
     )

@@ -213,7 +213,7 @@ def test_sizes(run: Run) -> dict[int, Size]:
     sizes = suite_named(run.suite).sizes
     sizes_by_story = {}
     for story, pairs in calls_of(run):
-        pair_texts = [(pair["actor"], pair["belief"]) for pair in pairs]
+        pair_texts = [(pair.actor, pair.belief) for pair in pairs]
         answer = sizes.pairs(pair_texts, run.answer_format) if sizes else Extent()
         sizes_by_story[story.pk] = Size(extent_of(test_request(story, pairs, run)), answer)
     return sizes_by_story

@@ -16,9 +16,20 @@ from workers.providers.contract import Request
 
 Settings = Mapping[str, Any]
 """The settings of a run, as `Question.settings` has it."""
-Pairs = Sequence[Mapping[str, Any]]
-"""Contrast pairs about one sample as plain data: {"kind", "actor", "belief", "gold"}, of the row that was made, and the
-place of the gold row that it was made of among the sample's rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedPair:
+    """A contrast pair about a sample: the kind of the row that was made and its words, and the place of the `gold` row
+    that it was made of among the sample's rows."""
+
+    kind: str
+    actor: str
+    belief: str
+    gold: int
+
+
+Pairs = Sequence[AskedPair]
 
 MOST_CALLS = 12
 """The most calls of a self-test, where a suite says nothing else."""

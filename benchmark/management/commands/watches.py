@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -19,10 +20,18 @@ from benchmark.services.anchor_charts import (
     OTHERWISE,
     UNANSWERED,
     UNUSABLE,
+    Concern,
     read_ended,
     read_watch,
 )
-from benchmark.services.anchor_documents import document_of_watch, line_of_watch
+from benchmark.services.anchor_documents import (
+    RepeatDocument,
+    WatchChart,
+    WatchDocument,
+    WatchLine,
+    document_of_watch,
+    line_of_watch,
+)
 from benchmark.services.anchor_plans import WatchPlan, estimate_of_repeat, watchable_of
 from benchmark.services.anchors import (
     ask_again,
@@ -32,11 +41,38 @@ from benchmark.services.anchors import (
     start_watch,
     stop_watch,
 )
-from core.plain import Json
 from core.wording import counted
 from workers.domain.pricing import about
 
 ON_ONE = {"stop": stop_watch, "note": note_concerns, "resume": resume_watch, "ask": ask_again}
+
+
+@dataclass(frozen=True, slots=True)
+class WatchList:
+    """The watches of a project."""
+
+    project: str
+    watches: Sequence[WatchLine]
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """How many repeats that were due have begun, and how many watches were read of which one has ended."""
+
+    begun: int
+    read: int
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a repeat asks and costs, and how often everything is asked at the start."""
+
+    calls: int
+    cost: str
+    at_the_start: int
+
+
+Result = WatchList | Begun | Preview | WatchDocument | WatchLine
 
 
 class Command(JsonCommand):
@@ -58,17 +94,17 @@ class Command(JsonCommand):
         parser.add_argument("--budget", metavar="DOLLARS", help="of each repeat")
         parser.add_argument("--preview", action="store_true", help="with new: say what it asks and costs")
 
-    def work(self, **options: Any) -> dict[str, Any]:
+    def work(self, **options: Any) -> Result:
         match options["action"]:
             case "list":
                 project = self.project(options["project"])
                 rows = AnchorWatch.objects.filter(project=project).select_related("run", "asked")
-                return {"project": project.slug, "watches": [line_of_watch(anchor_watch) for anchor_watch in rows]}
+                return WatchList(project.slug, [line_of_watch(anchor_watch) for anchor_watch in rows])
             case "new":
                 return _new(options)
             case "due":
                 begun = ask_due(now=timezone.now())
-                return {"begun": len(begun), "read": read_ended(now=timezone.now())}
+                return Begun(len(begun), read_ended(now=timezone.now()))
             case "show":
                 return document_of_watch(read_watch(_watch(options["uid"]), now=timezone.now()))
         watch, action = _watch(options["uid"]), options["action"]
@@ -77,45 +113,46 @@ class Command(JsonCommand):
         watch.refresh_from_db()
         return line_of_watch(watch)
 
-    def say(self, result: dict[str, Any]) -> None:
-        if "watches" in result:
-            for row in result["watches"]:
-                self.stdout.write(_listed(row))
-        elif "repeats" in result:
-            for line in _shown(result):
-                self.stdout.write(line)
-        elif "watch" in result:
-            self.stdout.write(_listed(result))
-        else:
-            super().say(result)
+    def say(self, result: Result) -> None:
+        match result:
+            case WatchList():
+                for line in result.watches:
+                    self.stdout.write(_listed(line))
+            case WatchDocument():
+                for text in _lines(result):
+                    self.stdout.write(text)
+            case WatchLine():
+                self.stdout.write(_listed(result))
+            case _:
+                super().say(result)
 
 
-def _listed(row: Json) -> str:
-    due = f"next {row['due_at'][:16]}" if row["due_at"] else "stopped"
-    look = counted(len(row["concerns"]), "thing") + " to look at" if row["concerns"] else "nothing to look at"
+def _listed(line: WatchLine) -> str:
+    due = f"next {line.due_at[:16]}" if line.due_at else "stopped"
+    look = counted(len(line.concerns), "thing") + " to look at" if line.concerns else "nothing to look at"
     return (
-        f"{row['watch']}  {row['asked']}, {row['step']}: {counted(row['stories'], *row['cluster'])} every "
-        f"{counted(row['every'], 'day')}, {due}, {look} (run {row['run']})"
+        f"{line.watch}  {line.asked}, {line.step}: {counted(line.stories, *line.cluster)} every "
+        f"{counted(line.every, 'day')}, {due}, {look} (run {line.run})"
     )
 
 
-def _shown(result: Json) -> Iterator[str]:
+def _lines(document: WatchDocument) -> Iterator[str]:
     """Yield the lines that say what a watch found: its chart, a line a repeat, and what was noticed."""
-    yield _listed(result)
-    chart = result["chart"]
+    yield _listed(document.line)
+    chart = document.chart
     if chart is None:
-        yield f"No chart: {result['no_chart']}."
+        yield f"No chart: {document.no_chart}."
     else:
         yield (
-            f"Usual agreement {_percent(chart['mean'])}; a drop of {100 * result['drop']:g} points is noticed within "
-            f"{_anchors(chart['noticed_half'], chart)} in half of all cases, {_anchors(chart['noticed_most'], chart)} "
-            f"in nine of ten; false alarms in {chart['horizon']} anchors: {_percent(chart['false_alarms'])}."
+            f"Usual agreement {_percent(chart.mean)}; a drop of {100 * document.line.drop:g} points is noticed within "
+            f"{_anchors(chart.noticed_half, chart)} in half of all cases, {_anchors(chart.noticed_most, chart)} "
+            f"in nine of ten; false alarms in {chart.horizon} anchors: {_percent(chart.false_alarms)}."
         )
     heads = ("repeat", "due", "state", "anchors", "agreement", "limits", "sum", "unanswered", "unusable", "answered by")
-    yield from _aligned(heads, [_cells(repeat) for repeat in result["repeats"]])
-    for notice in result["noticed"]:
-        yield f"Repeat {notice['number']}: {_noticed(notice)}"
-    if result["overdue"]:
+    yield from _aligned(heads, [_cells(repeat) for repeat in document.repeats])
+    for concern in document.noticed:
+        yield f"Repeat {concern.number}: {_noticed(concern)}"
+    if document.overdue:
         yield "A repeat should have begun, and no worker has begun it."
 
 
@@ -126,35 +163,35 @@ def _aligned(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[st
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, wide, strict=True)).rstrip()
 
 
-def _cells(repeat: Json) -> tuple[str, ...]:
-    limits = "–" if repeat["low"] is None else f"{_percent(repeat['low'])} to {_percent(repeat['high'])}"
-    number = f"{repeat['number']} (start)" if repeat["baseline"] or repeat["number"] == 0 else str(repeat["number"])
-    total = "–" if repeat["sum"] is None else f"{repeat['sum']:.2f}{' alarm' if repeat['alarm'] else ''}"
-    counts = (str(repeat["stories"]), _percent(repeat["agreement"]), limits, total, str(repeat["unanswered"]))
+def _cells(repeat: RepeatDocument) -> tuple[str, ...]:
+    limits = "–" if repeat.low is None else f"{_percent(repeat.low)} to {_percent(repeat.high)}"
+    number = f"{repeat.number} (start)" if repeat.baseline or repeat.number == 0 else str(repeat.number)
+    total = "–" if repeat.sum is None else f"{repeat.sum:.2f}{' alarm' if repeat.alarm else ''}"
+    counts = (str(repeat.stories), _percent(repeat.agreement), limits, total, str(repeat.unanswered))
     return (
-        number, repeat["due_at"][:10], repeat["state"], *counts, str(repeat["unusable"]),
-        ", ".join(repeat["answered_by"]) or "–",
+        number, repeat.due_at[:10], repeat.state, *counts, str(repeat.unusable),
+        ", ".join(repeat.answered_by) or "–",
     )  # fmt: skip
 
 
-def _noticed(notice: Json) -> str:
+def _noticed(concern: Concern) -> str:
     return {
         DRIFT: "agreement with the first answers has fallen; the chart alarms.",
-        IDENTITY: f"{notice['after']} answers, before it was {notice['before']}.",
+        IDENTITY: f"{concern.after} answers, before it was {concern.before}.",
         OTHERWISE: "the endpoint's settings are not those of the start, so it is not in the chart.",
-        UNANSWERED: f"{counted(notice['count'], 'question')} without an answer.",
-        UNUSABLE: f"{counted(notice['count'], 'answer')} that cannot be used.",
-        NOT_BEGUN: f"it could not begin. {notice['after']}",
-        MISSED: f"{counted(notice['count'], 'repeat')} before it missed: no worker was there.",
-    }[notice["kind"]]
+        UNANSWERED: f"{counted(concern.count, 'question')} without an answer.",
+        UNUSABLE: f"{counted(concern.count, 'answer')} that cannot be used.",
+        NOT_BEGUN: f"it could not begin. {concern.after}",
+        MISSED: f"{counted(concern.count, 'repeat')} before it missed: no worker was there.",
+    }[concern.kind]
 
 
 def _percent(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.1f} %"
 
 
-def _anchors(count: int | None, chart: Json) -> str:
-    return f"more than {chart['horizon']} anchors" if count is None else counted(count, "anchor")
+def _anchors(count: int | None, chart: WatchChart) -> str:
+    return f"more than {chart.horizon} anchors" if count is None else counted(count, "anchor")
 
 
 def _watch(uid: str) -> AnchorWatch:
@@ -164,7 +201,7 @@ def _watch(uid: str) -> AnchorWatch:
     raise CommandError(f"There is no watch {uid!r}.")
 
 
-def _new(options: dict[str, Any]) -> Json:
+def _new(options: Mapping[str, Any]) -> Preview | WatchLine:
     run = run_of(options["uid"])
     watchable = {candidate.key: candidate for candidate in watchable_of(run)}
     if options["what"] not in watchable:
@@ -177,5 +214,5 @@ def _new(options: dict[str, Any]) -> Json:
     )  # fmt: skip
     if options["preview"]:
         total = estimate_of_repeat(plan).total
-        return {"calls": total.calls, "cost": about(total.cost, total.most), "at_the_start": 1 + plan.rounds}
+        return Preview(total.calls, about(total.cost, total.most), 1 + plan.rounds)
     return line_of_watch(start_watch(by=None, plan=plan, now=timezone.now()))

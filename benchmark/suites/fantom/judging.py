@@ -252,7 +252,7 @@ def sees(settings: Settings) -> tuple[str, str]:
 
 def _about(question: Question, pairs: Pairs) -> Request:
     (pair,) = pairs
-    return _request(question, pair["belief"])
+    return _request(question, pair.belief)
 
 
 def _counts(question: Question, pairs: Pairs, answer: str) -> list[int | None]:

@@ -64,18 +64,18 @@ def _rows(sample: Sample) -> Sequence[Row]:
 
 def _request(question: Question, pairs: Pairs) -> Request:
     """The made rows as predictions, the rows that they were made of, in the order of the story, as gold."""
-    return judge_request(question, [(pair["actor"], pair["belief"]) for pair in pairs], _gold(question.sample, pairs))
+    return judge_request(question, [(pair.actor, pair.belief) for pair in pairs], _gold(question.sample, pairs))
 
 
 def _counts(question: Question, pairs: Pairs, answer: str) -> list[int | None]:
-    predicted = [PredictedRow(pair["actor"], pair["belief"], "") for pair in pairs]
+    predicted = [PredictedRow(pair.actor, pair.belief, "") for pair in pairs]
     read = readings(answer, predicted, _gold(question.sample, pairs), judging_of(question))[0]
     return [None if reading is None else reading.count for reading in read]
 
 
 def _gold(sample: Sample, pairs: Pairs) -> list[GoldRow]:
     rows = record_of_sample(sample).rows
-    return [rows[at] for at in sorted(pair["gold"] for pair in pairs)]
+    return [rows[at] for at in sorted(pair.gold for pair in pairs)]
 
 
 def _examples(settings: Settings) -> tuple[int, ...]:

@@ -99,7 +99,7 @@ def _rows(sample: Sample) -> list[Row]:
 
 def _about(question: Question, pairs: Pairs) -> Request:
     (pair,) = pairs
-    return _grade(question, pair["belief"], question.sample.gold["answer"])
+    return _grade(question, pair.belief, question.sample.gold["answer"])
 
 
 def _counts(question: Question, pairs: Pairs, answer: str) -> list[int | None]:
