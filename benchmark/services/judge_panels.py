@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
 
 from django.core.cache import cache
 
@@ -24,7 +23,7 @@ from benchmark.suites.reasons import NO_JUDGEMENT
 from benchmark.suites.registry import suite_named
 from core.language import gettext_noop
 from core.made_by import made_by
-from core.plain import plain
+from core.plain import Json
 from judge.domain.calibration.panels import FEWEST, majority
 from judge.domain.calibration.rows import Unknown, count_of
 from judge.domain.judgements import Reading, RowJudgement, StoryJudgement
@@ -53,39 +52,16 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class SharesOfAll:
-    """The shares of a metric group over all samples by name, official ones as texts, with their intervals, or the
-    reasons why they have none, and their bounds."""
-
-    values: Mapping[str, float | str | None]
-    intervals: Mapping[str, Sequence[float] | None]
-    reasons: Mapping[str, str]
-    bounds: Mapping[str, Sequence[float] | None]
-
-    @classmethod
-    def from_json(cls, overall: Mapping[str, Any] | None, group: MetricGroup) -> SharesOfAll | None:
-        """Return the shares that a report kept under `overall`; None without any."""
-        if not overall:
-            return None
-        values = {share: overall.get(share) for share in group.shares}
-        parts = [overall.get(name) or {} for name in ("interval", "reasons", "bounds")]
-        return cls(values, *parts)
-
-
-NO_SHARES = SharesOfAll({}, {}, {}, {})
-
-
-@dataclass(frozen=True, slots=True)
 class JudgedRow:
     """The figures of a model's answers by one judge, or by a panel of the judges `members`. `repaired` and `official`
-    are those of both parses, None where there are none; a panel has no official ones. `alone` counts the rows of
+    are figures over all samples, None where there are none; a panel has no official ones. `alone` counts the rows of
     which one judge of a panel alone speaks, None where no panel judges."""
 
     judge: str
     model: str
     run: str
-    repaired: SharesOfAll | None
-    official: SharesOfAll | None
+    repaired: Json | None
+    official: Json | None
     tally: Tally
     members: tuple[str, ...] = ()
     alone: int | None = None
@@ -155,18 +131,14 @@ def _counted(runs: Sequence[Run], panel: Sequence[Run], reports: Mapping[int, Ru
 
 def _rows_of(run: Run, report: RunMetrics, judgements: Sequence[StoryJudgement]) -> list[JudgedRow]:
     group, judge = judged_group(run), judge_told(run)
-    if group is None:
-        return []
     rows = []
     for entrant in report.entrants:
-        metrics = entrant.groups.get(group.key)
+        metrics = entrant.groups.get(group.key) if group else None
         if entrant.id is None or not metrics:
             continue
         mine = [story for story in judgements if story.model == entrant.name]
-        repaired, official = (
-            SharesOfAll.from_json((metrics.get(parse) or {}).get("overall"), group)
-            for parse in ("repaired", "official")
-        )
+        official = (metrics.get("official") or {}).get("overall")
+        repaired = (metrics.get("repaired") or {}).get("overall")
         rows.append(JudgedRow(judge, entrant.name, run.uid, repaired, official, tally_of(mine)))
     return rows
 
@@ -231,28 +203,25 @@ def _alone(stories: Iterable[StoryJudgement]) -> int:
     return sum(count == 1 for count in voices)
 
 
-def _panel_metrics(panel: Sequence[Run], voted: Mapping[Answer, StoryJudgement]) -> dict[str, SharesOfAll]:
+def _panel_metrics(panel: Sequence[Run], voted: Mapping[Answer, StoryJudgement]) -> dict[str, Json]:
     """Return the panel's metrics over all samples by model, kept until an answer comes or the code changes."""
     places = places_of(panel)
     described = [made_by(), *((run.uid, places[run.pk]) for run in panel)]
     key = "panel:" + hashlib.sha256(str(described).encode()).hexdigest()
-    kept: dict[str, SharesOfAll] | None = cache.get(key)
+    kept: dict[str, Json] | None = cache.get(key)
     if kept is None:
         kept = _measured(panel[0], voted)
         cache.set(key, kept, KEPT_SECONDS)
     return kept
 
 
-def _measured(run: Run, voted: Mapping[Answer, StoryJudgement]) -> dict[str, SharesOfAll]:
+def _measured(run: Run, voted: Mapping[Answer, StoryJudgement]) -> dict[str, Json]:
     suite, group = suite_named(run.suite), judged_group(run)
-    metrics: dict[str, SharesOfAll] = {}
-    if group is None:
-        return metrics
+    metrics: dict[str, Json] = {}
     for _, entered in each_entered(run, samples_of(run)):
-        measured = suite.measure(_as_voted(entered, judged_at(run), voted)).get(group.key)
-        kept = measured and plain(measured.metrics.parses.repaired)
-        if kept and (shares := SharesOfAll.from_json(kept["overall"], group)):
-            metrics[entered.name] = shares
+        measured = suite.measure(_as_voted(entered, judged_at(run), voted)).get(group.key) if group else None
+        if measured is not None:
+            metrics[entered.name] = measured.metrics.parses.repaired.as_json()["overall"]
     return metrics
 
 

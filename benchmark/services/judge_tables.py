@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from benchmark.domain.tables import Cells, Column, Table
+from benchmark.domain.tables import Column, Table
 from benchmark.models import Run
 from benchmark.services.in_context import judge_told
-from benchmark.services.judge_panels import NO_SHARES, JudgedRow, judged_group, rows_of_judges
+from benchmark.services.judge_panels import JudgedRow, judged_group, rows_of_judges
 from benchmark.suites.registry import nouns_of_samples
 from core.language import gettext_noop
 
@@ -54,19 +55,22 @@ def judges_table(runs: Sequence[Run], panel: Sequence[Run] = ()) -> Table:
     )
 
 
-def _cells(row: JudgedRow, shares: Sequence[str]) -> Cells:
-    cells: Cells = {"judge": row.judge, "model": row.model, "run": row.run, "calls": row.tally.calls}
+def _cells(row: JudgedRow, shares: Sequence[str]) -> dict[str, Any]:
+    cells: dict[str, Any] = {"judge": row.judge, "model": row.model, "run": row.run, "calls": row.tally.calls}
     cells |= {key: getattr(row.tally, key) for key, _ in _ROWS} | {"price": row.tally.price_a_story}
     cells["alone"] = row.alone
-    repaired, official = row.repaired or NO_SHARES, row.official or NO_SHARES
     for share in shares:
-        cells[f"repaired-{share}"] = repaired.values.get(share)
-        cells[f"{share}-interval"] = repaired.intervals.get(share)
-        cells[f"{share}-interval_reason"] = repaired.reasons.get(share)
-        cells[f"{share}-bounds"] = repaired.bounds.get(share)
-        value = official.values.get(share)
-        cells[f"official-{share}"] = None if value is None else float(value)
+        repaired, official = row.repaired or {}, row.official or {}
+        cells[f"repaired-{share}"] = repaired.get(share)
+        cells[f"{share}-interval"] = _of(repaired, "interval", share)
+        cells[f"{share}-interval_reason"] = _of(repaired, "reasons", share)
+        cells[f"{share}-bounds"] = _of(repaired, "bounds", share)
+        cells[f"official-{share}"] = float(official[share]) if official.get(share) is not None else None
     return cells
+
+
+def _of(metrics: Mapping[str, Any], name: str, share: str) -> Any:
+    return (metrics.get(name) or {}).get(share)
 
 
 def _notes(panel: Sequence[Run]) -> list[str]:

@@ -21,8 +21,8 @@ ENVIRONMENT = "environment"
 
 
 class JsonCommand(BaseCommand):
-    """A subclass writes `work(**options)`, which returns an object of JSON or a dataclass that becomes one, and, for
-    people, `say(result)`; `refusals` become one sentence.
+    """A subclass writes `work(**options)`, which returns a mapping or a frozen dataclass, and, for people,
+    `say(result)`; `refusals` become one sentence.
 
     `failure(result)` is the sentence with which the command ends with 1 although there is a result to be printed.
     """
