@@ -12,7 +12,7 @@ from annotation.models import Proposition, Story, Suggestion
 from annotation.services.prefill_requests import numbered, rows_by_story, sample_counts, story_request
 from annotation.services.prefill_scope import open_cells
 from core.language import gettext_noop
-from workers.models import Call, Item, ItemState
+from workers.models import NOT_READ, Call, Item, ItemState
 from workers.providers.contract import Request
 from workers.services.handlers import JobHandler, Received, register
 
@@ -74,7 +74,7 @@ class PrefillHandler(JobHandler):
         suggestions: list[Suggestion],
     ) -> Received:
         """Append usable labels to `suggestions` and remove their cells from `open_cells_left`."""
-        if call.state in ("refused", "unusable"):
+        if call.state in NOT_READ:
             return Received(ItemState.UNUSABLE, call.problem or gettext_noop("The model refused to answer."))
         read = read_labels(call.answer, numbered(rows), schema)
         source = f"{item.endpoint.name} ({call.answered_by or call.model})"[:200]

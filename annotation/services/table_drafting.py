@@ -11,7 +11,7 @@ from annotation.domain.drafting import drafting_request, read_draft
 from annotation.models import Story, SuggestedRow
 from annotation.services.prefill_scope import without_table
 from core.language import gettext_noop
-from workers.models import Call, Item, ItemState
+from workers.models import NOT_READ, Call, Item, ItemState
 from workers.providers.contract import Request
 from workers.services.handlers import JobHandler, Received, register
 
@@ -71,7 +71,7 @@ class TableDraftHandler(JobHandler):
 
 def _take(item: Item, call: Call, story: Story, *, is_open: bool) -> Received:
     """Keep the usable rows of an answer, and say what became of it."""
-    if call.state in ("refused", "unusable"):
+    if call.state in NOT_READ:
         return Received(ItemState.UNUSABLE, call.problem or gettext_noop("The model refused to answer."))
     drafted = read_draft(call.answer, story.text, story.project.schema.orders)
     if not drafted.rows:

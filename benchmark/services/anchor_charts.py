@@ -30,7 +30,6 @@ from benchmark.suites.registry import suite_named
 from core.made_by import made_by
 from core.plain import Json, plain, read_as
 from judge.domain.calibration.drift import Batch, Chart, Identity, Watched, batches, changes, chart, watch
-from workers.models import JobState
 from workers.services.planning import BY_RULE
 from workers.services.progress import Progress, progress_of_all
 
@@ -84,7 +83,7 @@ class Repeated:
     @property
     def over(self) -> bool:
         """True where nothing more is asked of it."""
-        return self.run is None or self.run.job.state in (JobState.FINISHED, JobState.CANCELLED)
+        return self.run is None or self.run.job.has_ended
 
     @property
     def useless(self) -> bool:

@@ -32,7 +32,7 @@ from benchmark.services.kept_choices import chosen_by
 from benchmark.services.plans import RunRefused
 from core.language import gettext_noop
 from judge.models import AlignmentStudy
-from workers.models import Job, JobState
+from workers.models import Job
 
 DELETED = gettext_noop("The run was deleted.")
 ARCHIVED = gettext_noop("The run is archived; restore it first.")
@@ -174,7 +174,7 @@ def _locked_job(run: Run) -> Job:
 def _working(run: Run, done: str) -> str:
     """Say that the run, or one under its controls, has not ended; empty where all have."""
     for member in _with_controls(run):
-        if member.job.state in (JobState.PREPARING, JobState.RUNNING, JobState.PAUSED):
+        if not member.job.has_ended:
             what = (
                 gettext_noop("The run")
                 if member == run

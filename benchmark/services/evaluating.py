@@ -34,7 +34,7 @@ from benchmark.suites.registry import SuiteUnknown, suite_named, suites
 from core.bulk import insert_rows, update_rows
 from core.language import gettext_noop
 from core.reads import Read
-from workers.models import Call, Item, ItemState, Job
+from workers.models import PARSED, Call, Item, ItemState, Job
 from workers.providers.contract import Request
 from workers.providers.stops import NO_WORD
 from workers.services.delivery import refresh_outcome
@@ -345,7 +345,7 @@ def _store_parsed(run_items: Sequence[RunItem], failed: list[str] | None = None)
         new = _parsed_values(parsed, why)
         if new != tuple(getattr(run_item, name) for name in _PARSED_FIELDS[1:]):
             rows.append((run_item.call_id, *new, run_item.pk))
-            if run_item.item and run_item.item.state in (ItemState.DONE, ItemState.UNUSABLE):
+            if run_item.item and run_item.item.state in PARSED:
                 items.append((_state(why), why, run_item.item.pk))
     update_rows(RunItem, _PARSED_FIELDS, rows)
     Item.objects.reparse(items)

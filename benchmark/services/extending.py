@@ -23,7 +23,7 @@ from benchmark.services.runs import BESIDE, EXTENDED, check_asks, examples_of, n
 from benchmark.services.stored_plans import plan_of
 from benchmark.suites.registry import suite_named
 from core.language import gettext_noop
-from workers.models import Endpoint, Job, JobState
+from workers.models import EXTENDABLE, Endpoint, Job, JobState
 from workers.services.delivery import reopen_job
 
 
@@ -97,7 +97,7 @@ def _enter(run: Run, more: Extension, now: datetime) -> int:
 def _is_left_to_workers(run: Run, more: Extension) -> bool:
     """Return whether workers make the new items: many, which rest on no other run's answers. A paused run stays
     paused, so that its items are made at once."""
-    here = Job.objects.get(pk=run.job_id).state in (JobState.RUNNING, JobState.FINISHED)
+    here = Job.objects.get(pk=run.job_id).state in EXTENDABLE
     return here and more.plan.source is None and _first_questions(run, more) > preparing.AT_ONCE
 
 

@@ -14,17 +14,16 @@ from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_GOLD, NOT_STRUCTUR
 from benchmark.suites.registry import suite_named
 from core.language import gettext_noop
 from core.reads import Read
-from workers.models import IN_HAND, ItemState
+from workers.models import IN_HAND, UNSENT, ItemState
 
 LOST = Q(item=None, call=None) & ~Q(unusable="")
 """Judged answers that were lost in the run that they were taken over from."""
-_WAITING = (ItemState.WAITING, ItemState.HELD)
 STATES = {
     "done": Q(item__state=ItemState.DONE) | Q(item=None, call__isnull=False),
     "unusable": Q(item__state=ItemState.UNUSABLE),
     "failed": Q(item__state=ItemState.FAILED) | LOST,
     "flight": Q(item__state__in=IN_HAND),
-    "waiting": Q(item__state__in=_WAITING) | Q(item=None, call=None, unusable=""),
+    "waiting": Q(item__state__in=UNSENT) | Q(item=None, call=None, unusable=""),
     "cancelled": Q(item__state=ItemState.CANCELLED),
 }
 STATE_NAMES = {
@@ -174,7 +173,7 @@ def state_of(item: RunItem | SharedItem) -> str:
         return item.state
     if item.item is None:
         return "done" if item.call_id else "failed" if item.unusable else "waiting"
-    if item.item.state in _WAITING:
+    if item.item.state in UNSENT:
         return "waiting"
     return "flight" if item.item.state in IN_HAND else item.item.state
 

@@ -14,7 +14,6 @@ from benchmark.suites.showing.judges import NOT_TESTED, Summary
 from core.language import gettext_noop
 from core.reads import Read
 from judge.domain.self_test import rates, summary_line
-from workers.models import JobState
 
 
 def summaries_of(runs: Sequence[Run]) -> dict[int, Summary]:
@@ -47,7 +46,7 @@ def _summary(run: Run, test: JudgeTest | None) -> Summary:
     ]
     kinds, answered = rates(judged), sum(item.counts is not None for item in items)
     state = "tested" if answered == len(items) else "incomplete"
-    state = gettext_noop("in progress") if test.job.state in (JobState.RUNNING, JobState.PAUSED) else state
+    state = gettext_noop("in progress") if not test.job.has_ended else state
     if not any(kind.n for kind in kinds):
         state = state if state == "in progress" else NOT_TESTED
     summary = summary_line(kinds) if answered else gettext_noop(f"no answer to {len(items)} calls")

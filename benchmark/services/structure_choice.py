@@ -13,7 +13,7 @@ from benchmark.services.structure_sides import Sides
 from benchmark.suites.contract import ANSWERS, STRUCTURE, Suite
 from benchmark.suites.registry import suites
 from core.language import gettext_noop
-from workers.models import JobState
+from workers.models import UNENDED
 
 NAMES = ("measure", "answers", "cut", "counted", "reading", "structure", "run")
 """Names of choices: `structure` and `run` are the runs of structures and of answers."""
@@ -66,9 +66,7 @@ def _after(there: str, project: Project, *sides: str) -> Lacking:
 def _going(project: Project, *sides: str) -> Lacking | None:
     """Return the run that tells of structure, or of answers, and has not ended yet; None where none is under way."""
     names = [suite.name for side in sides for suite in _suites_telling(side)]
-    under_way = Run.objects.listed().filter(
-        project=project, suite__in=names, job__state__in=(JobState.PREPARING, JobState.RUNNING, JobState.PAUSED)
-    )
+    under_way = Run.objects.listed().filter(project=project, suite__in=names, job__state__in=UNENDED)
     run = under_way.select_related("job").order_by("-pk").first()
     if run is None:
         return None

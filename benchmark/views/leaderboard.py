@@ -44,7 +44,7 @@ from benchmark.views.files import Address, PageFile, files_of
 from benchmark.views.tables import Href, PageTable, item_links, items_url, page_table
 from core.language import gettext_noop
 from core.views.charts import DotChart, Row, dot_chart
-from workers.models import JobState
+from workers.models import UNENDED
 
 
 def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
@@ -78,7 +78,7 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
         "calibrations": calibrations_of(leaderboard.runs, request.user) if access.at_least(Role.ADMIN) else [],
         "running": Run.objects.listed()
         .filter(dataset=chosen.dataset, suite=chosen.suite, answer_format=chosen.answer_format)
-        .exclude(job__state__in=[JobState.FINISHED, JobState.CANCELLED])
+        .filter(job__state__in=UNENDED)
         .count(),
     }
     return render(request, "benchmark/results/leaderboard.html", access.context | context)

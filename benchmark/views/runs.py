@@ -212,7 +212,7 @@ def _live(access: RunAccess) -> Context:
     address = [access.project.project.slug, access.run.uid]
     items_url = reverse("benchmark:run_items", args=address)
     gaps = gaps_of(access.run)
-    moves = job.state in (JobState.PREPARING, JobState.RUNNING) or bool(total.in_flight)
+    moves = job.goes_on or bool(total.in_flight)
     together = [] if access.run.archived_at else launched_with(access.run)
     pause = 15 if job.batch else 3 if total.total > BIG else 1
     return {

@@ -30,7 +30,7 @@ from workers.models import (
 from workers.providers import registry
 from workers.services import batching, heartbeat
 from workers.services.claims import claim
-from workers.services.jobs import cancel_job
+from workers.services.jobs import ACTIONS, cancel_job
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 5, 4, 9, 0, tzinfo=UTC)
@@ -310,3 +310,10 @@ def test_attempts_begin_awaited_or_are_listed_as_lost(make_call):
     columns = ("number", "outcome", "finished_at", "problem")
     assert [*Attempt.objects.values_list(*columns)] == [(1, "", None, ""), (2, "unknown", NOW, "Late.")]
     assert writers(type(Attempt.objects.all())) == {"begin", "begin_lost", *(name for name, *_ in ATTEMPTS)}
+
+
+def test_what_people_may_do_to_a_job_is_what_its_transitions_do():
+    sources = {name: {*states} for name, _, states, _ in JOBS}
+    assert {name: {*states} for name, states in ACTIONS.items() if name != "retry"} == {
+        name: sources[name] for name in ("pause", "resume", "cancel")
+    }

@@ -34,10 +34,13 @@ class CallState(models.TextChoices):
     UNKNOWN = "unknown", gettext_noop("Unknown")
 
 
-COMPLETED = (CallState.ANSWERED, CallState.TRUNCATED, CallState.REFUSED, CallState.UNUSABLE)
+NOT_READ = (CallState.REFUSED, CallState.UNUSABLE)
+"""States with an answer of which nothing is read."""
+COMPLETED = (CallState.ANSWERED, CallState.TRUNCATED, *NOT_READ)
 """States with an answer: the call is never made again, nor paid again."""
 IN_FLIGHT = (CallState.RESERVED, CallState.SENT)
-_IDLE = (CallState.PLANNED, CallState.FAILED, CallState.UNKNOWN)
+GIVEN_UP = (CallState.FAILED, CallState.UNKNOWN)
+_IDLE = (CallState.PLANNED, *GIVEN_UP)
 _ANSWER = (
     "state", "finished_at", "answer", "reasoning", "stop", "answered_by", "fingerprint", "request_id", "input_tokens",
     "cached_tokens", "cache_write_tokens", "output_tokens", "reasoning_tokens", "cost", "usage_told", "problem",
@@ -113,7 +116,7 @@ class CallQuerySet(models.QuerySet):
 
     def retry(self) -> int:
         """failed, unknown → planned, with a new count of attempts."""
-        given_up = self.filter(state__in=[CallState.FAILED, CallState.UNKNOWN])
+        given_up = self.filter(state__in=GIVEN_UP)
         return given_up.update(state=CallState.PLANNED, tries=0, unknowns=0, problem="")
 
 

@@ -36,7 +36,10 @@ class ItemState(models.TextChoices):
 
 IN_HAND = (ItemState.CLAIMED, ItemState.BATCHED)
 """The states of an item while an endpoint is asked about it."""
-OPEN = (ItemState.WAITING, ItemState.HELD, *IN_HAND)
+UNSENT = (ItemState.WAITING, ItemState.HELD)
+OPEN = (*UNSENT, *IN_HAND)
+PARSED = (ItemState.DONE, ItemState.UNUSABLE)
+"""The states of an item whose answer was parsed."""
 
 
 class ToWait(NamedTuple):
@@ -150,7 +153,7 @@ class ItemQuerySet(models.QuerySet):
 
     def reparse(self, rows: Iterable[tuple[ItemState, str, int]]) -> None:
         """done, unusable → done, unusable, by (state, problem, id) of items whose answers were parsed again."""
-        update_rows(self.model, ("state", "problem"), rows, only=("state", [ItemState.DONE, ItemState.UNUSABLE]))
+        update_rows(self.model, ("state", "problem"), rows, only=("state", PARSED))
 
     def hold(self) -> int:
         """waiting → held, for a person."""
@@ -168,7 +171,7 @@ class ItemQuerySet(models.QuerySet):
 
     def cancel(self, *, now: datetime) -> int:
         """waiting, held → cancelled."""
-        unsent = self.filter(state__in=[ItemState.WAITING, ItemState.HELD])
+        unsent = self.filter(state__in=UNSENT)
         return unsent.update(state=ItemState.CANCELLED, finished_at=now)
 
     def retry(self, *, start: datetime) -> int:

@@ -26,7 +26,14 @@ JobOutcome = models.TextChoices(
     "JobOutcome", [(outcome.name, (outcome.value, OUTCOME_NAMES[outcome])) for outcome in Outcome]
 )
 
-_UNENDED = (JobState.RUNNING, JobState.PAUSED)
+_BEGUN = (JobState.RUNNING, JobState.PAUSED)
+UNENDED = (*_BEGUN, JobState.PREPARING)
+_ENDED = tuple(state for state in JobState if state not in UNENDED)
+GOES_ON = (JobState.PREPARING, JobState.RUNNING)
+"""The states in which a job goes on by itself."""
+PAUSABLE, RESUMABLE, CANCELLABLE = (JobState.RUNNING,), (JobState.PAUSED,), UNENDED
+EXTENDABLE = (JobState.RUNNING, JobState.FINISHED)
+"""The states from which people move a job; what they see and are told of it comes from here too."""
 _MOST_NOTE = 300
 
 
@@ -34,8 +41,14 @@ class JobQuerySet(models.QuerySet):
     """Reads of jobs, and the only writer of `Job.state`, its outcome and its note: a transition changes only jobs that
     are in its source states."""
 
+    def begun(self) -> JobQuerySet:
+        return self.filter(state__in=_BEGUN)
+
     def unended(self) -> JobQuerySet:
-        return self.filter(state__in=_UNENDED)
+        return self.filter(state__in=UNENDED)
+
+    def ended(self) -> JobQuerySet:
+        return self.filter(state__in=_ENDED)
 
     def preparing(self) -> JobQuerySet:
         return self.filter(state=JobState.PREPARING)
@@ -62,13 +75,13 @@ class JobQuerySet(models.QuerySet):
 
     def prepare_more(self) -> int:
         """running, finished → preparing: items are added to those that it has."""
-        ready = self.filter(state__in=(JobState.RUNNING, JobState.FINISHED))
+        ready = self.filter(state__in=EXTENDABLE)
         return ready.update(state=JobState.PREPARING, outcome="", finished_at=None, note="")
 
     def pause(self, *, note: str = "") -> int:
         """running → paused. Without a note the one that is there stays."""
         changes: dict[str, Any] = {"note": note} if note else {}
-        return self.filter(state=JobState.RUNNING).update(state=JobState.PAUSED, **changes)
+        return self.filter(state__in=PAUSABLE).update(state=JobState.PAUSED, **changes)
 
     def explain(self, note: str) -> int:
         """running → running, with a note on what is held back; an empty one where nothing is any more."""
@@ -77,11 +90,11 @@ class JobQuerySet(models.QuerySet):
     def resume(self, *, budget: Decimal | None = None) -> int:
         """paused → running. Without a budget, in US dollars, the one that is there stays."""
         changes: dict[str, Any] = {} if budget is None else {"budget": budget}
-        return self.filter(state=JobState.PAUSED).update(state=JobState.RUNNING, note="", **changes)
+        return self.filter(state__in=RESUMABLE).update(state=JobState.RUNNING, note="", **changes)
 
     def finish(self, outcome: Outcome, *, now: datetime) -> int:
         """running, paused → finished."""
-        return self.unended().update(state=JobState.FINISHED, outcome=outcome, finished_at=now, note="")
+        return self.begun().update(state=JobState.FINISHED, outcome=outcome, finished_at=now, note="")
 
     def change_outcome(self, outcome: Outcome) -> int:
         """finished → finished, with the outcome that its items have now."""
@@ -94,9 +107,7 @@ class JobQuerySet(models.QuerySet):
 
     def cancel(self, *, now: datetime) -> int:
         """preparing, running, paused → cancelled."""
-        return self.filter(state__in=(JobState.PREPARING, *_UNENDED)).update(
-            state=JobState.CANCELLED, finished_at=now, note=""
-        )
+        return self.filter(state__in=CANCELLABLE).update(state=JobState.CANCELLED, finished_at=now, note="")
 
 
 class Job(OpaqueModel):
@@ -141,6 +152,15 @@ class Job(OpaqueModel):
     def standing(self) -> str:
         """The state in words; for a finished job, how it came out."""
         return OUTCOME_NAMES[Outcome(self.outcome)] if self.outcome else self.state
+
+    @property
+    def has_ended(self) -> bool:
+        return self.state in _ENDED
+
+    @property
+    def goes_on(self) -> bool:
+        """True where it goes on by itself."""
+        return self.state in GOES_ON
 
     @property
     def has_failed(self) -> bool:

@@ -58,7 +58,7 @@ def _received(name: str, group: Sequence[tuple[Item, Call]]) -> dict[int, Receiv
 _WITHOUT_MOVING = Read[Job](
     lambda given: Job.objects.filter(
         ~Exists(Item.objects.filter(job=OuterRef("pk"), state__in=MOVING)), pk__in=given.jobs
-    ).unended(),
+    ).begun(),
     planned_once=False,
 )
 

@@ -15,7 +15,22 @@ from django.utils import timezone
 from core.database_clock import at_once
 from core.language import gettext_noop
 from workers.domain.pricing import budget_of, dollars, exact_dollars, unknown_price_sentence
-from workers.models import COMPLETED, IN_HAND, OPEN, Call, CallState, Endpoint, Item, ItemState, Job, JobState
+from workers.models import (
+    CANCELLABLE,
+    COMPLETED,
+    GIVEN_UP,
+    IN_HAND,
+    OPEN,
+    PAUSABLE,
+    RESUMABLE,
+    UNSENT,
+    Call,
+    Endpoint,
+    Item,
+    ItemState,
+    Job,
+    JobState,
+)
 from workers.services.delivery import reopen_job
 from workers.services.handlers import closed, tell_cancelled
 from workers.services.holding import holds_back, release
@@ -116,9 +131,7 @@ def least_budget(job: Job) -> Decimal:
     items = Item.objects.filter(job=job)
     in_flight = items.filter(state__in=IN_HAND)
     reserved = in_flight.aggregate(total=Sum("call__reserved_cost"))["total"] or Decimal(0)
-    waiting = items.filter(state__in=[ItemState.WAITING, ItemState.HELD], call__isnull=False).exclude(
-        call__state__in=COMPLETED
-    )
+    waiting = items.filter(state__in=UNSENT, call__isnull=False).exclude(call__state__in=COMPLETED)
     next_call = waiting.order_by("id").values_list("call__reserved_cost", flat=True).first()
     return items.spent() + reserved + (next_call or Decimal(0))
 
@@ -168,7 +181,7 @@ def retry_failed(*, job: Job, now: datetime) -> int:
     if Job.objects.select_for_update().get(pk=job.pk).state == JobState.CANCELLED:
         return 0
     failed = Item.objects.filter(job=job, state=ItemState.FAILED)
-    calls = Call.objects.filter(items__in=failed, state__in=[CallState.FAILED, CallState.UNKNOWN])
+    calls = Call.objects.filter(items__in=failed, state__in=GIVEN_UP)
     Call.objects.filter(pk__in=list(calls.values_list("pk", flat=True))).retry()
     count = failed.retry(start=at_once(now))
     if count:
@@ -178,10 +191,10 @@ def retry_failed(*, job: Job, now: datetime) -> int:
 
 
 ACTIONS: dict[str, tuple[JobState, ...]] = {
-    "pause": (JobState.RUNNING,),
-    "resume": (JobState.PAUSED,),
+    "pause": PAUSABLE,
+    "resume": RESUMABLE,
     "retry": tuple(JobState),
-    "cancel": (JobState.RUNNING, JobState.PAUSED, JobState.PREPARING),
+    "cancel": CANCELLABLE,
 }
 """What can be done to a job, and in which states. A running one is resumed, too, where it holds items back."""
 

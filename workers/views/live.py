@@ -42,7 +42,7 @@ def progress_context(job: Job, job_url: str) -> dict[str, Any]:
 
 
 def _every(job: Job, progress: Progress) -> int:
-    changes = job.state in (JobState.PREPARING, JobState.RUNNING) or progress.in_flight
+    changes = job.goes_on or progress.in_flight
     return (15 if job.batch else 1) if changes else 0
 
 

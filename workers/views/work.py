@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from django.contrib import messages
-from django.db.models import BooleanField, Count, ExpressionWrapper, Max, Min, Q
+from django.db.models import BooleanField, Count, ExpressionWrapper, Max, Min, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -13,7 +13,18 @@ from django.views.decorators.http import require_GET, require_POST
 
 from core.database_clock import database_time
 from workers.access import site_admin
-from workers.models import Endpoint, EndpointRateLimit, Item, ItemState, Job, JobState, Process, Worker, WorkerState
+from workers.models import (
+    UNENDED,
+    Endpoint,
+    EndpointRateLimit,
+    Item,
+    ItemState,
+    Job,
+    JobState,
+    Process,
+    Worker,
+    WorkerState,
+)
 from workers.services.failures import reasons_of
 from workers.services.heartbeat import lease_is_over
 from workers.services.jobs import apply_action
@@ -23,7 +34,6 @@ from workers.views import live
 
 RECENT = timedelta(hours=1)
 ENDED_SHOWN = 5
-OPEN_JOBS = [JobState.PREPARING, JobState.RUNNING, JobState.PAUSED]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +101,7 @@ def work_state(request: HttpRequest) -> HttpResponse:
 
 def _state() -> dict:
     now = database_time()
-    jobs = {"running": _jobs(OPEN_JOBS), "ended": _jobs([JobState.FINISHED, JobState.CANCELLED])}
+    jobs = {"running": _jobs(Job.objects.unended()), "ended": _jobs(Job.objects.ended())}
     all_jobs = [job for rows in jobs.values() for job in rows]
     progress, reasons = progress_of_all(all_jobs, now=now), reasons_of(all_jobs)
     workers, queue = _workers(now), _queue(now)
@@ -109,8 +119,8 @@ def _state() -> dict:
     }
 
 
-def _jobs(states: list[JobState]) -> list[Job]:
-    return list(Job.objects.filter(state__in=states).order_by("-id")[:20])
+def _jobs(jobs: QuerySet[Job]) -> list[Job]:
+    return list(jobs.order_by("-id")[:20])
 
 
 def _workers(now: datetime) -> list[ProcessRow]:
@@ -157,7 +167,7 @@ def _queue(now: datetime) -> list[QueueRow]:
     """Return a row for each endpoint with open items or calls within the last hour, those with work first, and how many
     workers can take it."""
     counts: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    items = Item.objects.filter(job__state__in=OPEN_JOBS).still_open().order_by()
+    items = Item.objects.filter(job__state__in=UNENDED).still_open().order_by()
     for endpoint, state, job, count in items.values_list("endpoint", "state", "job__state").annotate(Count("id")):
         paused = state == ItemState.HELD or (state == ItemState.WAITING and job == JobState.PAUSED)
         counts[endpoint][JobState.PAUSED if paused else state] += count

@@ -18,7 +18,6 @@ from workers.domain.pricing import Money, about
 from workers.management.bar import JobBar
 from workers.management.commands.work import interruptible
 from workers.management.ending import note_end
-from workers.models import JobState
 from workers.services.failures import shortfall_json
 from workers.services.progress import progress_of
 from workers.services.run_to_end import run_to_end
@@ -64,11 +63,11 @@ def finish_run(run: Run, tell: Callable[[str], None]) -> None:
     try:
         with interruptible(tell) as stop:
             run_to_end(job=run.job, on_progress=bar.refresh, stop=stop)
-            if run.job.state in (JobState.FINISHED, JobState.CANCELLED) and (test := current_test(run)):
+            if run.job.has_ended and (test := current_test(run)):
                 run_to_end(job=test.job, stop=stop)
     finally:
         bar.close()
-    if run.job.state in (JobState.PREPARING, JobState.RUNNING):
+    if run.job.goes_on:
         tell(f"The run is not done. A worker goes on with it, or: manage.py work --job {run.job.uid}")
     else:
         note_end(run.job, shortfall_of_run(run), "run", tell)
