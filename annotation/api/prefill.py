@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
@@ -22,6 +21,7 @@ from core.api.description import BODY
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
 from core.incoming.shapes import NothingIn
+from core.plain import Json
 from workers.api.job_actions import EXAMPLE, do_action, why_refused
 from workers.api.requests import ActionIn
 from workers.services.jobs import require_action
@@ -96,7 +96,7 @@ def _answer(prefill: Prefill) -> Response:
     return Response(RoundOut(_serialized([prefill])[0]).data)
 
 
-def _serialized(rounds: Sequence[Prefill]) -> list[dict[str, Any]]:
+def _serialized(rounds: Sequence[Prefill]) -> list[Json]:
     """Return what `RoundOut` writes of each round."""
     return [
         {
@@ -107,8 +107,8 @@ def _serialized(rounds: Sequence[Prefill]) -> list[dict[str, Any]]:
             "created_by": row.created_by and row.created_by.username,
             "note": row.job.note,
             "budget": row.job.budget,
-            **progress,
         }
+        | progress.as_json()
         for row, progress in zip(rounds, progress_of_rounds(rounds), strict=True)
     ]
 

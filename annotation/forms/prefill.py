@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import dataclass
+from decimal import Decimal
 from types import MappingProxyType
 
 from django import forms
@@ -18,6 +20,20 @@ LEVELS = [
     (3, gettext_lazy("3: stepwise sub-tasks")),
     (4, gettext_lazy("4: criteria, definitions and a worked example")),
 ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundChoice:
+    """What somebody chose for a round; `split` and `category` are empty for all stories, `level` is None for tables."""
+
+    kind: RoundKind
+    endpoint: Endpoint
+    level: int | None
+    split: str
+    category: str
+    budget: Decimal | None
+    reasoning_tokens: int | None
+    batch: bool
 
 
 class PrefillForm(forms.Form):
@@ -56,6 +72,21 @@ class PrefillForm(forms.Form):
         for name, rows in (("split", project.splits), ("category", project.categories)):
             names = list(rows.values_list("name", flat=True))
             self.fields[name].choices = [("", gettext_lazy("All")), *((value, value) for value in names)]
+
+    @property
+    def choice(self) -> RoundChoice:
+        """What a valid form holds."""
+        chosen = self.cleaned_data
+        return RoundChoice(
+            kind=RoundKind(chosen["kind"]),
+            endpoint=chosen["endpoint"],
+            level=chosen["level"],
+            split=chosen["split"],
+            category=chosen["category"],
+            budget=chosen["budget"],
+            reasoning_tokens=chosen["reasoning_tokens"],
+            batch=chosen["batch"],
+        )
 
     def clean(self) -> dict:
         cleaned = super().clean()

@@ -4,7 +4,8 @@ arms."""
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -22,45 +23,63 @@ from annotation.domain.anchoring import (
     gold_from_blind,
     untouched,
 )
+from annotation.domain.anchoring.report import AnchoringReport
 from annotation.models import Assignment, GoldLabel, Project, Proposition, Suggestion, User, Vote, VoteEvent
-from core.plain import Json, plain
+from core.plain import WHERE_THERE_IS_ONE
 
 SEED = 1
 _SIZE = 100
 """More than any dimension has labels: code = dimension × 100 + label."""
 
 
-def report_of(project: Project, *, seed: int = SEED) -> Json:
-    """Return {"suggestions", "unseen", "votes": anchoring report, "models"}, ready for JSON.
-
-    `models` has a row for each source of suggestions: {"source", "suggestions", "accuracy", "blind_gold" (what it rests
-    on), "alternative_annotator"}; what is said of one model never rests on cells of another. Votes keep the arm that
-    was drawn for them, and `unseen` counts those of the arm `shown` that were cast without the suggestion before their
-    eyes (over the API). `drawn_for` says for how many votes the arm was drawn by cell, by proposition and by story.
-    """
-    loaded = _Loaded(project)
-    report = {
-        "project": project.slug,
-        "suggestions": len(loaded.suggested),
-        "unseen": loaded.unseen,
-        "votes_on_them": len(loaded.rows),
-        "drawn_for": loaded.drawn_for(),
-    }
-    if not loaded.rows:
-        return report | {"votes": None, "reason": "Nobody has voted on a cell with a suggestion yet."}
-    effect = anchoring_report(loaded.votes(), seed=seed)
-    return report | {"votes": plain(effect), "models": plain(loaded.models(seed))}
+NO_VOTES = "Nobody has voted on a cell with a suggestion yet."
 
 
 @dataclass(frozen=True, slots=True)
 class SourceRow:
-    """A source of suggestions: how right they are, on what evidence, and whether it may stand in for an annotator."""
+    """A source of suggestions: how right they are, on what evidence, and whether it may stand in for an annotator. What
+    is said of one model never rests on cells of another."""
 
     source: str
     suggestions: int
     accuracy: Accuracy
     blind_gold: BlindEvidence
     alternative_annotator: AlternativeAnnotator
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuggestionEffect:
+    """What suggestions did to the votes of a project; `votes` and `models` are None with a `reason` where nobody voted.
+
+    Votes keep the arm that was drawn for them, and `unseen` counts those of the arm `shown` that were cast without the
+    suggestion before their eyes (over the API). `drawn_for` says for how many votes the arm was drawn by cell, by
+    proposition and by story.
+    """
+
+    project: str
+    suggestions: int
+    unseen: int
+    votes_on_them: int
+    drawn_for: Mapping[DrawUnit, int]
+    votes: AnchoringReport | None = None
+    reason: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    models: Sequence[SourceRow] | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+
+
+def report_of(project: Project, *, seed: int = SEED) -> SuggestionEffect:
+    """Return what suggestions did to the votes of a project, by the model that suggested, too."""
+    loaded = _Loaded(project)
+    has_votes = bool(loaded.rows)
+    return SuggestionEffect(
+        project=project.slug,
+        suggestions=len(loaded.suggested),
+        unseen=loaded.unseen,
+        votes_on_them=len(loaded.rows),
+        drawn_for=loaded.drawn_for(),
+        votes=anchoring_report(loaded.votes(), seed=seed) if has_votes else None,
+        reason=None if has_votes else NO_VOTES,
+        models=loaded.models(seed) if has_votes else None,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +151,10 @@ class _Loaded:
     def _draw_of(self, row: tuple) -> _Draw:
         return self.draws.get((self.story_of[row[0]], row[2]), _UNKNOWN)
 
-    def drawn_for(self) -> dict[str, int]:
+    def drawn_for(self) -> dict[DrawUnit, int]:
         """Votes with an arm, by what it was drawn for; votes whose draw is not known count nowhere."""
         units = Counter(self._draw_of(row).unit for row in self.rows if row[5])
-        return {unit.value: units[unit] for unit in DrawUnit if units[unit]}
+        return {unit: units[unit] for unit in DrawUnit if units[unit]}
 
     def _unit_of(self, row: tuple) -> tuple:
         """Return the unit that the arm of a vote was drawn for; a vote whose draw is not known is a unit of its own."""

@@ -4,11 +4,18 @@ written with the draft in sight with those written blind."""
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from annotation.domain.anchoring.tables import Tables, WrittenTable, left_out_by, likeness, tables_report
+from annotation.domain.anchoring.tables import (
+    Tables,
+    TablesReport,
+    WrittenTable,
+    left_out_by,
+    likeness,
+    tables_report,
+)
 from annotation.domain.drafts import Mark
 from annotation.domain.effort import Act, Activity, TimeSheet
 from annotation.domain.reconciliation import DraftRow as Words
@@ -16,28 +23,69 @@ from annotation.domain.reconciliation import Status
 from annotation.models import BeliefTable, DraftEvent, DraftRow, LaneRow, Project, SuggestedRow, TableKind
 from annotation.services.draft_arms import mark_of_row
 from annotation.services.drafts import BY_MODEL
-from core.plain import plain
 
 SEED = 1
 
 
-def effect_of(project: Project, *, seed: int = SEED) -> dict[str, Any]:
-    """Return {"project", "drafted": stories with a model's draft, "arms", "rows", "consensus", "effect": tables report
-    or None} over the stories in use, ready for JSON.
+@dataclass(frozen=True, slots=True)
+class ArmTables:
+    """The tables of one arm that were drawn, those handed in, and those reconciled."""
 
-    `arms` counts for shown and blind the tables that were drawn, those handed in and those reconciled. `rows` counts
-    what experts made of the drafts that they saw: rows kept, edited, deleted and added; `consensus` the rows of
-    reconciled tables that came from a model's row and those that only people wrote.
-    """
+    drawn: int
+    handed_in: int
+    reconciled: int
+
+
+@dataclass(frozen=True, slots=True)
+class Arms:
+    """The tables of both arms."""
+
+    shown: ArmTables
+    blind: ArmTables
+
+
+@dataclass(frozen=True, slots=True)
+class RowFates:
+    """What experts made of the rows of the drafts that they saw, and the rows that they added."""
+
+    kept: int
+    edited: int
+    deleted: int
+    added: int
+
+
+@dataclass(frozen=True, slots=True)
+class Origins:
+    """The rows of reconciled tables that came from a model's row, and those that only people wrote."""
+
+    from_model: int
+    by_people: int
+
+
+@dataclass(frozen=True, slots=True)
+class DraftEffect:
+    """What drafts did to the tables of a project, over the stories in use: `drafted` is the stories with a model's
+    draft, `effect` None where no table with an arm is handed in."""
+
+    project: str
+    drafted: int
+    arms: Arms
+    rows: RowFates
+    consensus: Origins
+    effect: TablesReport | None
+
+
+def effect_of(project: Project, *, seed: int = SEED) -> DraftEffect:
+    """Return what drafts did to the tables of a project."""
     loaded = _Loaded(project)
-    return {
-        "project": project.slug,
-        "drafted": len(loaded.suggested),
-        "arms": loaded.arms(),
-        "rows": loaded.fates(),
-        "consensus": loaded.origins(),
-        "effect": plain(tables_report(loaded.tables(), seed=seed)) if loaded.handed_in else None,
-    }
+    return DraftEffect(
+        project=project.slug,
+        drafted=len(loaded.suggested),
+        arms=Arms(shown=loaded.arm(is_blind=False), blind=loaded.arm(is_blind=True)),
+        rows=loaded.fates(),
+        consensus=loaded.origins(),
+        effect=tables_report(loaded.tables(), seed=seed) if loaded.handed_in else None,
+    )
 
 
 class _Loaded:
@@ -86,19 +134,16 @@ class _Loaded:
         for table, at in sorted(acts, key=lambda act: act[1]):
             self.sheet.add(Act(table, Activity.TABLES, 0, at))
 
-    def arms(self) -> dict[str, dict[str, int]]:
-        """Count the tables drawn, handed in and reconciled, by arm."""
-        reconciled = {table.pk for table in self.handed_in if self.consensus.get(table.story_id)}
-        return {
-            name: {
-                "drawn": sum(table.is_blind is blind for table in self.drawn),
-                "handed_in": sum(table.is_blind is blind for table in self.handed_in),
-                "reconciled": sum(table.is_blind is blind and table.pk in reconciled for table in self.handed_in),
-            }
-            for name, blind in (("shown", False), ("blind", True))
-        }
+    def arm(self, *, is_blind: bool) -> ArmTables:
+        """Count the tables of an arm that were drawn, handed in and reconciled."""
+        handed_in = [table for table in self.handed_in if table.is_blind is is_blind]
+        return ArmTables(
+            drawn=sum(table.is_blind is is_blind for table in self.drawn),
+            handed_in=len(handed_in),
+            reconciled=sum(bool(self.consensus.get(table.story_id)) for table in handed_in),
+        )
 
-    def fates(self) -> dict[str, int]:
+    def fates(self) -> RowFates:
         """Count the rows that experts with the draft in sight kept, edited, deleted and added."""
         marks: Counter[Mark] = Counter()
         deleted = 0
@@ -108,17 +153,12 @@ class _Loaded:
             marks.update(mark_of_row(row) for row in self.rows[table.pk])
             left = {row.suggested_id for row in self.rows[table.pk]}
             deleted += sum(row.pk not in left for row in self.suggested.get(table.story_id, []))
-        return {
-            "kept": marks[Mark.KEPT],
-            "edited": marks[Mark.EDITED],
-            "deleted": deleted,
-            "added": marks[Mark.ADDED],
-        }
+        return RowFates(kept=marks[Mark.KEPT], edited=marks[Mark.EDITED], deleted=deleted, added=marks[Mark.ADDED])
 
-    def origins(self) -> dict[str, int]:
+    def origins(self) -> Origins:
         """Count the consensus rows that began with a model's row, and those that only people wrote."""
         rows = [by_model for lanes in self.consensus.values() for *_, by_model in lanes]
-        return {"from_model": sum(rows), "by_people": len(rows) - sum(rows)}
+        return Origins(from_model=sum(rows), by_people=len(rows) - sum(rows))
 
     def tables(self) -> Tables:
         return Tables.of([self._written(table) for table in self.handed_in])

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef
@@ -30,6 +29,7 @@ from annotation.models import (
     User,
 )
 from annotation.services import audit, prefill_handler, table_drafting
+from annotation.services.prefill_params import RoundParams
 from annotation.services.prefill_requests import rows_by_story, story_request
 from annotation.services.prefill_scope import PrefillRefused, Scope, check_able, scope_of
 from core.texts import canonical
@@ -83,6 +83,8 @@ def start_prefill(
     Raises PrefillRefused where there are none, or the endpoint cannot do it.
     """
     check_able(endpoint, kind)
+    room = _room(endpoint, reasoning_tokens)
+    params = RoundParams(project=project.slug, level=level, prompt=_prompt(project, kind), reasoning_tokens=room)
     try:
         with transaction.atomic():
             # Locked, so that the second of two concurrent rounds sees the first.
@@ -94,12 +96,12 @@ def start_prefill(
                 title=_TITLES[RoundKind(kind)].format(project=project.name, endpoint=endpoint.name),
                 items=[(endpoint, "", story.uid) for story in asked_stories],
                 now=now,
-                params=_params(project, kind, level, _room(endpoint, reasoning_tokens)),
+                params=params.as_json(),
                 budget=budget,
                 batch=batch,
             )
             prefill = Prefill.objects.create(
-                project=project, job=job, endpoint=endpoint, kind=kind, level=level, prompt=job.params["prompt"],
+                project=project, job=job, endpoint=endpoint, kind=kind, level=level, prompt=params.prompt,
                 created_by=by,
             )  # fmt: skip
             details = {"model": endpoint.name, "kind": str(kind), "level": level, "stories": len(asked_stories)}
@@ -116,9 +118,8 @@ _TITLES = {
 }
 
 
-def _params(project: Project, kind: str, level: int | None, room: int) -> dict[str, Any]:
-    prompts = prompts_of(project.schema) if kind == RoundKind.LABELS else drafting.PROMPT
-    return {"project": project.slug, "level": level, "prompt": prompts, "reasoning_tokens": room}
+def _prompt(project: Project, kind: str) -> str:
+    return prompts_of(project.schema) if kind == RoundKind.LABELS else drafting.PROMPT
 
 
 def _room(endpoint: Endpoint, chosen: int | None) -> int:

@@ -9,6 +9,7 @@ from django.utils import timezone
 from annotation.domain.labelling import read_labels
 from annotation.domain.schema import Schema
 from annotation.models import Proposition, Story, Suggestion
+from annotation.services.prefill_params import RoundParams
 from annotation.services.prefill_requests import numbered, rows_by_story, sample_counts, story_request
 from annotation.services.prefill_scope import open_cells
 from core.language import gettext_noop
@@ -42,9 +43,10 @@ class PrefillHandler(JobHandler):
                 continue
             schema = story.project.schema
             counts = sample_counts(schema)
-            params = item.job.params
-            room = params.get("reasoning_tokens", 0)
-            requests[item.pk] = story_request(story, rows_of[story.pk], schema, params["level"], counts, room)
+            params = RoundParams.of(item.job)
+            requests[item.pk] = story_request(
+                story, rows_of[story.pk], schema, params.level, counts, params.reasoning_tokens
+            )
         return requests
 
     def receive(self, answered: Sequence[tuple[Item, Call]]) -> Mapping[int, Received]:

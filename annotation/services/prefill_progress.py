@@ -1,31 +1,41 @@
-"""Progress of rounds of suggestions, as data for commands and the API."""
+"""Progress of rounds of suggestions, for commands and the API."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypedDict
+from dataclasses import dataclass
 
 from annotation.models import Prefill
-from workers.services.failures import shortfall_json, shortfalls_of
-from workers.services.progress import Progress, progress_of_all
+from core.plain import Json, plain
+from workers.domain.pricing import Money
+from workers.services.failures import Failures, Shortfall, Unusable, shortfalls_of
+from workers.services.progress import Calls, Ended, Progress, Tokens, progress_of_all
 
 
-class RoundProgress(TypedDict):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundProgress:
     """The progress of one round. `failures` and `unusable_answers` are None where there are none, `held_back` items
-    wait for a person and are open, `items` are those that ended. Money is in US dollars."""
+    wait for a person and are open, `items` are those that ended."""
 
     round: str
     job: str
     state: str
-    failures: dict[str, Any] | None
-    unusable_answers: dict[str, Any] | None
+    failures: Failures | None
+    unusable_answers: Unusable | None
     held_back: int
-    items: dict[str, int]
-    calls: dict[str, int]
-    tokens: dict[str, int]
-    cost: float | None
-    known_cost: float
-    unpriced_calls: int
+    items: Ended
+    calls: Calls
+    tokens: Tokens
+    money: Money
+
+    @property
+    def shortfall(self) -> Shortfall:
+        return Shortfall(self.failures, self.unusable_answers)
+
+    def as_json(self) -> Json:
+        """The fields as commands print them and the API answers with them, the money in US dollars last."""
+        names = ("round", "job", "state", "failures", "unusable_answers", "held_back", "items", "calls", "tokens")
+        return {name: plain(getattr(self, name)) for name in names} | self.money.as_json
 
 
 def progress_of_round(prefill: Prefill) -> RoundProgress:
@@ -39,20 +49,19 @@ def progress_of_rounds(rounds: Sequence[Prefill]) -> list[RoundProgress]:
     jobs = [prefill.job for prefill in rounds]
     progress = progress_of_all(jobs)
     lacks = shortfalls_of({job: progress[job.pk].total for job in jobs})
-    return [
-        _as_data(prefill, progress[prefill.job_id], shortfall_json(prefill.job, lacks[prefill.job_id]))
-        for prefill in rounds
-    ]
+    return [_progress(prefill, progress[prefill.job_id], lacks[prefill.job_id]) for prefill in rounds]
 
 
-def _as_data(prefill: Prefill, progress: Progress, shortfall: dict[str, Any]) -> RoundProgress:
-    return {
-        "round": prefill.uid,
-        "job": prefill.job.uid,
-        **shortfall,
-        "held_back": progress.held_back,
-        "items": {"done": progress.done, "failed": progress.failed, "unusable": progress.unusable},
-        "calls": {"made": progress.made, "reused": progress.reused},
-        "tokens": {"input": progress.input_tokens, "output": progress.output_tokens},
-        **progress.money.as_json,
-    }
+def _progress(prefill: Prefill, progress: Progress, shortfall: Shortfall) -> RoundProgress:
+    return RoundProgress(
+        round=prefill.uid,
+        job=prefill.job.uid,
+        state=prefill.job.standing,
+        failures=shortfall.failures,
+        unusable_answers=shortfall.unusable,
+        held_back=progress.held_back,
+        items=progress.ended_items,
+        calls=progress.calls,
+        tokens=progress.tokens,
+        money=progress.money,
+    )

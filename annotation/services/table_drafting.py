@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from annotation.domain.drafting import drafting_request, read_draft
 from annotation.models import Story, SuggestedRow
+from annotation.services.prefill_params import RoundParams
 from annotation.services.prefill_scope import without_table
 from core.language import gettext_noop
 from workers.models import NOT_READ, Call, Item, ItemState
@@ -47,9 +48,8 @@ class TableDraftHandler(JobHandler):
             elif story.pk not in open_:
                 requests[item.pk] = BEGUN_MEANWHILE
             else:
-                requests[item.pk] = table_request(
-                    story, item.job.params.get("reasoning_tokens", 0), story.project.schema.orders
-                )
+                room = RoundParams.of(item.job).reasoning_tokens
+                requests[item.pk] = table_request(story, room, story.project.schema.orders)
         return requests
 
     def receive(self, answered: Sequence[tuple[Item, Call]]) -> Mapping[int, Received]:

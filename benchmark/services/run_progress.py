@@ -17,30 +17,7 @@ from benchmark.suites.registry import suite_named
 from core.plain import Json
 from workers.domain.pricing import Money
 from workers.services.failures import Shortfall, shortfall_json, shortfalls_of
-from workers.services.progress import Progress, progress_of_all
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """Numbers of items that ended, by how."""
-
-    done: int
-    failed: int
-    unusable: int
-
-
-@dataclass(frozen=True, slots=True)
-class Calls:
-    """Numbers of calls: those that were made, and answers that the ledger had."""
-
-    made: int
-    reused: int
-
-
-@dataclass(frozen=True, slots=True)
-class Tokens:
-    input: int
-    output: int
+from workers.services.progress import Calls, Ended, Progress, Tokens, progress_of_all
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +85,12 @@ def _row(run: Run, counts: Progress, lack: Shortfall, to_come: int, prepared: Pr
         note=run.job.note,
         budget=run.job.budget,
         held_back=counts.held_back,
-        items=Ended(counts.done, counts.failed, counts.unusable),
+        items=counts.ended_items,
         open=counts.waiting + counts.in_flight,
         to_come=to_come,
         preparing=prepared,
-        calls=Calls(counts.made, counts.reused),
-        tokens=Tokens(counts.input_tokens, counts.output_tokens),
+        calls=counts.calls,
+        tokens=counts.tokens,
         **_money(run, counts.money, counts.done + counts.unusable),
     )
 

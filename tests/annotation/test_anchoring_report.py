@@ -16,6 +16,7 @@ from annotation.models import Assignment, Proposition, Vote
 from annotation.services.anchoring import report_of
 from annotation.services.arms import draw_for
 from annotation.services.votes import save_votes
+from core.plain import plain
 from tests.annotation.prefilling import CELLS, change, first_labels, label_all, shares
 from tests.english_left import OwnData, english_left
 from tests.test_kept_in_english import CHINESE
@@ -42,7 +43,7 @@ def test_the_report_finds_the_effect_where_there_is_one_and_none_where_there_is_
             for one in DEFAULT_SCHEMA.dimensions
         }
         label_all(cast, assignments, story, truth, noise, follows=follows)
-    report = report_of(cast.project)
+    report = plain(report_of(cast.project))
     overall, people = report["votes"]["overall"], {row["annotator"]: row for row in report["votes"]["by_annotator"]}
     assert overall["effect"] is bool(follows)
     assert people["bob"]["effect"] is bool(follows)
@@ -71,7 +72,7 @@ def test_one_blind_vote_is_no_gold(cast, suggested, client):
     first, second = DEFAULT_SCHEMA["order"].values[:2]  # the second is suggested everywhere
     _, assignments = suggested(1, rows=[("Ines", "It rains")])
     blind_votes(assignments[:1], [second])
-    (model,) = report_of(cast.project)["models"]
+    (model,) = plain(report_of(cast.project))["models"]
     assert (model["accuracy"]["blind_gold"]["value"], model["accuracy"]["blind_gold"]["n"]) == (None, 0)
     assert (model["blind_gold"]["cells"], model["blind_gold"]["cells_with_one_vote"]) == (0, 1)
     told = "no cell has 2 agreeing votes cast without its suggestion in sight (1 have one such vote, 0 have more"
@@ -81,7 +82,7 @@ def test_one_blind_vote_is_no_gold(cast, suggested, client):
     # a second story: two of three say the suggested label, which is gold then; 3 votes on 1 cell
     _, assignments = suggested(2, rows=[("Ines", "It rains")])
     blind_votes(assignments, [second, first, second])
-    (model,) = report_of(cast.project)["models"]
+    (model,) = plain(report_of(cast.project))["models"]
     assert (model["accuracy"]["blind_gold"]["value"], model["accuracy"]["blind_gold"]["n"]) == (1, 1)
     assert (model["blind_gold"]["cells"], model["blind_gold"]["votes_a_cell"]) == (1, 3)
     assert "rests on 3.0 votes a cell" in client.get(PAGE).content.decode()
@@ -94,7 +95,7 @@ def test_models_are_never_pooled(cast, suggested, client):
     for number, source in ((1, "right (r-1)"), (2, "wrong (w-1)")):
         _, assignments = suggested(number, rows=[("Ines", "It rains")], source=source)
         blind_votes(assignments, [second if source.startswith("right") else first] * 3)
-    report = report_of(cast.project)
+    report = plain(report_of(cast.project))
     right, wrong = report["models"]
     # each has one cell with three equal blind votes: the suggested label in the first story, another in the second
     assert (right["source"], wrong["source"]) == ("right (r-1)", "wrong (w-1)")
@@ -129,7 +130,7 @@ def labelled(cast, suggested, stories, **share):
 @pytest.mark.once
 def test_below_five_stories_page_and_command_show_values_without_intervals(cast, suggested, client):
     labelled(cast, suggested, 4)
-    overall = report_of(cast.project)["votes"]["overall"]
+    overall = plain(report_of(cast.project))["votes"]["overall"]
     assert overall["difference"]["value"] > 0.3 and overall["difference"]["interval"] is None
     client.force_login(cast.esi)
     page, told = client.get(PAGE).content.decode(), text_of(cast)
@@ -183,7 +184,7 @@ def test_where_no_shift_is_found_page_and_command_say_how_large_one_could_be(cas
     for number in range(1, 7):
         story, assignments = suggested(number)
         label_all(cast, assignments, story, first_labels(story), noise)
-    overall = report_of(cast.project)["votes"]["overall"]
+    overall = plain(report_of(cast.project))["votes"]["overall"]
     assert overall["effect"] is False
     largest = max(map(abs, overall["difference"]["interval"]))
     assert overall["largest"] == {"value": largest}
@@ -199,7 +200,7 @@ def test_votes_over_the_api_count_in_the_arm_that_was_drawn_and_are_left_out_as_
     first, second = DEFAULT_SCHEMA["order"].values[:2]
     _, assignments = suggested(1, rows=[("Ines", "It rains")])
     blind_votes(assignments, [second, second, first])
-    report = report_of(cast.project)
+    report = plain(report_of(cast.project))
     overall = report["votes"]["overall"]
     assert report["unseen"] == overall["as_seen"]["unseen"] == overall["counts"]["shown"] == 3
     assert overall["acceptance"]["value"] == pytest.approx(2 / 3)
@@ -227,7 +228,7 @@ def test_arms_are_drawn_for_what_the_project_says_and_the_report_says_so(cast, s
         by_assignment.setdefault((story, annotator), set()).update(found)
     mixed = [found for found in by_assignment.values() if len(found) == 2]
     assert mixed if unit == "proposition" else not mixed
-    report = report_of(cast.project)
+    report = plain(report_of(cast.project))
     assert report["drawn_for"] == {unit: Vote.objects.count()}
     # 18 assignments or 72 propositions × annotators decide; a draw by cell would have made p smaller
     assert report["votes"]["overall"]["effect"] and 0 < report["votes"]["overall"]["p"] <= 0.05

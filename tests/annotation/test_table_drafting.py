@@ -25,7 +25,7 @@ from annotation.models import (
 )
 from annotation.services import drafts
 from annotation.services.draft_arms import begun_with, deleted_rows, draw_for, mark_of_row
-from annotation.services.draft_effect import effect_of
+from annotation.services.draft_effect import Arms, ArmTables, Origins, RowFates, effect_of
 from annotation.services.drafts import RowChange, save_rows, state_of_row
 from annotation.services.effort import effort_of
 from annotation.services.prefill import PrefillRefused, discard_unseen, estimate
@@ -301,18 +301,16 @@ def test_the_consensus_keeps_where_its_rows_come_from(cast, experts, bare, clien
     shown = client.get(page).content.decode()
     assert re.findall(r'class="badge">(model[^<]*)<', shown) == ["model", "model, edited", "model, edited"]
     report = effect_of(cast.project)
-    assert report["arms"] == {
-        "shown": {"drawn": 1, "handed_in": 1, "reconciled": 1},
-        "blind": {"drawn": 1, "handed_in": 1, "reconciled": 1},
-    }
-    assert report["rows"] == {"kept": 1, "edited": 2, "deleted": 1, "added": 1}
-    assert report["consensus"] == {"from_model": 2, "by_people": 2}
-    measures = {row["measure"]: row for row in report["effect"]["measures"]}
+    assert report.arms == Arms(shown=ArmTables(1, 1, 1), blind=ArmTables(1, 1, 1))
+    assert report.rows == RowFates(kept=1, edited=2, deleted=1, added=1)
+    assert report.consensus == Origins(from_model=2, by_people=2)
+    measures = {row.measure: row for row in report.effect.measures}
     # of four consensus rows A wrote three and B two; two of them are in the draft, of the others each wrote one
-    assert [measures["recall"][arm]["value"] for arm in ("shown", "blind")] == [0.75, 0.5]
-    assert [measures["missed_recall"][arm]["value"] for arm in ("shown", "blind")] == [0.5, 0.5]
-    assert [measures["rows"][arm]["value"] for arm in ("shown", "blind", "difference")] == [4, 2, 2]
-    assert measures["recall"]["difference"]["interval"] is None and measures["likeness"]["shown"]["value"] > 0.5
+    recall, missed, rows = (measures[name] for name in ("recall", "missed_recall", "rows"))
+    assert (recall.shown.value, recall.blind.value) == (0.75, 0.5)
+    assert (missed.shown.value, missed.blind.value) == (0.5, 0.5)
+    assert (rows.shown.value, rows.blind.value, rows.difference.value) == (4, 2, 2)
+    assert recall.difference.interval is None and measures["likeness"].shown.value > 0.5
     for address in (reverse("annotation:draft_effect", args=["minds"]), reverse("annotation:settings", args=["minds"])):
         client.force_login(cast.alice)
         assert client.get(address).status_code == 200
@@ -349,7 +347,7 @@ def test_the_effect_is_told_before_and_after_there_is_any(cast, bare, capsys, cl
     out = capsys.readouterr().out
     story.set_aside_at = NOW
     story.save()
-    assert effect_of(cast.project)["effect"] is None
+    assert effect_of(cast.project).effect is None
     (listed,) = client.get("/api/v1/projects/minds/stories/").json()["results"]
     assert listed["set_aside_at"]
     story.set_aside_at = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from core.plain import Json
 from workers.domain.outcomes import OUTCOME_NAMES, Outcome
 from workers.domain.pricing import Money
 from workers.models import Job, JobState
@@ -18,9 +19,9 @@ _NOTHING = {
 _OF_MONEY = ("known_cost", "unpriced_calls")
 
 
-def printed_of(result: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a command prints of a result: money in words, and no failures, which have a sentence of their own; of
-    results within it the same."""
+def printed_of(result: Mapping[str, Any]) -> Json:
+    """Return what a person reads of a result that is ready for JSON: money in words, and no failures, which have a
+    sentence of their own; of results within it the same."""
     left_out = ("failures", "unusable_answers", *_OF_MONEY)
     printed = {name: _printed(value) for name, value in result.items() if name not in left_out}
     if "cost" in printed:
@@ -43,16 +44,14 @@ def note_end(job: Job, shortfall: Shortfall, what: str, tell: Callable[[str], No
         tell(f"The {what} is {job.standing}: {shortfall}")
 
 
-def failure_of(result: Mapping[str, Any], what: str) -> str:
+def failure_of(state: str, shortfall: Shortfall, what: str) -> str:
     """Return the sentence with which a command exits with 1; empty where something came of the job."""
-    if result.get("state") not in _NOTHING:
+    return f"The {what} {_NOTHING[state]}: {shortfall}" if state in _NOTHING else ""
+
+
+def failure_printed(result: Mapping[str, Any], what: str) -> str:
+    """Return the sentence of `failure_of` for a result that is printed already; empty for one that is not of a job."""
+    if "failures" not in result:
         return ""
-    failures, unusable = result["failures"], result["unusable_answers"]
-    shortfall = Shortfall(
-        Failures(**_fields(failures)) if failures else None, Unusable(**_fields(unusable)) if unusable else None
-    )
-    return f"The {what} {_NOTHING[result['state']]}: {shortfall}"
-
-
-def _fields(lack: Mapping[str, Any]) -> dict[str, Any]:
-    return {"count": lack["count"], "total": lack["of"], "sentence": lack["commonest"], "times": lack["times"]}
+    failures, unusable = Failures.from_json(result["failures"]), Unusable.from_json(result["unusable_answers"])
+    return failure_of(result["state"], Shortfall(failures, unusable), what)

@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from django.db.models import Case, Count, F, TextField, Value, When
 
 from core.language import gettext_noop
+from core.plain import Json
 from workers.domain.outcomes import commonest
 from workers.models import Item, ItemState, Job
 
@@ -29,12 +30,19 @@ class Lack:
     times: int
 
     @classmethod
-    def of(cls, problems: Problems, total: int) -> Lack | None:
+    def of(cls, problems: Problems, total: int) -> Self | None:
         """Return what the problems come to, None without any."""
         count = sum(times for _, times in problems)
         return cls(count, total, *commonest(problems)) if count else None
 
-    def as_json(self) -> dict[str, Any]:
+    @classmethod
+    def from_json(cls, printed: Mapping[str, Any] | None) -> Self | None:
+        """Return what `as_json` wrote."""
+        if printed is None:
+            return None
+        return cls(printed["count"], printed["of"], printed["commonest"], printed["times"])
+
+    def as_json(self) -> Json:
         return {"count": self.count, "of": self.total, "commonest": self.sentence, "times": self.times}
 
     @property
@@ -97,7 +105,7 @@ def reasons_of(jobs: Sequence[Job]) -> dict[int, str]:
     return {job: shortfall.reason for job, shortfall in shortfalls.items() if shortfall}
 
 
-def shortfall_json(job: Job, shortfall: Shortfall) -> dict[str, Any]:
+def shortfall_json(job: Job, shortfall: Shortfall) -> Json:
     """Return what commands print of a job: its state, and what it lacks, None where it lacks nothing."""
     failures, unusable = shortfall.failures, shortfall.unusable
     return {

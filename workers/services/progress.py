@@ -16,6 +16,29 @@ from workers.models import COMPLETED, CallState, Item, ItemState, Job, JobState
 
 
 @dataclass(frozen=True, slots=True)
+class Ended:
+    """Numbers of items that ended, by how."""
+
+    done: int
+    failed: int
+    unusable: int
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Numbers of calls: those that were made, and answers that the ledger had."""
+
+    made: int
+    reused: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    input: int
+    output: int
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """How a job stands. `cost` is in US dollars, `rate` in items a minute; `seconds_left` is None where it cannot be
     estimated.
@@ -49,6 +72,18 @@ class Progress:
     @property
     def money(self) -> Money:
         return Money(self.cost, self.unpriced)
+
+    @property
+    def ended_items(self) -> Ended:
+        return Ended(self.done, self.failed, self.unusable)
+
+    @property
+    def calls(self) -> Calls:
+        return Calls(self.made, self.reused)
+
+    @property
+    def tokens(self) -> Tokens:
+        return Tokens(self.input_tokens, self.output_tokens)
 
     @property
     def ended(self) -> int:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
-from typing import Any
 
-from django.core.paginator import Page, Paginator
+from django.core.paginator import Paginator
 from django.db.models import Case, IntegerField, Q, When
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from workers.models import ItemState, Job, JobState
+from core.views.contexts import Context
+from workers.models import Item, ItemState, Job, JobState
 from workers.services.failures import shortfall_of
 from workers.services.handlers import closed
 from workers.services.jobs import ACTIONS, least_budget
@@ -21,7 +22,7 @@ TROUBLED = [ItemState.FAILED, ItemState.UNUSABLE]
 ITEMS_A_PAGE = 50
 
 
-def progress_context(job: Job, job_url: str) -> dict[str, Any]:
+def progress_context(job: Job, job_url: str) -> Context:
     """Return the context of the state of a job. `job_url` is its page, and the addresses of its actions begin with it;
     `every` is in seconds, 0 where nothing changes any more."""
     progress = progress_of(job)
@@ -58,7 +59,7 @@ def _waits(progress: Progress) -> int:
     return int(progress.retry_at.timestamp()) // 30 if progress.retry_at else 0
 
 
-def budget_field(job: Job) -> dict[str, Any]:
+def budget_field(job: Job) -> Context:
     """Return the context of the field beside Resume: the least budget that helps, and whether the present one is
     less."""
     least = least_budget(job).quantize(Decimal("0.0001"), ROUND_CEILING)
@@ -75,18 +76,43 @@ def time_left(seconds: float | None) -> str:
     return f"{max(1, seconds):.0f} s"
 
 
-def items_page(request: HttpRequest, job: Job) -> Page:
-    """Return a page of what came back: failures first, then what waits to be tried again, then the newest. The address
-    may name one state."""
+@dataclass(frozen=True, slots=True)
+class ItemName:
+    """What another app says of an item beyond its key, and the page where it is."""
+
+    title: str
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRow:
+    """An item of the list, with its name where it has one."""
+
+    item: Item
+    name: ItemName | None
+
+    @property
+    def title(self) -> str:
+        return self.name.title if self.name else self.item.key
+
+
+NameItems = Callable[[Sequence[str]], Mapping[str, ItemName]]
+"""Returns the names of items by their keys; those that it has none of are left out."""
+
+
+def items_context(request: HttpRequest, job: Job, *, names: NameItems | None = None) -> Context:
+    """Return the context of a page of what came back: failures first, then what waits to be tried again, then the
+    newest. The address may name one state."""
     retrying = Q(state=ItemState.WAITING) & ~Q(problem="")
     came_back = Q(state__in=[ItemState.DONE, *TROUBLED]) | retrying
     items = job.items.filter(Q(state=chosen) if (chosen := chosen_state(request)) else came_back)
     items = items.select_related("call", "endpoint").defer("call__body", "call__answer", "call__reasoning")
     rank = Case(When(state__in=TROUBLED, then=0), When(retrying, then=1), default=2, output_field=IntegerField())
     page = Paginator(items.order_by(rank, "-finished_at", "id"), ITEMS_A_PAGE).get_page(request.GET.get("page"))
-    page.object_list = list(page.object_list)
-    page.query = f"state={chosen}" if chosen else ""
-    return page
+    rows = list(page.object_list)
+    names_by_key = names([item.key for item in rows]) if names else {}
+    page.object_list = [ItemRow(item, names_by_key.get(item.key)) for item in rows]
+    return {"page": page, "query": f"state={chosen}" if chosen else ""}
 
 
 def chosen_state(request: HttpRequest) -> str:
@@ -95,9 +121,9 @@ def chosen_state(request: HttpRequest) -> str:
     return chosen if chosen in TROUBLED else ""
 
 
-def progress_response(request: HttpRequest, context: dict[str, Any], items: Callable[[], Page]) -> HttpResponse:
-    """Return the fragment that the page asks for. Buttons and items are part of it only when they changed, so that
-    nothing moves without reason."""
+def progress_response(request: HttpRequest, context: Context, items: Callable[[], Context]) -> HttpResponse:
+    """Return the fragment that the page asks for. Buttons and items (`items_context`) are part of it only when they
+    changed, so that nothing moves without reason."""
     changed = request.GET.get("seen", context["seen"]) != context["seen"]
-    changes = {"oob": True, "page": items()} if changed else {}
+    changes = {"oob": True, **items()} if changed else {}
     return render(request, "workers/_live.html", context | changes)

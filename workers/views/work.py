@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from core.database_clock import database_time
+from core.views.contexts import Context
 from workers.access import site_admin
 from workers.models import (
     UNENDED,
@@ -203,17 +204,17 @@ def _queue_row(row: EndpointRateLimit, counts: dict[str, int], takers: tuple[int
 @require_GET
 def job(request: HttpRequest, uid: str) -> HttpResponse:
     current = get_object_or_404(Job, uid=uid)
-    return render(request, "workers/job.html", _live(current) | {"page": live.items_page(request, current)})
+    return render(request, "workers/job.html", _live(current) | live.items_context(request, current))
 
 
 @site_admin
 @require_GET
 def job_progress(request: HttpRequest, uid: str) -> HttpResponse:
     current = get_object_or_404(Job, uid=uid)
-    return live.progress_response(request, _live(current), lambda: live.items_page(request, current))
+    return live.progress_response(request, _live(current), lambda: live.items_context(request, current))
 
 
-def _live(job: Job) -> dict:
+def _live(job: Job) -> Context:
     return live.progress_context(job, reverse("workers:job", args=[job.uid]))
 
 

@@ -1,6 +1,15 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from annotation.management.json_command import JsonCommand
+
+if TYPE_CHECKING:  # the statistics libraries take a second to load
+    from annotation.domain.anchoring import AlternativeAnnotator, BlindEvidence
+    from annotation.domain.anchoring.estimates import Estimate
+    from annotation.domain.anchoring.report import AnchoringReport, ArmsCompared, Part
+    from annotation.services.anchoring import SourceRow, SuggestionEffect
 
 
 class Command(JsonCommand):
@@ -10,110 +19,108 @@ class Command(JsonCommand):
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--seed", type=int, default=1)
 
-    def work(self, **options) -> dict:
+    def work(self, **options) -> SuggestionEffect:
         from annotation.services.anchoring import report_of  # the statistics libraries take a second to load
 
         return report_of(self.project(options["project"]), seed=options["seed"])
 
-    def say(self, report: dict) -> None:
-        if not report["votes"]:
-            self.stdout.write(report["reason"])
+    def say(self, report: SuggestionEffect) -> None:
+        if report.votes is None:
+            self.stdout.write(report.reason)
             return
-        votes = report["votes"]
-        self.stdout.write(f"{report['suggestions']} suggestions, {report['votes_on_them']} votes on them")
-        self.stdout.write(_verdict(votes["overall"]))
-        shifted = [row["dimension"] for row in votes["by_dimension"] if row["effect"]]
-        self.stdout.write(f"Dimensions that are shown to be shifted: {', '.join(shifted) or 'none'}.")
-        for title, rows in (
-            ("Dimension", [*votes["by_dimension"], {"dimension": "Overall", **votes["overall"]}]),
-            ("Annotator", votes["by_annotator"]),
-            ("Source", votes["by_source"]),
-        ):
-            self._table(title, rows)
-        if votes["overall"]["counts"]["reveal"]:
-            self._list("Before and after the reveal", REVEAL, votes["overall"]["reveal"])
-        for model in report["models"]:
+        self.stdout.write(f"{report.suggestions} suggestions, {report.votes_on_them} votes on them")
+        self._votes(report.votes)
+        for model in report.models or ():
             self._model(model)
-        units = ", ".join(f"{unit} ({count} votes)" for unit, count in report["drawn_for"].items())
+        units = ", ".join(f"{unit} ({count} votes)" for unit, count in report.drawn_for.items())
         self.stdout.write(
             f"\nArms drawn for each: {units or 'not known'}. Votes of the shown arm without it in sight: "
-            f"{report['unseen']}."
+            f"{report.unseen}."
         )
-        self.stdout.write(votes["method"])
+        self.stdout.write(report.votes.method)
 
-    def _table(self, title: str, rows: list[dict]) -> None:
-        wide = max(22, *(len(row[title.lower()]) + 1 for row in rows))
+    def _votes(self, votes: AnchoringReport) -> None:
+        overall = votes.overall
+        self.stdout.write(_verdict(overall))
+        shifted = [part.name for part in votes.by_dimension if part.arms.effect]
+        self.stdout.write(f"Dimensions that are shown to be shifted: {', '.join(shifted) or 'none'}.")
+        self._table("Dimension", [*_rows(votes.by_dimension), ("Overall", overall)])
+        self._table("Annotator", _rows(votes.by_annotator))
+        self._table("Source", _rows(votes.by_source))
+        if overall.counts["reveal"]:
+            shares = (overall.reveal.before, overall.reveal.after, overall.reveal.toward, overall.reveal.away)
+            lines = [_estimate_text(share) for share in shares]
+            self._list("Before and after the reveal", list(zip(REVEAL, lines, strict=True)))
+
+    def _table(self, title: str, rows: Sequence[tuple[str, ArmsCompared]]) -> None:
+        wide = max(22, *(len(name) + 1 for name, _ in rows))
         self.stdout.write(
             f"\n{title:{wide}}{'shown':>8}{'blind':>8}{'accepted':>10}{'agrees':>9}{'shift':>9}{'95 % interval':>22}"
             f"{'as seen':>9}{'p adj.':>8}"
         )
-        for row in rows:
-            shares = [row[key]["value"] for key in ("acceptance", "blind_agreement", "difference")]
-            shares.append(row["as_seen"]["difference"]["value"])
-            cells = [_share(value) for value in shares[:2]] + [_points(value) for value in shares[2:]]
-            counts = f"{row['counts']['shown']:>8}{row['counts']['blind']:>8}"
-            edges = _interval(row["difference"], points=True) or "–"
-            self.stdout.write(
-                f"{row[title.lower()]:{wide}}{counts}{cells[0]:>10}{cells[1]:>9}{cells[2]:>9}{edges:>22}{cells[3]:>9}{_p(row):>8}"
-            )
+        for name, row in rows:
+            counts = f"{row.counts['shown']:>8}{row.counts['blind']:>8}"
+            shares = f"{_share(row.acceptance.value):>10}{_share(row.blind_agreement.value):>9}"
+            shift = f"{_points(row.difference.value):>9}{_interval(row.difference, points=True) or '–':>22}"
+            seen = f"{_points(row.as_seen.difference.value):>9}"
+            self.stdout.write(f"{name:{wide}}{counts}{shares}{shift}{seen}{_p(row):>8}")
         self.stdout.write("Shifts are in points.")
-        lacking = [row["difference"] for row in rows if row["difference"]["value"] is not None]
-        if reasons := dict.fromkeys(estimate["reason"] for estimate in lacking if not estimate["interval"]):
+        lacking = [row.difference for _, row in rows if row.difference.value is not None]
+        if reasons := dict.fromkeys(estimate.reason or "" for estimate in lacking if not estimate.interval):
             self.stdout.write(f"No interval: {'; or '.join(reasons)}.")
 
-    def _list(self, title: str, names: dict[str, str], estimates: dict) -> None:
+    def _list(self, title: str, lines: Sequence[tuple[str, str]]) -> None:
         self.stdout.write(f"\n{title}")
-        for key, name in names.items():
-            self.stdout.write(f"  {name:42}{_estimate_text(estimates[key], points=key == 'difference')}")
+        for name, text in lines:
+            self.stdout.write(f"  {name:42}{text}")
 
-    def _model(self, model: dict) -> None:
-        accuracy, blind, test = model["accuracy"], model["blind_gold"], model["alternative_annotator"]
-        estimates = {**accuracy, "difference": accuracy["both"]["difference"]}
-        self._list(f"{model['source']}: accuracy, {model['suggestions']} suggestions", ACCURACY, estimates)
-        if blind["cells"]:
-            basis = (
-                f"{blind['rule']}; {blind['votes_a_cell']:.1f} votes a cell, on {blind['cells']} "
-                f"cell{'' if blind['cells'] == 1 else 's'}"
-            )
-        else:
-            basis = blind["reason"]
-        self.stdout.write(f"  Gold from blind votes: {basis}.")
-        if test["passes"] is None:
-            self.stdout.write(f"  Could it stand in for an annotator? It cannot be said: {test['reason']}.")
-        else:
-            self.stdout.write(
-                f"  Could it stand in for an annotator? {'Yes' if test['passes'] else 'No'}, by the alternative "
-                f"annotator test: winning rate {test['winning_rate']:.2f} of {test['tested']} annotators, epsilon "
-                f"{test['epsilon']}."
-            )
+    def _model(self, model: SourceRow) -> None:
+        accuracy = model.accuracy
+        lines = [
+            ("on all gold", _estimate_text(accuracy.all_gold)),
+            ("on gold from blind votes", _estimate_text(accuracy.blind_gold)),
+            ("difference on the cells that have both", _estimate_text(accuracy.both.difference, points=True)),
+        ]
+        self._list(f"{model.source}: accuracy, {model.suggestions} suggestions", lines)
+        self.stdout.write(f"  Gold from blind votes: {_basis(model.blind_gold)}.")
+        self.stdout.write(f"  Could it stand in for an annotator? {_stand_in(model.alternative_annotator)}.")
 
 
-REVEAL = {
-    "before": "agrees before",
-    "after": "agrees after",
-    "toward": "moved toward the suggestion",
-    "away": "moved away from it",
-}
-ACCURACY = {
-    "all_gold": "on all gold",
-    "blind_gold": "on gold from blind votes",
-    "difference": "difference on the cells that have both",
-}
+REVEAL = ("agrees before", "agrees after", "moved toward the suggestion", "moved away from it")
 
 
-def _verdict(overall: dict) -> str:
-    if overall["effect"] is None:
-        return f"It cannot be said yet whether suggestions shift votes: {overall['effect_reason']}."
-    if overall["effect"]:
-        return f"Suggestions shift votes: {_points(overall['difference']['value'])} points (p = {overall['p']:.4f})."
-    largest = overall["largest"]
-    if largest["value"] is None:
-        return f"No shift is found; how large one could be cannot be said: {largest['reason']}."
-    return f"No shift is found; one of up to {_points(largest['value'])} points cannot be excluded."
+def _rows(parts: Sequence[Part]) -> list[tuple[str, ArmsCompared]]:
+    return [(part.name, part.arms) for part in parts]
 
 
-def _p(row: dict) -> str:
-    return "–" if row["p_adjusted"] is None else f"{row['p_adjusted']:.4f}"
+def _basis(blind: BlindEvidence) -> str:
+    if blind.votes_a_cell is None:
+        return blind.reason or ""
+    cells = f"{blind.cells} cell{'' if blind.cells == 1 else 's'}"
+    return f"{blind.rule}; {blind.votes_a_cell:.1f} votes a cell, on {cells}"
+
+
+def _stand_in(test: AlternativeAnnotator) -> str:
+    if test.passes is None:
+        return f"It cannot be said: {test.reason}"
+    return (
+        f"{'Yes' if test.passes else 'No'}, by the alternative annotator test: winning rate {test.winning_rate:.2f} of "
+        f"{test.tested} annotators, epsilon {test.epsilon}"
+    )
+
+
+def _verdict(overall: ArmsCompared) -> str:
+    if overall.effect is None:
+        return f"It cannot be said yet whether suggestions shift votes: {overall.effect_reason}."
+    if overall.effect:
+        return f"Suggestions shift votes: {_points(overall.difference.value)} points (p = {overall.p:.4f})."
+    if overall.largest.value is None:
+        return f"No shift is found; how large one could be cannot be said: {overall.largest.reason}."
+    return f"No shift is found; one of up to {_points(overall.largest.value)} points cannot be excluded."
+
+
+def _p(row: ArmsCompared) -> str:
+    return "–" if row.p_adjusted is None else f"{row.p_adjusted:.4f}"
 
 
 def _share(value: float | None) -> str:
@@ -124,14 +131,14 @@ def _points(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:+z.1f}"
 
 
-def _interval(estimate: dict, *, points: bool = False) -> str:
+def _interval(estimate: Estimate, *, points: bool = False) -> str:
     write = _points if points else _share
-    return " to ".join(map(write, estimate["interval"])) if estimate["interval"] else ""
+    return " to ".join(map(write, estimate.interval)) if estimate.interval else ""
 
 
-def _estimate_text(estimate: dict, *, points: bool = False) -> str:
+def _estimate_text(estimate: Estimate, *, points: bool = False) -> str:
     """Write value, interval and n of an estimate; the reason where one of the first two is undefined."""
-    value = (_points if points else _share)(estimate["value"]) + (
-        " points" if points and estimate["value"] is not None else ""
+    value = (_points if points else _share)(estimate.value) + (
+        " points" if points and estimate.value is not None else ""
     )
-    return f"{value}, {_interval(estimate, points=points) or estimate['reason']}, n = {estimate['n']}"
+    return f"{value}, {_interval(estimate, points=points) or estimate.reason}, n = {estimate.n}"

@@ -1,6 +1,13 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from annotation.management.json_command import JsonCommand
+
+if TYPE_CHECKING:  # the statistics libraries take a second to load
+    from annotation.domain.anchoring.estimates import Estimate
+    from annotation.domain.anchoring.tables import Measured
+    from annotation.services.draft_effect import DraftEffect
 
 PLAIN = ("rows", "minutes")
 """Measures that are numbers; the others are shares."""
@@ -16,42 +23,45 @@ class Command(JsonCommand):
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--seed", type=int, default=1)
 
-    def work(self, **options) -> dict:
+    def work(self, **options) -> DraftEffect:
         from annotation.services.draft_effect import effect_of  # the statistics libraries take a second to load
 
         return effect_of(self.project(options["project"]), seed=options["seed"])
 
-    def say(self, report: dict) -> None:
-        self.stdout.write(f"Stories with a model's draft: {report['drafted']}.")
-        for name, counts in report["arms"].items():
+    def say(self, report: DraftEffect) -> None:
+        self.stdout.write(f"Stories with a model's draft: {report.drafted}.")
+        for name, tables in (("shown", report.arms.shown), ("blind", report.arms.blind)):
             self.stdout.write(
-                f"{name:8}{counts['drawn']} drawn, {counts['handed_in']} handed in, {counts['reconciled']} reconciled"
+                f"{name:8}{tables.drawn} drawn, {tables.handed_in} handed in, {tables.reconciled} reconciled"
             )
-        rows = ", ".join(f"{count} {name}" for name, count in report["rows"].items())
-        self.stdout.write(f"Rows of tables that began with a draft: {rows}.")
-        if not report["effect"]:
+        rows = report.rows
+        self.stdout.write(
+            f"Rows of tables that began with a draft: {rows.kept} kept, {rows.edited} edited, {rows.deleted} deleted, "
+            f"{rows.added} added."
+        )
+        if report.effect is None:
             self.stdout.write("No table of either kind is handed in yet.")
             return
-        for row in report["effect"]["measures"]:
+        for row in report.effect.measures:
             self._measure(row)
-        self.stdout.write(report["effect"]["method"])
+        self.stdout.write(report.effect.method)
 
-    def _measure(self, row: dict) -> None:
-        is_plain = row["measure"] in PLAIN
-        self.stdout.write(f"\n{row['told']}")
-        for name in ("shown", "blind", "difference"):
-            self.stdout.write(f"  {name:12}{_told(row[name], is_plain, signed=name == 'difference')}")
-        p = row["effect_reason"] if row["p_adjusted"] is None else f"p = {row['p_adjusted']:.4f}, adjusted"
+    def _measure(self, row: Measured) -> None:
+        is_plain = row.measure in PLAIN
+        self.stdout.write(f"\n{row.told}")
+        for name, estimate in (("shown", row.shown), ("blind", row.blind), ("difference", row.difference)):
+            self.stdout.write(f"  {name:12}{_text(estimate, is_plain, signed=name == 'difference')}")
+        p = row.effect_reason if row.p_adjusted is None else f"p = {row.p_adjusted:.4f}, adjusted"
         self.stdout.write(f"  {p}")
 
 
-def _told(estimate: dict, is_plain: bool, *, signed: bool) -> str:
+def _text(estimate: Estimate, is_plain: bool, *, signed: bool) -> str:
     """Return the value, interval and n of an estimate; the reason where one of the first two is undefined."""
-    if estimate["value"] is None:
-        return f"–, {estimate['reason']}"
+    if estimate.value is None:
+        return f"–, {estimate.reason}"
     scale, unit = (1, "") if is_plain else (100, " points" if signed else " %")
     value, *ends = (
-        f"{scale * number:{'+' if signed else ''}z.1f}" for number in (estimate["value"], *(estimate["interval"] or ()))
+        f"{scale * number:{'+' if signed else ''}z.1f}" for number in (estimate.value, *(estimate.interval or ()))
     )
-    interval = f"{ends[0]} to {ends[1]}" if ends else estimate["reason"]
-    return f"{value}{unit}, {interval}, n = {estimate['n']}"
+    interval = f"{ends[0]} to {ends[1]}" if ends else estimate.reason
+    return f"{value}{unit}, {interval}, n = {estimate.n}"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Decimal
 
 from django.utils import timezone
@@ -11,13 +12,26 @@ from annotation.management.commands._scope import check_scope
 from annotation.management.json_command import JsonCommand
 from annotation.models import Project, RoundKind
 from annotation.services.prefill import Estimate, estimate, start_prefill
+from annotation.services.prefill_progress import RoundProgress
 from annotation.services.prefill_scope import Scope, scope_of
+from core.plain import Json
 from workers.domain.pricing import dollars as dollars_of
 from workers.management.ending import failure_of, printed_of
 from workers.management.named import endpoint_named
 from workers.services.endpoint_rules import BOUNDS
 
 DEFAULT_LEVEL = 3
+
+
+@dataclass(frozen=True, slots=True)
+class StartedRound:
+    """A round that was started, and how many stories other rounds ask for already."""
+
+    progress: RoundProgress
+    left_out: int
+
+    def as_json(self) -> Json:
+        return self.progress.as_json() | {"left_out": self.left_out}
 
 
 class Command(JsonCommand):
@@ -46,7 +60,7 @@ class Command(JsonCommand):
         parser.add_argument("--batch", action="store_true", help="as a batch, at the provider's lower price")
         parser.add_argument("--wait", action="store_true")
 
-    def work(self, **options) -> dict:
+    def work(self, **options) -> StartedRound:
         project, endpoint = self.project(options["project"]), endpoint_named(options["endpoint"])
         budget = dollars(options["budget"])
         scope = _scope(project, options)
@@ -59,13 +73,13 @@ class Command(JsonCommand):
         self._say_before(estimate(**request), scope)
         prefill = start_prefill(by=None, budget=budget, now=timezone.now(), **request)
         progress = progress_after(prefill, wait=options["wait"], tell=self.note)
-        return progress | {"left_out": sum(scope.covered.values())}
+        return StartedRound(progress, left_out=sum(scope.covered.values()))
 
-    def say(self, result: dict) -> None:
-        super().say(printed_of(result))
+    def say(self, result: StartedRound) -> None:
+        super().say(printed_of(result.as_json()))
 
-    def failure(self, result: dict) -> str:
-        return failure_of(result, "round")
+    def failure(self, result: StartedRound) -> str:
+        return failure_of(result.progress.state, result.progress.shortfall, "round")
 
     def _say_before(self, planned: Estimate, scope: Scope) -> None:
         if scope.left_out:

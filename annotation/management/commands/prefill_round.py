@@ -4,6 +4,7 @@ from annotation.management.commands._money import dollars
 from annotation.management.commands._rounds import progress_after
 from annotation.management.json_command import JsonCommand
 from annotation.models import Prefill
+from annotation.services.prefill_progress import RoundProgress
 from workers.management.ending import failure_of, printed_of
 from workers.services.jobs import ACTIONS, require_action
 
@@ -23,7 +24,7 @@ class Command(JsonCommand):
         parser.add_argument("--budget", metavar="USD", help="resume: a hard cap")
         parser.add_argument("--wait", action="store_true", help="resume, retry: run it to its end")
 
-    def work(self, **options) -> dict:
+    def work(self, **options) -> RoundProgress:
         action, prefill = options["action"], _round(options["round"])
         for name in ("budget", "wait"):
             if options[name] and name not in TAKES.get(action, ()):
@@ -33,11 +34,11 @@ class Command(JsonCommand):
         require_action(prefill.job, action, budget=options["budget"] or "", what="round")
         return progress_after(prefill, wait=options["wait"], tell=self.note)
 
-    def say(self, result: dict) -> None:
-        super().say(printed_of(result))
+    def say(self, result: RoundProgress) -> None:
+        super().say(printed_of(result.as_json()))
 
-    def failure(self, result: dict) -> str:
-        return failure_of(result, "round")
+    def failure(self, result: RoundProgress) -> str:
+        return failure_of(result.state, result.shortfall, "round")
 
 
 def _round(uid: str) -> Prefill:

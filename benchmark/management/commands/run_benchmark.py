@@ -15,7 +15,7 @@ from benchmark.services.method_plans import method_of, methods_of
 from benchmark.services.runs import start_runs
 from benchmark.services.sweeps import sweep_of
 from benchmark.suites.registry import suite_for, suites
-from workers.management.ending import failure_of
+from workers.management.ending import failure_printed
 
 
 class Command(JsonCommand):
@@ -129,7 +129,7 @@ class Command(JsonCommand):
             say_run(self, summary)
 
     def failure(self, result: dict) -> str:
-        return next(filter(None, (failure_of(summary, "run") for summary in _by_method(result).values())), "")
+        return next(filter(None, (failure_printed(summary, "run") for summary in _by_method(result).values())), "")
 
 
 def _by_method(result: dict) -> dict[str, dict]:

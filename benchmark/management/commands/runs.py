@@ -47,7 +47,7 @@ from benchmark.services.sweeps import plans_of_sweep
 from benchmark.suites.registry import suite_named
 from core.plain import Json
 from workers.domain.pricing import about
-from workers.management.ending import failure_of
+from workers.management.ending import failure_printed
 from workers.management.named import endpoint_named
 from workers.models import Endpoint
 
@@ -215,7 +215,7 @@ class Command(JsonCommand):
             say_run(self, result)
 
     def failure(self, result: dict) -> str:
-        return failure_of(result, "run")
+        return failure_printed(result, "run")
 
 
 def _listed(row: RunRow) -> Json:

@@ -5,16 +5,19 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from core.management.json_command import JsonCommand
+from core.plain import Json, plain
+from workers.domain.pricing import Money
 from workers.management.bar import JobBar
 from workers.management.ending import failure_of, note_end, printed_of
 from workers.models import Job, JobState
 from workers.services import processes
-from workers.services.failures import shortfall_json, shortfall_of
+from workers.services.failures import Shortfall, shortfall_of
 from workers.services.jobs import read_budget, resume_with
 from workers.services.preparing import prepare_all
-from workers.services.progress import progress_of
+from workers.services.progress import Ended, progress_of
 from workers.services.run_to_end import run_to_end
 from workers.services.runner import Runner
 
@@ -45,6 +48,38 @@ def interruptible(tell: Callable[[str], None]) -> Iterator[threading.Event]:
         restore()
 
 
+@dataclass(frozen=True, slots=True)
+class OpenJobs:
+    """The jobs that are left running."""
+
+    count: int
+
+    def as_json(self) -> Json:
+        return {"open jobs": self.count}
+
+
+@dataclass(frozen=True, slots=True)
+class JobResult:
+    """How one job ended: what it lacks, its items and its money."""
+
+    job: str
+    state: str
+    shortfall: Shortfall
+    items: Ended
+    money: Money
+
+    def as_json(self) -> Json:
+        """{job, state, failures, unusable_answers, done, failed, unusable, cost, known_cost, unpriced_calls}."""
+        return {
+            "job": self.job,
+            "state": self.state,
+            "failures": plain(self.shortfall.failures),
+            "unusable_answers": plain(self.shortfall.unusable),
+            **plain(self.items),
+            **self.money.as_json,
+        }
+
+
 class Command(JsonCommand):
     help = (
         "Works off what waits, in this process, without a broker; with --job runs one job to its end and shows a "
@@ -56,11 +91,11 @@ class Command(JsonCommand):
         parser.add_argument("--job", metavar="ID")
         parser.add_argument("--budget", metavar="USD", help="with --job: a new budget, with which a paused job goes on")
 
-    def work(self, **options) -> dict:
+    def work(self, **options) -> JobResult | OpenJobs:
         with interruptible(self.note) as stop:
             return self._work(options, stop)
 
-    def _work(self, options: dict, stop: threading.Event) -> dict:
+    def _work(self, options: dict, stop: threading.Event) -> JobResult | OpenJobs:
         if options["budget"] and not options["job"]:
             raise ValueError("A budget belongs to one job: name it with --job.")
         if not options["job"]:
@@ -69,7 +104,7 @@ class Command(JsonCommand):
                 Runner(stop=stop).run()
             finally:
                 processes.leave()
-            return {"open jobs": Job.objects.filter(state="running").count()}
+            return OpenJobs(Job.objects.filter(state=JobState.RUNNING).count())
         job = Job.objects.filter(uid=options["job"]).first()
         if job is None:
             raise ValueError(f"There is no job {options['job']!r}.")
@@ -85,11 +120,10 @@ class Command(JsonCommand):
         progress = progress_of(job)
         shortfall = shortfall_of(job, total=progress.total)
         note_end(job, shortfall, "job", self.note)
-        counts = {"done": progress.done, "failed": progress.failed, "unusable": progress.unusable}
-        return {"job": job.uid, **shortfall_json(job, shortfall), **counts, **progress.money.as_json}
+        return JobResult(job.uid, job.standing, shortfall, progress.ended_items, progress.money)
 
-    def say(self, result: dict) -> None:
-        super().say(printed_of(result))
+    def say(self, result: JobResult | OpenJobs) -> None:
+        super().say(printed_of(plain(result)))
 
-    def failure(self, result: dict) -> str:
-        return failure_of(result, "job")
+    def failure(self, result: JobResult | OpenJobs) -> str:
+        return failure_of(result.state, result.shortfall, "job") if isinstance(result, JobResult) else ""

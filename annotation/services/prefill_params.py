@@ -1,0 +1,33 @@
+"""The plan of a round of suggestions, as its job keeps it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from core.plain import Json
+from workers.models import Job
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundParams:
+    """What a round asks with: the version of its `prompt`, its `level` (None for tables), and the tokens that an answer
+    may take beside its text."""
+
+    project: str
+    level: int | None
+    prompt: str
+    reasoning_tokens: int
+
+    @classmethod
+    def of(cls, job: Job) -> RoundParams:
+        """Return the plan that a job keeps; the first rounds left no room for reasoning."""
+        kept = job.params
+        return cls(
+            project=kept["project"],
+            level=kept["level"],
+            prompt=kept["prompt"],
+            reasoning_tokens=kept.get("reasoning_tokens", 0),
+        )
+
+    def as_json(self) -> Json:
+        return asdict(self)
