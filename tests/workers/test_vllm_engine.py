@@ -18,7 +18,7 @@ from workers.providers.errors import Overloaded, Rejected, Unreadable
 from workers.providers.vllm_engine import backend as vllm_engine
 from workers.providers.vllm_engine import gpu
 from workers.providers.vllm_engine.backend import VllmEngine
-from workers.providers.vllm_engine.gpu import GIB, Gpu, Memory, memory_needed, verdict
+from workers.providers.vllm_engine.gpu import GIB, Gpu, Memory, ModelConfig, memory_needed, verdict
 
 ROOT = Path(__file__).parents[2]
 VLLM_PYTHON = os.environ.get("VLLM_PYTHON", "")
@@ -261,7 +261,7 @@ WEIGHTS = 16_060_522_496
 
 
 def test_memory_by_hand():
-    memory = memory_needed(CONFIG, WEIGHTS)
+    memory = memory_needed(ModelConfig.of(CONFIG), WEIGHTS)
     assert memory.weights == WEIGHTS
     # a token keeps key and value of 8 heads of 4096 / 32 = 128 numbers in 32 layers: 2·32·8·128·2 bytes = 128 KiB; 8192
     # of them
@@ -272,13 +272,13 @@ def test_memory_by_hand():
 
 
 def test_memory_of_two_gpus_and_of_a_shorter_context():
-    memory = memory_needed(CONFIG, WEIGHTS, tensor_parallel_size=2, max_model_len=4096)
+    memory = memory_needed(ModelConfig.of(CONFIG), WEIGHTS, tensor_parallel_size=2, max_model_len=4096)
     # half the weights, half the heads, half the length; the residual stream stays whole: 8192·(16384 + 3·7168)·2 +
     # logits
     assert (memory.weights, memory.kv_cache) == (WEIGHTS // 2, GIB // 4)
     assert memory.activations == 8192 * 37888 * 2 + 262_668_288
     # sixteen GPUs share eight heads: each keeps one whole
-    assert memory_needed(CONFIG, WEIGHTS, tensor_parallel_size=16).kv_cache == GIB // 8
+    assert memory_needed(ModelConfig.of(CONFIG), WEIGHTS, tensor_parallel_size=16).kv_cache == GIB // 8
 
 
 @pytest.mark.parametrize(
@@ -297,13 +297,13 @@ def test_memory_of_two_gpus_and_of_a_shorter_context():
     ],
 )
 def test_weights_in_memory_by_hand(config, dtype, quantization, weights):
-    assert memory_needed(CONFIG | config, WEIGHTS, dtype, quantization=quantization).weights == weights
+    assert memory_needed(ModelConfig.of(CONFIG | config), WEIGHTS, dtype, quantization=quantization).weights == weights
 
 
 def test_latent_attention_keeps_one_vector_a_layer():
     # 32 layers · (512 + 64) numbers · 2 bytes · 8192 tokens, whole on every GPU
     config = CONFIG | {"kv_lora_rank": 512, "qk_rope_head_dim": 64}
-    assert memory_needed(config, WEIGHTS, tensor_parallel_size=4).kv_cache == 32 * 576 * 2 * 8192
+    assert memory_needed(ModelConfig.of(config), WEIGHTS, tensor_parallel_size=4).kv_cache == 32 * 576 * 2 * 8192
 
 
 @pytest.mark.parametrize(
@@ -328,12 +328,12 @@ def test_the_size_of_the_files(tmp_path, monkeypatch):
     (tmp_path / "config.json").write_text(json.dumps(CONFIG))
     assert gpu.read_model(str(tmp_path)) is None
     (tmp_path / "pytorch_model.bin").write_bytes(b"x" * 7)
-    assert gpu.read_model(str(tmp_path)) == (CONFIG, 7)
+    assert gpu.read_model(str(tmp_path)) == (ModelConfig.of(CONFIG), 7)
     for name, size in [("consolidated.safetensors", 30), ("model-1.safetensors", 10), ("model-2.safetensors", 20)]:
         (tmp_path / name).write_bytes(b"x" * size)
-    assert gpu.read_model(str(tmp_path)) == (CONFIG, 30)
+    assert gpu.read_model(str(tmp_path)) == (ModelConfig.of(CONFIG), 30)
     (tmp_path / "model.safetensors.index.json").write_text('{"metadata": {"total_size": 16060522496}}')
-    assert gpu.read_model(str(tmp_path)) == (CONFIG, WEIGHTS)
+    assert gpu.read_model(str(tmp_path)) == (ModelConfig.of(CONFIG), WEIGHTS)
     monkeypatch.setattr(gpu, "visible_gpus", lambda: [Gpu(24 * GIB, 24 * GIB)])
     # weights 14.96 + cache 1 + activations 1.15 + overhead 1 = 18.1 of 0.92 · 24 = 22.1
     assert gpu.fits(Spec("vllm-engine", str(tmp_path))) == (

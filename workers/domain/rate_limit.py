@@ -13,11 +13,12 @@ headers) cap it.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from core.language import gettext_noop
+from core.plain import Json
 
 START, FLOOR, TOP = 30.0, 0.5, 10_000.0
 """Calls a second: where an endpoint begins, and where no refusal and no success brings it beyond."""
@@ -59,8 +60,8 @@ ALL_REFUSED, SILENCE = 8, 2.0
 
 @dataclass(slots=True)
 class RateLimit:
-    """The state of a rate limit. Times are seconds since the epoch, `rate` is in calls a second, `token_rate` in tokens
-    a second (0: no limit).
+    """The state of a rate limit, which its methods change: one call after another, under the lock of its row. Times are
+    seconds since the epoch, `rate` is in calls a second, `token_rate` in tokens a second (0: no limit).
 
     `speed` is how fast start times were asked for of late, in calls a second (a mean that forgets within a second).
     `booked` counts start times ever given out, and is the position of the last of them, `opened` those of the opening;
@@ -95,11 +96,13 @@ class RateLimit:
     accepted_at: float = 0.0
 
     @classmethod
-    def from_json(cls, state: dict[str, Any]) -> RateLimit:
+    def from_json(cls, state: Mapping[str, Any]) -> RateLimit:
+        """Return the state that `as_json` wrote, of this version or of another: fields may lack, or be of no use any
+        more."""
         names = {field.name for field in fields(cls)}
         return cls(**{name: value for name, value in state.items() if name in names})
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Json:
         return asdict(self)
 
     def room(self, *, now: float, most: float, flight: int = 0) -> int:

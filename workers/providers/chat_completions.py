@@ -8,17 +8,30 @@ by: options.py).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import httpx2
 import openai
+from pydantic import BeforeValidator, Field
 
+from core.incoming.misfit import Misfit
+from core.incoming.shapes import Open
 from core.language import gettext_noop
 from workers.providers.client import address_of, api_key, http_client, of_chain
 from workers.providers.contract import Body, Completion, Request, Spec, Usage
 from workers.providers.errors import BackendError, Unreadable
 from workers.providers.options import check_limits, whole
-from workers.providers.parsing import content_text, count_of, is_reported, object_of, parse_json, text_or_nothing
+from workers.providers.parsing import (
+    Count,
+    Given,
+    Inside,
+    Name,
+    Text,
+    content_text,
+    is_reported,
+    object_of,
+    parse_json,
+)
 from workers.providers.statuses import error_of, of_error_in_answer, of_response
 from workers.providers.stops import DECLINED, stop_of, unless_empty, unless_tools
 from workers.providers.wire import exchange
@@ -109,6 +122,54 @@ def body_of(spec: Spec, request: Request) -> Body:
     return body
 
 
+class _PromptDetails(Open):
+    cached_tokens: Count = 0
+    cache_write_tokens: Count = 0
+
+
+class _CompletionDetails(Open):
+    reasoning_tokens: Count = 0
+
+
+class _Usage(Open):
+    """The usage of a chat completion, where OpenAI puts it."""
+
+    prompt_tokens: Count = 0
+    completion_tokens: Count = 0
+    prompt_tokens_details: Annotated[_PromptDetails, Inside] = _PromptDetails()
+    completion_tokens_details: Annotated[_CompletionDetails, Inside] = _CompletionDetails()
+
+
+class _Message(Open):
+    """What the model wrote; servers call its reasoning by either name."""
+
+    content: Annotated[str, BeforeValidator(content_text)] = ""
+    refusal: Text = ""
+    reasoning: Text = ""
+    reasoning_content: Text = ""
+    tool_calls: Given = False
+    function_call: Given = False
+
+
+class _Choice(Open):
+    message: _Message
+    finish_reason: Any = None
+    error: Any = None
+
+
+def _first(choices: Any) -> Any:
+    return choices[:1] if isinstance(choices, list) else choices
+
+
+class _Answer(Open):
+    """A chat completion, whose first choice is read."""
+
+    choices: Annotated[list[_Choice], Field(min_length=1), BeforeValidator(_first)]
+    model: Name = ""
+    id: Name = ""
+    system_fingerprint: Name = ""
+
+
 def reported_usage(payload: Mapping[str, Any], text: str) -> Usage:
     """Return the usage of a whole chat completion, from where OpenAI puts it."""
     return usage_of(object_of(payload.get("usage")), text=text)
@@ -125,47 +186,47 @@ def completion_of(
     if error_of(payload):  # whatever stands beside it: the provider says that the answer is not whole
         raise of_error_in_answer(payload)
     try:
-        choice = payload["choices"][0]
-        message = choice["message"]
-        content, refusal = content_text(message.get("content")), text_or_nothing(message.get("refusal"))
-    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        answer = _Answer.of(payload)
+    except Misfit as error:
         raise Unreadable(gettext_noop("The answer has no choices[0].message.")) from error
-    if choice.get("error"):  # a router's way of saying that the model broke off
-        raise of_error_in_answer({"error": choice["error"]})
-    reasoning = text_or_nothing(message.get("reasoning")) or text_or_nothing(message.get("reasoning_content"))
-    reason = choice.get("finish_reason")
-    if refusal:
-        reason = DECLINED
-    else:
-        tools = bool(message.get("tool_calls") or message.get("function_call"))
-        reason = unless_tools(reason, text=content, tools=tools)
-    stop, problem = unless_empty(*stop_of(reason), text=content, reasoning=reasoning)
+    [choice] = answer.choices
+    if choice.error:  # a router's way of saying that the model broke off
+        raise of_error_in_answer({"error": choice.error})
+    message = choice.message
+    reasoning = message.reasoning or message.reasoning_content
+    stop, problem = unless_empty(*stop_of(_reason(choice)), text=message.content, reasoning=reasoning)
     return Completion(
-        text=refusal or content,
+        text=message.refusal or message.content,
         stop=stop,
         problem=problem,
-        usage=usage(payload, refusal + content + reasoning),
-        model=str(payload.get("model") or ""),
+        usage=usage(payload, message.refusal + message.content + reasoning),
+        model=answer.model,
         reasoning=reasoning,
-        request_id=str(payload.get("id") or ""),
-        fingerprint=str(payload.get("system_fingerprint") or ""),
+        request_id=answer.id,
+        fingerprint=answer.system_fingerprint,
         headers=dict(headers),
     )
+
+
+def _reason(choice: _Choice) -> object:
+    """Return why the model stopped, in the words of `stops.py`."""
+    message = choice.message
+    if message.refusal:
+        return DECLINED
+    return unless_tools(choice.finish_reason, text=message.content, tools=message.tool_calls or message.function_call)
 
 
 def usage_of(usage: Mapping[str, Any], *, text: str = "") -> Usage:
     """Return the usage; OpenAI's prompt_tokens include the cached ones. For an answer with a text, a partial usage does
     not count."""
-    prompt = object_of(usage.get("prompt_tokens_details"))
-    completion = object_of(usage.get("completion_tokens_details"))
-    prompt_tokens, output = count_of(usage.get("prompt_tokens")), count_of(usage.get("completion_tokens"))
+    read = _Usage.of(usage)
     return Usage(
-        input=prompt_tokens,
-        cached=count_of(prompt.get("cached_tokens")),
-        cache_write=count_of(prompt.get("cache_write_tokens")),
-        output=output,
-        reasoning=count_of(completion.get("reasoning_tokens")),
-        reported=is_reported(prompt_tokens, output, text),
+        input=read.prompt_tokens,
+        cached=read.prompt_tokens_details.cached_tokens,
+        cache_write=read.prompt_tokens_details.cache_write_tokens,
+        output=read.completion_tokens,
+        reasoning=read.completion_tokens_details.reasoning_tokens,
+        reported=is_reported(read.prompt_tokens, read.completion_tokens, text),
     )
 
 

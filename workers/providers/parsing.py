@@ -5,16 +5,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
 
 from core.language import gettext_noop
+from core.plain import Json
 from workers.providers.errors import Unreadable
 
 MOST = 2**31 - 1
 
 
-def parse_json(content: bytes) -> dict[str, Any]:
-    """Return a JSON object. Raises Unreadable for anything else."""
+def parse_json(content: bytes) -> Json:
+    """Return a JSON object, as the provider sent it: its shape reads the fields. Raises Unreadable for anything else.
+
+    An answer may have been paid: it is read also where it nests deeper or says a field twice, which `core.incoming`
+    refuses.
+    """
     try:
         payload = json.loads(content.decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -60,3 +67,19 @@ def content_text(content: Any) -> str:
 def is_reported(input_tokens: int, output_tokens: int, text: str) -> bool:
     """Return whether these numbers of tokens are a usage: both are given for an answer with a text, else one."""
     return bool(input_tokens and output_tokens) if text else bool(input_tokens or output_tokens)
+
+
+def _name_or_nothing(value: Any) -> str:
+    return str(value or "")
+
+
+Count = Annotated[int, BeforeValidator(count_of)]
+"""A field of a shape that is a number of tokens, 0 where it is not one."""
+Text = Annotated[str, BeforeValidator(text_or_nothing)]
+"""A field of a shape that is a text, empty where it is not one."""
+Name = Annotated[str, BeforeValidator(_name_or_nothing)]
+"""A field of a shape that is named by whatever stands there, empty where nothing does."""
+Given = Annotated[bool, BeforeValidator(bool)]
+"""A field of a shape of which only counts whether it says anything."""
+Inside = BeforeValidator(object_of)
+"""Marks a field of a shape that is an object; anything else counts as an empty one."""

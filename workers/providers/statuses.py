@@ -6,8 +6,9 @@ import html
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, Protocol, TypedDict
+from typing import Annotated, Any, Protocol, TypedDict
 
+from core.incoming.shapes import Open
 from core.language import gettext_noop
 from workers.providers.addresses import host_of
 from workers.providers.errors import (
@@ -24,6 +25,7 @@ from workers.providers.errors import (
     WrongAddress,
 )
 from workers.providers.headers import retry_after
+from workers.providers.parsing import Inside
 from workers.providers.wire import text_of
 
 _FILTER = re.compile(r"content_?filter|content_?policy|responsibleai|moderation_blocked|data_inspection_failed", re.I)
@@ -110,8 +112,8 @@ def of_error_in_answer(payload: Mapping[str, Any]) -> BackendError:
     """Return the error that came with status 200. It may have been paid: gateways send such errors when a model broke
     off."""
     message = message_of(payload, "")[:_MESSAGE_LENGTH]
-    status = (error_of(payload) or {}).get("code")
-    named = _by_name(status if isinstance(status, int) else 200, payload, _names(payload))
+    code = error.code if (error := error_of(payload)) else None
+    named = _by_name(code if isinstance(code, int) else 200, payload, _names(payload))
     if named is Filtered:
         return Filtered(gettext_noop(f"Refused by the provider: {message}"))
     return (named or Unreadable)(gettext_noop(f"The provider answered with an error: {message}"))
@@ -129,8 +131,8 @@ def _by_name(status: int, payload: Any, names: str) -> type[BackendError] | None
 
 def _is_flagged(payload: Any) -> bool:
     """Return whether OpenRouter's moderation refused the input, which it answers with HTTP 403."""
-    about = (error_of(payload) or {}).get("metadata")
-    return isinstance(about, dict) and "flagged_input" in about
+    error = error_of(payload)
+    return error is not None and "flagged_input" in error.metadata.model_fields_set
 
 
 def _names(payload: Any) -> str:
@@ -139,32 +141,53 @@ def _names(payload: Any) -> str:
     if not error:
         detail = payload.get("detail") if isinstance(payload, dict) else None
         return detail if isinstance(detail, str) else ""
-    inner = error.get("innererror")
-    parts = [error, inner if isinstance(inner, dict) else {}]
-    return "\n".join(str(part[name]) for part in parts for name in ("message", "code", "type") if part.get(name))
+    words = [word for part in (error, error.innererror) for word in (part.message, part.code, part.type)]
+    return "\n".join(str(word) for word in words if word)
 
 
-def error_of(payload: Any) -> dict[str, Any] | None:
-    """Return the error object of a body, {"message": …} where it is not an object, None where there is none."""
+class _Words(Open):
+    """The message of an error and its names, of whatever type the provider makes them."""
+
+    message: Any = None
+    code: Any = None
+    type: Any = None
+
+
+class _About(Open):
+    """What a router adds: the text that its moderation refused."""
+
+    flagged_input: Any = None
+
+
+class ProviderError(_Words):
+    """An error as a provider says it; Azure names the reason in an inner one."""
+
+    innererror: Annotated[_Words, Inside] = _Words()
+    metadata: Annotated[_About, Inside] = _About()
+
+
+def error_of(payload: Any) -> ProviderError | None:
+    """Return the error of a body, with a message alone where it is not an object, None where there is none."""
     if isinstance(payload, list) and len(payload) == 1:  # Gemini's way
         payload = payload[0]
     if not isinstance(payload, dict):
         return None
     inner = payload.get("error")
     if isinstance(inner, dict) and inner:
-        return inner
+        return ProviderError.of(inner)
     if inner:
         named = inner if isinstance(inner, str) else payload.get("message") or json.dumps(inner, ensure_ascii=False)
-        return {"message": named}
+        return ProviderError(message=named)
     if "error" in (payload.get("object"), payload.get("type")):
-        return {"message": gettext_noop("without a word which")} | payload
-    return payload if "message" in payload and "code" in payload and "choices" not in payload else None
+        return ProviderError.of({"message": gettext_noop("without a word which")} | payload)
+    is_error = "message" in payload and "code" in payload and "choices" not in payload
+    return ProviderError.of(payload) if is_error else None
 
 
 def message_of(payload: Any, text: str) -> str:
     """Return the message of the provider's error in one line; for a web page its title."""
     error = error_of(payload)
-    parts = [str(error[name]) for name in ("message", "code") if error.get(name)] if error else []
+    parts = [str(word) for word in (error.message, error.code) if word] if error else []
     if not parts and text.lstrip()[:1] == "<":
         title = _TITLE.search(text)
         parts = [

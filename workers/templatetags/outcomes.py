@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Protocol
 
 from django import template
 
 from core.language import gettext_noop
+from core.views.contexts import Context
 from workers.domain.segments import segments_of
 
 register = template.Library()
@@ -17,9 +18,28 @@ NAMES = {
 }  # fmt: skip
 
 
+class Counted(Protocol):
+    """Numbers of items by state: a `Progress` of a job, or an object with the same."""
+
+    @property
+    def total(self) -> int: ...
+    @property
+    def done(self) -> int: ...
+    @property
+    def unusable(self) -> int: ...
+    @property
+    def failed(self) -> int: ...
+    @property
+    def cancelled(self) -> int: ...
+    @property
+    def in_flight(self) -> int: ...
+    @property
+    def ended(self) -> int: ...
+
+
 @register.inclusion_tag("workers/_states.html")
-def states_bar(progress: Any, total: int | None = None, *, legend: bool = False) -> dict[str, Any]:
-    """Draw a bar of what `progress` counts: a `Progress` of a job, or an object with the same numbers.
+def states_bar(progress: Counted, total: int | None = None, *, legend: bool = False) -> Context:
+    """Draw a bar of what `progress` counts.
 
     `total` is how many items there will be where `progress` does not know of all yet. With `legend`, all numbers stand
     beneath.

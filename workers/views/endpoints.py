@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
@@ -12,6 +11,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from core.idempotency.forms import made_before, made_once
 from core.language import gettext_noop
+from core.views.contexts import Context
 from workers.access import site_admin
 from workers.domain.pricing import Money
 from workers.forms.endpoints import EndpointForm
@@ -107,7 +107,7 @@ def tried(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "workers/_tried.html", {"endpoint": existing, **_tried(existing)})
 
 
-def _tried(existing: Endpoint) -> dict[str, Any]:
+def _tried(existing: Endpoint) -> Context:
     """Return whether the last try is `waiting` for its result, or `unanswered` in time."""
     state = try_state(existing)
     return {"waiting": state == TryState.WAITING, "unanswered": state == TryState.NO_WORKER}

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET, require_POST
 from core.database_clock import database_time
 from core.views.contexts import Context
 from workers.access import site_admin
+from workers.domain.rate_limit import RateLimit
 from workers.models import (
     UNENDED,
     Endpoint,
@@ -177,14 +178,19 @@ def _queue(now: datetime) -> list[QueueRow]:
     queue = [
         _queue_row(row, counts[row.endpoint_id], takers_of(row.endpoint, processes), now)
         for row in rows
-        if row.endpoint_id in counts or max(row.state.get("accepted_at", 0), row.state.get("changed_at", 0)) > since
+        if row.endpoint_id in counts or _moved_at(row.rate_limit) > since
     ]
     return sorted(queue, key=lambda row: row.is_empty)
 
 
+def _moved_at(limit: RateLimit) -> float:
+    """Return when a call was last accepted or the rate last lowered, in seconds since the epoch."""
+    return max(limit.accepted_at, limit.changed_at)
+
+
 def _queue_row(row: EndpointRateLimit, counts: dict[str, int], takers: tuple[int, str], now: datetime) -> QueueRow:
-    state = row.state
-    blocked = max(0.0, state.get("blocked_until", 0) - now.timestamp())
+    limit = row.rate_limit
+    blocked = max(0.0, limit.blocked_until - now.timestamp())
     return QueueRow(
         endpoint=row.endpoint,
         waiting=counts[ItemState.WAITING],
@@ -193,10 +199,10 @@ def _queue_row(row: EndpointRateLimit, counts: dict[str, int], takers: tuple[int
         in_flight=counts[ItemState.CLAIMED],
         takers=takers[0],
         nobody=takers[1],
-        rate=state.get("rate"),
-        refused_at=state.get("ceiling"),
+        rate=limit.rate if row.state else None,
+        refused_at=limit.ceiling if row.state else None,
         blocked=blocked,
-        reason=state.get("reason", "") if blocked else "",
+        reason=limit.reason if blocked else "",
     )
 
 

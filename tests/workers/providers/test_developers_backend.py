@@ -25,7 +25,7 @@ def shown(own_registry) -> None:
         r"^```python\n([^`]*class MyBackend:[^`]*)^```$", PAGE.read_text(encoding="utf-8"), flags=re.M
     )
     module = ModuleType("shown")
-    exec(source, module.__dict__)
+    exec(compile(source, PAGE.name, "exec", dont_inherit=True), module.__dict__)  # as in a file of its own
     registry.register(Provider(name="mine", label="Mine", sentence="Mine.", backend=module.MyBackend, hosted=False))
 
 

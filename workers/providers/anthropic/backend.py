@@ -6,14 +6,17 @@ Options: `effort` (low to max), `cache` (true: the system text is marked for pro
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import anthropic
+from pydantic import BeforeValidator
 
+from core.incoming.misfit import Misfit
+from core.incoming.shapes import Open
 from workers.providers.client import address_of, api_key, http_client, of_chain
 from workers.providers.contract import Body, Completion, Request, Spec, Usage
 from workers.providers.errors import BackendError, Rejected, Unreadable
-from workers.providers.parsing import count_of, is_reported, object_of, parse_json, text_or_nothing
+from workers.providers.parsing import Count, Name, Text, is_reported, object_of, parse_json
 from workers.providers.statuses import error_of, of_error_in_answer, of_response
 from workers.providers.stops import stop_of, unless_empty, unless_tools
 from workers.providers.wire import exchange
@@ -75,36 +78,64 @@ def body_of(spec: Spec, request: Request) -> Body:
     if spec.sets_temperature and request.temperature is not None:
         # The package has no parameter for it any more; gateways to older models still take the field.
         body["extra_body"] = {"temperature": request.temperature}
-    output: dict[str, Any] = {}
-    if request.schema is not None and spec.json_schema:
-        output["format"] = {"type": "json_schema", "schema": request.schema}
-    if effort := spec.options.get("effort"):
-        output["effort"] = effort
+    has_schema = request.schema is not None and spec.json_schema
+    effort = spec.options.get("effort")
+    output = {"format": {"type": "json_schema", "schema": request.schema}} if has_schema else {}
+    output |= {"effort": effort} if effort else {}
     return body | ({"output_config": output} if output else {})
+
+
+class _Block(Open):
+    """A part of the answer; one of another type than `text` and `thinking` has neither."""
+
+    type: Text = ""
+    text: Text = ""
+    thinking: Text = ""
+
+
+def _blocks(content: Any) -> Any:
+    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else content
+
+
+class _Usage(Open):
+    """Tokens as Anthropic counts them: `input_tokens` are those that the cache has no part in."""
+
+    input_tokens: Count = 0
+    cache_read_input_tokens: Count = 0
+    cache_creation_input_tokens: Count = 0
+    output_tokens: Count = 0
+
+
+class _Answer(Open):
+    """A message."""
+
+    content: Annotated[list[_Block], BeforeValidator(_blocks)]
+    stop_reason: Any = None
+    model: Name = ""
+    id: Name = ""
 
 
 def completion_of(payload: Mapping[str, Any], headers: Mapping[str, str]) -> Completion:
     """Read one message. Raises Unreadable where it has no content, or what its error means."""
     if error_of(payload):  # whatever stands beside it: the provider says that it is not a whole answer
         raise of_error_in_answer(payload)
-    content = payload.get("content")
-    if not isinstance(content, list):
-        raise Unreadable("The answer has no list of content blocks.")
-    blocks = [block for block in content if isinstance(block, dict)]
-    text = "".join(text_or_nothing(block.get("text")) for block in blocks if block.get("type") == "text")
-    thoughts = [text_or_nothing(block.get("thinking")) for block in blocks if block.get("type") == "thinking"]
-    reasoning = "\n".join(thoughts)
-    tools = any(block.get("type") == "tool_use" for block in blocks)
-    reason = unless_tools(payload.get("stop_reason"), text=text, tools=tools)
+    try:
+        answer = _Answer.of(payload)
+    except Misfit as error:
+        raise Unreadable("The answer has no list of content blocks.") from error
+    text = "".join(block.text for block in answer.content if block.type == "text")
+    reasoning = "\n".join(block.thinking for block in answer.content if block.type == "thinking")
+    tools = any(block.type == "tool_use" for block in answer.content)
+    reason = unless_tools(answer.stop_reason, text=text, tools=tools)
     stop, problem = unless_empty(*stop_of(reason), text=text, reasoning=reasoning)
     return Completion(
         text=text,
         stop=stop,
         problem=problem,
         usage=usage_of(object_of(payload.get("usage")), text=text + reasoning),
-        model=str(payload.get("model") or ""),
+        model=answer.model,
         reasoning=reasoning,
-        request_id=str(payload.get("id") or ""),
+        request_id=answer.id,
         headers=dict(headers),
     )
 
@@ -112,13 +143,15 @@ def completion_of(payload: Mapping[str, Any], headers: Mapping[str, str]) -> Com
 def usage_of(usage: Mapping[str, Any], *, text: str = "") -> Usage:
     """Return the usage; Anthropic's input_tokens exclude those of the cache, `input` has all. For an answer with a
     text, a partial usage does not count."""
-    read, written, uncached, output = (
-        count_of(usage.get(name))
-        for name in ("cache_read_input_tokens", "cache_creation_input_tokens", "input_tokens", "output_tokens")
-    )
-    total = uncached + read + written
+    counts = _Usage.of(usage)
+    read, written = counts.cache_read_input_tokens, counts.cache_creation_input_tokens
+    total = counts.input_tokens + read + written
     return Usage(
-        input=total, cached=read, cache_write=written, output=output, reported=is_reported(total, output, text)
+        input=total,
+        cached=read,
+        cache_write=written,
+        output=counts.output_tokens,
+        reported=is_reported(total, counts.output_tokens, text),
     )
 
 

@@ -9,15 +9,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from core.plain import Json
 from workers.providers.contract import Body
 from workers.providers.options import Known
 
 
-def _no_settings(options: Mapping[str, Any], seed: int | None) -> dict[str, Any]:
+def _no_settings(options: Mapping[str, Any], seed: int | None) -> Json:
     return {}
 
 
-def seeded(options: Mapping[str, Any], seed: int | None) -> dict[str, Any]:
+def seeded(options: Mapping[str, Any], seed: int | None) -> Json:
     """Return the settings of a baseline that draws: the request's seed, else that of the endpoint's options, else 0."""
     return {"seed": options.get("seed", 0) if seed is None else seed}
 
@@ -45,7 +46,7 @@ class Baseline:
     task: str
     answer: Callable[[Body], str]
     sample: Mapping[str, Any]
-    settings: Callable[[Mapping[str, Any], int | None], dict[str, Any]] = _no_settings
+    settings: Callable[[Mapping[str, Any], int | None], Json] = _no_settings
     options: Known = field(default_factory=dict)
     options_note: str = ""
     rules: int | None = None

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from core.incoming.shapes import Open
 from workers.providers.contract import Spec
 
 GIB = 2**30
@@ -60,8 +61,67 @@ class Gpu(NamedTuple):
     total: int
 
 
+class TransformerConfig(Open):
+    """The shapes of a transformer, by the names of its config.json."""
+
+    num_hidden_layers: int | None = None
+    num_attention_heads: int | None = None
+    num_key_value_heads: int | None = None
+    hidden_size: int | None = None
+    intermediate_size: int | None = None
+    vocab_size: int | None = None
+    head_dim: int | None = None
+    kv_lora_rank: int | None = None
+    qk_rope_head_dim: int | None = None
+    max_position_embeddings: int | None = None
+    tie_word_embeddings: bool | None = None
+    dtype: str | None = None
+    torch_dtype: str | None = None
+
+    def need(self, name: str) -> int:
+        """Return a shape. Raises KeyError where the configuration lacks it."""
+        value: int | None = getattr(self, name)
+        if value is None:
+            raise KeyError(name)
+        return value
+
+
+class ModelConfig(TransformerConfig):
+    """A config.json. A model that reads more than texts has the shapes of its language model in an object of their
+    own."""
+
+    text_config: TransformerConfig | None = None
+    quantization_config: Any = None
+
+    @property
+    def text(self) -> TransformerConfig:
+        return self.text_config or self
+
+    @property
+    def stored_dtype(self) -> str | None:
+        own = self.text_config or TransformerConfig()
+        return self.dtype or self.torch_dtype or own.dtype or own.torch_dtype
+
+
+class _IndexMetadata(Open):
+    total_size: float | None = None
+
+
+class _WeightIndex(Open):
+    """The index of weights that lie in several files."""
+
+    metadata: _IndexMetadata | None = None
+
+
+class StoredModel(NamedTuple):
+    """A model as it lies on this machine: its configuration, and the bytes of its weight files."""
+
+    config: ModelConfig
+    weight_bytes: int
+
+
 def memory_needed(
-    config: Mapping[str, Any],
+    config: ModelConfig,
     weight_bytes: int,
     dtype: str = "auto",
     *,
@@ -70,15 +130,14 @@ def memory_needed(
     max_model_len: int | None = None,
     step: Step = STEP,
 ) -> Memory:
-    """Return what each of `tensor_parallel_size` GPUs has to hold. `config` is the model's config.json, `weight_bytes`
-    the size of its files.
+    """Return what each of `tensor_parallel_size` GPUs has to hold. `weight_bytes` is the size of the model's files.
 
     Sliding windows and other savings of single architectures are not counted: the figure is rather too high than too
     low. Raises KeyError where the configuration lacks the shapes of a transformer.
     """
-    text = config.get("text_config", config)
+    text = config.text
     size = _loaded_size(config, dtype)
-    length = max_model_len if max_model_len and max_model_len > 0 else text["max_position_embeddings"]
+    length = max_model_len if max_model_len and max_model_len > 0 else text.need("max_position_embeddings")
     return Memory(
         weights=math.ceil(_weights(config, weight_bytes, size, quantization) / tensor_parallel_size),
         kv_cache=length * _kv_numbers_a_token(text, tensor_parallel_size) * size,
@@ -117,7 +176,8 @@ def fits(spec: Spec) -> str:
             return f"The files of {spec.model} are not on this machine, so how much memory they need is not known."
         gpus = visible_gpus()
         memory = memory_needed(
-            *model,
+            model.config,
+            model.weight_bytes,
             options.get("dtype", "auto"),
             quantization=options.get("quantization"),
             tensor_parallel_size=count,
@@ -132,28 +192,39 @@ def fits(spec: Spec) -> str:
         return f"How much memory {spec.model} needs could not be found out ({type(error).__name__}: {error})."
 
 
-def read_model(model: str, revision: str = "") -> tuple[dict[str, Any], int] | None:
-    """Return (config.json, bytes of the weight files) of a folder or of a model in the local cache; None where there is
-    neither."""
+def read_model(model: str, revision: str = "") -> StoredModel | None:
+    """Return a model of a folder or of the local cache; None where there is neither."""
     folder = Path(model) if Path(model).is_dir() else _cached(model, revision)
     if folder is None or not (folder / "config.json").is_file():
         return None
-    config = json.loads((folder / "config.json").read_text("utf-8"))
-    index = folder / "model.safetensors.index.json"
-    if index.is_file() and (size := json.loads(index.read_text("utf-8")).get("metadata", {}).get("total_size")):
-        return config, int(size)
+    config = ModelConfig.of(json.loads((folder / "config.json").read_text("utf-8")))
+    if size := _indexed_bytes(folder / "model.safetensors.index.json"):
+        return StoredModel(config, size)
     for pattern in (
         "model*.safetensors",
         "*.safetensors",
         "*.bin",
     ):  # the same weights may lie there in several formats
         if files := list(folder.glob(pattern)):
-            return config, sum(file.stat().st_size for file in files)
+            return StoredModel(config, sum(file.stat().st_size for file in files))
     return None
 
 
+def _indexed_bytes(index: Path) -> int:
+    """Return how many bytes an index of weight files counts; 0 where there is none."""
+    if not index.is_file():
+        return 0
+    metadata = _WeightIndex.of(json.loads(index.read_text("utf-8"))).metadata
+    return int((metadata and metadata.total_size) or 0)
+
+
 def visible_gpus() -> list[Gpu]:
-    """Free and total memory of every GPU that torch sees; empty without torch or without CUDA."""
+    """Free and total memory of every GPU that torch sees; empty without torch or without CUDA.
+
+    To ask opens a CUDA context in this process, some hundreds of MB on each GPU until it ends. It is the engine's own
+    question and has its answer: NVML, which opens none, counts the physical GPUs whatever CUDA_VISIBLE_DEVICES says,
+    and memory that the driver keeps for itself.
+    """
     try:
         import torch
     except ImportError:
@@ -175,45 +246,40 @@ def _cached(model: str, revision: str) -> Path | None:
         return None
 
 
-def _stored_size(config: Mapping[str, Any]) -> int:
+def _stored_size(config: ModelConfig) -> int:
     """Bytes a parameter in the files; an absent dtype is read as float32, as vLLM does."""
-    text = config.get("text_config", {})
-    named = config.get("dtype") or config.get("torch_dtype") or text.get("dtype") or text.get("torch_dtype")
-    return _SIZES.get(str(named).removeprefix("torch."), 4)
+    return _SIZES.get((config.stored_dtype or "").removeprefix("torch."), 4)
 
 
-def _loaded_size(config: Mapping[str, Any], dtype: str) -> int:
+def _loaded_size(config: ModelConfig, dtype: str) -> int:
     """Bytes a parameter in memory; "auto" takes float32 files as 16 bits."""
     return _SIZES.get(dtype) or min(2, _stored_size(config))
 
 
-def _weights(config: Mapping[str, Any], weight_bytes: int, size: int, quantization: str | None) -> float:
-    if config.get("quantization_config"):  # quantised in the files already
+def _weights(config: ModelConfig, weight_bytes: int, size: int, quantization: str | None) -> float:
+    if config.quantization_config:  # quantised in the files already
         return weight_bytes
-    text = config.get("text_config", config)
+    text = config.text
     parameters = weight_bytes / _stored_size(config)
     if quantization not in _QUANTIZED:
         return parameters * size
-    tied = text.get("tie_word_embeddings", False)
-    embeddings: float = min(parameters, text["vocab_size"] * text["hidden_size"] * (1 if tied else 2))
+    matrices = 1 if text.tie_word_embeddings else 2
+    embeddings = min(parameters, text.need("vocab_size") * text.need("hidden_size") * matrices)
     return embeddings * size + (parameters - embeddings) * _QUANTIZED[quantization]
 
 
-def _kv_numbers_a_token(text: Mapping[str, Any], parallel: int) -> int:
+def _kv_numbers_a_token(text: TransformerConfig, parallel: int) -> int:
     """Numbers kept for one token; multi-head latent attention keeps one compressed vector, and every GPU all of it."""
-    layers: int = text["num_hidden_layers"]
-    rank: int = text.get("kv_lora_rank") or 0
-    if rank:
-        rotary: int = text.get("qk_rope_head_dim", 0)
-        return layers * (rank + rotary)
-    heads: int = text["num_attention_heads"]
-    head: int = text.get("head_dim") or text["hidden_size"] // heads
-    return 2 * layers * math.ceil((text.get("num_key_value_heads") or heads) / parallel) * head
+    layers = text.need("num_hidden_layers")
+    if text.kv_lora_rank:
+        return layers * (text.kv_lora_rank + (text.qk_rope_head_dim or 0))
+    heads = text.need("num_attention_heads")
+    head = text.head_dim or text.need("hidden_size") // heads
+    return 2 * layers * math.ceil((text.num_key_value_heads or heads) / parallel) * head
 
 
-def _activations(text: Mapping[str, Any], size: int, parallel: int, step: Step) -> int:
+def _activations(text: TransformerConfig, size: int, parallel: int, step: Step) -> int:
     """The residual stream and the widest layer of a full step, and float32 logits twice for the sampler."""
-    hidden: int = text["hidden_size"]
-    wide: int = math.ceil(text.get("intermediate_size", 4 * hidden) / parallel)
-    vocabulary: int = text["vocab_size"]
-    return step.tokens * (4 * hidden + 3 * wide) * size + 2 * step.sequences * vocabulary * 4
+    hidden = text.need("hidden_size")
+    wide = math.ceil((text.intermediate_size or 4 * hidden) / parallel)
+    return step.tokens * (4 * hidden + 3 * wide) * size + 2 * step.sequences * text.need("vocab_size") * 4
