@@ -16,6 +16,7 @@ from benchmark.domain.inference import (
     Case,
     Cases,
     PairedDifference,
+    adjusted,
     caution_told,
     fewest_units,
     paired_differences,
@@ -43,7 +44,7 @@ from benchmark.suites.story_scores import (
 from core.language import gettext_noop
 from core.made_by import made_by
 from core.plain import Json, plain, read_as, renamed
-from core.statistics import holm, mean_of, method
+from core.statistics import mean_of, method
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -343,8 +344,7 @@ def _rows(sides: Sequence[Columns], categories: Mapping[int, str], group: str) -
     clusters = clusters_of(sides[0]) | clusters_of(sides[1])
     cases = {name: _cases(sides, name) for names, _, _ in parts for name in names}
     rows = [row for part in parts for row in _part(cases, clusters, *part, group, tests)]
-    adjusted = holm([row.p for row in rows])
-    return [replace(row, p_adjusted=p_adjusted) for row, p_adjusted in zip(rows, adjusted, strict=True)]
+    return adjusted(rows)
 
 
 def _cases(sides: Sequence[Columns], name: str) -> dict[str, dict[int, Case | None]]:

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 from benchmark.controls.chosen import CONTROLS, outdated
 from benchmark.controls.differences import paired
 from benchmark.domain.beside import ControlResults, ControlRow, Left
+from benchmark.domain.inference import adjusted
 from benchmark.models import Entrant, Run, RunItem
 from benchmark.services.asking import settings_of
 from benchmark.services.at_once import kept_once
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED
-from benchmark.services.paired_sides import adjusted, common_cases, paired_sides, scores_of_runs, side_of
+from benchmark.services.paired_sides import common_cases, paired_sides, scores_of_runs, side_of
 from benchmark.services.reports import reports_of
 from benchmark.suites.asked import PARSES, Columns
 from benchmark.suites.registry import group_named, keys_of, nouns_of_group, suite_named, units_of_group

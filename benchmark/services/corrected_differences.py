@@ -7,12 +7,12 @@ from dataclasses import replace
 from itertools import combinations
 
 from benchmark.domain.corrections import CorrectedComparison, CorrectedDifference, CorrectedPair
+from benchmark.domain.inference import adjusted
 from benchmark.models import Run
 from benchmark.services.calibration_words import cluster_named
 from benchmark.services.corrections import Side, Stories, corrected_sides, corrects, kept_by_state
 from benchmark.suites.registry import group_named, group_suite
 from benchmark.suites.shown import NamedEntrant
-from core.statistics import holm
 from judge.domain.calibration.differences import difference
 from judge.domain.calibration.stories import Metric
 from judge.domain.cluster_names import ClusterName
@@ -41,7 +41,7 @@ def _compared(pair: Sequence[NamedEntrant], sides: Sequence[Side], group: str) -
         return CorrectedComparison(sides=corrections, reason="; ".join(lacking))
     described = group_named(group)
     over = cluster_named(group_suite(group))
-    rows = _adjusted(
+    rows = adjusted(
         [_difference(*sides, metric, described.headers[share], over) for metric, share in described.corrected.items()]
     )
     return CorrectedComparison(sides=corrections, rows=rows, tests=sum(row.p is not None for row in rows))
@@ -78,7 +78,7 @@ def _paired(entrants: Sequence[NamedEntrant], sides: Sequence[Side], group: str)
         for (entrant, first), (other, second) in combinations(of, 2)
     ]
     pairs.sort(key=_biggest_first)
-    differences = _adjusted([pair.difference for pair in pairs])
+    differences = adjusted([pair.difference for pair in pairs])
     return [replace(pair, difference=difference) for pair, difference in zip(pairs, differences, strict=True)]
 
 
@@ -107,8 +107,3 @@ def _difference(first: Side, second: Side, metric: str, header: str, over: Clust
         p=gap.p,
         p_adjusted=None,
     )
-
-
-def _adjusted(rows: Sequence[CorrectedDifference]) -> list[CorrectedDifference]:
-    """Return the rows with the p of Holm's correction over all of them."""
-    return [replace(row, p_adjusted=p) for row, p in zip(rows, holm([row.p for row in rows]), strict=True)]

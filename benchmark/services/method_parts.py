@@ -8,10 +8,10 @@ from functools import partial
 from typing import Any
 
 from benchmark.domain.beside import MethodRow
+from benchmark.domain.inference import adjusted
 from benchmark.models import Dataset, DatasetSample
 from benchmark.services.leaderboards import SEED
 from benchmark.services.method_rows import Asked, Chosen, MethodTable, rows_of_model
-from benchmark.services.paired_sides import adjusted
 from benchmark.services.results import each_entered, samples_of
 from benchmark.suites.asked import PARSES, Parse
 from benchmark.suites.by_part import CATEGORY, PartMetric, Parts, Told

@@ -11,6 +11,7 @@ from typing import Any
 from django.db.models import Exists, OuterRef, QuerySet
 
 from benchmark.domain.beside import MethodResults, MethodRow
+from benchmark.domain.inference import adjusted
 from benchmark.models import Entrant, Run, RunItem
 from benchmark.services.at_once import kept_once
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED
@@ -18,7 +19,7 @@ from benchmark.services.method_parts import rows_by_part
 from benchmark.services.method_plans import methods_of
 from benchmark.services.method_rows import Asked, Chosen, MethodTable, rows_of_model
 from benchmark.services.method_runs import answering_step, family_of, method_of_run
-from benchmark.services.paired_sides import adjusted, scores_of_runs
+from benchmark.services.paired_sides import scores_of_runs
 from benchmark.services.reports import reports_of
 from benchmark.suites.asked import PARSES
 from benchmark.suites.guarding import SuiteFailed

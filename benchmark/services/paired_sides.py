@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any
 
 from benchmark.domain.beside import Difference
 from benchmark.domain.inference import Cases, Pair, paired_differences
@@ -14,9 +14,8 @@ from benchmark.suites.asked import Columns
 from benchmark.suites.registry import group_named, units_of_group
 from benchmark.suites.story_scores import cases_by_story, clusters_of, columns_of
 from core.language import gettext_noop
-from core.statistics import SHARE, Estimate, holm, mean_estimates, mean_of
+from core.statistics import SHARE, Estimate, mean_estimates, mean_of
 
-Row = TypeVar("Row", bound=Difference)
 Scores = tuple[dict[tuple[int, int], int], Any]
 
 
@@ -80,8 +79,3 @@ def score_estimate(cases: Cases, group: str) -> Estimate:
     )
     kept: Estimate = {"value": estimate["value"], "n": estimate["n"], "interval": estimate["interval"]}
     return kept | {"reason": estimate["reason"]} if "reason" in estimate else kept
-
-
-def adjusted(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows with `p_adjusted`, by Holm's correction over all of them that have a p."""
-    return [replace(row, p_adjusted=p) for row, p in zip(rows, holm([row.p for row in rows]), strict=True)]

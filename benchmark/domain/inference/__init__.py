@@ -4,6 +4,7 @@ The story is the sampling unit everywhere (specification "Statistics"). What is 
 random step takes a seed, which is part of what is returned.
 """
 
+from benchmark.domain.inference.adjusting import adjusted
 from benchmark.domain.inference.aligned import Aligned
 from benchmark.domain.inference.cases import Case, Cases
 from benchmark.domain.inference.groups import letters
@@ -31,6 +32,7 @@ __all__ = [
     "Pair",
     "PairedDifference",
     "Ranking",
+    "adjusted",
     "caution_told",
     "difference_sd",
     "differs",
