@@ -51,11 +51,11 @@ def repetition(rng: np.random.Generator, stories: int, questions: int, remembere
 def found(stories: int, questions: int, remembered: float, *, repetitions: int, seed: int) -> Found:
     """Return what the repetitions of one world come to."""
     results = list(_all(stories, questions, remembered, repetitions, seed))
-    ends = [(result.difference["interval"] or [-1.0, 1.0], truth) for result, truth in results]
+    ends = [(result.difference.interval or [-1.0, 1.0], truth) for result, truth in results]
     return Found(
         sum(low <= truth <= high for (low, high), truth in ends),
         sum(low > 0 or high < 0 for (low, high), _ in ends),
-        float(np.mean([result.difference["value"] for result, _ in results])),
+        float(np.mean([result.difference.value for result, _ in results])),
     )
 
 

@@ -126,7 +126,7 @@ def differences(kind: str, stories: int, samples: int) -> float:
 
 def _covered(rows: Floats, truth: float, scale) -> float:
     rules = {"scale": scale, "seed": 1, "unit": "stories", "empty": "", "resamples": RESAMPLES}
-    ends = np.array([estimate["interval"] for estimate in mean_estimates(rows, **rules)])
+    ends = np.array([estimate.interval for estimate in mean_estimates(rows, **rules)])
     return _share((ends[:, 0] <= truth) & (truth <= ends[:, 1]))
 
 

@@ -156,7 +156,7 @@ def found(world: World, *, repetitions: int, seed: int, resamples: int = RESAMPL
 
 
 def _found(each: Sequence[Estimate], expected: float, none: float) -> Found:
-    ends = [estimate["interval"] for estimate in each if estimate["interval"]]
+    ends = [estimate.interval for estimate in each if estimate.interval]
     covered = sum(low <= expected <= high for low, high in ends)
     apart = sum(low > none or high < none for low, high in ends)
     count = max(1, len(ends))

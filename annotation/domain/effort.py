@@ -106,12 +106,12 @@ class Outlook:
         """The hours that the rest takes at this pace, None where it is not known."""
         if not self.left:
             return 0.0
-        return self.left / self.pace["value"] if self.pace["value"] else None
+        return self.left / self.pace.value if self.pace.value else None
 
     @property
     def range_left(self) -> tuple[float, float] | None:
         """The hours by the ends of the interval, fewest first."""
-        ends = self.pace["interval"]
+        ends = self.pace.interval
         return (self.left / ends[1], self.left / ends[0]) if ends and ends[0] and self.left else None
 
 
@@ -122,7 +122,7 @@ def pace_of(stories: Iterable[tuple[int, float]], *, seed: int = 1) -> Estimate:
     done = int(sums[:, 0].sum())
     why = gettext_noop("no time was measured yet")
     if not sums[:, 1].sum():
-        return {"value": None, "n": done, "interval": None, "reason": why}
+        return Estimate(None, done, reason=why)
     return estimate_of(sums, _an_hour, n=done, scale=POSITIVE, unit="stories", empty=why, seed=seed)
 
 

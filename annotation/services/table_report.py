@@ -7,6 +7,7 @@ from django.db.models import Count, Q
 from annotation.domain.agreement.extraction import f1_estimate, overlap_estimate
 from annotation.models import LaneRow, Project, Proposition, Story, TableKind
 from annotation.models.story import StoryQuerySet
+from core.plain import plain
 
 
 def table_report(*, project: Project, split: str | None = None, category: str | None = None) -> dict:
@@ -29,8 +30,8 @@ def table_report(*, project: Project, split: str | None = None, category: str | 
         "stories": len(by_story),
         "reviewed": sum(row["rows"] for row in by_story),
         **changes,
-        "overlap": overlap_estimate([(row["rows"], row["unremarked"]) for row in by_story]),
-        "f1": f1_estimate(_matched(stories)),
+        "overlap": plain(overlap_estimate([(row["rows"], row["unremarked"]) for row in by_story])),
+        "f1": plain(f1_estimate(_matched(stories))),
     }
 
 

@@ -1,7 +1,7 @@
 """Values as pages write them: shares in per cent with two decimals, coefficients with three, undefined ones a dash;
 what is below 0 has the minus of charts."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from django import template
@@ -39,11 +39,7 @@ def percent_interval(interval: tuple[float, float] | None) -> str:
 def reasons(rows: Iterable[Any]) -> list[str]:
     """Return why estimates have no interval or no value, every reason once. `rows` are estimates as pages have them,
     each with its `estimate`, which has a `reason`, or rows with several of them as `estimates`."""
-    named = [each for row in rows for each in getattr(row, "estimates", [row])]
-    estimates = [each["estimate"] if isinstance(each, Mapping) else each.estimate for each in named]
-    all_reasons = [
-        estimate.get("reason") if isinstance(estimate, Mapping) else estimate.reason for estimate in estimates
-    ]
+    all_reasons = [each.estimate.reason for row in rows for each in getattr(row, "estimates", [row])]
     return list(dict.fromkeys(filter(None, all_reasons)))
 
 

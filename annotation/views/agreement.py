@@ -4,6 +4,7 @@ for."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
@@ -27,7 +28,7 @@ from annotation.services.agreement import (
 )
 from annotation.services.kept import AT_ONCE
 from core.language import gettext, gettext_noop
-from core.statistics import FEWEST
+from core.statistics import FEWEST, Estimate
 from core.views.charts import PERCENT, PLAIN, Row, dot_chart, no_intervals
 from core.views.english import in_english
 
@@ -127,15 +128,20 @@ def _chosen(request: HttpRequest, access: ProjectAccess) -> tuple[PartsFilter, d
     return form, chosen
 
 
+@dataclass(frozen=True, slots=True)
+class MeasureOnPage:
+    """A measure in a row of the table, with its interval and why one of them is lacking; whether it is a `share`."""
+
+    value: float | None
+    interval: tuple[float, float] | None
+    reason: str
+    share: bool
+
+
 def _with_estimates(row: dict) -> dict:
     """The row with its measures as the table shows them: value, interval, and why one of them is lacking."""
     estimates = [
-        {
-            "value": row[name],
-            "interval": row["interval"][name],
-            "reason": row["reasons"].get(name, ""),
-            "share": name in SHARES,
-        }
+        MeasureOnPage(row[name], row["interval"][name], row["reasons"].get(name, ""), share=name in SHARES)
         for name in MEASURES
     ]
     return row | {"estimates": estimates}
@@ -145,7 +151,7 @@ def _points(rows: list[dict], name: str) -> list[Row]:
     return [
         Row(
             label=gettext(row["dimension"].name),
-            first={"value": row[name], "interval": row["interval"][name], "reason": row["reasons"].get(name, "")},
+            first=Estimate(row[name], row["cells"], row["interval"][name], reason=row["reasons"].get(name, "")),
             n=gettext_noop(f"{row['cells']:,} cells"),
         )
         for row in rows

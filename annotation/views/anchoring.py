@@ -27,7 +27,6 @@ from annotation.views.estimate_texts import (
     shift_text,
 )
 from core.joints import clauses
-from core.plain import plain
 from core.views.charts import PERCENT, SIGNED_POINTS, DotChart, Row, dot_chart, no_intervals
 from core.wording import counted
 
@@ -45,7 +44,7 @@ def anchoring(request: HttpRequest, slug: str) -> HttpResponse:
             "charts": _charts(_named_rows(report.votes)),
             "dimensions": [_(part.name) for part in report.votes.by_dimension if part.arms.effect],
             "blank_models": [model.source for model in tables.all_models if model.blank],
-            "lacking": no_intervals(plain(estimate.of) for estimate in tables.estimates()),
+            "lacking": no_intervals(estimate.of for estimate in tables.estimates()),
         }
     return render(request, "annotation/prefill/anchoring.html", access.context | context)
 
@@ -182,7 +181,7 @@ def _charts(rows: Sequence[Named]) -> list[DotChart]:
 
 
 def _point(name: str, estimate: Estimate) -> Row:
-    return Row(label=name, first=plain(estimate), n=counted(estimate.n, "vote"))
+    return Row(label=name, first=estimate, n=counted(estimate.n, "vote"))
 
 
 _UNITS = {

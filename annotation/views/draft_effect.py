@@ -15,7 +15,6 @@ from annotation.domain.anchoring.tables import Measured
 from annotation.models import Role
 from annotation.services.draft_effect import ArmTables, effect_of
 from annotation.views.estimate_texts import EstimateText, number_text, share_text, shift_text
-from core.plain import plain
 from core.views.charts import no_intervals
 
 
@@ -30,7 +29,7 @@ def draft_effect(request: HttpRequest, slug: str) -> HttpResponse:
         "report": report,
         "arms": arms,
         "measures": measures,
-        "lacking": no_intervals(plain(estimate.of) for row in measures for estimate in row.estimates),
+        "lacking": no_intervals(estimate.of for row in measures for estimate in row.estimates),
     }
     return render(request, "annotation/prefill/draft_effect.html", access.context | context)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
 from benchmark.domain.inference.leaderboard import shown_told
@@ -32,11 +32,6 @@ class Difference:
     p_adjusted: float | None = None
 
     @property
-    def estimate(self) -> Mapping[str, Any]:
-        """The value with its interval, as plots take it."""
-        return {"value": self.value, "interval": self.interval, "reason": self.reason}
-
-    @property
     def verdict(self) -> str:
         """Whether a test shows the difference, in a word; a dash where none was made."""
         return shown_told(self.value, self.p_adjusted, self.answered.value if self.answered else None)
@@ -60,6 +55,10 @@ class AskedAgain(Difference):
     title: str
     beside: str | None = None
     beside_entrant: int | None = None
+
+    def with_difference(self, difference: Difference) -> Self:
+        """Return the row with a difference that was made apart from it."""
+        return replace(self, **{of.name: getattr(difference, of.name) for of in fields(Difference)})
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Self:
@@ -97,6 +96,11 @@ class MethodRow(AskedAgain):
     plain: float | None = None
     why: str = ""
     part: str = ""
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Self:
+        row = super(MethodRow, cls).from_json(kept)
+        return replace(row, score=Estimate.from_json(kept["score"])) if kept.get("score") else row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,11 +8,31 @@ from typing import Any
 
 from core.language import gettext_noop
 from core.plain import Json, plain, read_as, renamed
-from core.statistics import Estimate
 
 NOT_ALIGNED = gettext_noop("people aligned none of its tables")
 STILL_ALIGNING = gettext_noop("you still align tables of its study")
 NOT_JUDGED = gettext_noop("no judge compares a person's tables")
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedScore:
+    """A score without the judge's error with its 95 % interval, of `n` stories that people aligned; `reason` says why
+    there is no score or no interval."""
+
+    value: float | None
+    interval: Sequence[float] | None
+    reason: str | None
+    n: int
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> CorrectedScore:
+        """Return the score that was kept."""
+        return cls(kept["value"], kept["interval"], kept.get("reason"), kept.get("n", 0))
+
+    @classmethod
+    def by_metric(cls, kept: Mapping[str, Any]) -> dict[str, CorrectedScore]:
+        """Return the scores that were kept by metric."""
+        return {metric: cls.from_json(score) for metric, score in kept.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +51,7 @@ class Correction:
     study_name: str = ""
     version: str = ""
     judge: str = ""
-    scores: Mapping[str, Estimate] = field(default_factory=dict)
+    scores: Mapping[str, CorrectedScore] = field(default_factory=dict)
     aligned: int = 0
     judged: int = 0
     unjudged: int | None = None
@@ -42,7 +62,7 @@ class Correction:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Correction:
-        return read_as(cls, kept)
+        return read_as(cls, kept, scores=CorrectedScore.by_metric(kept.get("scores", {})))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +146,7 @@ class CorrectedRow:
     run: str
     official: Mapping[str, float | None] = field(default_factory=dict)
     lenient: Mapping[str, float | None] = field(default_factory=dict)
-    corrected: Mapping[str, Estimate] = field(default_factory=dict)
+    corrected: Mapping[str, CorrectedScore] = field(default_factory=dict)
     aligned: int = 0
     judged: int = 0
     unjudged: int | None = None
@@ -135,7 +155,8 @@ class CorrectedRow:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> CorrectedRow:
-        return read_as(cls, {name: value for name, value in kept.items() if value is not None})
+        values = {name: value for name, value in kept.items() if value is not None}
+        return read_as(cls, values, corrected=CorrectedScore.by_metric(values.get("corrected", {})))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,13 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+from core.estimated import Estimated
+from core.statistics import Estimate
 
 MEDIA_TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
 """The forms of a file of a picture."""
-Metric = float | str | Mapping[str, Any] | None
-"""A fraction, or its text as official scoring writes it, or {"value": number, "interval": [low, high] or None[,
-"reason": why there is none]}."""
+Metric = float | str | Estimated | Mapping[str, Any] | None
+"""A fraction, or its text as official scoring writes it, alone or with its interval: an estimate, or the figure of a
+report's row, {"value", "interval"[, "reason"][, "bounds"]}."""
+
+
+class Drawn(NamedTuple):
+    """A number with its interval, None where there is none, and why one of them is None."""
+
+    value: float | None
+    interval: Sequence[float] | None = None
+    reason: str | None = None
+
+
+def drawn(metric: Metric) -> Drawn | None:
+    """Return what is drawn of a metric; None where there is none."""
+    if metric is None or isinstance(metric, (str, int, float)):
+        return None if metric in (None, "") else Drawn(float(metric))
+    if not isinstance(metric, Mapping):
+        return Drawn(metric.value, metric.interval, metric.reason)
+    value = metric["value"]
+    return Drawn(None if value in (None, "") else float(value), metric.get("interval"), metric.get("reason"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +47,8 @@ class AnswersRow:
     """The shares of right answers of a model given a right and a wrong structure, and their difference in words."""
 
     model: str
-    right: Mapping[str, object]
-    wrong: Mapping[str, object]
+    right: Estimate
+    wrong: Estimate
     difference: str
 
 
@@ -36,8 +57,8 @@ class SuiteMetrics:
     """The figure of each model in a suite, in one order for all suites, and the figure at chance."""
 
     title: str
-    metrics: Sequence[Mapping[str, object] | None]
-    chance: Mapping[str, object] | float | None
+    metrics: Sequence[Metric]
+    chance: Metric
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +66,8 @@ class MetricOfSuite:
     """A model's figure in a suite, the figure at chance, and its rank in words."""
 
     title: str
-    metric: Mapping[str, object] | None
-    chance: Mapping[str, object] | float | None
+    metric: Metric
+    chance: Metric
     rank: str
 
 

@@ -62,12 +62,12 @@ def _cells(row: CorrectedRow, corrections: Corrections) -> SourcedRow:
         "unseen": row.unseen, "effective": row.effective,
     }  # fmt: skip
     for metric in group_named(corrections.group).corrected:
-        estimate = row.corrected.get(metric) or {}
+        score = row.corrected.get(metric)
         cells[f"official-{metric}"] = row.official.get(metric)
         cells[f"lenient-{metric}"] = row.lenient.get(metric)
-        cells[f"corrected-{metric}"] = estimate.get("value")
-        cells[f"corrected-{metric}-interval"] = estimate.get("interval")
-        cells[f"corrected-{metric}-interval_reason"] = estimate.get("reason")
+        cells[f"corrected-{metric}"] = score and score.value
+        cells[f"corrected-{metric}-interval"] = score and score.interval
+        cells[f"corrected-{metric}-interval_reason"] = score and score.reason
     source = Source(
         key=row.key, kind=row.kind, run=row.run, run_title="", entrant=row.entrant, group=corrections.group,
         study=corrections.uid, version=corrections.version,

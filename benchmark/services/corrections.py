@@ -12,7 +12,7 @@ from typing import Any
 from django.core.cache import cache
 from django.db.models import Count, Max, Q, Sum
 
-from benchmark.domain.corrections import NOT_ALIGNED, NOT_JUDGED, CorrectedRow, Correction, Corrections
+from benchmark.domain.corrections import NOT_ALIGNED, NOT_JUDGED, CorrectedRow, CorrectedScore, Correction, Corrections
 from benchmark.models import Run, StoryScores
 from benchmark.services.calibrating import judged_tables
 from benchmark.services.calibration_links import judged_tables_of
@@ -317,6 +317,5 @@ def _row(entrant: EntrantResults, run_scores: RunScores, group: str) -> Correcte
     )
 
 
-def _estimate(score: Corrected) -> Any:
-    interval = list(score.interval) if score.interval else None
-    return {"value": score.value, "interval": interval, "reason": score.reason or None, "n": score.aligned}
+def _estimate(score: Corrected) -> CorrectedScore:
+    return CorrectedScore(score.value, score.interval, score.reason or None, score.aligned)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from benchmark.domain.bounded_estimates import kept_estimate
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.suites.registry import group_named, group_suite, nouns_of_group, suite_named, units_of_group
@@ -56,7 +57,7 @@ def facet_table(entrants: Sequence[EntrantResults], group: str, facet: str, pars
     for value in values:
         row: Cells = {"value": described.facet_values.get(value, value)}
         for model, facet_values in facets_by_model.items():
-            row |= estimate(model, facet_values.get(value, {"value": None}))
+            row |= estimate(model, kept_estimate(facet_values.get(value)))
         rows.append(row)
     title = gettext_noop(f"{described.score_title} by {described.facets[facet].lower()}, {parse} parse (%)")
     lead = unlike_missing({group: entrants})

@@ -106,9 +106,9 @@ def dimension_told(metrics: GoldMetrics, dimension: int) -> str:
 def estimated(key: str, estimate: Estimate) -> Cells:
     """Return the cells of a figure with its interval, or why it has none."""
     return {
-        key: estimate["value"],
-        f"{key}_interval": estimate["interval"],
-        f"{key}_interval_reason": estimate.get("reason", ""),
+        key: estimate.value,
+        f"{key}_interval": estimate.interval,
+        f"{key}_interval_reason": estimate.reason or "",
     }
 
 
@@ -193,7 +193,7 @@ def ranks(metrics: GoldMetrics, dimension: int) -> Table:
             "beside": NAMES[REFERENCE[kind]],
             **estimated("tau", order.tau),
             "models": len(order.models),
-            "stories": order.tau.get("clusters"),
+            "stories": order.tau.clusters,
             "swaps": len(order.swaps),
         }
         for kind, order in metrics.orders[dimension].items()
@@ -328,7 +328,7 @@ def standing_in_table(metrics: GoldMetrics) -> Table:
         }
         for votes, by_model in metrics.standing_in.items()
         for model in in_order(metrics.scores[OVERALL])
-        if (test := by_model[model]).advantage["value"] is not None
+        if (test := by_model[model]).advantage.value is not None
     ]
     tests = [of for by_model in metrics.standing_in.values() for of in by_model.values()]
     reasons = {of.published.reason for of in tests if of.published.reason}

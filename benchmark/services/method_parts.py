@@ -12,12 +12,12 @@ from benchmark.domain.inference import adjusted
 from benchmark.models import Dataset, DatasetSample
 from benchmark.services.leaderboards import SEED
 from benchmark.services.method_rows import Asked, Chosen, MethodTable, rows_of_model
+from benchmark.services.paired_sides import score_of
 from benchmark.services.results import each_entered, samples_of
 from benchmark.suites.asked import PARSES, Parse
 from benchmark.suites.by_part import CATEGORY, PartMetric, Parts, Told
 from benchmark.suites.registry import group_named, group_suite, suite_named
 from benchmark.suites.shown import EntrantResults
-from core.statistics import Estimate
 
 Models = Sequence[tuple[EntrantResults, int]]
 """Models of a run with the ids of their endpoints."""
@@ -100,7 +100,7 @@ def _with_metric(by_part: _ByPart, table: MethodTable, part: str, endpoint: int,
     own, beside = (_answers(by_part, table, part, endpoint, method) for method in (row.method, table.plain))
     if metric is None or not own:
         return row
-    row = replace(row, score=_estimate(metric.estimate([answer for _, answer in own], SEED)))
+    row = replace(row, score=score_of(metric.estimate([answer for _, answer in own], SEED)))
     both = {number for number, _ in own} & {number for number, _ in beside}
     if row.method == table.plain or not both:
         return row
@@ -108,16 +108,14 @@ def _with_metric(by_part: _ByPart, table: MethodTable, part: str, endpoint: int,
     difference = metric.difference(answers, others, SEED)
     return replace(
         row,
-        **_estimate(difference) | {"n": len(both)},
-        bounds=difference.get("bounds"),
-        own=metric.estimate(answers, SEED)["value"],
-        plain=metric.estimate(others, SEED)["value"],
+        value=difference.value,
+        interval=difference.interval,
+        reason=difference.reason,
+        n=len(both),
+        bounds=difference.bounds,
+        own=metric.estimate(answers, SEED).value,
+        plain=metric.estimate(others, SEED).value,
     )
-
-
-def _estimate(estimate: Mapping[str, Any]) -> Estimate:
-    kept: Estimate = {"value": estimate["value"], "n": estimate["n"], "interval": estimate["interval"]}
-    return kept | {"reason": estimate["reason"]} if estimate.get("reason") else kept
 
 
 def _answers(by_part: _ByPart, table: MethodTable, part: str, endpoint: int, method: str) -> Sequence[tuple[int, Any]]:

@@ -12,7 +12,6 @@ from benchmark.services.paired_sides import common_cases, paired_sides, score_es
 from benchmark.suites.asked import Columns
 from benchmark.suites.shown import EntrantResults
 from core.language import gettext_noop
-from core.plain import plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,7 @@ def _scored(row: MethodRow, table: MethodTable, endpoint: int) -> MethodRow:
     if row.method == table.plain or not beside:
         return row
     pair = paired_sides(common_cases([own, beside], table.group, table.numbers), table.group, table.tests)
-    return replace(row, **plain(pair.difference), own=pair.means[0], plain=pair.means[1])
+    return replace(row.with_difference(pair.difference), own=pair.means[0], plain=pair.means[1])
 
 
 def _why(table: MethodTable, row: MethodRow, endpoint: int) -> str:

@@ -110,12 +110,12 @@ def _parted(rows: Sequence[MethodRow], group: str) -> SourcedRow:
     first = rows[0]
     cells: Cells = {"model": first.model, "method": first.title.capitalize() if first.title.islower() else first.title}
     for row in rows:
-        score: Mapping[str, Any] = row.score or {}
+        score = row.score
         cells |= {
-            f"{row.part} score": score.get("value"),
-            f"{row.part} score interval": score.get("interval"),
-            f"{row.part} score interval_reason": score.get("reason"),
-            f"{row.part} score n": score.get("n"),
+            f"{row.part} score": score and score.value,
+            f"{row.part} score interval": score and score.interval,
+            f"{row.part} score interval_reason": score and score.reason,
+            f"{row.part} score n": score and score.n,
             f"{row.part} value": row.value,
             f"{row.part} interval": row.interval,
             f"{row.part} interval_reason": row.reason,
@@ -186,7 +186,7 @@ def _not_ready(rows: Sequence[MethodRow], by_method: MethodResults) -> list[str]
 def _lead(rows: Sequence[MethodRow], by_method: MethodResults, group: str) -> list[str]:
     """Return what is to be read first: what is not finished, not comparable, or not there to compare with."""
     lead = _not_ready(rows, by_method)
-    counts = sorted({row.score["n"] for row in rows if row.score})
+    counts = sorted({row.score.n for row in rows if row.score})
     if counts[1:]:
         lead.append(
             gettext_noop(
@@ -200,10 +200,10 @@ def _lead(rows: Sequence[MethodRow], by_method: MethodResults, group: str) -> li
 def _scores(rows: Sequence[MethodRow], group: str) -> SourcedRow:
     cells: Cells = {"model": rows[0].model}
     for row in rows:
-        score: Mapping[str, Any] = row.score or {}
-        cells[row.method] = score.get("value")
-        cells[f"{row.method} interval"] = score.get("interval")
-        cells[f"{row.method} interval_reason"] = score.get("reason")
+        score = row.score
+        cells[row.method] = score and score.value
+        cells[f"{row.method} interval"] = score and score.interval
+        cells[f"{row.method} interval_reason"] = score and score.reason
     return SourcedRow(cells, _source(rows[0], group, {row.method: row for row in rows}))
 
 
@@ -257,10 +257,9 @@ def difference_table(rows: Sequence[MethodRow], by_method: MethodResults, group:
 def _difference(row: MethodRow, rows: Sequence[MethodRow], plain: str, group: str) -> SourcedRow:
     beside = next(other for other in rows if other.key == row.key and other.method == plain)
     both = row.value is not None
-    score: Mapping[str, Any] = row.score or {}
     cells = {
         "model": row.model, "method": row.title.capitalize() if row.title.islower() else row.title,
-        "score": row.own if both else score.get("value"), "plain": row.plain, **difference_cells(row),
+        "score": row.own if both else row.score and row.score.value, "plain": row.plain, **difference_cells(row),
         "bounds": row.open_bounds if both else None, "own_missing": row.missing[0], "plain_missing": row.missing[1],
     }  # fmt: skip
     source = _source(row, group, {"score": row, "own_missing": row, "plain": beside, "plain_missing": beside})

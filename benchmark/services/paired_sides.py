@@ -77,5 +77,9 @@ def score_estimate(cases: Cases, group: str) -> Estimate:
         empty=gettext_noop("no sample has a score"),
         clusters=cases.clusters,
     )
-    kept: Estimate = {"value": estimate["value"], "n": estimate["n"], "interval": estimate["interval"]}
-    return kept | {"reason": estimate["reason"]} if "reason" in estimate else kept
+    return score_of(estimate)
+
+
+def score_of(estimate: Estimate) -> Estimate:
+    """Return what rows of methods keep of an estimate: neither its clusters nor its bounds."""
+    return Estimate(estimate.value, estimate.n, estimate.interval, reason=estimate.reason)

@@ -9,6 +9,8 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
+from benchmark.domain.bounded_estimates import kept_estimate
+from benchmark.domain.corrections import CorrectedScore
 from benchmark.domain.drawn import Lead, Metric, ModelRow, RankedRow
 from benchmark.domain.entered import Reference
 from benchmark.domain.inference import ComparedModel
@@ -186,15 +188,9 @@ def _leaderboard_row(entrant: EntrantResults, group: str) -> RankedRow:
     )
 
 
-def corrected_score_of(entrant: EntrantResults, group: str) -> RowMetric | None:
+def corrected_score_of(entrant: EntrantResults, group: str) -> CorrectedScore | None:
     """Return the figure that the group is ranked by without the judge's error, None where there is none."""
-    score = entrant.corrected.scores.get(group_named(group).score) if entrant.corrected else None
-    if score is None:
-        return None
-    metric: RowMetric = {"value": score["value"], "interval": score["interval"]}
-    if why := score.get("reason"):
-        metric["reason"] = why
-    return metric
+    return entrant.corrected.scores.get(group_named(group).score) if entrant.corrected else None
 
 
 def score_of(entrant: EntrantResults, parse: str, group: str) -> Score | None:
@@ -292,9 +288,9 @@ def _parts(suite: Suite, results: ParseResults) -> Iterator[tuple[str, ShownPict
                 )
 
 
-def _named(values: Mapping[str, Metric], group: MetricGroup) -> dict[str, Metric]:
-    """Return the figures of a facet by what its values are called."""
-    return {group.facet_values.get(value, value): metric for value, metric in values.items()}
+def _named(values: Mapping[str, Any], group: MetricGroup) -> dict[str, Metric]:
+    """Return the kept figures of a facet by what its values are called."""
+    return {group.facet_values.get(value, value): kept_estimate(metric) for value, metric in values.items()}
 
 
 def _category_values(entrant: EntrantResults, group: str, parse: str) -> ModelRow:
@@ -317,5 +313,5 @@ def _compared(comparison: Comparison) -> Arguments:
         "second": comparison.second,
         "score": group_named(comparison.group).score_title,
         "noun": nouns_of_group(comparison.group),
-        "difference": overall.estimate,
+        "difference": overall,
     }

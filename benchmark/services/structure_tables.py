@@ -132,10 +132,10 @@ def association_table(association: Association) -> Table:
         for model, table in _rows(association)
     ]
     reasons = {
-        of["reason"]
+        of.reason
         for _, table in _rows(association)
         for of in (table.difference, table.given_wrong, table.odds, table.phi)
-        if of["value"] is None
+        if of.value is None and of.reason
     }
     notes = [
         gettext_noop(f"Right structure: {cut_told(association)}."),
@@ -173,9 +173,9 @@ def _column(key: str, header: str, **more: Any) -> Column:
 
 def _cell(key: str, estimate: Estimate) -> dict[str, object]:
     return {
-        key: estimate["value"],
-        f"{key}_interval": estimate["interval"],
-        f"{key}_interval_reason": estimate.get("reason"),
+        key: estimate.value,
+        f"{key}_interval": estimate.interval,
+        f"{key}_interval_reason": estimate.reason,
     }
 
 
@@ -208,11 +208,11 @@ def _related_table(title: str, part: str, related: Sequence[Related], associatio
         Column(key="stories", header=gettext_noop("Stories"), kind="count"),
     ]
     rows = [
-        {"part": of.part, "model": of.model, "n": of.estimate["n"], "stories": of.estimate.get("clusters")}
+        {"part": of.part, "model": of.model, "n": of.estimate.n, "stories": of.estimate.clusters}
         | _cell("r", of.estimate)
         for of in related
     ]
-    reasons = {of.estimate["reason"] for of in related if of.estimate["value"] is None}
+    reasons = {of.estimate.reason for of in related if of.estimate.value is None and of.estimate.reason}
     notes = [
         gettext_noop("Pearson’s r of the structure’s score and right answers."),
         *(
@@ -303,9 +303,9 @@ def answer_rows(association: Association) -> list[AnswersRow]:
     return [
         AnswersRow(
             model=model,
-            right=dict(table.given_right),
-            wrong=dict(table.given_wrong),
-            difference=_points(table.difference["value"]),
+            right=table.given_right,
+            wrong=table.given_wrong,
+            difference=_points(table.difference.value),
         )
         for model, table in _rows(association)
     ]
@@ -322,21 +322,21 @@ def verdict_of(association: Association) -> dict[str, str]:
     beyond = association.metrics.beyond
     slope = beyond.slope
     label = _within_a_sentence(association.choice.measure.label)
-    if slope["value"] is None:
+    if slope.value is None:
         finding = gettext_noop(
-            f"Beyond category, it cannot be told whether structure predicts answers: {slope.get('reason')}."
+            f"Beyond category, it cannot be told whether structure predicts answers: {slope.reason}."
         )
     else:
-        ends = slope["interval"]
+        ends = slope.interval
         interval = (
             gettext_noop(f"95 % interval {_tenth(ends[0])} to {_tenth(ends[1])}")
             if ends
-            else gettext_noop(f"no interval: {slope.get('reason')}")
+            else gettext_noop(f"no interval: {slope.reason}")
         )
         verdict = gettext_noop("is not shown to predict") if not ends or ends[0] <= 0 <= ends[1] else "predicts"
         finding = gettext_noop(
             f"Beyond category, structure {verdict} answers: 10 points more of {label} come with "
-            f"{_tenth(slope['value'])} points of right answers ({interval})."
+            f"{_tenth(slope.value)} points of right answers ({interval})."
         )
     return {"finding": finding, "how": _fit_told(association)}
 

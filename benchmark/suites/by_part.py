@@ -6,13 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.suites.asked import Entered, Parse
 
 Told = Mapping[str, Sequence[tuple[int, Any]]]
 """By part, the number of each sample with what its answer says."""
-PartEstimate = Mapping[str, Any]
-"""{"value", "n", "interval"[, "reason"][, "bounds"]}, as estimates have them."""
-
 
 CATEGORY = "category"
 """In place of a facet: parts are by the categories of samples."""
@@ -31,8 +29,8 @@ class PartMetric:
     title: str
     note: str
     answers: Callable[[Entered, Parse], Told]
-    estimate: Callable[[Sequence[Any], int], PartEstimate]
-    difference: Callable[[Sequence[Any], Sequence[Any], int], PartEstimate]
+    estimate: Callable[[Sequence[Any], int], BoundedEstimate]
+    difference: Callable[[Sequence[Any], Sequence[Any], int], BoundedEstimate]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from statistics import fmean, mean, stdev
 from typing import Any, TypeVar, cast
 
 from benchmark.domain.averaging import StoryAverages, StoryMetrics, averages
+from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.estimating import ReportedStory, StoryReport, StoryScore, overall_row, report
 from benchmark.suites.asked import (
     PARSES,
@@ -43,7 +44,7 @@ from benchmark.suites.story_scores import (
     with_intervals,
     with_turns,
 )
-from benchmark.suites.unit_estimates import BoundedEstimate, estimate_of_row
+from benchmark.suites.unit_estimates import estimate_of_row
 from core.plain import Json
 from core.statistics import RESAMPLES
 from core.statistics.variance import variance_split

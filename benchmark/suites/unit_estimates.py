@@ -4,31 +4,15 @@ known, as it is."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import NamedTuple
 
+from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.estimating import MetricRow, StoryScore, overall_row
 from core.language import gettext_noop
-from core.plain import WHERE_THERE_IS_ONE
 from core.statistics import RESAMPLES, Estimate
 
 _SHARE = "share"
-
-
-@dataclass(frozen=True, slots=True)
-class BoundedEstimate:
-    """A figure of `n`, with [low, high] of 95 % (None for a `reason`) and, in `bounds`, what it would be if all that is
-    missing or was not read were worth least and most, None where nothing is. `clusters` is how many it rests on, where
-    these are more than one value each; `incomplete` the number of sets that it leaves out, of which only a part was
-    asked, where there are any."""
-
-    value: float | None
-    n: int
-    interval: list[float] | None
-    clusters: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-    reason: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-    bounds: list[float] | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-    incomplete: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
 
 
 class Unit(NamedTuple):
@@ -63,7 +47,9 @@ def without_value(estimate: BoundedEstimate, reason: str) -> BoundedEstimate:
 
 def with_bounds(estimate: Estimate, bounds: list[float] | None = None) -> BoundedEstimate:
     """Return an estimate with its bounds, where there are any."""
-    return BoundedEstimate(**estimate, bounds=bounds)
+    return BoundedEstimate(
+        estimate.value, estimate.n, estimate.interval, estimate.clusters, estimate.reason, bounds=bounds
+    )
 
 
 def _score(unit: Unit) -> StoryScore:

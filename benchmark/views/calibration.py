@@ -51,13 +51,12 @@ from benchmark.views.downloads import table_response
 from benchmark.views.files import files_of
 from benchmark.views.tables import no_link, page_table
 from core.catalogues.patterns import translated as in_language
-from core.views.charts import PERCENT, Estimate, Row, dot_chart
+from core.views.charts import PERCENT, Row, dot_chart
 from core.wording import counted
-from judge.domain.calibration.agreement import Agreement, BoundedEstimate
+from judge.domain.calibration.agreement import Agreement
 from judge.domain.calibration.report import Calibration, count_name
 from judge.domain.calibration.rows import Row as JudgedRow
 from judge.domain.calibration.rows import Table, matched
-from judge.domain.calibration.score import Corrected
 from judge.domain.calibration.selection import Selection
 from judge.models import AlignmentStudy
 from judge.services.calibrating import rows_of
@@ -315,15 +314,11 @@ def estimates_of(of: Agreement, words: CalibrationWords) -> list[NamedEstimate]:
     return [*rows, NamedEstimate(_("Cohen’s κ"), of.kappa, share=False, ends=ends)]
 
 
-def _estimate(estimate: BoundedEstimate) -> Estimate:
-    return {"value": estimate.value, "interval": estimate.interval, "reason": estimate.reason}
-
-
 def _agreements(title: str, of: Mapping[str, Agreement]) -> Any:
     rows = [
         Row(
             label=name,
-            first=_estimate(agreement.by_story),
+            first=agreement.by_story,
             bounds=agreement.by_story.bounds,
             n=counted(agreement.tables, "table"),
         )
@@ -338,8 +333,8 @@ def _scores(report: CalibrationReport, words: CalibrationWords) -> Any:
     rows = [
         Row(
             label=model.model,
-            first=_corrected(model.f1),
-            second=_estimate(model.alone),
+            first=model.f1,
+            second=model.alone,
             bounds=model.f1.bounds,
             n=_("{n} aligned {units}").format(n=model.f1.aligned, units=units),
         )
@@ -347,10 +342,6 @@ def _scores(report: CalibrationReport, words: CalibrationWords) -> Any:
     ]
     heads = _("Corrected"), _("Judge alone")
     return dot_chart(in_language(words.title), rows, notation=PERCENT, heads=heads, noun=in_language(words.score))
-
-
-def _corrected(score: Corrected) -> Estimate:
-    return {"value": score.value, "interval": score.interval, "reason": score.reason}
 
 
 def _confusion(cells: Mapping[tuple[str, str], int]) -> dict[str, Any]:

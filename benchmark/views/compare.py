@@ -18,7 +18,6 @@ from annotation.access import ProjectAccess, project_access
 from annotation.models import Role
 from benchmark.access import results_access
 from benchmark.addresses import ChosenComparison, chosen_comparison, ranking_in
-from benchmark.domain.corrections import CorrectedDifference
 from benchmark.domain.inference import differs
 from benchmark.domain.tables import Column
 from benchmark.models import Run
@@ -152,8 +151,8 @@ def comparison_parts(comparison: Comparison, slug: str, address: Address, href: 
     rows = [
         Row(
             label=row.what,
-            first=row.estimate,
-            second=_estimate(corrected[row.key]) if row.key in corrected and not row.category else None,
+            first=row,
+            second=corrected[row.key] if row.key in corrected and not row.category else None,
             aside=_verdict(row),
         )
         for row in comparison.rows
@@ -222,10 +221,6 @@ def corrected_part(comparison: Comparison, address: Address, slug: str) -> PageT
 
     table = corrected_difference_table(comparison, corrected)
     return page_table("corrected", table, href=href, files=files_of("table", "corrected", address))
-
-
-def _estimate(row: CorrectedDifference) -> dict[str, Any]:
-    return {"value": row.value, "interval": row.interval, "reason": row.reason}
 
 
 def _verdict(row: ComparedMetric) -> str:

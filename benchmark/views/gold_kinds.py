@@ -127,8 +127,8 @@ def _chart(chosen: ChosenGold) -> DotChart | None:
     rows = [
         Row(
             label=model,
-            first=dict(scores[model][chosen.kind].estimate),
-            second=dict(scores[model][other].estimate),
+            first=scores[model][chosen.kind].estimate,
+            second=scores[model][other].estimate,
             bounds=scores[model][chosen.kind].bounds,
             n=counted(scores[model][chosen.kind].cells, "cell"),
             href=_cells_address(chosen, model=model),
@@ -151,13 +151,13 @@ def _order_told(chosen: ChosenGold) -> str:
     order = chosen.metrics.orders[chosen.dimension].get(chosen.kind) if chosen.kind else None
     if order is None:
         return ""
-    value, ends = order.tau["value"], order.tau["interval"]
+    value, ends = order.tau.value, order.tau.interval
     if value is None:
         return _("Whether ranks change cannot be told.")
     tau = f"{value:.2f}" + (f" [{ends[0]:.2f}, {ends[1]:.2f}]" if ends else "")
     if not order.swaps:
         return _("Ranks do not change: Kendall’s τ {tau}, {count} models.").format(tau=tau, count=len(order.models))
-    certain = [swap for swap in order.swaps if (of := swap.shift["interval"]) and not of[0] <= 0 <= of[1]]
+    certain = [swap for swap in order.swaps if (of := swap.shift.interval) and not of[0] <= 0 <= of[1]]
     pairs = ", ".join(f"{swap.first} / {swap.second}" for swap in order.swaps[:3])
     text = (
         _("Ranks change, and more than chance did it: {pairs} swap. Kendall’s τ {tau}.")
@@ -175,8 +175,8 @@ def _moves_chart(chosen: ChosenGold) -> DotChart | None:
     rows = [
         Row(
             label=_(dimension_told(metrics, at)),
-            first=dict(moves[Move.TO_MAJORITY].estimate) if metrics.provenance.suggested else None,
-            second=dict(moves[Move.UNDECIDED].estimate),
+            first=moves[Move.TO_MAJORITY].estimate if metrics.provenance.suggested else None,
+            second=moves[Move.UNDECIDED].estimate,
             href=_cells_address(chosen, kind=Kind.ALL.value, show=MOVED, dimension=_key(metrics, at)),
             n=counted(moves[Move.UNDECIDED].cells, "cell"),
         )
@@ -194,12 +194,12 @@ def _key(metrics: GoldMetrics, at: int) -> str:
 def _ceiling_chart(chosen: ChosenGold) -> DotChart | None:
     """Annotators who are left out and models in their places, by all votes and by blind ones."""
     ceiling, blind = (chosen.metrics.ceilings[votes][chosen.dimension] for votes in (ALL_VOTES, BLIND_VOTES))
-    if ceiling.people["value"] is None:
+    if ceiling.people.value is None:
         return None
     places = counted(ceiling.cells, "place")
-    rows = [Row(label=_(LEFT_OUT), first=dict(ceiling.people), second=dict(blind.people), n=places)]
+    rows = [Row(label=_(LEFT_OUT), first=ceiling.people, second=blind.people, n=places)]
     rows += [
-        Row(label=name, first=dict(ceiling.models[name].score), second=dict(blind.models[name].score), n=places)
+        Row(label=name, first=ceiling.models[name].score, second=blind.models[name].score, n=places)
         for name in in_order(chosen.metrics.scores[OVERALL])
     ]
     unit = _("Right by the votes of others (%), lines are 95 % intervals over stories")
@@ -215,8 +215,8 @@ def _standing_in_chart(chosen: ChosenGold) -> DotChart | None:
     rows = [
         Row(
             label=model,
-            first=dict(by_model[model].advantage),
-            n=counted(by_model[model].advantage["n"], "place"),
+            first=by_model[model].advantage,
+            n=counted(by_model[model].advantage.n, "place"),
         )
         for model in in_order(chosen.metrics.scores[OVERALL])
         if model in by_model and _tested(by_model[model])
@@ -230,7 +230,7 @@ def _standing_in_chart(chosen: ChosenGold) -> DotChart | None:
 
 
 def _tested(result: StandingIn) -> bool:
-    return result.advantage["value"] is not None
+    return result.advantage.value is not None
 
 
 @require_GET

@@ -33,6 +33,7 @@ from benchmark.suites.showing.ranking import ranked_within
 from benchmark.views.files import files_of
 from benchmark.views.tables import page_table
 from core.language import gettext_noop
+from core.statistics import Estimate
 from core.views.charts import PERCENT, DotChart, Row, dot_chart
 from core.views.contexts import Context
 
@@ -164,8 +165,8 @@ def _chart(
     rows = [
         Row(
             label=_label(noun, row.number, texts.get((row.number, row.place))),
-            first={"value": row.discrimination, "interval": list(row.discrimination_interval), "n": row.scored},
-            second={"value": row.difficulty, "interval": list(row.difficulty_interval), "n": row.scored},
+            first=Estimate(row.discrimination, row.scored, row.discrimination_interval),
+            second=Estimate(row.difficulty, row.scored, row.difficulty_interval),
             href=beside(row.number),
             n=row.category,
         )

@@ -25,6 +25,7 @@ from benchmark.addresses import (
     kept,
     of_parse,
 )
+from benchmark.domain.drawn import drawn
 from benchmark.domain.tables import Column, Table, source_of
 from benchmark.models import Run
 from benchmark.services.absences import Absence
@@ -242,9 +243,9 @@ def leaderboard_chart(
     rows = [
         Row(
             label=entrant.model,
-            first=row.repaired,
-            second=row.official,
-            third=row.corrected,
+            first=drawn(row.repaired),
+            second=drawn(row.official),
+            third=drawn(row.corrected),
             bounds=row.bounds,
             out=row.left_out,
             aside=row.group or ("" if entrant.kind == "person" else "–"),

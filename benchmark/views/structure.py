@@ -184,7 +184,7 @@ def _related_chart(title: str, related: Sequence[Related]) -> DotChart:
     """Draw the correlations of all models together, or of the only one."""
     model = next((of.model for of in related), "")
     rows = [
-        Row(label=of.part, first=dict(of.estimate), n=gettext_noop(f"{of.estimate['n']:,} answers"))
+        Row(label=of.part, first=of.estimate, n=gettext_noop(f"{of.estimate.n:,} answers"))
         for of in related
         if of.model == model
     ]

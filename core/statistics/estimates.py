@@ -43,12 +43,7 @@ def estimate_of(
 
 def _estimate(value: float | None, n: int, interval: Interval, clusters: int | None) -> Estimate:
     ends, why = interval
-    estimate: Estimate = {"value": value, "n": n, "interval": ends}
-    if why or value is None:
-        estimate["reason"] = why
-    if clusters is not None:
-        estimate["clusters"] = clusters
-    return estimate
+    return Estimate(value, n, ends, clusters, why if why or value is None else None)
 
 
 def interval_of(

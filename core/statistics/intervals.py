@@ -20,13 +20,15 @@ these could move the figure.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import NotRequired, TypedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.language import gettext_noop
+from core.plain import WHERE_THERE_IS_ONE
 from core.statistics.bootstrap import RESAMPLES, Clusters, Floats, by_cluster, mean_of, ratios, replicated_means
 
 LEVEL = 0.95
@@ -43,16 +45,21 @@ Interval = tuple[list[float] | None, str]
 """[low, high], or None and the reason why there is none."""
 
 
-class Estimate(TypedDict):
-    """A figure, how many it is of, and [low, high] of 95 %."""
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A figure, how many it is of, and [low, high] of 95 %. `clusters` is how many it rests on, where these are more
+    than one value each; `reason` says why there is no figure or no interval."""
 
     value: float | None
     n: int
-    interval: list[float] | None
-    clusters: NotRequired[int]
-    """Clusters that it rests on, where these are more than one value each."""
-    reason: NotRequired[str]
-    """Why there is no figure or no interval."""
+    interval: Sequence[float] | None = None
+    clusters: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    reason: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Self:
+        """Return the estimate that was kept; what an earlier version did not keep is None, and `n` nought."""
+        return cls(**{"value": None, "n": 0} | {name: kept[name] for of in fields(cls) if (name := of.name) in kept})
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +122,7 @@ def mean_estimates(
 
 
 def _estimate(mean: float, n: int, clusters: int | None, interval: Interval) -> Estimate:
-    estimate: Estimate = {"value": mean if n else None, "n": n, "interval": interval[0]}
-    if clusters is not None:
-        estimate["clusters"] = clusters
-    if interval[1]:
-        estimate["reason"] = interval[1]
-    return estimate
+    return Estimate(mean if n else None, n, interval[0], clusters, interval[1] or None)
 
 
 def clusters_known(columns: Floats, clusters: Clusters | None) -> NDArray[np.int64]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
+from core.estimated import Estimated
 from core.language import gettext_noop
 
 LONGEST = 28
@@ -78,10 +79,6 @@ class Axis:
         return [round(step * at, 10) for at in range(first, floor(self.high / step + NOISE) + 1)]
 
 
-Estimate = Mapping[str, Any]
-"""{value, interval[, reason]}: a number or None, its two ends or None, and why it has none."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One row of a chart of dots. `first`, `second` and `third` are estimates as fractions, the second a hollow mark,
@@ -89,9 +86,9 @@ class Row:
     in words what the row rests on. `aside` stands in the last column."""
 
     label: str
-    first: Estimate | None = None
-    second: Estimate | None = None
-    third: Estimate | None = None
+    first: Estimated | None = None
+    second: Estimated | None = None
+    third: Estimated | None = None
     bounds: Sequence[float] | None = None
     out: float | None = None
     aside: str | None = None
@@ -210,16 +207,16 @@ def dot_chart(
     )
 
 
-def no_intervals(estimates: Iterable[Estimate]) -> str:
+def no_intervals(estimates: Iterable[Estimated]) -> str:
     """Return why some of these estimates have no interval, as a sentence; empty where all have one."""
     return gettext_noop(f"No interval: {why}.") if (why := _lacking(estimates)) else ""
 
 
-def _lacking(estimates: Iterable[Estimate]) -> str:
+def _lacking(estimates: Iterable[Estimated]) -> str:
     reasons = dict.fromkeys(
-        estimate["reason"]
+        estimate.reason
         for estimate in estimates
-        if estimate["value"] is not None and not estimate.get("interval") and estimate.get("reason")
+        if estimate.value is not None and not estimate.interval and estimate.reason
     )
     return "; or ".join(reasons)
 
@@ -235,14 +232,14 @@ def _columns(rows: Sequence[Row], heads: Sequence[str], aside: str) -> dict[str,
 ESTIMATES = ("first", "second", "third")
 
 
-def _estimates(row: Row) -> tuple[Estimate | None, ...]:
+def _estimates(row: Row) -> tuple[Estimated | None, ...]:
     return row.first, row.second, row.third
 
 
-def _edges(estimate: Estimate | None) -> list[float]:
-    if not estimate or estimate["value"] is None:
+def _edges(estimate: Estimated | None) -> list[float]:
+    if estimate is None or estimate.value is None:
         return []
-    return [float(estimate["value"]), *(estimate.get("interval") or ())]
+    return [float(estimate.value), *(estimate.interval or ())]
 
 
 def _mark(row: Row, axis: Axis, notation: Notation, columns: Mapping[str, str]) -> Mark:
@@ -262,10 +259,10 @@ def _mark(row: Row, axis: Axis, notation: Notation, columns: Mapping[str, str]) 
     )
 
 
-def _dot(estimate: Estimate | None, axis: Axis, *, y: int) -> Dot | None:
-    if not estimate or estimate["value"] is None:
+def _dot(estimate: Estimated | None, axis: Axis, *, y: int) -> Dot | None:
+    if estimate is None or estimate.value is None:
         return None
-    return Dot(axis.place(estimate["value"]), y, *map(axis.place, estimate.get("interval") or ()))
+    return Dot(axis.place(estimate.value), y, *map(axis.place, estimate.interval or ()))
 
 
 def _band(bounds: Sequence[float] | None, axis: Axis) -> Band | None:
@@ -286,7 +283,7 @@ def _text(row: Row, name: str, notation: Notation) -> str:
     if name == "out":
         return "–" if row.out is None else f"{100 * row.out:.0f} %"
     estimate = dict(zip(ESTIMATES, _estimates(row), strict=True))[name]
-    return "–" if not estimate or estimate["value"] is None else notation.text(estimate["value"])
+    return "–" if estimate is None or estimate.value is None else notation.text(estimate.value)
 
 
 LACKING = gettext_noop("{head} without a value")
@@ -310,12 +307,12 @@ def _told(row: Row, texts: Mapping[str, str], columns: Mapping[str, str], notati
     return [*parts, *([("", row.n)] if row.n else [])]
 
 
-def _estimate_told(estimate: Estimate | None, notation: Notation) -> str:
-    if not estimate or estimate["value"] is None:
+def _estimate_told(estimate: Estimated | None, notation: Notation) -> str:
+    if estimate is None or estimate.value is None:
         return gettext_noop("without a value")
-    ends = estimate.get("interval")
-    value = notation.text(estimate["value"])
+    ends = estimate.interval
+    value = notation.text(estimate.value)
     if ends:
         low, high = map(notation.text, ends)
         return gettext_noop(f"{value} ({low} to {high})")
-    return f"{value} ({why})" if (why := estimate.get("reason")) else value
+    return f"{value} ({why})" if (why := estimate.reason) else value

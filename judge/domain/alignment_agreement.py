@@ -50,8 +50,8 @@ class AlignmentAgreement:
             "tables": self.tables,
             "unclear_rows": self.unclear,
             "match_counts": plain(self.counts),
-            "by_story": dict(self.by_story),
-            "link_f1": dict(self.links),
+            "by_story": plain(self.by_story),
+            "link_f1": plain(self.links),
         }
 
 

@@ -102,7 +102,7 @@ def _estimates(report: AlignmentAgreement, over: ClusterName) -> list[NamedEstim
 
     def of(name: Measure) -> Estimate:
         ends, reason = counts.intervals[name]
-        return {"value": counts.values[name], "interval": ends, "reason": reason, "n": counts.cells}
+        return Estimate(counts.values[name], counts.cells, ends, reason=reason)
 
     by_story = _("The same, averaged over {units}").format(units=_(over.plural))
     return [

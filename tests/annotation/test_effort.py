@@ -17,6 +17,7 @@ from annotation.domain.effort import Act, Activity, Outlook, TimeSheet, pace_of
 from annotation.models import BeliefTable, DraftEvent, DraftRow, TableKind, VoteEvent
 from annotation.services.effort import count_effort, effort_of
 from annotation.views.effort import TITLES
+from core.statistics import Estimate
 
 BEGIN = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
@@ -51,8 +52,8 @@ def test_what_arrives_late_counts_what_was_measured_and_moves_no_later_act():
 
 def test_time_left_takes_the_pace_so_far():
     outlook = Outlook("cells", 120, 60, pace_of([(60, 0.5), (60, 1.5)]))
-    assert outlook.pace["value"] == 60 and outlook.hours_left == 1 and outlook.range_left is None
-    assert pace_of([]) == {"value": None, "n": 0, "interval": None, "reason": "no time was measured yet"}
+    assert outlook.pace.value == 60 and outlook.hours_left == 1 and outlook.range_left is None
+    assert pace_of([]) == Estimate(None, 0, reason="no time was measured yet")
     assert Outlook("cells", 3, 60, pace_of([(3, 0.0)])).hours_left is None
     assert Outlook("cells", 3, 0, pace_of([(3, 0.0)])).hours_left == 0
 
@@ -63,7 +64,7 @@ def test_the_interval_of_a_pace_holds_the_truth():
     for trial in range(trials):
         cells = rng.integers(30, 150, 12)
         hours = cells * rng.gamma(6, 2, 12) / 3600  # 12 s a cell in the mean
-        low, high = pace_of([*zip(cells.tolist(), hours.tolist(), strict=True)], seed=trial)["interval"]
+        low, high = pace_of([*zip(cells.tolist(), hours.tolist(), strict=True)], seed=trial).interval
         held += low <= 300 <= high
     assert 0.9 <= held / trials <= 0.99
 

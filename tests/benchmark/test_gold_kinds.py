@@ -73,7 +73,7 @@ def test_a_version_freezes_what_annotators_saw_and_figures_stay(cast, row, djang
     # Left out, Bob is wrong in one of his 14 cells; Bea and Ben have no gold there.
     assert before.ceilings[ALL_VOTES][OVERALL].cells == 3 * 14 - 2
     people = before.ceilings[ALL_VOTES][OVERALL].annotators
-    assert [one["value"] for one in people.values()] == [1, 1, pytest.approx(13 / 14)]
+    assert [one.value for one in people.values()] == [1, 1, pytest.approx(13 / 14)]
     assert list(people) == ["Annotator 1", "Annotator 2", "Annotator 3"]  # Bea, Ben, Bob
     # All three voted blind on 13 cells alike: each is tested as published, on one story none over stories.
     found = before.standing_in[BLIND_VOTES]["majority"]
@@ -98,13 +98,13 @@ def test_scores_on_all_gold_are_those_of_the_leaderboard(world):
     assert {entrant.name for entrant in labelling.entrants} >= {"majority", "random", HOSTILE}
     for entrant in labelling.entrants:
         overall, score = entrant.metrics["repaired"]["overall"], metrics.scores[OVERALL][entrant.name][Kind.ALL]
-        assert score.estimate["value"] == pytest.approx(overall["overall_accuracy"])
+        assert score.estimate.value == pytest.approx(overall["overall_accuracy"])
         assert score.bounds in (None, tuple(overall["bounds"]["overall_accuracy"]))
         if overall["stories"]:
-            assert score.estimate["interval"] == pytest.approx(overall["interval"]["overall_accuracy"])
-            by_dimension = metrics.scores[AT][entrant.name][Kind.ALL].estimate["value"]
+            assert score.estimate.interval == pytest.approx(overall.interval["overall_accuracy"])
+            by_dimension = metrics.scores[AT][entrant.name][Kind.ALL].estimate.value
             assert by_dimension == pytest.approx(overall["acc_context"])
-    assert metrics.scores[OVERALL][HOSTILE][Kind.ALL].estimate["value"] is None
+    assert metrics.scores[OVERALL][HOSTILE][Kind.ALL].estimate.value is None
 
 
 def test_pages_files_command_and_api_say_the_same(world, client):
@@ -113,7 +113,7 @@ def test_pages_files_command_and_api_say_the_same(world, client):
     assert "No votes are kept with this version" in page
     assert "Kendall" in page and "&lt;script&gt;" in page and "<script>alert" not in page
     metrics = gold_metrics_of(labelling_of(world.dataset))
-    value = metrics.scores[OVERALL]["majority"][Kind.IMPORTED].estimate["value"]
+    value = metrics.scores[OVERALL]["majority"][Kind.IMPORTED].estimate.value
     table = client.get(f"{world.base}/results/gold/tables/by-kind.csv").content.decode()
     [row] = [one for one in csv.DictReader(io.StringIO(table)) if one["Model"] == "majority"]
     assert float(row["Labels of the record (%)"]) == pytest.approx(100 * value)
@@ -176,7 +176,7 @@ def test_imported_votes_are_not_counted_as_blind(cast, make_story, client):
     metrics = gold_metrics_of(labelling_of(dataset))
     assert (metrics.provenance.unknown, metrics.provenance.imported) == (41, 1)
     assert Kind.BLIND not in metrics.kinds and metrics.kinds[Kind.UNKNOWN] == 14
-    assert metrics.standing_in[BLIND_VOTES]["majority"].advantage["value"] is None
+    assert metrics.standing_in[BLIND_VOTES]["majority"].advantage.value is None
     assert metrics.standing_in[UNKNOWN_VOTES]["majority"].published.tested == 3
     client.force_login(cast.alice)
     page = " ".join(client.get(f"/p/{cast.project.slug}/results/gold/").content.decode().split())

@@ -99,7 +99,7 @@ def _judges_are_calibrated_by_tables_that_people_aligned(client) -> None:
     assert 0 < progress.settled < progress.tables and 0 < progress.handed_in < progress.wanted
     assert progress.open_rows  # where the two differ: an expert decides
     effect = effect_of_proposals(study)  # of proposals on links, by those who see none
-    assert effect.shown["n"] > effect.blind["n"] > 0 and effect.difference["interval"]
+    assert effect.shown.n > effect.blind.n > 0 and effect.difference.interval
     judges, _ = calibrated(study)
     agreement = {one.name: report_of_judge(one, study).calibration.overall.by_story.value for one in judges}
     steady, hasty = sample_results.OTHER_JUDGES

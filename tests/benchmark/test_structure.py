@@ -180,7 +180,7 @@ def test_what_nobody_can_read_is_missing_with_bounds(world):
     sides, choice = choice_of(world, cut=0.5, models=(HOSTILE,))
     table = association_of(sides, choice).metrics.tables[HOSTILE]
     assert sum(table.cells) == 0 and table.no_score == 2 * NINE and table.asked == 2 * NINE
-    assert table.bounds == (-1.0, 1.0) and table.difference["value"] is None
+    assert table.bounds == (-1.0, 1.0) and table.difference.value is None
 
 
 def test_whole_stories_count_once(world):

@@ -6,13 +6,14 @@ import pytest
 from django.template.loader import render_to_string
 from django.utils import translation
 
+from core.statistics import Estimate
 from core.templatetags.translated import in_words
 from core.views.charts import PERCENT, PLAIN, SIGNED_POINTS, Axis, Band, Dot, Row, dot_chart, no_intervals
 from core.views.control_charts import Level, Repeat, control_chart
 
 
-def metric(value: float | None, *ends: float, reason: str = "") -> dict:
-    return {"value": value, "interval": list(ends) or None, "reason": reason}
+def metric(value: float | None, *ends: float, reason: str = "") -> Estimate:
+    return Estimate(value, 9, ends or None, reason=reason)
 
 
 def test_nought_has_no_sign():

@@ -9,7 +9,7 @@ from scipy.stats import bootstrap, t
 from statsmodels.regression.linear_model import OLS
 
 from core import statistics
-from core.statistics import DIFFERENCE, POSITIVE, REAL, SHARE, few, intervals, unseen_share
+from core.statistics import DIFFERENCE, POSITIVE, REAL, SHARE, Estimate, few, intervals, unseen_share
 from core.statistics.intervals import freedom, sparse
 
 NONE = "no story has a score"
@@ -22,11 +22,11 @@ def test_the_standard_error_is_that_of_scipys_bootstrap_and_of_statsmodels_clust
     scores = np.random.default_rng(3).normal(0.5, 0.01, (1, 120))
     [found] = mean_estimates(scores, seed=1, resamples=4000)
     drawn = bootstrap((scores[0],), np.mean, n_resamples=4000, rng=9).standard_error
-    low, high = found["interval"]
+    low, high = found.interval
     assert (high - low) / 2 / t.ppf(0.975, 119) == pytest.approx(drawn, rel=0.06)
     clustered = OLS(scores[0], np.ones(120)).fit(cov_type="cluster", cov_kwds={"groups": np.arange(120)}).bse[0]
     assert (high - low) / 2 / t.ppf(0.975, 119) == pytest.approx(clustered, rel=0.06)
-    assert found["value"] == pytest.approx(scores.mean()) and found["n"] == 120
+    assert found.value == pytest.approx(scores.mean()) and found.n == 120
     assert mean_estimates(scores, seed=1, resamples=4000) == [found]
     assert mean_estimates(scores, seed=2, resamples=4000) != [found]
 
@@ -72,8 +72,8 @@ def test_nothing_is_resampled_for_figures_of_too_few_clusters(monkeypatch):
     monkeypatch.setitem(mean_estimates.func.__globals__, "replicated_means", None)
     found = mean_estimates(np.array([[1, 0, 0.5, 1], [np.nan] * 4]), seed=1)
     assert found == [
-        {"value": 0.625, "n": 4, "interval": None, "reason": few("stories")},
-        {"value": None, "n": 0, "interval": None, "reason": NONE},
+        Estimate(0.625, 4, reason=few("stories")),
+        Estimate(None, 0, reason=NONE),
     ]
     with pytest.raises(TypeError):
         mean_estimates(np.array([[1, 0, 0.5, 1, 0]]), seed=1)
@@ -103,16 +103,16 @@ def test_missing_scores_are_left_out_and_what_is_undefined_says_why():
     nan = np.nan
     rows = np.array([[0.2, nan, 0.6, 0.1, 0.3, 0.9], [nan, nan, nan, 0.5, nan, nan], [nan] * 6])
     partly, one, none = mean_estimates(rows, seed=1)
-    assert partly["value"] == pytest.approx(0.42) and partly["n"] == 5 and len(partly["interval"]) == 2
-    assert one == {"value": 0.5, "n": 1, "interval": None, "reason": few("stories")}
-    assert none == {"value": None, "n": 0, "interval": None, "reason": NONE}
+    assert partly.value == pytest.approx(0.42) and partly.n == 5 and len(partly.interval) == 2
+    assert one == Estimate(0.5, 1, reason=few("stories"))
+    assert none == Estimate(None, 0, reason=NONE)
     assert mean_estimates(np.empty((0, 0)), seed=1) == []
 
 
 @pytest.mark.parametrize("stories", [1, 2, 3, 4])
 def test_no_interval_below_five_stories(stories):
     [found] = mean_estimates(np.linspace(0.2, 0.8, stories)[None], seed=1)
-    assert found["interval"] is None and found["reason"] == "an interval needs at least 5 stories"
+    assert found.interval is None and found.reason == "an interval needs at least 5 stories"
 
 
 def test_alike_is_not_certain():
@@ -121,8 +121,8 @@ def test_alike_is_not_certain():
     assert unseen_share(5) == pytest.approx(0.4507, abs=5e-5)
     assert unseen_share(100) == pytest.approx(3 / 100, rel=0.02)  # the rule of three
     alike, perfect = mean_estimates(np.array([[0.81] * 5, [1.0] * 5]), seed=1)
-    assert alike["interval"] == pytest.approx([0.4449, 0.8956], abs=1e-4)
-    assert perfect["interval"] == pytest.approx([0.5493, 1], abs=1e-4)
+    assert alike.interval == pytest.approx([0.4449, 0.8956], abs=1e-4)
+    assert perfect.interval == pytest.approx([0.5493, 1], abs=1e-4)
     # nothing bounds what a count could be
     [(ends, why)] = intervals(
         np.array([7.0]), np.full((20, 1), 7.0), np.array([9]), clusters=0, scale=POSITIVE, unit="stories", empty=NONE
@@ -147,7 +147,7 @@ def clustered(stories: int, repetitions: int) -> tuple[np.ndarray, float]:
 
 
 def covering(rows: np.ndarray, truth: float) -> float:
-    ends = np.array([one["interval"] for one in mean_estimates(rows, seed=4, resamples=1000)])
+    ends = np.array([one.interval for one in mean_estimates(rows, seed=4, resamples=1000)])
     return float(((ends[:, 0] <= truth) & (truth <= ends[:, 1])).mean())
 
 

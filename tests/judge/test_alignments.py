@@ -265,9 +265,9 @@ def test_what_proposals_do_to_links_is_measured_by_those_who_see_none(cast, clie
         assert {row: to["gold"] for row, to in shown.items()} == ({} if one.is_blind else {"p1": "g1", "p2": "g2"})
         answer_all(one, **({"p1": "g1"} if one.is_blind else {"p1": "g1", "p2": "g2"}))
     effect = effect_of_proposals(study)
-    assert (effect.shown["value"], effect.blind["value"], effect.difference["value"]) == (1, 0.5, 0.5)
-    assert (effect.shown["n"], effect.blind["n"]) == (2 * (len(own) - len(blind)), 2 * len(blind))
-    low, high = effect.difference["interval"]
+    assert (effect.shown.value, effect.blind.value, effect.difference.value) == (1, 0.5, 0.5)
+    assert (effect.shown.n, effect.blind.n) == (2 * (len(own) - len(blind)), 2 * len(blind))
+    low, high = effect.difference.interval
     assert low <= 0.5 <= high
     client.force_login(cast.alice)
     page = client.get(reverse("judge:study", args=["minds", study.uid])).content.decode()
@@ -293,7 +293,7 @@ def test_a_table_is_taken_back_until_an_expert_decides(cast, study):
     with translation.override("zh-hans"), pytest.raises(Refused, match="此表已提交"):
         say(of(task, cast.bob), p1="none")
     report = agreement_report(study)
-    assert (report.counts.agree, report.counts.cells, report.links["value"]) == (5, 5, 1.0)
+    assert (report.counts.agree, report.counts.cells, report.links.value) == (5, 5, 1.0)
     assert agreement_with_pairs(study)[1] == [("Bea", "Bob", 5, 5)]
     assert [(one.person.username, one.tables, one.handed_in, one.rows) for one in people_of(study)] == [
         ("bea", 4, 1, 5), ("bob", 4, 1, 5),

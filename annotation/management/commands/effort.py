@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from django.utils import timezone
 
 from annotation.domain.effort import IDLE_LIMITS, LIMIT, Activity, Outlook
 from annotation.management.json_command import JsonCommand
+from core.plain import plain
 
 
 class Command(JsonCommand):
@@ -50,7 +50,7 @@ class Command(JsonCommand):
 
 
 def _told(outlook: Outlook) -> dict[str, Any]:
-    return asdict(outlook) | {"hours_left": outlook.hours_left}
+    return plain(outlook) | {"hours_left": outlook.hours_left}
 
 
 def _line(outlook: dict[str, Any]) -> str:

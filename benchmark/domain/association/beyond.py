@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -67,23 +67,22 @@ def beyond_category(observations: Sequence[Observation], *, seed: int, resamples
     design = np.column_stack([_centred(scores, models), np.eye(counts[2])[categories]])
     ratio, spread, why = _between(design, right, stories, models, counts)
     if why:
-        slope: Estimate = {"value": None, "n": len(complete), "interval": None, "reason": why}
-        return Beyond(slope, None, len(complete), *counts)
+        return Beyond(Estimate(None, len(complete), reason=why), None, len(complete), *counts)
     rows = _without_models(np.column_stack([design, right]), models, ratio)
     slope = _if_it_tells(_slope(rows, stories, seed, resamples))
-    return Beyond(slope, spread if slope["value"] is not None else None, len(complete), *counts)
+    return Beyond(slope, spread if slope.value is not None else None, len(complete), *counts)
 
 
 def _if_it_tells(slope: Estimate) -> Estimate:
     """The slope, or why it cannot be told where its interval holds more than right answers can change by."""
-    low, high = slope["interval"] or (slope["value"] or 0.0,) * 2
+    low, high = slope.interval or (slope.value or 0.0,) * 2
     if (high - low) / 10 <= WIDEST and max(abs(low), abs(high)) / 10 <= WIDEST:
         return slope
     why = gettext_noop(
         "its interval is wider than the scale of right answers, as the structure's scores vary too little for so "
         "few stories"
     )
-    return {"value": None, "n": slope["n"], "interval": None, "reason": why, "clusters": slope["clusters"]}
+    return replace(slope, value=None, interval=None, reason=why)
 
 
 def _between(

@@ -32,22 +32,10 @@ def correlation(
     """
     pairs = [(at, a, b) for at, (a, b) in enumerate(zip(first, second, strict=True)) if a is not None and b is not None]
     if not pairs:
-        return {
-            "value": None,
-            "n": 0,
-            "interval": None,
-            "clusters": 0,
-            "reason": gettext_noop("no story has both scores"),
-        }
+        return Estimate(None, 0, clusters=0, reason=gettext_noop("no story has both scores"))
     if len(pairs) < FEWEST_POINTS:
         count = len({stories[at] for at, _, _ in pairs})
-        return {
-            "value": None,
-            "n": len(pairs),
-            "interval": None,
-            "clusters": count,
-            "reason": too_few_points("answers"),
-        }
+        return Estimate(None, len(pairs), clusters=count, reason=too_few_points("answers"))
     clusters = numbers_of([stories[at] for at, _, _ in pairs])
     sums = _sums(np.array([pair[1:] for pair in pairs]), clusters, numbers_of([models[at] for at, _, _ in pairs]))
     return estimate_of(

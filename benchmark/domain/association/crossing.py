@@ -120,14 +120,14 @@ class _Table:
             few = gettext_noop(
                 f"an interval needs at least {FEWEST} {UNIT} with a right structure and {FEWEST} with a wrong one"
             )
-            return {"value": value, "n": len(self.complete), "interval": None, "reason": few}
+            return Estimate(value, len(self.complete), reason=few)
         return self._estimate(counts, measure, scale, len(self.complete), self.stories)
 
     def odds(self, counts: Floats) -> Estimate:
         """Return the odds ratio: none of answers that are all alike, although the halves that keep it finite would make
         a number of them."""
         if self.complete and self._alike():
-            return {"value": None, "n": len(self.complete), "interval": None, "reason": self._nothing()}
+            return Estimate(None, len(self.complete), reason=self._nothing())
         return self.estimate(counts, _odds, POSITIVE)
 
     def _alike(self) -> str:
@@ -169,7 +169,7 @@ class _Table:
         """Return the share of right answers in one row of the table."""
         n = self.cells[right] + self.cells[wrong]
         if not n:
-            return {"value": None, "n": 0, "interval": None, "reason": self._nothing()}
+            return Estimate(None, 0, reason=self._nothing())
         chosen = np.isin(self.places, (right, wrong))
         counts = by_cluster(np.stack([self.places == right, chosen], axis=1).astype(float), self.clusters)
         stories = len({*self.clusters[chosen]})

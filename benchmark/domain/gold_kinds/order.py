@@ -83,33 +83,28 @@ def order(before: Mapping[str, Floats], after: Mapping[str, Floats], *, seed: in
     models = tuple(name for name in before if np.isfinite(before[name]).any() and np.isfinite(after[name]).any())
     if len(models) < 2:
         some = any(np.isfinite(values).any() for values in after.values())
-        return Order(models, _without(len(models), FEWEST_MODELS if some else NO_KIND), ())
+        return Order(models, Estimate(None, len(models), reason=FEWEST_MODELS if some else NO_KIND), ())
     sides = [np.array([of[name] for name in models]) for of in (before, after)]
     means = [mean_of(side)[None] for side in sides]
     return Order(models, _tau(sides, means, seed, resamples), tuple(_swaps(models, sides, means, seed)))
-
-
-def _without(n: int, reason: str) -> Estimate:
-    return {"value": None, "n": n, "interval": None, "reason": reason}
 
 
 def _tau(sides: list[Floats], means: list[Floats], seed: int, resamples: int) -> Estimate:
     models = len(sides[0])
     value = float(tau_b(*means)[0])
     if np.isnan(value):
-        return _without(models, ALL_TIED)
+        return Estimate(None, models, reason=ALL_TIED)
     stories = int(np.isfinite(sides[1]).any(axis=0).sum())
-    estimate: Estimate = {"value": value, "n": models, "interval": None, "clusters": stories}
     if stories < FEWEST:
-        return {**estimate, "reason": few(UNIT)}
+        return Estimate(value, models, clusters=stories, reason=few(UNIT))
     drawn = resampled_means(np.vstack(sides).T, seed=seed, resamples=resamples)
     taus = tau_b(*np.split(drawn, 2, axis=1))
     taus = taus[np.isfinite(taus)]
     if len(taus) < KNOWN * resamples:
-        return {**estimate, "reason": sparse(UNIT)}
+        return Estimate(value, models, clusters=stories, reason=sparse(UNIT))
     tail = float(tails(np.array([stories]))[0])
     low, high = np.quantile(taus, [tail, 1 - tail])
-    return {**estimate, "interval": [float(min(low, value)), float(max(high, value))]}
+    return Estimate(value, models, [float(min(low, value)), float(max(high, value))], stories)
 
 
 def _swaps(models: tuple[str, ...], sides: list[Floats], means: list[Floats], seed: int) -> list[Swap]:
@@ -133,5 +128,4 @@ def _shift(columns: Floats, seed: int) -> Estimate:
     [(ends, why)] = intervals(
         np.array([value]), replicates[:, None], stories, clusters=len(columns), scale=SHIFT, unit=UNIT, empty=NO_KIND
     )
-    estimate: Estimate = {"value": float(value), "n": int(stories[0]), "interval": ends}
-    return {**estimate, "reason": why} if why else estimate
+    return Estimate(float(value), int(stories[0]), ends, reason=why or None)

@@ -60,7 +60,7 @@ def in_order(scores: Mapping[str, Mapping[Kind, KindScore]], kind: Kind = Kind.A
     """Return the models by their score, the best first; those without one last."""
 
     def place(model: str) -> tuple[bool, float]:
-        value = scores[model][kind].estimate["value"]
+        value = scores[model][kind].estimate.value
         return value is None, -(value or 0.0)
 
     return sorted(scores, key=place)

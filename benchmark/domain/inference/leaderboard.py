@@ -205,12 +205,12 @@ def _models(cases: Cases, unit: str, *, seed: int, resamples: int) -> Iterator[R
     for model, estimate, best, missing, lost in columns:
         yield RankedModel(
             model=model,
-            value=estimate["value"],
-            n=estimate["n"],
-            interval=estimate["interval"],
-            clusters=estimate.get("clusters"),
-            interval_reason=estimate.get("reason"),
-            best=float(best) if estimate["n"] else None,
+            value=estimate.value,
+            n=estimate.n,
+            interval=estimate.interval,
+            clusters=estimate.clusters,
+            interval_reason=estimate.reason,
+            best=float(best) if estimate.n else None,
             missing=int(missing),
             lost=int(lost),
         )

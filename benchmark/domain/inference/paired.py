@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,11 +61,6 @@ class PairedDifference:
     p_adjusted: float | None
     category: str = ""
 
-    @property
-    def estimate(self) -> Mapping[str, Any]:
-        """The value with its interval, as plots and charts take it."""
-        return {"value": self.value, "interval": self.interval, "reason": self.reason}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair(PairedDifference):
@@ -115,7 +109,11 @@ def paired_differences(
                     first=cases.models[a],
                     second=cases.models[b],
                     category=category,
-                    **estimate,
+                    value=estimate.value,
+                    n=estimate.n,
+                    interval=estimate.interval,
+                    clusters=estimate.clusters,
+                    reason=estimate.reason,
                     p=raw,
                     answered=_answered(answered),
                     p_adjusted=next(adjusted),

@@ -30,7 +30,7 @@ def difference_panels(
     panels, lines = [], []
     for name in dict.fromkeys(row.title for row in rows):
         by_model = {row.model: row for row in rows if row.title == name}
-        metrics = [percent(by_model[model].estimate) if model in by_model else None for model in models]
+        metrics = [percent(by_model[model]) if model in by_model else None for model in models]
         bounds = [percents(by_model[model].bounds) if model in by_model else None for model in models]
         panels.append(Panel.of(name, metrics, bounds))
         lines.append(panels[-1].describe(name, models))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from benchmark.domain.drawn import Metric
+from benchmark.domain.bounded_estimates import BoundedEstimate
+from benchmark.domain.drawn import Metric, drawn
 
 
 class Percent(NamedTuple):
@@ -23,12 +24,12 @@ class Percent(NamedTuple):
 
 def percent(metric: Metric) -> Percent | None:
     """Return the metric in per cent, None where there is no value."""
-    estimate: Mapping[str, Any] = metric if isinstance(metric, Mapping) else {"value": metric}
-    value, ends = estimate.get("value"), estimate.get("interval")
-    if value is None or value == "":
+    estimate = drawn(metric)
+    if estimate is None or estimate.value is None:
         return None
+    ends = estimate.interval
     return Percent(
-        100 * float(value), (100 * float(ends[0]), 100 * float(ends[1])) if ends else None, estimate.get("reason") or ""
+        100 * estimate.value, (100 * float(ends[0]), 100 * float(ends[1])) if ends else None, estimate.reason or ""
     )
 
 
@@ -36,7 +37,9 @@ BANDS = ", bands: worst to best case of missing answers"
 
 
 def bounds_of(metric: Metric) -> tuple[float, float] | None:
-    """Return the "bounds" of a metric in per cent; None where nothing is missing."""
+    """Return the bounds of a metric in per cent; None where it has none, and where nothing is missing."""
+    if isinstance(metric, BoundedEstimate):
+        return percents(metric.bounds)
     return percents(metric.get("bounds")) if isinstance(metric, Mapping) else None
 
 
@@ -70,9 +73,9 @@ def ended(note: str) -> str:
 
 def barred(metrics: Iterable[Percent | None], line: str = "bar", over: str = "stories") -> str:
     """Return what lines beside marks are, over which units, and why some marks have none: the end of a caption."""
-    drawn = [metric for metric in metrics if metric]
-    legend = f", {line}s: 95 % intervals over {over}" if any(metric.interval for metric in drawn) else ""
-    reasons = dict.fromkeys(metric.reason for metric in drawn if metric.reason and not metric.interval)
+    percents_drawn = [metric for metric in metrics if metric]
+    legend = f", {line}s: 95 % intervals over {over}" if any(metric.interval for metric in percents_drawn) else ""
+    reasons = dict.fromkeys(metric.reason for metric in percents_drawn if metric.reason and not metric.interval)
     return legend + (f", no {line}: {'; or '.join(reasons)}" if reasons else "")
 
 

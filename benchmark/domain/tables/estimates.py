@@ -11,8 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NotRequired, TypedDict
 
+from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.tables.table import Cells, Column, Row
-from core.statistics import FEWEST, few
+from core.statistics import FEWEST, Estimate, few
 
 
 class RowMetric(TypedDict):
@@ -67,16 +68,31 @@ def estimated(key: str, header: str, **more: Any) -> Column:
     )
 
 
-def estimate(key: str, metric: Mapping[str, Any] | float | None) -> Cells:
-    """Return what a row holds of {"value", "interval", "n"[, "bounds"]}, or of a bare number."""
-    fields = metric if isinstance(metric, Mapping) else {"value": metric}
+def estimate(key: str, metric: Estimate | RowMetric | float | None) -> Cells:
+    """Return what a row holds of an estimate or the figure of a report's row, with its bounds where it has any, or of a
+    bare number."""
+    if isinstance(metric, Estimate):
+        bounds = metric.bounds if isinstance(metric, BoundedEstimate) else None
+        return _cells(key, metric.value, metric.interval, metric.reason, metric.n, bounds)
+    if isinstance(metric, Mapping):
+        return _cells(key, metric["value"], metric["interval"], metric.get("reason"), bounds=metric.get("bounds"))
+    return _cells(key, metric)
+
+
+def _cells(
+    key: str,
+    value: float | str | None,
+    interval: Sequence[float] | None = None,
+    reason: str | None = None,
+    n: int | None = None,
+    bounds: Sequence[float] | None = None,
+) -> Cells:
     return {
-        key: fields["value"],
-        f"{key} interval": fields.get("interval"),
-        **({} if fields.get("interval") else {f"{key} interval_reason": fields.get("reason")}),
-        f"{key} n": fields.get("n"),
-        f"{key} worst": fields.get("worst"),
-        f"{key} bounds": fields.get("bounds"),
+        key: value,
+        f"{key} interval": interval,
+        **({} if interval else {f"{key} interval_reason": reason}),
+        f"{key} n": n,
+        f"{key} bounds": bounds,
     }
 
 

@@ -123,7 +123,7 @@ def _row(model: str, table) -> Json:
         "cells": table.cells,
         "missing": table.asked - sum(table.cells),
         "stories": table.stories,
-        **table.difference,
+        **plain(table.difference),
         "bounds": table.bounds,
     }
 

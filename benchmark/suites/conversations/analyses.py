@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.suites.conversations.question_types import ORDERS
 from benchmark.suites.conversations.rows import (
     ACCESSIBLE,
@@ -30,7 +31,7 @@ from benchmark.suites.conversations.units import (
     whole_sets,
 )
 from benchmark.suites.conversations.weighted_f1 import Said, weighted_f1
-from benchmark.suites.unit_estimates import BoundedEstimate, Unit
+from benchmark.suites.unit_estimates import Unit
 
 TOPICS = (ANSWERABILITY, INFORMATION)
 BOTH, EXCLUDED, INCLUDED = "both", "excluded", "included"

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.suites.asked import Parse
 from benchmark.suites.contract import Entered, MetricGroup, Sample
 from benchmark.suites.measuring import counted_outcomes
-from benchmark.suites.unit_estimates import BoundedEstimate, Unit, unit_estimate
+from benchmark.suites.unit_estimates import Unit, unit_estimate
 
 WHOLES = "questions of conversations by set"
 """Under which a dataset keeps what `wholes_of` returns."""

@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmark.suites.unit_estimates import BoundedEstimate, with_bounds
+from benchmark.domain.bounded_estimates import BoundedEstimate
+from benchmark.suites.unit_estimates import with_bounds
 from core.statistics import RESAMPLES, SHARE, Estimate, Floats, estimate_of, label_f1s, ratios
 
 _LABELS = (0, 1)
-_NOTHING: Estimate = {"value": None, "n": 0, "interval": None, "reason": "no answer that could be read"}
+_NOTHING = Estimate(None, 0, reason="no answer that could be read")
 
 
 class Said(NamedTuple):
@@ -28,7 +29,7 @@ def weighted_f1(answers: Sequence[Said], *, seed: int, resamples: int = RESAMPLE
     costs recall alone, as in the released code. Bounds take those that are not known as wrong, one for the other, and
     as right."""
     readable = [answer for answer in answers if answer.predicted is not None]
-    estimate = _known(readable, seed, resamples) if readable else _NOTHING.copy()
+    estimate = _known(readable, seed, resamples) if readable else _NOTHING
     if len(readable) == len(answers):
         return with_bounds(estimate)
     return with_bounds(estimate, [_taken(answers, wrong=True), _taken(answers, wrong=False)])

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from benchmark.domain.bounded_estimates import kept_estimate
 from benchmark.domain.drawn import ModelRow
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated
@@ -167,7 +168,10 @@ def _drawn(entrants: Sequence[EntrantResults], parse: str) -> Cells:
     rows = [
         ModelRow(
             entrant.model,
-            {title: _found(entrant, parse)["scenarios"][scenario]["all"] for scenario, title in SCENARIOS.items()},
+            {
+                title: kept_estimate(_found(entrant, parse)["scenarios"][scenario]["all"])
+                for scenario, title in SCENARIOS.items()
+            },
         )
         for entrant in entrants
     ]
@@ -187,7 +191,7 @@ def _embedders(entrants: Sequence[EntrantResults], parse: str) -> list[str]:
 
 
 def _by_embedder(key: str, analyses: Mapping[str, Any], metric: Any) -> Cells:
-    return estimate(f"{key} {analyses['embedder']}", metric)
+    return estimate(f"{key} {analyses['embedder']}", kept_estimate(metric))
 
 
 def _free(key: str, header: str, embedders: Sequence[str], group: str, best: str = "high") -> list[Column]:
@@ -221,10 +225,10 @@ def _scenario(scenario: str, entrants: Sequence[EntrantResults], parse: str) -> 
 
 
 def _scenario_cells(analyses: Mapping[str, Any], scenario: str) -> Cells:
-    cells = estimate("fact", analyses["fact"])
+    cells = estimate("fact", kept_estimate(analyses["fact"]))
     for name, metric in analyses["scenarios"][scenario].items():
         free = name in ("all_star", "distance", "distance_f1")
-        cells |= _by_embedder(name, analyses, metric) if free else estimate(name, metric)
+        cells |= _by_embedder(name, analyses, metric) if free else estimate(name, kept_estimate(metric))
     return cells
 
 
@@ -250,7 +254,7 @@ def _orders(entrants: Sequence[EntrantResults], parse: str) -> Table:
         for scenario, order in there:
             metrics = analyses["orders"][scenario].get(order, {})
             values |= _by_embedder(f"{scenario} {order} {DISTANCE}", analyses, metrics.get(DISTANCE))
-            values |= estimate(f"{scenario} {order} {CHOICE}", metrics.get(CHOICE))
+            values |= estimate(f"{scenario} {order} {CHOICE}", kept_estimate(metrics.get(CHOICE)))
         cells.append(values)
     return table_of(
         entrants,
@@ -276,7 +280,7 @@ def _characters(entrants: Sequence[EntrantResults], parse: str) -> Table:
             for scenario in SCENARIOS
             for name in ("characters", "consistency")
             for key, value in estimate(
-                f"{scenario} {name}", _found(entrant, parse)["scenarios"][scenario][name]
+                f"{scenario} {name}", kept_estimate(_found(entrant, parse)["scenarios"][scenario][name])
             ).items()
         }
         for entrant in entrants

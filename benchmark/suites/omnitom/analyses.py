@@ -16,13 +16,13 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.suites.omnitom.cells import ALL_KINDS, Cells, Ints, by_story, gold_counts, is_of, kind_codes, said_labels
 from benchmark.suites.omnitom.kinds import KINDS
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Labels, Scheme
 from benchmark.suites.omnitom.pooled import Columns, Parts
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.reasons import NO_GOLD
-from benchmark.suites.unit_estimates import BoundedEstimate
 from core.plain import Json, plain
 from core.statistics import POSITIVE, RESAMPLES
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.suites.unit_estimates import BoundedEstimate
+from benchmark.domain.bounded_estimates import BoundedEstimate
 from core.statistics import (
     FEWEST,
     SHARE,

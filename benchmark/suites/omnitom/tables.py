@@ -7,10 +7,13 @@ their texts.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from benchmark.domain.bounded_estimates import kept_estimate
 from benchmark.domain.tables.categories import in_order, short_names_told
 from benchmark.domain.tables.estimates import (
+    RowMetric,
     estimate,
     estimated,
     interval_of,
@@ -101,16 +104,29 @@ def _reasons(runs: Iterable[Mapping[str, Any]]) -> list[str]:
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class CategoryAccuracy:
+    """An accuracy over the `stories` of a category, and at its `worst`; official ones are texts."""
+
+    metric: RowMetric
+    stories: int
+    worst: float | str | None
+
+
+def _accuracy(key: str, accuracy: CategoryAccuracy | float | None) -> Cells:
+    if isinstance(accuracy, CategoryAccuracy):
+        beside = {f"{key} n": accuracy.stories, f"{key} worst": accuracy.worst}
+        return estimate(key, accuracy.metric) | beside
+    return estimate(key, accuracy)
+
+
 def by_dimension_and_category(
-    accuracies: Mapping[str, Mapping[str, Mapping[str, Mapping[str, Any] | float | None]]],
+    accuracies: Mapping[str, Mapping[str, Mapping[str, CategoryAccuracy | float | None]]],
     *,
     parse: str,
     scheme: Scheme = OMNITOM_SCHEME,
 ) -> Table:
-    """The paper's table 10 from {model: {dimension: {category: accuracy}}}; cells are compared within a dimension.
-
-    An accuracy is a number, or {"value", "interval", "n", "worst"} with n stories.
-    """
+    """The paper's table 10 from {model: {dimension: {category: accuracy}}}; cells are compared within a dimension."""
     categories = in_order(
         (name for model in accuracies.values() for categories in model.values() for name in categories), CATEGORIES
     )
@@ -119,7 +135,7 @@ def by_dimension_and_category(
         | {
             key: metric
             for name in categories
-            for key, metric in estimate(f"in {name}", accuracies_by_category.get(dimension, {}).get(name)).items()
+            for key, metric in _accuracy(f"in {name}", accuracies_by_category.get(dimension, {}).get(name)).items()
         }
         for dimension, title in scheme.titles.items()
         for model, accuracies_by_category in accuracies.items()
@@ -167,7 +183,7 @@ def match_count_distribution(
             key: metric
             for name in buckets
             if shares
-            for key, metric in estimate(f"{name} share", shares[model][name]).items()
+            for key, metric in estimate(f"{name} share", kept_estimate(shares[model][name])).items()
         }
         for model, model_counts in counts.items()
     ]
@@ -211,7 +227,7 @@ def _unusable(model: str, groups: Mapping[str, Mapping[str, Any] | None]) -> Row
     row: Cells = {"model": model}
     for group, group_metrics in groups.items():
         if group_metrics:
-            row |= estimate(group, group_metrics["share"])
+            row |= estimate(group, kept_estimate(group_metrics["share"]))
             row |= {f"{group}_unusable": group_metrics["unusable"], f"{group}_answers": group_metrics["share"]["n"]}
             row |= {f"{group}_{part}": sum(reasons.values()) for part, reasons in group_metrics["without"].items()}
     return row

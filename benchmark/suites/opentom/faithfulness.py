@@ -10,9 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.suites.contract import Sample
 from benchmark.suites.opentom.kinds import COARSE, FINE, NEITHER, UNREAD
-from benchmark.suites.unit_estimates import BoundedEstimate, Unit, unit_estimate
+from benchmark.suites.unit_estimates import Unit, unit_estimate
 
 Key = tuple[str, str, tuple[str, ...]]
 """Narrative, order, and whose view of whom."""

@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.suites.opentom.kinds import UNREAD
-from benchmark.suites.unit_estimates import BoundedEstimate, with_bounds
+from benchmark.suites.unit_estimates import with_bounds
 from core.statistics import DIFFERENCE, RESAMPLES, SHARE, Estimate, Floats, Scale, estimate_of, label_f1s, ratios
 
 
@@ -101,7 +102,7 @@ def _estimate(
     """The sum of the weighted macro F1s of the parts."""
     counted = [[answer for answer in answers if answer.counts] for answers in parts]
     if not all(counted):
-        return {"value": None, "n": 0, "interval": None, "reason": "no answer that could be read"}
+        return Estimate(None, 0, reason="no answer that could be read")
     narratives = list(dict.fromkeys(answer.narrative for answers in counted for answer in answers))
     columns = [_counts(answers, narratives) for answers in counted]
     edges = np.cumsum([part.shape[1] for part in columns])[:-1]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from statistics import fmean
 from typing import NamedTuple
 
+from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.suites.asked import Parse
-from benchmark.suites.by_part import PartEstimate, PartMetric, Parts
+from benchmark.suites.by_part import PartMetric, Parts
 from benchmark.suites.contract import LEFT_OUT, Entered, Measured, Outcome, Resources, Sample
 from benchmark.suites.measuring import counted_outcomes, measured_samples, once, with_analyses
 from benchmark.suites.opentom.faithfulness import Answer, Unfaithful, unfaithful_rates
@@ -27,9 +28,8 @@ from benchmark.suites.opentom.samples import batches_of
 from benchmark.suites.opentom.steps import ANSWER, MAJORITY, STEPS, majority_key, majority_labels, right_label
 from benchmark.suites.right_or_wrong import accuracy_group, scored_by
 from benchmark.suites.settings import seed_of
-from benchmark.suites.unit_estimates import BoundedEstimate, Unit, unit_estimate
+from benchmark.suites.unit_estimates import Unit, unit_estimate
 from core.language import gettext_noop
-from core.plain import plain
 
 
 def by_chance(sample: Sample) -> float:
@@ -53,24 +53,19 @@ def by_genre(entered: Entered, parse: Parse) -> dict[str, list[tuple[int, Told]]
     return {genre: answers for genre, answers in of_genre.items() if answers}
 
 
-def f1(answers: Sequence[Told], seed: int) -> PartEstimate:
+def f1(answers: Sequence[Told], seed: int) -> BoundedEstimate:
     """Return the macro F1 of answers that could be read, with its interval and bounds."""
-    return _fields(macro_estimate(answers, seed=seed))
+    return macro_estimate(answers, seed=seed)
 
 
-def f1_difference(answers: Sequence[Told], others: Sequence[Told], seed: int) -> PartEstimate:
+def f1_difference(answers: Sequence[Told], others: Sequence[Told], seed: int) -> BoundedEstimate:
     """Return the macro F1 of answers less that of others, on the same resamples of narratives; bounds take what could
     not be read at its worst on one side and at its best on the other."""
-    estimate = _fields(macro_difference(answers, others, seed=seed))
+    estimate = macro_difference(answers, others, seed=seed)
     ends, other_ends = macro_bounds(answers), macro_bounds(others)
     if not ends or not other_ends or not any(answer.is_open for answer in (*answers, *others)):
         return estimate
-    return {**estimate, "bounds": [ends[0] - other_ends[1], ends[1] - other_ends[0]]}
-
-
-def _fields(estimate: BoundedEstimate) -> PartEstimate:
-    fields: PartEstimate = plain(estimate)
-    return fields
+    return replace(estimate, bounds=[ends[0] - other_ends[1], ends[1] - other_ends[0]])
 
 
 GROUP = accuracy_group(

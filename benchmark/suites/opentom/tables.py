@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from benchmark.domain.bounded_estimates import kept_estimate
 from benchmark.domain.drawn import ModelRow
 from benchmark.domain.tables import Column, Row, Table
 from benchmark.domain.tables.estimates import estimate, estimated, share_column
@@ -160,7 +161,10 @@ def _plot() -> Plot:
 
 
 def _drawn(entrants: Sequence[EntrantResults], parse: str) -> Cells:
-    rows = [ModelRow(entrant.model, dict(_found(entrant, parse)["f1"])) for entrant in entrants]
+    rows = [
+        ModelRow(entrant.model, {genre: kept_estimate(kept) for genre, kept in _found(entrant, parse)["f1"].items()})
+        for entrant in entrants
+    ]
     named = {"score": gettext_noop("Macro F1"), "part": "genre", "short": dict(GENRES), "over": "narratives"}
     return {"positional": [rows], "parse": parse, **named}
 
@@ -191,7 +195,7 @@ def _by_genre(
             {
                 key: value
                 for genre in there
-                for key, value in estimate(genre, _found(entrant, parse)[name].get(genre)).items()
+                for key, value in estimate(genre, kept_estimate(_found(entrant, parse)[name].get(genre))).items()
             },
         )
         for entrant in entrants
@@ -275,7 +279,7 @@ def _kinds(entrants: Sequence[EntrantResults], parse: str) -> Table:
         for genre in genres:
             estimates = {"pooled": analyses["f1"].get(genre), **analyses["kinds"].get(genre, {})}
             for name in heads:
-                cells |= estimate(f"{genre} {name}", estimates.get(name))
+                cells |= estimate(f"{genre} {name}", kept_estimate(estimates.get(name)))
         rows.append(row_of(entrant, GROUP.key, cells))
     title = gettext_noop(f"Multi-hop by kind, {parse} parse (%)")
     return _table(title, columns, rows, entrants, _POOLED)
@@ -304,7 +308,7 @@ def _unfaithful(entrants: Sequence[EntrantResults], parse: str) -> Table:
         for order, rates in unfaithful.items():
             cells |= {f"{order} {name}": rates.get(name) for name in ("pairs", "unread", "missing")}
             for name in ("of_all", "of_valid"):
-                cells |= estimate(f"{order} {name}", rates[name])
+                cells |= estimate(f"{order} {name}", kept_estimate(rates[name]))
         rows.append(row_of(entrant, GROUP.key, cells))
     title = gettext_noop(f"Unfaithful answers, {parse} parse (%)")
     return _table(title, columns, rows, entrants, _UNFAITHFUL)

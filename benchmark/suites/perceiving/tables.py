@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from benchmark.domain.bounded_estimates import kept_estimate
 from benchmark.domain.drawn import ModelRow
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated
@@ -107,7 +108,7 @@ def _cells(metrics: Metrics, tasks: Tasks, parse: str) -> Cells:
         for task, scenarios in metrics.items()
         for scenario in SCENARIOS
         if scenario in scenarios
-        for key, value in estimate(_column(tasks, task, scenario, parse), scenarios[scenario]).items()
+        for key, value in estimate(_column(tasks, task, scenario, parse), kept_estimate(scenarios[scenario])).items()
     }
 
 
@@ -181,7 +182,7 @@ _SHORT = {
 
 def _parts(metrics: Metrics, tasks: Tasks) -> Cells:
     return {
-        f"{name}, {scenario}": metrics[task][scenario]
+        f"{name}, {scenario}": kept_estimate(metrics[task][scenario])
         for scenario in SCENARIOS
         for task, name in tasks.items()
         if scenario in metrics.get(task, {})

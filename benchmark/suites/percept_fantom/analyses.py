@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.suites.conversations.analyses import (
     Questions,
     all_right,
@@ -16,7 +17,7 @@ from benchmark.suites.conversations.question_types import SCENARIOS
 from benchmark.suites.conversations.rows import ACCESSIBLE
 from benchmark.suites.conversations.units import Read, Wholes, estimate_of, in_scenario
 from benchmark.suites.percept_fantom.samples import SCENARIO_NAMES
-from benchmark.suites.unit_estimates import BoundedEstimate, Unit
+from benchmark.suites.unit_estimates import Unit
 
 _OF_FREE_ANSWERS = ("all_star", "distance", "distance_f1")
 

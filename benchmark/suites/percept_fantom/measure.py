@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.suites.asked import Parse
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Resources, Sample
 from benchmark.suites.conversations.analyses import Questions, all_right, of_scenario
@@ -29,7 +30,7 @@ from benchmark.suites.right_or_wrong import accuracy_group, said_right, scored_b
 from benchmark.suites.set_measuring import measured_sets, sets_group
 from benchmark.suites.settings import seed_of
 from benchmark.suites.shares_of_answers import scored_shares
-from benchmark.suites.unit_estimates import BoundedEstimate, without_value
+from benchmark.suites.unit_estimates import without_value
 from core.language import gettext_noop
 
 ALL = "all"

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from benchmark.domain.bounded_estimates import kept_estimate
 from benchmark.domain.tables import Table
 from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.suites.conversations.analyses import TOPICS
@@ -162,7 +163,7 @@ def _scenario(scenario: str, analysed: Analysed, parse: str) -> Table:
         {
             key: value
             for name, metric in analyses["scenarios"][scenario].items()
-            for key, value in estimate(name, metric).items()
+            for key, value in estimate(name, kept_estimate(metric)).items()
         }
         for _, analyses in analysed
     ]
@@ -189,7 +190,7 @@ def _orders(analysed: Analysed, parse: str) -> Table:
             key: value
             for scenario, order in there
             for key, value in estimate(
-                f"{scenario} {order}", analyses["orders"][scenario].get(order, {}).get(CHOICE)
+                f"{scenario} {order}", kept_estimate(analyses["orders"][scenario].get(order, {}).get(CHOICE))
             ).items()
         }
         for _, analyses in analysed

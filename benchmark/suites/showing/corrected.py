@@ -87,8 +87,7 @@ def corrected_values(entrant: EntrantResults) -> Cells:
     }
     for metric, score in correction.scores.items():
         key = f"{PREFIX}{metric}"
-        cells |= {key: score["value"], f"{key}_interval": score["interval"]}
-        cells[f"{key}_interval_reason"] = score.get("reason")
+        cells |= {key: score.value, f"{key}_interval": score.interval, f"{key}_interval_reason": score.reason}
     return cells | {f"{PREFIX}by": corrected_by(correction)}
 
 

@@ -225,10 +225,8 @@ def estimate_ratio(
 ) -> BoundedEstimate:
     """Return `measure` of sums over clusters, shape (clusters, k), with its interval; `empty` is why there is none."""
     estimate = estimate_of(sums, measure, n=n, scale=scale, unit=over.plural, empty=empty, seed=seed)
-    ends = estimate["interval"]
-    return BoundedEstimate(
-        estimate["value"], n, (ends[0], ends[1]) if ends else None, reason=estimate.get("reason", "")
-    )
+    ends = estimate.interval
+    return BoundedEstimate(estimate.value, n, (ends[0], ends[1]) if ends else None, reason=estimate.reason or "")
 
 
 def _bounded(middle: BoundedEstimate, low: BoundedEstimate, high: BoundedEstimate) -> BoundedEstimate:

@@ -13,17 +13,17 @@ def test_only_samples_with_both_scores_are_paired_and_flips_are_named():
     controlled = {1: 0.0, 2: 1.0, 3: 0.0, 4: 1.0, 5: 1.0}
     result = paired(published, controlled, {number: number for number in range(9)}, seed=1, unit="stories")
     # pairs are 1 to 4: differences 1, 0, 0 and -.5, so (1 - .5) / 4
-    assert result.difference["value"] == 0.125 and result.difference["n"] == 4
+    assert result.difference.value == 0.125 and result.difference.n == 4
     # (1 + 1 + 0 + .5) / 4 and (0 + 1 + 0 + 1) / 4
     assert (result.published, result.controlled) == (0.625, 0.5)
     # two of four are the same
     assert result.agreement == 0.5 and result.flips == (1, 4)
-    assert result.difference["interval"] is None and "stories" in result.difference["reason"]
+    assert result.difference.interval is None and "stories" in result.difference.reason
 
 
 def test_nothing_in_common_is_no_figure():
     result = paired({1: 1.0}, {2: 1.0}, {1: 1, 2: 2}, seed=1, unit="stories")
-    assert result.difference["value"] is None and result.agreement is None and result.flips == ()
+    assert result.difference.value is None and result.agreement is None and result.flips == ()
 
 
 @pytest.mark.parametrize("stories, questions", [(30, 4), (100, 5)])

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from benchmark.domain.averaging import averages
+from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.suites.omnitom.analyses import outputs_analysis, stage1_analyses, stage2_analyses
 from benchmark.suites.omnitom.cells import said_labels
 from benchmark.suites.omnitom.collecting import Results
@@ -16,7 +17,6 @@ from benchmark.suites.omnitom.measure import measured
 from benchmark.suites.omnitom.repaired import stage2_report
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.reasons import NO_GOLD
-from benchmark.suites.unit_estimates import BoundedEstimate
 from core.plain import plain
 from core.statistics import few, unseen_share
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -20,6 +21,7 @@ from benchmark.domain.association import (
 from benchmark.domain.association.beyond import NOT_CONVERGED, _if_it_tells
 from benchmark.domain.inference import Case
 from benchmark.domain.inference.cases import NEVER_ASKED
+from core.statistics import Estimate
 
 
 def case(score: float | None) -> Case:
@@ -41,14 +43,14 @@ def test_a_table_by_hand():
     result = crossed(table(12, 4, 6, 8), 0.5, seed=1)
     assert result.cells == (12, 4, 6, 8) and result.asked == result.stories == 30
     # 12/16 and 6/14 are right; .75 - .428571 = .321429
-    assert result.given_right["value"] == 0.75
-    assert result.given_wrong["value"] == pytest.approx(6 / 14)
-    assert result.difference["value"] == pytest.approx(0.3214286, abs=1e-6)
+    assert result.given_right.value == 0.75
+    assert result.given_wrong.value == pytest.approx(6 / 14)
+    assert result.difference.value == pytest.approx(0.3214286, abs=1e-6)
     # (12.5 * 8.5) / (4.5 * 6.5)
-    assert result.odds["value"] == pytest.approx(106.25 / 29.25)
+    assert result.odds.value == pytest.approx(106.25 / 29.25)
     # (12 * 8 - 4 * 6) / sqrt(16 * 14 * 18 * 12)
-    assert result.phi["value"] == pytest.approx(72 / np.sqrt(16 * 14 * 18 * 12))
-    low, high = result.difference["interval"]
+    assert result.phi.value == pytest.approx(72 / np.sqrt(16 * 14 * 18 * 12))
+    low, high = result.difference.interval
     assert low < 0.32 < high
     assert result.bounds == (pytest.approx(0.3214286, abs=1e-6),) * 2
 
@@ -67,38 +69,33 @@ def test_several_models_are_compared_within_themselves():
     good = [seen(story, 0.9, float(story < 8), "good") for story in range(10)]
     bad = [seen(story, 0.1, float(story < 2), "bad") for story in range(10)]
     result = crossed(good + bad, 0.5, seed=1)
-    assert result.difference["value"] is None and "within each part" in result.difference["reason"]
-    assert result.phi["value"] is None
+    assert result.difference.value is None and "within each part" in result.difference.reason
+    assert result.phi.value is None
     both = correlation([0.9] * 10 + [0.1] * 10, [1.0, 0.0] * 10, [*range(10)] * 2, ["good"] * 10 + ["bad"] * 10, seed=1)
-    assert both["value"] is None and both["reason"] == "one of the two is the same everywhere"
+    assert both.value is None and both.reason == "one of the two is the same everywhere"
     # two tables: 12 4 6 8 (n1 * n0 / n = 16 * 14 / 30) and 2 2 2 4 (4 * 6 / 10), differences 72/224 and 1/6
     two = crossed(table(12, 4, 6, 8) + table(2, 2, 2, 4, model="other"), 0.5, seed=1)
     weights = 224 / 30, 24 / 10
-    assert two.difference["value"] == pytest.approx((weights[0] * 72 / 224 + weights[1] / 6) / sum(weights))
+    assert two.difference.value == pytest.approx((weights[0] * 72 / 224 + weights[1] / 6) / sum(weights))
     # (96/30 + 8/10) / (24/30 + 4/10)
-    assert two.odds["value"] == pytest.approx(4 / 1.2)
+    assert two.odds.value == pytest.approx(4 / 1.2)
 
 
 def test_within_categories_a_difference_between_them_is_none():
     easy = [seen(story, 0.9, 1.0, category="easy") for story in range(9)] + [seen(9, 0.1, 1.0, category="easy")]
     hard = [seen(story, 0.1, 0.0, category="hard") for story in range(10, 19)] + [seen(19, 0.9, 0.0, category="hard")]
     result = crossed(easy + hard, 0.5, seed=1)
-    assert result.difference["value"] == pytest.approx(0.8)
-    assert result.within["value"] == 0.0
+    assert result.difference.value == pytest.approx(0.8)
+    assert result.within.value == 0.0
 
 
 def test_a_measure_without_one_side_has_a_reason():
     result = crossed(table(3, 4, 0, 0), 0.5, seed=1)
-    assert result.difference == {
-        "value": None,
-        "n": 7,
-        "interval": None,
-        "reason": "every structure is right at this cut",
-    }
-    assert result.given_wrong["value"] is None and result.given_right["value"] == pytest.approx(3 / 7)
+    assert result.difference == Estimate(None, 7, reason="every structure is right at this cut")
+    assert result.given_wrong.value is None and result.given_right.value == pytest.approx(3 / 7)
     few = crossed(table(3, 4, 2, 2), 0.5, seed=1).difference
-    assert few["value"] is not None and few["interval"] is None and "5 with a wrong one" in few["reason"]
-    assert crossed([], 0.5, seed=1).difference["reason"] == "no story has both scores"
+    assert few.value is not None and few.interval is None and "5 with a wrong one" in few.reason
+    assert crossed([], 0.5, seed=1).difference.reason == "no story has both scores"
 
 
 def test_what_is_missing_is_counted_and_bounds_hold_whatever_it_is():
@@ -115,7 +112,7 @@ def test_what_is_missing_is_counted_and_bounds_hold_whatever_it_is():
     differences = []
     for a, b, c, d, e, f, g in product((0.0, 1.0), repeat=7):
         filled = [seen(20, 0.9, a), seen(21, b, 1.0), seen(22, c, 0.0), seen(23, d, e), seen(24, f, g)]
-        differences.append(crossed(complete + filled, 0.5, seed=1, resamples=2).difference["value"])
+        differences.append(crossed(complete + filled, 0.5, seed=1, resamples=2).difference.value)
     assert result.bounds == (pytest.approx(min(differences)), pytest.approx(max(differences)))
 
 
@@ -150,11 +147,11 @@ def test_a_whole_story_is_right_where_all_its_questions_are():
 def test_a_correlation_by_hand():
     # x 1 2 3 4 5 6, y 0 0 1 0 1 1 around 3.5 and .5: Sxy 3.5, Sxx 17.5, Syy 1.5
     result = correlation([1, 2, 3, 4, 5, 6, None, 7], [0, 0, 1, 0, 1, 1, 1, None], range(8), ["m"] * 8, seed=1)
-    assert result["n"] == 6 and result["value"] == pytest.approx(3.5 / np.sqrt(17.5 * 1.5))
-    assert correlation([1, 2, 3], [0, 1, 1], range(3), ["m"] * 3, seed=1)["interval"] is None
-    assert correlation([], [], [], [], seed=1)["value"] is None
+    assert result.n == 6 and result.value == pytest.approx(3.5 / np.sqrt(17.5 * 1.5))
+    assert correlation([1, 2, 3], [0, 1, 1], range(3), ["m"] * 3, seed=1).interval is None
+    assert correlation([], [], [], [], seed=1).value is None
     two = correlation([1, 2], [0, 1], range(2), ["m"] * 2, seed=1)
-    assert (two["value"], two["n"], two["reason"]) == (None, 2, "a correlation needs at least 3 answers")
+    assert (two.value, two.n, two.reason) == (None, 2, "a correlation needs at least 3 answers")
 
 
 def linear(models: int, stories: int = 60) -> list[Observation]:
@@ -175,9 +172,9 @@ def test_the_mixed_model_without_a_spread_between_models_is_least_squares():
     x = np.array([one.structure.answered for one in observations])
     design = np.column_stack([x, np.eye(3)[[one.story % 3 for one in observations]]])
     expected = np.linalg.lstsq(design, np.array([one.answer.answered for one in observations]), rcond=None)[0][0]
-    assert result.slope["value"] == pytest.approx(expected)
+    assert result.slope.value == pytest.approx(expected)
     assert result.spread is None and (result.models, result.categories, result.stories) == (1, 3, 60)
-    low, high = result.slope["interval"]
+    low, high = result.slope.interval
     assert 0 < low < expected < high
 
 
@@ -198,19 +195,17 @@ def test_the_mixed_model_is_that_of_statsmodels():
     x -= (np.bincount(of, x) / np.bincount(of))[of]
     design = np.column_stack([x, np.eye(3)[[one.story % 3 for one in shifted]]])
     y = np.array([one.answer.answered for one in shifted])
-    assert result.slope["value"] == pytest.approx(MixedLM(y, design, of).fit(method="powell").fe_params[0], abs=1e-3)
+    assert result.slope.value == pytest.approx(MixedLM(y, design, of).fit(method="powell").fe_params[0], abs=1e-3)
     assert result.spread is not None
 
 
 def test_what_cannot_be_fitted_says_so(monkeypatch):
-    assert beyond_category([], seed=1).slope["reason"] == "no story has both scores"
-    assert "at least 5 stories" in beyond_category(linear(1, 3), seed=1).slope["reason"]
+    assert beyond_category([], seed=1).slope.reason == "no story has both scores"
+    assert "at least 5 stories" in beyond_category(linear(1, 3), seed=1).slope.reason
     alike = [seen(story, 0.5, float(story % 2)) for story in range(9)]
-    assert (
-        beyond_category(alike, seed=1).slope["reason"] == "the structure's score is the same throughout each category"
-    )
+    assert beyond_category(alike, seed=1).slope.reason == "the structure's score is the same throughout each category"
     right = [seen(story, story / 9, 1.0) for story in range(9)]
-    assert beyond_category(right, seed=1).slope["reason"] == "every answer is right"
+    assert beyond_category(right, seed=1).slope.reason == "every answer is right"
 
     from statsmodels.regression.mixed_linear_model import MixedLM
 
@@ -223,7 +218,7 @@ def test_what_cannot_be_fitted_says_so(monkeypatch):
 
     monkeypatch.setattr(MixedLM, "fit", unconverged)
     result = beyond_category(linear(3), seed=1)
-    assert result.slope == {"value": None, "n": 180, "interval": None, "reason": NOT_CONVERGED}
+    assert result.slope == Estimate(None, 180, reason=NOT_CONVERGED)
     assert result.spread is None and result.models == 3
 
 
@@ -249,26 +244,22 @@ def spread(widths, answers) -> list[Observation]:
 def test_scores_that_hardly_vary_tell_nothing():
     """Half of the scores lie a tenth of a point above the others: a standard deviation of 0.05 points."""
     slope = beyond_category(spread([0.0, 0.001] * 10, [1.0, 0.0, 0.0] * 6 + [1.0, 0.0]), seed=1).slope
-    assert slope["value"] is slope["interval"] is None
-    assert (
-        slope["reason"] == "the structure's score hardly varies within categories (a standard deviation of 0.1 points)"
-    )
+    assert slope.value is slope.interval is None
+    assert slope.reason == "the structure's score hardly varies within categories (a standard deviation of 0.1 points)"
 
 
 def test_scores_that_vary_in_one_story_alone_tell_nothing():
     """19 stories within a thousandth, one 40 points above."""
     slope = beyond_category(spread([*[0.0, 0.001] * 9, 0.0, 0.4], [1.0, 0.0] * 10), seed=1).slope
-    assert slope["value"] is None and slope["reason"].startswith("one story has 9") and "% of what" in slope["reason"]
+    assert slope.value is None and slope.reason.startswith("one story has 9") and "% of what" in slope.reason
 
 
 def test_an_interval_beyond_the_scale_of_answers_is_no_finding():
-    told = {"value": -70.0, "n": 50, "interval": (-39642.0, 39502.0), "clusters": 10}
+    told = Estimate(-70.0, 50, (-39642.0, 39502.0), clusters=10)
     slope = _if_it_tells(told)
-    assert slope["value"] is slope["interval"] is None and "wider than the scale" in slope["reason"]
-    wide = told | {
-        "value": 1.0,
-        "interval": (-9.0, 11.0),
-    }  # ten points more come with -90 to +110 points: just as wide as that
+    assert slope.value is slope.interval is None and "wider than the scale" in slope.reason
+    # ten points more come with -90 to +110 points: just as wide as that
+    wide = replace(told, value=1.0, interval=(-9.0, 11.0))
     assert _if_it_tells(wide) == wide
 
 
@@ -277,10 +268,10 @@ def test_answers_that_are_all_alike_have_no_odds_ratio():
     for cells, why in (((10, 0, 10, 0), "every answer is right"), ((0, 10, 0, 10), "every answer is wrong")):
         result = crossed(table(*cells), 0.5, seed=1)
         for of in (result.odds, result.phi):
-            assert (of["value"], of["interval"], of["reason"]) == (None, None, why)
-    assert crossed(table(10, 0, 9, 1), 0.5, seed=1).odds["value"] > 1
+            assert (of.value, of.interval, of.reason) == (None, None, why)
+    assert crossed(table(10, 0, 9, 1), 0.5, seed=1).odds.value > 1
 
 
 def test_a_correlation_of_nothing_counts_its_stories():
     result = correlation([0.5] * 10, [1.0, 0.0] * 5, [1, 2] * 5, ["m"] * 10, seed=1)
-    assert (result["value"], result["n"], result["clusters"]) == (None, 10, 2)
+    assert (result.value, result.n, result.clusters) == (None, 10, 2)

@@ -22,6 +22,7 @@ from PIL import Image
 from benchmark import suites
 from benchmark.domain import plots
 from benchmark.domain.beside import MethodRow
+from benchmark.domain.corrections import CorrectedScore
 from benchmark.domain.drawn import Lead, ModelRow, RankedRow
 from benchmark.domain.plots.canvas import EDGE, WIDTHS, Canvas
 from benchmark.domain.plots.dots import Series, dot_plot
@@ -34,6 +35,7 @@ from benchmark.domain.plots.values import limits, percent
 from benchmark.suites.omnitom import plots as omnitom_plots
 from benchmark.suites.omnitom.categories import CATEGORIES
 from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
+from core.statistics import Estimate
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = [
@@ -54,8 +56,8 @@ def names(n: int) -> list[str]:
     return [HOSTILE[at] if at < len(HOSTILE) else f"Model {at}" for at in range(n)]
 
 
-def metric(value: float) -> dict:
-    return {"value": value, "interval": [value - 0.03, min(1, value + 0.03)]}
+def metric(value: float) -> Estimate:
+    return Estimate(value, 9, [value - 0.03, min(1, value + 0.03)])
 
 
 def made(n: int) -> dict:
@@ -130,7 +132,7 @@ def made(n: int) -> dict:
                         method=title,
                         title=title,
                         part=part,
-                        score=metric(float(rng.uniform(0.1, 0.95))) | {"n": 5},
+                        score=metric(float(rng.uniform(0.1, 0.95))),
                     )
                     for part in ("Coarse location, first order", "Attitude")
                     for at, model in enumerate(models)
@@ -242,7 +244,7 @@ def test_a_description_says_what_the_picture_says():
     assert root[1].text == (
         "A: repaired 55.0 (50.0 to 60.0), official 50.0, group a\nB: repaired without a score, official without a score"
     )
-    rows[0] = replace(rows[0], corrected={"value": 0.45, "interval": [0.4, 0.5]})
+    rows[0] = replace(rows[0], corrected=CorrectedScore(0.45, [0.4, 0.5], None, 9))
     root = ElementTree.fromstring(plots.leaderboard(rows, score="F1"))
     assert "official 50.0, corrected 45.0 (40.0 to 50.0), group a\nB:" in root[1].text
     assert "Corrected" in [one.text for one in texts(root)]
@@ -253,7 +255,7 @@ def test_methods_of_a_model_stand_below_its_name_with_a_mark_beside_each():
     rows = [
         MethodRow(
             key=model, model=model, kind="model", entrant=None, run="", method=title, title=title, part="Attitude",
-            score={"value": share, "n": 9, "interval": None} if (share := shares.get((model, title))) else None,
+            score=Estimate(share, 9) if (share := shares.get((model, title))) else None,
         )
         for model in "AB" for title in ("plain", "s2a")
     ]  # fmt: skip
@@ -354,13 +356,13 @@ def test_the_mean_of_two_models_is_that_of_the_stories_that_are_drawn():
     # two stories of both: +20 and 0 points, 10 on average; a third that the second one refused counts as +90: (20 + 0 +
     # 90) / 3
     pairs = [(0.7, 0.5), (0.5, 0.5), (0.9, None)]
-    held = {"value": 1.1 / 3, "interval": (0.1, 0.7)}
+    held = Estimate(1.1 / 3, 3, (0.1, 0.7))
     root = ElementTree.fromstring(plots.two_models(pairs, first="A", second="B", score="F1", difference=held))
     words = " ".join(one.text for one in texts(root))
     assert "mean 10.0 " in f"{words} " and "mean 36.7" not in words
     told = "at their worst the mean is 36.7 (10.0 to 70.0) (1 of 3 stories have no score of both)"
     assert told in words and told in root[1].text
-    whole = {"value": 0.1, "interval": (0.0, 0.2)}
+    whole = Estimate(0.1, 2, (0.0, 0.2))
     root = ElementTree.fromstring(plots.two_models(pairs[:2], first="A", second="B", score="F1", difference=whole))
     assert "mean 10.0 (0.0 to 20.0)" in " ".join(one.text for one in texts(root)) and "worst" not in root[1].text
 

@@ -58,10 +58,10 @@ def test_a_method_that_helps_is_told_from_one_that_does_not(runs):
     helped, unhelped = rows[THINKS, "cot"], rows[THINKS, "s2a"]
     assert helped.value == pytest.approx(OVERLOOKED) and 0 < helped.p <= helped.p_adjusted < 1
     assert helped.interval[0] < helped.value < helped.interval[1]  # five narratives are few
-    assert (helped.own, helped.score["value"]) == (1.0, 1.0) and helped.plain == pytest.approx(1 - OVERLOOKED)
+    assert (helped.own, helped.score.value) == (1.0, 1.0) and helped.plain == pytest.approx(1 - OVERLOOKED)
     assert unhelped.value == rows[STEADY, "cot"].value == 0 and unhelped.n == QUESTIONS
     plain = rows[THINKS, "plain"]
-    assert plain.score["value"] == pytest.approx(1 - OVERLOOKED) and plain.value is None and plain.why == ""
+    assert plain.score.value == pytest.approx(1 - OVERLOOKED) and plain.value is None and plain.why == ""
     by_method = document_of(runs[0]).by_method
     assert "Holm's correction over the 4 tests" in by_method.how["opentom"]["repaired"]
     # whichever of the runs is looked at
@@ -92,8 +92,8 @@ def test_methods_are_compared_by_genre_in_the_macro_f1_of_the_paper(runs):
     # of each of the five narratives two questions, whose right answers are no (the mover) and yes (the observer);
     # plain, the model says no to both: F1 of no 2 · 5 / (5 + 10), of yes 0, and their mean is 1/3
     hasty, thinking = rows[THINKS, "plain", first], rows[THINKS, "cot", first]
-    assert hasty.score["value"] == pytest.approx(1 / 3) and hasty.score["n"] == 10 and hasty.value is None
-    assert thinking.score["value"] == thinking.own == 1.0 and thinking.plain == pytest.approx(1 / 3)
+    assert hasty.score.value == pytest.approx(1 / 3) and hasty.score.n == 10 and hasty.value is None
+    assert thinking.score.value == thinking.own == 1.0 and thinking.plain == pytest.approx(1 / 3)
     assert thinking.value == pytest.approx(2 / 3) and thinking.interval[0] < 2 / 3 < thinking.interval[1]
     assert (thinking.n, thinking.bounds, thinking.p) == (10, None, None)
     # second order: all are wrong plain, all right after thinking
@@ -112,7 +112,7 @@ def test_a_missing_answer_leaves_bounds_in_its_genre_alone(runs):
     row = rows[THINKS, "cot", "Coarse location, first order"]
     # what was read is right: 1; with the lost one wrong its own label has 2 · 4 / (5 + 4) = 8/9, and the other, which
     # it is then taken for, 2 · 5 / (5 + 6) = 10/11
-    assert row.score["value"] == 1.0 and row.score["n"] == 9 and row.value == pytest.approx(2 / 3)
+    assert row.score.value == 1.0 and row.score.n == 9 and row.value == pytest.approx(2 / 3)
     assert row.bounds == pytest.approx([(8 / 9 + 10 / 11) / 2 - 1 / 3, 2 / 3])
     assert rows[THINKS, "cot", "Attitude"].bounds is None
     # official scoring needs an answer to every question
@@ -168,7 +168,7 @@ def test_a_model_without_an_answer_yet_has_no_score_of_nothing(runs):
     unasked.update(call=None, official=None, repaired=None, score=None, repaired_score=None)
     rows = rows_of(runs[0])
     assert (rows[THINKS, "cot"].why, rows[THINKS, "cot"].score) == ("No answer yet.", None)
-    assert rows[STEADY, "cot"].score["value"] == 1.0
+    assert rows[STEADY, "cot"].score.value == 1.0
 
 
 def test_a_method_that_is_launched_later_joins_the_run_that_is_there(world, runs):
@@ -204,7 +204,7 @@ def test_a_baseline_has_one_row_in_a_ranking_however_many_methods_it_was_launche
 def test_without_the_plain_method_scores_stand_and_say_so(runs):
     Run.objects.filter(pk=runs[0].pk).update(archived_at=timezone.now())
     rows = rows_of(runs[1])
-    assert rows[STEADY, "s2a"].score["value"] == 1.0 and rows[STEADY, "s2a"].why == "Not asked plain."
+    assert rows[STEADY, "s2a"].score.value == 1.0 and rows[STEADY, "s2a"].why == "Not asked plain."
     assert rows[STEADY, "plain"].why == "Not asked."
     document = document_of(runs[1])
     lead = tables_of(document)["method-scores-opentom-repaired"]().lead

@@ -101,7 +101,7 @@ def test_agreement_as_it_is_published():
     assert (report.counts.agree, report.counts.cells) == (3955, 4451)
     assert round(100 * report.counts.values["strict"], 2) == round(100 * report.counts.values["pairwise"], 2) == 88.86
     # 1,977 links both drew, 248 one alone: 2 · 1977 / (2 · 1977 + 248)
-    assert report.links["value"] == pytest.approx(3954 / 4202)
+    assert report.links.value == pytest.approx(3954 / 4202)
     low, high = report.counts.intervals["pairwise"][0]
     assert low < 0.8886 < high and high - low < 0.03
     assert report.unclear == 1 and report.tables == 2226  # the last gold row: one person could not tell
@@ -109,9 +109,7 @@ def test_agreement_as_it_is_published():
 
 def test_nothing_is_said_of_agreement_where_one_person_aligned():
     report = agreement_of([AlignedTable("s", Rows(1, 1), [said(p1="g1")])])
-    assert (
-        report.counts.values["pairwise"] is None and report.links["value"] is None and report.by_story["value"] is None
-    )
+    assert report.counts.values["pairwise"] is None and report.links.value is None and report.by_story.value is None
 
 
 def test_proposals_are_right_for_nine_of_ten_paraphrases_of_the_sample():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmark.domain.drawn import Metric
+from benchmark.domain.drawn import Metric, drawn
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.scatter import Point, numbered_scatter
 from benchmark.domain.plots.values import BANDS, Percent, barred, bounds_of, percent, worst_to_best
@@ -25,18 +25,18 @@ def volume(rows: Sequence[Mapping[str, Any]], *, parse: str, look: Look) -> Draw
     story have none: an answer that nobody can read may hold any number of them.
     """
     title = f"Predicted rows a story against precision, recall and F1, {parse} parse"
-    drawn = [_drawn(row, across) for row in rows if (across := _rows_a_story(row["predicted_per_story"]))]
+    points = [_drawn(row, across) for row in rows if (across := _rows_a_story(row["predicted_per_story"]))]
     none = [row["model"] for row in rows if not _rows_a_story(row["predicted_per_story"])]
-    if not drawn:
+    if not points:
         return Drawing(title, NO_VOLUME)
-    metrics = [metric for row in drawn for metric in (row.across, *row.shares.values())]
-    banded = any(ends for row in drawn for ends in row.bounds.values())
+    metrics = [metric for row in points for metric in (row.across, *row.shares.values())]
+    banded = any(ends for row in points for ends in row.bounds.values())
     unit = (
         f"Predicted rows a story (logarithmic axis), {parse} "
         f"reading{barred(metrics)}{(BANDS + UNBOUNDED) if banded else ''}"
     )
     without = f"without a predicted row: {', '.join(none)}" if none else ""
-    canvas = numbered_scatter(drawn, PANELS, unit=look.noted(unit, without), look=look)
+    canvas = numbered_scatter(points, PANELS, unit=look.noted(unit, without), look=look)
     lines = [
         f"{at}. {row.model}: {row.across.text()} rows a story"
         + "".join(
@@ -44,7 +44,7 @@ def volume(rows: Sequence[Mapping[str, Any]], *, parse: str, look: Look) -> Draw
             for key, (name, _) in PANELS.items()
             if (metric := row.shares[key])
         )
-        for at, row in enumerate(drawn, 1)
+        for at, row in enumerate(points, 1)
     ]
     return Drawing(title, canvas, lines)
 
@@ -56,8 +56,8 @@ def _drawn(row: Mapping[str, Any], across: Percent) -> Point:
 
 def _rows_a_story(metric: Metric) -> Percent | None:
     """A number of rows, which is not a share; None for nought, which a logarithmic axis does not have."""
-    estimate: Mapping[str, Any] = metric if isinstance(metric, Mapping) else {"value": metric}
-    value, ends = estimate.get("value"), estimate.get("interval")
-    if not value:
+    estimate = drawn(metric)
+    if estimate is None or not estimate.value:
         return None
-    return Percent(float(value), (ends[0], ends[1]) if ends else None, estimate.get("reason") or "")
+    ends = estimate.interval
+    return Percent(estimate.value, (ends[0], ends[1]) if ends else None, estimate.reason or "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from benchmark.domain.bounded_estimates import kept_estimate
 from benchmark.domain.drawn import ModelRow
 from benchmark.domain.tables.estimates import metric_of
 from benchmark.suites.omnitom.analyses import BUCKETS
@@ -77,7 +78,10 @@ def labelling_by_kind(
 def _by_kind(entrants: Sequence[EntrantResults], by: str, parse: str, panels: dict[str, str], of: str) -> Arguments:
     panel_rows = {
         title: [
-            ModelRow(entrant.model, {kind: analyses_of(entrant, parse)["kinds"][kind][name] for kind in KINDS[by]})
+            ModelRow(
+                entrant.model,
+                {kind: kept_estimate(analyses_of(entrant, parse)["kinds"][kind][name]) for kind in KINDS[by]},
+            )
             for entrant in entrants
         ]
         for title, name in panels.items()

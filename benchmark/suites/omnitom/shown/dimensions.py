@@ -9,11 +9,10 @@ from typing import Any
 from benchmark.domain.tables import Items, Table
 from benchmark.domain.tables.estimates import metric_of, worst_of
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
-from benchmark.suites.omnitom.tables import by_dimension_and_category
+from benchmark.suites.omnitom.tables import CategoryAccuracy, by_dimension_and_category
 from benchmark.suites.showing.entrants import by_category, row_of
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.shown import EntrantResults
-from core.plain import Json
 
 
 def dimension_table(entrants: Sequence[EntrantResults], parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Table:
@@ -25,16 +24,15 @@ def dimension_table(entrants: Sequence[EntrantResults], parse: str, scheme: Sche
     return replace(table, rows=rows, lead=unlike_missing({"stage2": entrants}))
 
 
-def _accuracies(entrant: EntrantResults, parse: str, scheme: Scheme) -> dict[str, dict[str, Json]]:
-    """Return {dimension: {category: {value, interval, n}}}; official figures are texts, their number of stories too."""
-    accuracies: dict[str, dict[str, Json]] = {name: {} for name in scheme.keys}
+def _accuracies(entrant: EntrantResults, parse: str, scheme: Scheme) -> dict[str, dict[str, CategoryAccuracy]]:
+    """Return {dimension: {category: accuracy}}; official numbers of stories are texts."""
+    accuracies: dict[str, dict[str, CategoryAccuracy]] = {name: {} for name in scheme.keys}
     for category, row in by_category(entrant, parse).items():
         for name in scheme.keys:
             share = scheme.share_of(name)
-            accuracies[name][category] = metric_of(row, share) | {
-                "n": int(row["stories"]),
-                "worst": worst_of(row, share),
-            }
+            accuracies[name][category] = CategoryAccuracy(
+                metric_of(row, share), int(row["stories"]), worst_of(row, share)
+            )
     return accuracies
 
 

@@ -15,6 +15,7 @@ from benchmark.suites.omnitom.shown.pooled import pooled_lead
 from benchmark.suites.showing.entrants import analyses_of, row_of
 from benchmark.suites.shown import EntrantResults
 from core.language import gettext_noop
+from core.statistics import Estimate
 
 DISTRIBUTION_NOTE = gettext_noop(
     "Brackets: 95 % intervals over stories of the share of the row's total (%). Gold's are those of all stories, "
@@ -61,7 +62,7 @@ def _distributed(
     total = sum(counts)
     row: Cells = {"total": total}
     for label, count, interval, why in zip(labels, counts, ends, reasons or [""] * len(labels), strict=True):
-        share = {"value": count / total if total else None, "interval": interval, "reason": why}
+        share = Estimate(count / total if total else None, total, interval, reason=why)
         row |= {label: count} | estimate(f"{label} share", share)
     return row
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from benchmark.domain.bounded_estimates import kept_estimate
 from benchmark.domain.tables import Column, Items, Table
 from benchmark.domain.tables.estimates import estimate, estimated, metric_of
 from benchmark.suites.omnitom.analyses import BUCKETS
@@ -126,7 +127,9 @@ def volume_table(entrants: Sequence[EntrantResults], parse: str) -> Table:
 
 
 def volume_of(entrant: EntrantResults, parse: str) -> Json:
-    """Rows, stories, and {value, interval} of rows a story, precision, recall and F1."""
+    """Rows, stories, and the figures of rows a story, precision, recall and F1."""
     overall = entrant.parses.overall(parse)
     shares = {name: metric_of(overall, name) for name in ("precision", "recall", "f1")}
-    return dict(analyses_of(entrant, parse)["volume"]) | shares
+    volume = analyses_of(entrant, parse)["volume"]
+    a_story = {name: kept_estimate(volume[name]) for name in ("predicted_per_story", "gold_per_story")}
+    return {**volume, **a_story, **shares}

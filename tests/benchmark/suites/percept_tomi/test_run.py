@@ -247,7 +247,7 @@ def test_perceptions_that_cannot_be_read_are_an_unusable_answer_of_the_model(cas
     for parse in ("official", "repaired"):
         row = next(row for row in by_method.rows["percept-tomi"][parse] if row.method == "perceptom")
         # plain all 16 are right; at their worst the 8 unasked are wrong: 8 / 16 - 16 / 16
-        assert (row.score["value"], row.value, row.bounds, row.missing) == (0.5, -0.5, [-0.5, 0.0], [8, 0])
+        assert (row.score.value, row.value, row.bounds, row.missing) == (0.5, -0.5, [-0.5, 0.0], [8, 0])
 
 
 def thinking(body) -> str:
@@ -271,9 +271,9 @@ def test_methods_are_compared_by_scenario_as_the_paper_has_them(cast, copy, monk
     document = document_of(runs[0])
     rows = {(row.method, row.part): row for row in document.by_method.parts["percept-tomi"]["repaired"]}
     # 8 questions of each scenario: plain, those on true beliefs are right, those on false ones wrong
-    assert {part: rows["plain", part].score["value"] for _, part in rows} == {"true belief": 1.0, "false belief": 0.0}
+    assert {part: rows["plain", part].score.value for _, part in rows} == {"true belief": 1.0, "false belief": 0.0}
     assert {part: rows["cot", part].value for _, part in rows} == {"true belief": 0.0, "false belief": 1.0}
-    assert {row.score["n"] for row in rows.values()} == {8}
+    assert {row.score.n for row in rows.values()} == {8}
     # the whole pools them: (8 · 0 + 8 · 1) / 16
     (pooled,) = [row.value for row in document.by_method.rows["percept-tomi"]["repaired"] if row.method == "cot"]
     assert pooled == 0.5
