@@ -25,7 +25,6 @@ from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import clusters_of, said_by_sample, scores_by_story
 from core.language import gettext_noop
 from core.made_by import made_by
-from core.plain import plain
 from core.reads import Read
 from core.statistics import method
 from workers.models import JobState
@@ -125,13 +124,13 @@ def _row(entrant: EntrantResults, control: Run, group: str, sides: Sequence[Colu
         for columns in sides
     ]
     both = _agreed(sides, numbers) or paired_scores(scores, clusters_by_number, group)
-    return ControlRow(
-        **plain(replace(pair.difference, p=pair.difference.p if entrant.kind == "model" else None)),
+    row = ControlRow(
         key=entrant.key, model=entrant.model, kind=entrant.kind, entrant=entrant.entrant, run=entrant.run,
         control=described.name, title=described.title, beside=control.uid,
         published=pair.means[0], controlled=pair.means[1], agreement=both.agreement,
         flips=list(both.flips), stories=_stories(both, clusters_by_number),
     )  # fmt: skip
+    return row.with_difference(replace(pair.difference, p=pair.difference.p if entrant.kind == "model" else None))
 
 
 class _Both(NamedTuple):

@@ -101,7 +101,7 @@ def test_scores_on_all_gold_are_those_of_the_leaderboard(world):
         assert score.estimate.value == pytest.approx(overall["overall_accuracy"])
         assert score.bounds in (None, tuple(overall["bounds"]["overall_accuracy"]))
         if overall["stories"]:
-            assert score.estimate.interval == pytest.approx(overall.interval["overall_accuracy"])
+            assert score.estimate.interval == pytest.approx(overall["interval"]["overall_accuracy"])
             by_dimension = metrics.scores[AT][entrant.name][Kind.ALL].estimate.value
             assert by_dimension == pytest.approx(overall["acc_context"])
     assert metrics.scores[OVERALL][HOSTILE][Kind.ALL].estimate.value is None

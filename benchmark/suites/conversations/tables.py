@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.tables import Column, Table
 from benchmark.suites.conversations.analyses import BOTH, EXCLUDED, INCLUDED, REASONS
 from benchmark.suites.showing.entrants import row_of
@@ -52,7 +53,7 @@ def table_of(
 
 
 def incomplete_told(
-    entrants: Sequence[EntrantResults], metrics: Sequence[Mapping[str, Any]], headers: Mapping[str, str]
+    entrants: Sequence[EntrantResults], metrics: Sequence[Mapping[str, BoundedEstimate]], headers: Mapping[str, str]
 ) -> list[str]:
     """Say of how many sets each figure of an entrant has nothing because not all their questions were asked; `headers`
     names the figures that are of sets. Entrants with the same counts share a sentence."""
@@ -60,7 +61,7 @@ def incomplete_told(
     for entrant, of in zip(entrants, metrics, strict=True):
         counts: dict[int, list[str]] = {}
         for name, header in headers.items():
-            if lacking := (of.get(name) or {}).get("incomplete"):
+            if name in of and (lacking := of[name].incomplete):
                 counts.setdefault(lacking, []).append(header)
         numbers = "; ".join(f"{', '.join(named)}: {count:,}" for count, named in counts.items())
         models.setdefault(numbers, []).append(entrant.model)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from benchmark.domain.bounded_estimates import kept_estimate
+from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimate, kept_estimates
 from benchmark.domain.drawn import ModelRow
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated
@@ -158,6 +158,10 @@ def _found(entrant: EntrantResults, parse: str) -> Mapping[str, Any]:
     return analyses_of(entrant, parse).get("fantom") or {}
 
 
+def _metrics(entrant: EntrantResults, parse: str, scenario: str) -> dict[str, BoundedEstimate]:
+    return kept_estimates(_found(entrant, parse)["scenarios"][scenario])
+
+
 def _plot() -> Plot:
     from benchmark.domain.plots import scores_by_part
 
@@ -168,10 +172,7 @@ def _drawn(entrants: Sequence[EntrantResults], parse: str) -> Cells:
     rows = [
         ModelRow(
             entrant.model,
-            {
-                title: kept_estimate(_found(entrant, parse)["scenarios"][scenario]["all"])
-                for scenario, title in SCENARIOS.items()
-            },
+            {title: _metrics(entrant, parse, scenario)["all"] for scenario, title in SCENARIOS.items()},
         )
         for entrant in entrants
     ]
@@ -190,8 +191,8 @@ def _embedders(entrants: Sequence[EntrantResults], parse: str) -> list[str]:
     return sorted({_found(entrant, parse)["embedder"] for entrant in entrants})
 
 
-def _by_embedder(key: str, analyses: Mapping[str, Any], metric: Any) -> Cells:
-    return estimate(f"{key} {analyses['embedder']}", kept_estimate(metric))
+def _by_embedder(key: str, analyses: Mapping[str, Any], metric: BoundedEstimate | None) -> Cells:
+    return estimate(f"{key} {analyses['embedder']}", metric)
 
 
 def _free(key: str, header: str, embedders: Sequence[str], group: str, best: str = "high") -> list[Column]:
@@ -220,15 +221,15 @@ def _scenario(scenario: str, entrants: Sequence[EntrantResults], parse: str) -> 
     cells = [_scenario_cells(_found(entrant, parse), scenario) for entrant in entrants]
     title = gettext_noop(f"{SCENARIOS[scenario].capitalize()}, {parse} parse (%)")
     counted = () if scenario == INACCESSIBLE else (_WHOLE if parse == "repaired" else _FRAGMENTS,)
-    lead = incomplete_told(entrants, [_found(entrant, parse)["scenarios"][scenario] for entrant in entrants], _OF_SETS)
+    lead = incomplete_told(entrants, [_metrics(entrant, parse, scenario) for entrant in entrants], _OF_SETS)
     return table_of(entrants, QUESTIONS.key, title, columns, cells, *counted, _ALL, _DISTANCE, lead=lead)
 
 
 def _scenario_cells(analyses: Mapping[str, Any], scenario: str) -> Cells:
     cells = estimate("fact", kept_estimate(analyses["fact"]))
-    for name, metric in analyses["scenarios"][scenario].items():
+    for name, metric in kept_estimates(analyses["scenarios"][scenario]).items():
         free = name in ("all_star", "distance", "distance_f1")
-        cells |= _by_embedder(name, analyses, metric) if free else estimate(name, kept_estimate(metric))
+        cells |= _by_embedder(name, analyses, metric) if free else estimate(name, metric)
     return cells
 
 
@@ -252,9 +253,9 @@ def _orders(entrants: Sequence[EntrantResults], parse: str) -> Table:
         analyses = _found(entrant, parse)
         values: Cells = {}
         for scenario, order in there:
-            metrics = analyses["orders"][scenario].get(order, {})
+            metrics = kept_estimates(analyses["orders"][scenario].get(order, {}))
             values |= _by_embedder(f"{scenario} {order} {DISTANCE}", analyses, metrics.get(DISTANCE))
-            values |= estimate(f"{scenario} {order} {CHOICE}", kept_estimate(metrics.get(CHOICE)))
+            values |= estimate(f"{scenario} {order} {CHOICE}", metrics.get(CHOICE))
         cells.append(values)
     return table_of(
         entrants,
@@ -279,9 +280,7 @@ def _characters(entrants: Sequence[EntrantResults], parse: str) -> Table:
             key: value
             for scenario in SCENARIOS
             for name in ("characters", "consistency")
-            for key, value in estimate(
-                f"{scenario} {name}", kept_estimate(_found(entrant, parse)["scenarios"][scenario][name])
-            ).items()
+            for key, value in estimate(f"{scenario} {name}", _metrics(entrant, parse, scenario)[name]).items()
         }
         for entrant in entrants
     ]
@@ -292,9 +291,7 @@ def _characters(entrants: Sequence[EntrantResults], parse: str) -> Table:
     lead = [
         f"{heading.capitalize()}: {sentence}"
         for scenario, heading in SCENARIOS.items()
-        for sentence in incomplete_told(
-            entrants, [_found(entrant, parse)["scenarios"][scenario] for entrant in entrants], named
-        )
+        for sentence in incomplete_told(entrants, [_metrics(entrant, parse, scenario) for entrant in entrants], named)
     ]
     return table_of(entrants, QUESTIONS.key, title, columns, cells, note, lead=lead)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmark.domain.bounded_estimates import kept_estimate
+from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimate
 from benchmark.domain.tables.categories import in_order, short_names_told
 from benchmark.domain.tables.estimates import (
     RowMetric,
@@ -227,7 +227,8 @@ def _unusable(model: str, groups: Mapping[str, Mapping[str, Any] | None]) -> Row
     row: Cells = {"model": model}
     for group, group_metrics in groups.items():
         if group_metrics:
-            row |= estimate(group, kept_estimate(group_metrics["share"]))
-            row |= {f"{group}_unusable": group_metrics["unusable"], f"{group}_answers": group_metrics["share"]["n"]}
+            share = BoundedEstimate.from_json(group_metrics["share"])
+            row |= estimate(group, share)
+            row |= {f"{group}_unusable": group_metrics["unusable"], f"{group}_answers": share.n}
             row |= {f"{group}_{part}": sum(reasons.values()) for part, reasons in group_metrics["without"].items()}
     return row

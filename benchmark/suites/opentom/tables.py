@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from benchmark.domain.bounded_estimates import kept_estimate
+from benchmark.domain.bounded_estimates import kept_estimate, kept_estimates
 from benchmark.domain.drawn import ModelRow
 from benchmark.domain.tables import Column, Row, Table
 from benchmark.domain.tables.estimates import estimate, estimated, share_column
@@ -161,10 +161,7 @@ def _plot() -> Plot:
 
 
 def _drawn(entrants: Sequence[EntrantResults], parse: str) -> Cells:
-    rows = [
-        ModelRow(entrant.model, {genre: kept_estimate(kept) for genre, kept in _found(entrant, parse)["f1"].items()})
-        for entrant in entrants
-    ]
+    rows = [ModelRow(entrant.model, kept_estimates(_found(entrant, parse)["f1"])) for entrant in entrants]
     named = {"score": gettext_noop("Macro F1"), "part": "genre", "short": dict(GENRES), "over": "narratives"}
     return {"positional": [rows], "parse": parse, **named}
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from benchmark.domain.bounded_estimates import kept_estimate
+from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.drawn import ModelRow
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated
@@ -34,8 +33,8 @@ _CORRELATIONS = gettext_noop(
 Tasks = Mapping[str, str]
 """The name of each task, one of NAMES, by its key: those of perception, of perception to belief and of questions, in
 this order."""
-Metrics = Mapping[str, Mapping[str, Any]]
-"""By task, then by scenario, an estimate."""
+Metrics = Mapping[str, Mapping[str, BoundedEstimate]]
+"""By task, then by scenario."""
 Entrants = Sequence[tuple[EntrantResults, Metrics]]
 
 
@@ -108,7 +107,7 @@ def _cells(metrics: Metrics, tasks: Tasks, parse: str) -> Cells:
         for task, scenarios in metrics.items()
         for scenario in SCENARIOS
         if scenario in scenarios
-        for key, value in estimate(_column(tasks, task, scenario, parse), kept_estimate(scenarios[scenario])).items()
+        for key, value in estimate(_column(tasks, task, scenario, parse), scenarios[scenario]).items()
     }
 
 
@@ -142,7 +141,8 @@ def correlations_table(models: Sequence[Metrics], tasks: Tasks, parse: str) -> T
 
 
 def _correlation(models: Sequence[Metrics], scenario: str, first: str, second: str) -> Cells:
-    values = [tuple(metrics[task].get(scenario, {}).get("value") for task in (first, second)) for metrics in models]
+    estimates = [tuple(metrics[task].get(scenario) for task in (first, second)) for metrics in models]
+    values = [[None if estimate is None else estimate.value for estimate in both] for both in estimates]
     pairs = [(first, other) for first, other in values if first is not None and other is not None]
     result = pearson([first for first, _ in pairs], [other for _, other in pairs], unit="models")
     cells = {"r": result.r, "interval": result.interval and list(result.interval), "n": result.n, "p": result.p}
@@ -182,7 +182,7 @@ _SHORT = {
 
 def _parts(metrics: Metrics, tasks: Tasks) -> Cells:
     return {
-        f"{name}, {scenario}": kept_estimate(metrics[task][scenario])
+        f"{name}, {scenario}": metrics[task][scenario]
         for scenario in SCENARIOS
         for task, name in tasks.items()
         if scenario in metrics.get(task, {})

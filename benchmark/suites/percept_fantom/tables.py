@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from benchmark.domain.bounded_estimates import kept_estimate
+from benchmark.domain.bounded_estimates import kept_estimate, kept_estimates
 from benchmark.domain.tables import Table
 from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.suites.conversations.analyses import TOPICS
@@ -144,7 +144,10 @@ def _without_metrics(analysed: Analysed) -> Iterator[str]:
 
 
 def _three(analysed: Analysed) -> list[tuple[EntrantResults, of_three.Metrics]]:
-    return [(entrant, analyses["tasks"]) for entrant, analyses in analysed]
+    return [
+        (entrant, {task: kept_estimates(of) for task, of in analyses["tasks"].items()})
+        for entrant, analyses in analysed
+    ]
 
 
 def _scenario(scenario: str, analysed: Analysed, parse: str) -> Table:
@@ -159,18 +162,12 @@ def _scenario(scenario: str, analysed: Analysed, parse: str) -> Table:
         estimated("characters", gettext_noop("Of a character"), group="Characters", digits=1),
         estimated("consistency", "Consistent", group="Characters", digits=1),
     ]
-    cells = [
-        {
-            key: value
-            for name, metric in analyses["scenarios"][scenario].items()
-            for key, value in estimate(name, kept_estimate(metric)).items()
-        }
-        for _, analyses in analysed
-    ]
+    metrics = [kept_estimates(analyses["scenarios"][scenario]) for _, analyses in analysed]
+    cells = [{key: value for name in of for key, value in estimate(name, of[name]).items()} for of in metrics]
     title = gettext_noop(f"Sets of {SCENARIO_NAMES[scenario]} and their questions, {parse} parse (%)")
     counted = (_WHOLE[parse],) if scenario == ACCESSIBLE else ()
     entrants = [entrant for entrant, _ in analysed]
-    lead = incomplete_told(entrants, [analyses["scenarios"][scenario] for _, analyses in analysed], _OF_SETS)
+    lead = incomplete_told(entrants, metrics, _OF_SETS)
     return table_of(entrants, QUESTIONS.key, title, columns, cells, *counted, _ALL, _CHARACTERS, lead=lead)
 
 

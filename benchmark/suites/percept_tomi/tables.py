@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any
 
+from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimates
 from benchmark.suites.perceiving import tables as of_three
 from benchmark.suites.perceiving.shares import ACCURACY
 from benchmark.suites.percept_tomi.measure import INFERRING, PERCEIVING, QUESTIONS
@@ -76,12 +76,12 @@ def pictures(results: ParseResults) -> dict[str, ShownPicture]:
 def _entrants(results: ParseResults) -> list[tuple[EntrantResults, of_three.Metrics]]:
     """Models of any of the tasks with what they have by scenario, in the order in which the tasks name them."""
     first: dict[str, EntrantResults] = {}
-    metrics: dict[str, dict[str, Mapping[str, Any]]] = {}
+    metrics: dict[str, dict[str, Mapping[str, BoundedEstimate]]] = {}
     for task in (QUESTIONS.key, PERCEIVING.key, INFERRING.key):
         for entrant in results.analysed.get(task, ()):
             first.setdefault(entrant.key, entrant)
             analyses = analyses_of(entrant, results.parse)
             by_accuracy = task == PERCEIVING.key and of_three.perceived_by(results.parse) == ACCURACY
             facets = analyses.get(ACCURACY, {}) if by_accuracy else analyses["facets"]
-            metrics.setdefault(entrant.key, {}).update({task: facets["scenario"]} if facets else {})
+            metrics.setdefault(entrant.key, {}).update({task: kept_estimates(facets["scenario"])} if facets else {})
     return [(entrant, metrics[key]) for key, entrant in first.items()]

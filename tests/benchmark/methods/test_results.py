@@ -139,10 +139,10 @@ def test_the_table_by_genre_has_a_row_for_each_model_and_method(runs):
 
 
 def test_parts_that_a_suite_cannot_make_are_told_and_the_rest_is_there(runs, admin, monkeypatch):
-    def unforeseen(estimate):
+    def unforeseen(answers, *, seed):
         raise KeyError("unforeseen")
 
-    monkeypatch.setattr(measure, "_fields", unforeseen)
+    monkeypatch.setattr(measure, "macro_estimate", unforeseen)
     by_method = document_of(runs[0]).by_method
     told = "OpenToM could not compare methods by part (KeyError); the log of the program says where."
     assert by_method.without_parts == {"opentom": told} and by_method.rows["opentom"] and not by_method.parts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmark.domain.bounded_estimates import kept_estimate
+from benchmark.domain.bounded_estimates import kept_estimates
 from benchmark.domain.tables import Column, Items, Table
 from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.domain.tables.table import Cells
@@ -51,9 +51,9 @@ def kind_table(entrants: Sequence[EntrantResults], by: str, parse: str) -> Table
         cells: Cells = {}
         where: dict[str, Items] = {}
         for kind in KINDS[by]:
-            estimates = analyses_of(entrant, parse)["kinds"][kind]
+            estimates = kept_estimates(analyses_of(entrant, parse)["kinds"][kind])
             for name in measures:
-                cells |= estimate(f"{kind} {name}", kept_estimate(estimates[name]))
+                cells |= estimate(f"{kind} {name}", estimates[name])
                 where[f"{kind} {name}"] = Items({by: kind, "reading": parse})
         rows.append(row_of(entrant, "stage1", cells, where))
     title = gettext_noop(f"Extraction by {KIND_HEADS[by]}, {parse} parse (%)")
@@ -72,11 +72,11 @@ def kind_dimension_table(
     rows = []
     for kind in KINDS[by]:
         for entrant in entrants:
-            estimates = analyses_of(entrant, parse)["kinds"][kind]
+            estimates = kept_estimates(analyses_of(entrant, parse)["kinds"][kind])
             cells: Cells = {"kind": KIND_NAMES[kind]}
             where = {}
             for name, metric in estimates.items():
-                cells |= estimate(name, kept_estimate(metric))
+                cells |= estimate(name, metric)
                 dimension = {} if name == "overall" else {"dimension": name}
                 where[name] = Items({by: kind, "reading": parse} | dimension)
             rows.append(row_of(entrant, "stage2", cells, where))

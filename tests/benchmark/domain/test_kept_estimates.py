@@ -1,0 +1,44 @@
+"""What reports keep of estimates stays as it was, key by key, and what earlier versions kept is read."""
+
+from __future__ import annotations
+
+from benchmark.domain.beside import MethodRow
+from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimate
+from benchmark.domain.corrections import CorrectedRow, CorrectedScore, Correction
+from benchmark.domain.tables.estimates import estimate
+from core.plain import plain
+from core.statistics import Estimate
+
+MODEL = {"key": "m", "model": "m", "kind": "model", "entrant": 1, "run": "r"}
+
+
+def test_an_estimate_with_bounds_has_them_behind_the_rest():
+    kept = {"value": None, "n": 0, "interval": None, "clusters": 2, "reason": "few", "bounds": [0.0, 1.0]}
+    whole = BoundedEstimate(0.5, 4, (0.4, 0.6), incomplete=3)
+    assert [*plain(BoundedEstimate.from_json(kept)).items()] == [*kept.items()]
+    assert [*plain(whole).items()] == [("value", 0.5), ("n", 4), ("interval", [0.4, 0.6]), ("incomplete", 3)]
+    assert kept_estimate(None) is None and kept_estimate(plain(whole)) == BoundedEstimate.from_json(plain(whole))
+
+
+def test_cells_of_a_table_have_what_there_is_of_an_estimate():
+    bounded = BoundedEstimate(0.5, 4, None, reason="few", bounds=[0.4, 0.9])
+    cells = {"a": 0.5, "a interval": None, "a interval_reason": "few", "a n": 4, "a bounds": [0.4, 0.9]}
+    assert estimate("a", bounded) == cells
+    assert estimate("a", Estimate(0.5, 4, reason="few")) == cells | {"a bounds": None}
+    assert estimate("a", None) == dict.fromkeys(cells)
+
+
+def test_corrected_scores_are_kept_with_their_reason_also_where_there_is_none():
+    kept = {"value": 0.5, "interval": [0.4, 0.6], "reason": None, "n": 4}
+    correction = Correction(study="s", scores={"f1": CorrectedScore(0.5, (0.4, 0.6), None, 4)})
+    assert [*plain(correction)["scores"]["f1"].items()] == [*kept.items()]
+    assert plain(Correction.from_json(plain(correction))) == plain(correction)
+    row = CorrectedRow.from_json(MODEL | {"corrected": {"f1": kept, "recall": {"value": None, "interval": None}}})
+    assert plain(row.corrected["f1"]) == kept and row.corrected["recall"] == CorrectedScore(None, None, None, 0)
+
+
+def test_rows_of_methods_are_read_with_their_score_or_without():
+    row = MethodRow(**MODEL, title="plain", method="plain", score=Estimate(0.5, 4, [0.4, 0.6]))
+    assert plain(row)["score"] == {"value": 0.5, "n": 4, "interval": [0.4, 0.6]}
+    assert MethodRow.from_json(plain(row)).score == row.score
+    assert MethodRow.from_json(plain(row) | {"score": None}).score is None
