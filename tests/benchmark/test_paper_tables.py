@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.services.documents import Document
 from benchmark.suites.perceiving import tables as of_three
 from benchmark.suites.registry import keys_of, suites
@@ -38,7 +39,8 @@ def test_a_suite_places_the_common_picture_by_category_where_it_names_it():
 
 def test_two_models_have_no_correlation_and_the_table_says_so():
     tasks = {"p": "Perception", "b": "Perception to belief", "q": "Questions"}
-    models = [{task: {name: {"value": value} for name in of_three.SCENARIOS} for task in tasks} for value in (0.1, 0.7)]
+    both = [dict.fromkeys(of_three.SCENARIOS, BoundedEstimate(value, 9)) for value in (0.1, 0.7)]
+    models = [dict.fromkeys(tasks, of_scenarios) for of_scenarios in both]
     table = of_three.correlations_table(models, tasks, "repaired")
     assert {(row["r"], row["n"]) for row in table.rows} == {(None, 2)}
     assert table.lead == ["No correlation over 2 models: a correlation needs at least 3 models."]

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 from django.utils import translation
 
+from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.suites.contract import Entered, Outcome
 from benchmark.suites.conversations.asking import right_answer
 from benchmark.suites.conversations.rows import CHOICE
@@ -83,13 +84,10 @@ def test_what_was_asked_and_has_no_answer_leaves_the_set_in_with_bounds(metrics)
 
 
 def test_a_table_says_how_many_sets_are_incomplete_once_for_models_that_lack_the_same():
-    of = {
-        "all": {"value": None, "incomplete": 642},
-        "all_star": {"value": None, "incomplete": 642},
-        "choice": {"value": 1.0},
-    }
+    lacking, right = BoundedEstimate(None, 0, incomplete=642), BoundedEstimate(1.0, 2)
+    of = {"all": lacking, "all_star": lacking, "choice": right}
     entrants = [SimpleNamespace(model=name) for name in ("a", "b", "c")]
-    told = incomplete_told(entrants, [of, of, {"all": {"value": 1.0}}], {"all": "ALL", "all_star": "ALL*"})
+    told = incomplete_told(entrants, [of, of, {"all": right}], {"all": "ALL", "all_star": "ALL*"})
     assert told == ["Sets of which not all questions were asked are in no figure of sets (ALL, ALL*: 642), of a, b."]
 
 

@@ -9,6 +9,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.entered import PaperRow
 from benchmark.models import Run, RunItem
 from benchmark.services.documents import by_group, document_of, tables_of
@@ -132,7 +133,7 @@ def test_five_models_have_correlations_with_intervals(cast, copy, monkeypatch):
 
 def test_a_correlation_that_there_is_not_says_why():
     def told(perception: float, answers: float) -> dict:
-        return {task: {of: {"value": value} for of in SCENARIOS} for task, value in zip(
+        return {task: dict.fromkeys(SCENARIOS, BoundedEstimate(value, 9)) for task, value in zip(
             TASKS, (perception, answers, answers**2), strict=True)}  # fmt: skip
 
     table = correlations_table([told(1.0, at / 10) for at in range(5)], TASKS, "repaired")
