@@ -99,7 +99,7 @@ class MethodRow(AskedAgain):
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Self:
-        row = super(MethodRow, cls).from_json(kept)
+        row = super(MethodRow, cls).from_json(kept)  # named, as slots make the class anew
         return replace(row, score=Estimate.from_json(kept["score"])) if kept.get("score") else row
 
 

@@ -21,14 +21,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.language import gettext_noop
-from core.plain import WHERE_THERE_IS_ONE
+from core.plain import WHERE_THERE_IS_ONE, read_as
 from core.statistics.bootstrap import RESAMPLES, Clusters, Floats, by_cluster, mean_of, ratios, replicated_means
 
 LEVEL = 0.95
@@ -59,7 +59,7 @@ class Estimate:
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Self:
         """Return the estimate that was kept; what an earlier version did not keep is None, and `n` nought."""
-        return cls(**{"value": None, "n": 0} | {name: kept[name] for of in fields(cls) if (name := of.name) in kept})
+        return read_as(cls, {"value": None, "n": 0} | dict(kept))
 
 
 @dataclass(frozen=True, slots=True)

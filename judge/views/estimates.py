@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from core.estimated import Estimated
+
 
 @dataclass(frozen=True, slots=True)
 class NamedEstimate:
@@ -11,6 +13,6 @@ class NamedEstimate:
     page writes that below it."""
 
     name: str
-    estimate: object
+    estimate: Estimated
     share: bool = True
     ends: str = ""
