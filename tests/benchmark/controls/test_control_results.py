@@ -66,7 +66,7 @@ def test_a_missing_answer_is_counted_with_bounds_and_not_dropped(run):
     assert row.missing == [0, 23] and row.n == QUESTIONS
     low, high = row.bounds
     assert high - low == pytest.approx(23 / QUESTIONS) and high == pytest.approx(row.value)
-    assert row.answered["n"] == QUESTIONS - 23 and abs(row.answered["value"]) < 0.02
+    assert row.answered.n == QUESTIONS - 23 and abs(row.answered.value) < 0.02
 
 
 def test_the_report_shows_controls_and_gives_them_as_files(run, admin, world):

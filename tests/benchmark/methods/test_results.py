@@ -74,7 +74,7 @@ def test_missing_answers_are_values_with_bounds(runs):
         call=None, official=None, repaired=None, score=None, repaired_score=None
     )
     row = rows_of(runs[0])[THINKS, "cot"]
-    assert row.missing == [23, 0] and row.n == QUESTIONS and row.answered["n"] == QUESTIONS - 23
+    assert row.missing == [23, 0] and row.n == QUESTIONS and row.answered.n == QUESTIONS - 23
     low, high = row.bounds
     assert low == pytest.approx(row.value) and high - low == pytest.approx(23 / QUESTIONS)
     # official scoring needs an answer to every question
