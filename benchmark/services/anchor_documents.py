@@ -115,7 +115,7 @@ def document_of_watch(report: WatchReport) -> WatchDocument:
         line=line_of_watch(report.watch),
         anchors=report.watch.anchors,
         overdue=report.overdue,
-        chart=report.chart and _chart(report.chart),
+        chart=_chart(report.chart) if report.chart else None,
         no_chart=report.no_chart,
         repeats=[_repeat(report, repeat) for repeat in report.repeats],
         noticed=report.concerns,

@@ -52,6 +52,7 @@ from benchmark.views.files import files_of
 from benchmark.views.tables import no_link, page_table
 from core.catalogues.patterns import translated as in_language
 from core.views.charts import PERCENT, Row, dot_chart
+from core.views.contexts import Context
 from core.wording import counted
 from judge.domain.calibration.agreement import Agreement
 from judge.domain.calibration.report import Calibration, count_name
@@ -87,7 +88,7 @@ def calibration(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
             return redirect(
                 f"{reverse('benchmark:calibration', args=[slug, uid])}?{urlencode({'judge': given['judge']})}"
             )
-    context: dict[str, Any] = {"study": study, "judges": kept.judges, "settled": kept.settled, "refused": given}
+    context: Context = {"study": study, "judges": kept.judges, "settled": kept.settled, "refused": given}
     if kept.judges:
         asked = given.get("judge", "") if given else request.GET.get("judge", "")
         context |= _page(slug, study, kept, _chosen(asked, study, kept, strict=not given))
@@ -95,7 +96,7 @@ def calibration(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     return render(request, "benchmark/calibration/report.html", access.context | context)
 
 
-def _page(slug: str, study: AlignmentStudy, kept: StudyReports, chosen: Chosen) -> dict[str, Any]:
+def _page(slug: str, study: AlignmentStudy, kept: StudyReports, chosen: Chosen) -> Context:
     """What the page shows of the chosen version."""
     report, selection = chosen
     judge, words = report.judge, words_of(study)
@@ -234,7 +235,7 @@ def _kept(request: HttpRequest, words: CalibrationWords) -> Callable[[Table, Jud
     return keep
 
 
-def _report(report: CalibrationReport, here: str, words: CalibrationWords) -> dict[str, Any]:
+def _report(report: CalibrationReport, here: str, words: CalibrationWords) -> Context:
     measured, overall = report.calibration, report.calibration.overall
     groups = [group for group in _groups(measured, words) if group.agreements]
     return {
@@ -344,12 +345,15 @@ def _scores(report: CalibrationReport, words: CalibrationWords) -> Any:
     return dot_chart(in_language(words.title), rows, notation=PERCENT, heads=heads, noun=in_language(words.score))
 
 
-def _confusion(cells: Mapping[tuple[str, str], int]) -> dict[str, Any]:
-    """The MatchCounts as a table: people down, the judge across."""
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """The MatchCounts as a table: those of the judge `across`, and a row of counts for each of people."""
+
+    across: list[str]
+    rows: list[tuple[str, list[tuple[str, int]]]]
+
+
+def _confusion(cells: Mapping[tuple[str, str], int]) -> Confusion:
     down, across = (sorted({cell[at] for cell in cells}) for at in range(2))
-    return {
-        "across": across,
-        "rows": [
-            (by_people, [(by_judge, cells.get((by_people, by_judge), 0)) for by_judge in across]) for by_people in down
-        ],
-    }
+    rows = [(by_people, [(by_judge, cells.get((by_people, by_judge), 0)) for by_judge in across]) for by_people in down]
+    return Confusion(across, rows)

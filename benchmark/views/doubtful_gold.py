@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +23,7 @@ from annotation.domain.ordering import shuffled
 from annotation.domain.schema import Dimension
 from annotation.forms.adjudication import DecisionForm
 from annotation.forms.decisions import CellIn, DecisionsIn, TakenBack
-from annotation.models import Role, adjudication_queue
+from annotation.models import Role, Story, adjudication_queue
 from annotation.services import claims
 from annotation.services.adjudication import AdjudicationRefused, DecidedMeanwhile
 from annotation.views.saving import saved
@@ -34,6 +35,7 @@ from benchmark.services.doubtful_tables import BLIND, FROZEN, SIMULATED, STATES,
 from benchmark.services.downloads import TABLE_TYPES, table_file
 from benchmark.services.second_looks import look_again, take_back
 from benchmark.views.files import NAMES, PageFile
+from core.plain import Json, plain
 from core.views.contexts import Context
 
 A_PAGE, LISTED = 12, 25
@@ -52,6 +54,66 @@ def _shown(request: HttpRequest, slug: str) -> ChosenDoubts:
     if chosen.waiting:
         raise PermissionDenied(chosen.waiting)
     return chosen
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A label to choose; `between` says whether it is gold's or the models', `chosen` whether an expert gave it."""
+
+    label: str
+    digit: int
+    meaning: str
+    between: bool
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What an expert says of a cell, of the `revision` of its gold label with the id `row`; `replaces` is the label
+    that the expert gave it before."""
+
+    label: str
+    revision: int
+    row: int
+    reason: str = ""
+    replaces: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """A cell as it stands after a look, as a part of the page."""
+
+    proposition: str
+    dimension: str
+    html: str
+
+
+@dataclass(frozen=True, slots=True)
+class SavedCell(Fragment):
+    """A cell that was saved, by the key and time of the look."""
+
+    idempotency_key: str
+    changed_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeenCell:
+    """A cell with the revision of its gold label."""
+
+    proposition: str
+    dimension: str
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class LastLook:
+    """The last look of an expert, who can take it back at `url`."""
+
+    cells: list[SeenCell]
+    label: str
+    story: int
+    dimension: str
+    url: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,18 +144,12 @@ class PageCell:
         return self.doubt.look.label if self.doubt.look and not self.doubt.waits else ""
 
     @property
-    def chips(self) -> list[dict[str, Any]]:
+    def chips(self) -> list[Chip]:
         first = shuffled([self.doubt.gold, self.doubt.proposed], self.id)
         values = [*first, *(value for value in self.dimension.values if value not in first)]
         meanings = {label.value: label.meaning for label in self.dimension.labels}
         return [
-            {
-                "label": value,
-                "digit": self.dimension.digit(value),
-                "meaning": meanings.get(value, ""),
-                "between": value in first,
-                "chosen": value == self.label,
-            }
+            Chip(value, self.dimension.digit(value), meanings[value], value in first, value == self.label)
             for value in values
             if value in meanings
         ]
@@ -167,15 +223,16 @@ def second_look(request: HttpRequest, slug: str) -> HttpResponse:
         )
         messages.info(request, sentence)
         return redirect(f"{reverse('benchmark:doubtful', args=[slug])}?{chosen.query}")
+    claimed = [story for pk, story in stories.items() if pk not in taken]
     context = {
         "cells": free,
-        "stories": [story for pk, story in stories.items() if pk not in taken],
+        "stories": claimed,
         "todo": sum(cell.for_me for cell in free),
         "left_in_all": len(waiting),
         "pace": {"all": 0},
         "query": chosen.query,
     }
-    context["settings"] = _settings(chosen, context["stories"], after=free[-1].id)
+    context["settings"] = _settings(chosen, claimed, after=free[-1].id)
     return render(request, "benchmark/doubtful/look.html", chosen.access.context | context)
 
 
@@ -185,7 +242,7 @@ def _following(cells: list[PageCell], after: str) -> list[PageCell]:
     return cells[at:] + cells[:at]
 
 
-def _settings(chosen: ChosenDoubts, stories: list, *, after: str) -> dict[str, Any]:
+def _settings(chosen: ChosenDoubts, stories: list[Story], *, after: str) -> Context:
     """What the script of the adjudication pages needs, with addresses of second looks."""
     slug, query = chosen.access.project.slug, chosen.query
     guideline = reverse("annotation:guideline", args=[slug, "dimension"])
@@ -216,33 +273,46 @@ def save_looks(request: HttpRequest, slug: str) -> JsonResponse:
     """Keep what an expert says of doubtful cells; the answer has each cell as it then stands."""
     chosen = _shown(request, slug)
 
-    def save(posted: DecisionsIn) -> dict[str, Any]:
+    def save(posted: DecisionsIn) -> Json:
         doubts = [_doubt(chosen, change) for change in posted.changes]
         for story in {cell.proposition.table.story for cell in doubts}:
             claims.keep_up(by=chosen.access.user, story=story, now=timezone.now())
         for change, cell in zip(posted.changes, doubts, strict=True):
-            _look(chosen, cell, {name: value for name, value in change.decision.items() if name != "error_tag"})
+            _look(chosen, cell, Look(change.label, change.revision, change.row, change.reason, change.replaces))
         fragments = _fragments(request, slug, posted.changes)
-        return {
-            "saved": [
-                cell | {"idempotency_key": change.idempotency_key, "changed_at": change.changed_at.isoformat()}
-                for change, cell in zip(posted.changes, fragments, strict=True)
-            ],
-            "warnings": {},
-        }
+        saved_cells = [
+            SavedCell(
+                fragment.proposition,
+                fragment.dimension,
+                fragment.html,
+                change.idempotency_key,
+                change.changed_at.isoformat(),
+            )
+            for change, fragment in zip(posted.changes, fragments, strict=True)
+        ]
+        return {"saved": plain(saved_cells), "warnings": {}}
 
     return saved(request, DecisionsIn, save, made=_("made these decisions"), refused=AdjudicationRefused)
 
 
-def _look(chosen: ChosenDoubts, cell: DoubtfulCell, decision: dict[str, Any]) -> SecondLook:
+def _look(chosen: ChosenDoubts, cell: DoubtfulCell, look: Look) -> SecondLook:
     return look_again(
         by=chosen.access.user,
         labelling=chosen.labelling,
         proposition=cell.proposition,
         dimension=cell.dimension,
+        label=look.label,
+        revision=look.revision,
+        row=look.row,
+        reason=look.reason,
+        replaces=look.replaces,
         now=timezone.now(),
-        **decision,
     )
+
+
+def _look_of(form: DecisionForm) -> Look:
+    values = form.cleaned_data
+    return Look(values["label"], values["revision"], values["row"], values["reason"], values["replaces"])
 
 
 def _doubt(chosen: ChosenDoubts, named: CellIn) -> DoubtfulCell:
@@ -252,19 +322,19 @@ def _doubt(chosen: ChosenDoubts, named: CellIn) -> DoubtfulCell:
     raise AdjudicationRefused(_("This cell is not doubtful, or its gold changed since it was frozen."))
 
 
-def _fragments(request: HttpRequest, slug: str, named: Any) -> list[dict[str, str]]:
+def _fragments(request: HttpRequest, slug: str, named: Iterable[CellIn]) -> list[Fragment]:
     chosen = _shown(request, slug)
     cells_by_key = {
         (cell.doubt.proposition.uid, cell.dimension.key): cell for cell in _cells(chosen, list(chosen.gold.cells))
     }
     return [
-        {
-            "proposition": named_cell.proposition,
-            "dimension": named_cell.dimension,
-            "html": _fragment(request, chosen, cell)
+        Fragment(
+            named_cell.proposition,
+            named_cell.dimension,
+            _fragment(request, chosen, cell)
             if (cell := cells_by_key.get((named_cell.proposition, named_cell.dimension))) is not None
             else "",
-        }
+        )
         for named_cell in named
     ]
 
@@ -279,29 +349,29 @@ def undo_looks(request: HttpRequest, slug: str) -> JsonResponse:
     """The look that this expert took last and can take back, null for none; a POST takes back those that it names."""
     chosen = _shown(request, slug)
     if request.method == "GET":
-        return JsonResponse({"undo": _last(chosen)})
+        return JsonResponse({"undo": plain(_last(chosen))})
 
-    def undo(posted: TakenBack) -> dict[str, Any]:
+    def undo(posted: TakenBack) -> Json:
         for named_cell in posted.cells:
             cell = _doubt(chosen, named_cell)
             take_back(by=chosen.access.user, proposition=cell.proposition, dimension=cell.dimension, now=timezone.now())
-        return {"cells": _fragments(request, slug, posted.cells)}
+        return {"cells": plain(_fragments(request, slug, posted.cells))}
 
     return saved(request, TakenBack, undo, made=_("made these decisions"), refused=AdjudicationRefused)
 
 
-def _last(chosen: ChosenDoubts) -> dict[str, Any] | None:
+def _last(chosen: ChosenDoubts) -> LastLook | None:
     own = [cell for cell in chosen.gold.looked_at if cell.look and cell.look.by_id == chosen.access.user.pk]
     if not own:
         return None
     cell = own[0]
-    return {
-        "cells": [{"proposition": cell.proposition.uid, "dimension": cell.dimension, "revision": cell.revision}],
-        "label": cell.look.label if cell.look else "",
-        "story": cell.story,
-        "dimension": chosen.dataset.schema[cell.dimension].name,
-        "url": f"{reverse('benchmark:second_look', args=[chosen.access.project.slug])}?{chosen.query}&cell={cell.id}",
-    }
+    return LastLook(
+        cells=[SeenCell(cell.proposition.uid, cell.dimension, cell.revision)],
+        label=cell.look.label if cell.look else "",
+        story=cell.story,
+        dimension=chosen.dataset.schema[cell.dimension].name,
+        url=f"{reverse('benchmark:second_look', args=[chosen.access.project.slug])}?{chosen.query}&cell={cell.id}",
+    )
 
 
 @require_http_methods(["GET", "POST"])
@@ -342,7 +412,7 @@ def _posted(request: HttpRequest, chosen: ChosenDoubts, cell: PageCell) -> HttpR
                 now=timezone.now(),
             )
         elif form.is_valid():
-            _look(chosen, cell.doubt, {name: value for name, value in form.cleaned_data.items() if name != "error_tag"})
+            _look(chosen, cell.doubt, _look_of(form))
         else:
             messages.error(request, form.problem)
     except (AdjudicationRefused, DecidedMeanwhile) as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -21,6 +20,7 @@ from benchmark.views.calibration import AgreementRow, study_for_admins
 from benchmark.views.downloads import table_response
 from benchmark.views.files import files_of
 from core.catalogues.patterns import translated as in_language
+from core.views.contexts import Context
 from judge.domain.calibration.panels import FEWEST
 from judge.models import AlignmentStudy
 from judge.services.cluster_names import cluster_of
@@ -32,7 +32,7 @@ def panel(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     access, study = study_for_admins(request, slug, uid)
     judges = briefs_of(study)
     chosen = _ticked(request, judges)
-    context: dict[str, Any] = {
+    context: Context = {
         "study": study,
         "judges": [(brief, brief in chosen) for brief in judges],
         "fewest": FEWEST,
@@ -75,7 +75,7 @@ def _file(view: str, slug: str, uid: str, query: str, _kind: str, name: str, suf
     return f"{reverse(f'benchmark:{view}', args=[slug, uid, name, suffix])}?{query}"
 
 
-def _panel(report: PanelReport, words: CalibrationWords) -> dict[str, Any]:
+def _panel(report: PanelReport, words: CalibrationWords) -> Context:
     columns = [(member.judge.name, report.panel.columns[member.judge.version]) for member in report.judges]
     columns += [(in_language(name), of) for name, of in votes_of(report)]
     return {
@@ -92,7 +92,7 @@ def bridge(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     """What changes from one version of a judge, `old`, to another, `new`, on the tables that both judged."""
     access, study = study_for_admins(request, slug, uid)
     judges = briefs_of(study)
-    context: dict[str, Any] = {"study": study, "judges": judges, "origin": _origin(study), "words": words_of(study)}
+    context: Context = {"study": study, "judges": judges, "origin": _origin(study), "words": words_of(study)}
     if len(judges) > 1:
         old, new = _asked(request, judges)
         context |= {"old": old, "new": new}

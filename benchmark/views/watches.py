@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -16,9 +16,10 @@ from annotation.models import Role
 from benchmark.access import run_access
 from benchmark.forms.watches import WatchForm
 from benchmark.models import AnchorRepeat, AnchorWatch
-from benchmark.services.anchor_charts import Repeated, WatchReport, identity_name, read_watch
+from benchmark.services.anchor_charts import Concern, Repeated, WatchReport, identity_name, read_watch
 from benchmark.services.anchor_plans import estimate_of_repeat
 from benchmark.services.anchors import ask_again, note_concerns, resume_watch, start_watch, stop_watch
+from benchmark.services.estimates import Sums
 from benchmark.services.plans import RunRefused
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
@@ -27,6 +28,8 @@ from benchmark.views.launch import posted
 from benchmark.views.watch_charts import charts_of
 from core.idempotency.forms import made_before, made_once
 from core.statistics import unseen_share
+from core.views.contexts import Context
+from judge.domain.calibration.drift import Batch
 
 
 @require_GET
@@ -68,7 +71,7 @@ def estimate_watch(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     """What the chosen watch asks and costs: at its start, and every time."""
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     form = WatchForm(request.GET, run=access.run)
-    context: dict[str, Any] = {"problems": [error for errors in form.errors.values() for error in errors]}
+    context: Context = {"problems": [error for errors in form.errors.values() for error in errors]}
     if form.is_valid():
         try:
             estimate = estimate_of_repeat(form.plan)
@@ -79,7 +82,7 @@ def estimate_watch(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     return render(request, "benchmark/watches/_estimate.html", access.context | context)
 
 
-def _at_start(times: int, total: Any) -> dict[str, Any]:
+def _at_start(times: int, total: Sums) -> Context:
     start = total.cost, total.most
     for _each in range(times - 1):
         start = start[0] + total.cost, start[1] + total.most
@@ -106,7 +109,7 @@ def watch(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         "answered_by": _answered_by(report),
         "charts": charts_of(report),
         "unseen": unseen_share(report.answers) if report.chart and not report.chart.spread else None,
-        "noted": {(concern["kind"], concern["number"]) for concern in row.concerns},
+        "noted": {(concern.kind, concern.number) for concern in map(Concern.from_json, row.concerns)},
         "navigation": "benchmark:runs",
     }
     return render(request, "benchmark/watches/watch.html", access.context | context)
@@ -142,12 +145,18 @@ def _tell_asked(request: HttpRequest, repeat: AnchorRepeat) -> None:
         messages.error(request, _("Repeat {number} could not begin: see why below.").format(number=repeat.number))
 
 
-def _row(report: WatchReport, each: Repeated) -> dict[str, Any]:
-    return {
-        "repeat": each,
-        "batch": report.batches.get(each.row.number),
-        "models": [identity_name(identity) for identity in each.identities],
-    }
+@dataclass(frozen=True, slots=True)
+class RepeatRow:
+    """A repeat with the limits of its mean, where it is in the chart, and the names of the models that answered."""
+
+    repeat: Repeated
+    batch: Batch | None
+    models: list[str]
+
+
+def _row(report: WatchReport, each: Repeated) -> RepeatRow:
+    names = [identity_name(identity) for identity in each.identities]
+    return RepeatRow(each, report.batches.get(each.row.number), names)
 
 
 def _answered_by(report: WatchReport) -> list[str]:

@@ -29,7 +29,7 @@ def lexical_judge(*, task: str, answer: Callable[[Body], str], sample: Mapping[s
     )
 
 
-def _settings(options: Mapping[str, Any], seed: int | None) -> dict[str, Any]:
+def _settings(options: Mapping[str, Any], seed: int | None) -> dict[str, float]:
     """Raises Rejected. The version is among them: of another one no answer is taken."""
     threshold = options.get("threshold", THRESHOLD)
     if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not 0 <= threshold <= 1:

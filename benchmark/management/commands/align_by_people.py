@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -13,6 +15,31 @@ from benchmark.services.alignment_tables import alignable_runs, load_tables, ori
 from judge.models import AlignmentStudy
 from judge.services.alignment_report import progress_of
 from judge.services.studies import Plan, drawn_of, grow_study, make_study, strata_of
+
+
+@dataclass(frozen=True, slots=True)
+class StudySummary:
+    """A study that was made or grown, with how many tables it has and how many alignments it wants."""
+
+    study: str
+    name: str
+    tables: int
+    alignments: int
+
+
+@dataclass(frozen=True, slots=True)
+class OfStratum:
+    """How many tables are there of a model and category, and how many would be drawn."""
+
+    there: int
+    drawn: int
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """The sample that would be drawn, by stratum."""
+
+    strata: Mapping[str, OfStratum]
 
 
 class Command(JsonCommand):
@@ -38,7 +65,7 @@ class Command(JsonCommand):
         parser.add_argument("--audience", choices=[Role.EXPERT.value, Role.ADMIN.value], default=Role.EXPERT.value)
         parser.add_argument("--preview", action="store_true", help="say what would be drawn")
 
-    def work(self, **options: Any) -> dict[str, Any]:
+    def work(self, **options: Any) -> StudySummary | Preview:
         project = self.project(options["project"])
         people = _members(project, options["annotator"])
         if options["more"] is not None:
@@ -49,7 +76,7 @@ class Command(JsonCommand):
         units = units_of(runs, split=options["split"])
         if options["preview"]:
             drawn = drawn_of(units, options["tables"], options["seed"])
-            return {"strata": {" · ".join(name): {"there": n, "drawn": k} for name, n, k in strata_of(units, drawn)}}
+            return Preview({" · ".join(name): OfStratum(n, k) for name, n, k in strata_of(units, drawn)})
         plan = Plan(
             options["name"], options["tables"], options["seed"], options["overlap"], options["most_links"],
             options["audience"], options["blind_share"],
@@ -61,7 +88,7 @@ class Command(JsonCommand):
         return _summary(study)
 
 
-def _grown(project: Project, options: dict[str, Any], people: list[User]) -> dict[str, Any]:
+def _grown(project: Project, options: Mapping[str, Any], people: list[User]) -> StudySummary:
     study = AlignmentStudy.objects.filter(project=project, name=options["name"]).first()
     if study is None:
         raise CommandError(f"There is no study {options['name']!r} in this project.")
@@ -70,9 +97,9 @@ def _grown(project: Project, options: dict[str, Any], people: list[User]) -> dic
     return _summary(study)
 
 
-def _summary(study: AlignmentStudy) -> dict[str, Any]:
+def _summary(study: AlignmentStudy) -> StudySummary:
     progress = progress_of(study)
-    return {"study": study.uid, "name": study.name, "tables": progress.tables, "alignments": progress.wanted}
+    return StudySummary(study.uid, study.name, progress.tables, progress.wanted)
 
 
 def _runs(project: Project, uids: list[str]) -> list[Run]:
