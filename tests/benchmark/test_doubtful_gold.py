@@ -66,8 +66,8 @@ def test_planted_cells_come_first_and_nothing_tells_what_models_said(world, clie
     assert json.loads(out.getvalue())["cells"] == rows
     shown = client.get(f"{base}look/")
     [cell] = [one for one in shown.context["cells"] if one.id == first.id]
-    assert {chip["label"] for chip in cell.chips[:2]} == {first.gold, first.proposed}
-    assert len(cell.chips) == len(AT.values) and not any(chip["chosen"] for chip in cell.chips)
+    assert {chip.label for chip in cell.chips[:2]} == {first.gold, first.proposed}
+    assert len(cell.chips) == len(AT.values) and not any(chip.chosen for chip in cell.chips)
     assert not any(name in shown.content.decode() for name in (*MODELS, "alpha", "Gold was"))
     history = client.get(f"{base}cell/{first.proposition.uid}/{KEY}/?history=1").content.decode()
     assert "once you have looked" in history and first.gold not in history

@@ -145,6 +145,8 @@ def test_what_does_not_match_and_what_is_double_is_listed(bring, cast):
         ("a.jsonl", '{"doc": {}, "resps": [["1"]]}\n{', "a.jsonl, line 2"),
         ("a.jsonl", '{"doc": {}, "resps": [[["-3.2", "False"]]]}', ("a.jsonl, line 1: its resps are not texts; a task " "that compares likelihoods")),  # noqa: E501
         ("a.jsonl", '{"text": "x"}', "a.jsonl, line 1: it has no doc and resps"),
+        ("a.jsonl", '{"doc_id": [1], "doc": {}, "resps": [["x"]]}', "a.jsonl, line 1, doc_id: it is a list; expected a "
+                                                                   "number or a text."),
     ],
 )  # fmt: skip
 def test_a_file_that_cannot_be_taken_is_one_sentence_and_leaves_nothing(bring, name, content, said):

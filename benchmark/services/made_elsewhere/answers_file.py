@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
 
 from benchmark.services.made_elsewhere.records import BadFile, Made, Record
 from benchmark.suites.answers import BadAnswers, read_answers
+from core.incoming.misfit import Misfit
+from core.incoming.shapes import Shape
 from core.language import gettext_noop
 
 FORMAT = "answers"
+
+
+def _by_step(value: Any) -> Any:
+    return {"": value} if isinstance(value, str) else value
+
+
+class AnswerIn(Shape):
+    """What a file has under an id: a text, or one by step."""
+
+    texts: Annotated[dict[str, str], BeforeValidator(_by_step)]
 
 
 def read(path: Path, name: str) -> Made:
@@ -23,8 +37,10 @@ def read(path: Path, name: str) -> Made:
 
 
 def _records(key: str, value: Any, name: str) -> Iterator[Record]:
-    by_step = value if isinstance(value, Mapping) else {"": value}
-    for step, text in by_step.items():
-        if not isinstance(text, str):
-            raise BadFile(gettext_noop(f"{name}, answer {key!r:.80}: it is not a text; expected what the model said."))
+    try:
+        texts = AnswerIn.of({"texts": value}).texts
+    except Misfit as error:
+        sentence = gettext_noop(f"{name}, answer {key!r:.80}: it is not a text; expected what the model said.")
+        raise BadFile(sentence) from error
+    for step, text in texts.items():
         yield Record(gettext_noop(f"answer {key!r:.80}"), [key], text, step=step)

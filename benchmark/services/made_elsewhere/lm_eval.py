@@ -12,10 +12,14 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
 
 from benchmark.services.made_elsewhere.records import BadFile, Made, Record
 from core.incoming.json_lines import BadLine, object_of_line
+from core.incoming.misfit import Misfit
+from core.incoming.shapes import Expected, Open
 from core.incoming.text import NotJson, json_of, unwritable
 from core.language import gettext_noop
 
@@ -27,6 +31,57 @@ _IDS = ("id", "key", "sample_id", "question_id", "qid", "uid")
 """Fields of a document that name it; `doc_id` only counts."""
 
 
+def _texts(resps: Any) -> list[str]:
+    """Return the answers of a document, one a repetition."""
+    groups = resps if isinstance(resps, list) else []
+    texts = [text for group in groups for text in (group if isinstance(group, list) else [group])]
+    if not texts or not all(isinstance(text, str) for text in texts):
+        raise ValueError
+    return texts
+
+
+class SampleIn(Open):
+    """A line of samples; other fields than these are the harness's own."""
+
+    doc_id: Annotated[int | str | None, Expected(gettext_noop("a number or a text"))] = None
+    doc: Any
+    """The row of the data set, as its task has it."""
+    arguments: Any = None
+    resps: Annotated[list[str], BeforeValidator(_texts)]
+    filter: str | None = None
+
+
+def _of(kind: type, otherwise: Any) -> BeforeValidator:
+    """Take a value of another kind for one that is not there: what results say of their making is told where it can
+    be read."""
+    return BeforeValidator(lambda value: value if isinstance(value, kind) else otherwise)
+
+
+Object = Annotated[dict[str, Any], _of(dict, {})]
+
+
+class ConfigIn(Open):
+    """How a model was asked."""
+
+    model_args: Any = None
+    gen_kwargs: Any = None
+    random_seed: Any = None
+
+
+class ResultsIn(Open):
+    """A file of results; other fields than these are the harness's own."""
+
+    results: dict[str, Any]
+    model_name: Annotated[str, _of(str, "")] = ""
+    lm_eval_version: Any = None
+    config: Annotated[ConfigIn, _of(dict, {})] = ConfigIn()
+    configs: Object = Field(default_factory=dict)
+    shots: Object = Field(default_factory=dict, alias="n-shot")
+    date: Any = None
+    model_source: Any = None
+    system_instruction: Any = None
+
+
 def is_row(row: Mapping[str, Any]) -> bool:
     """Return whether an object looks like a line of such a file."""
     return "doc" in row and "resps" in row
@@ -35,17 +90,18 @@ def is_row(row: Mapping[str, Any]) -> bool:
 def read(path: Path, name: str) -> Made:
     """Read the file, which its messages call `name`. Raises BadFile."""
     records: list[Record] = []
-    seen: set[tuple[Any, str]] = set()
+    seen: set[tuple[int | str | None, tuple[str, ...]]] = set()
     for where, row in _rows(path, name):
         if not is_row(row):
             raise BadFile(
                 gettext_noop(f"{name}, {where}: it has no doc and resps; expected a line of {TOOL}'s samples.")
             )
-        key = (row.get("doc_id"), repr(row["resps"]))
-        if row.get("filter") and key in seen:  # the same answer, filtered otherwise
+        sample = _sample(row, f"{name}, {where}")
+        key = (sample.doc_id, tuple(sample.resps))
+        if sample.filter and key in seen:  # the same answer, filtered otherwise
             continue
         seen.add(key)
-        records += _records(row, f"{name}, {where}", where)
+        records += _records(sample, where)
     if not records:
         raise BadFile(gettext_noop(f"{name} holds no samples; expected a line for each document."))
     match = _FILE.fullmatch(name)
@@ -64,32 +120,29 @@ def _rows(path: Path, name: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
                 yield gettext_noop(f"line {number}"), row
 
 
-def _records(row: Mapping[str, Any], place: str, where: str) -> Iterator[Record]:
-    doc, messages = row["doc"], _asked(row.get("arguments"))
+def _sample(row: Mapping[str, Any], place: str) -> SampleIn:
+    try:
+        return SampleIn.of(row)
+    except Misfit as error:
+        if error.wrong[0].field == "resps":
+            raise BadFile(
+                gettext_noop(
+                    f"{place}: its resps are not texts; a task that compares likelihoods has no answers to read, "
+                    f"only one that generates them."
+                )
+            ) from error
+        raise BadFile(error.message_for(place)) from error
+
+
+def _records(sample: SampleIn, where: str) -> Iterator[Record]:
+    doc, messages = sample.doc, _asked(sample.arguments)
     ids = [str(doc[field]) for field in _IDS if isinstance(doc, Mapping) and isinstance(doc.get(field), str | int)]
     asked = [message["content"] for message in messages]
     users = [message["content"] for message in messages if message["role"] == "user"]
     rows = [value for value in doc.values() if isinstance(value, str)] if isinstance(doc, Mapping) else []
     texts = list(dict.fromkeys(["\n\n".join(asked), *users[-1:], *rows] if asked else rows))
-    for turn, text in enumerate(_answers(row["resps"], place)):
+    for turn, text in enumerate(sample.resps):
         yield Record(where, ids, text, texts, turn, messages=messages)
-
-
-def _answers(resps: Any, place: str) -> list[str]:
-    """Return the answers of a document, one a repetition."""
-    flat = (
-        [text for group in resps for text in (group if isinstance(group, list) else [group])]
-        if isinstance(resps, list)
-        else []
-    )
-    if not flat or not all(isinstance(text, str) for text in flat):
-        raise BadFile(
-            gettext_noop(
-                f"{place}: its resps are not texts; a task that compares likelihoods has no answers to read, "
-                f"only one that generates them."
-            )
-        )
-    return flat
 
 
 def _asked(arguments: Any) -> list[dict[str, str]]:
@@ -132,27 +185,24 @@ def read_results(path: Path, name: str) -> Made:
         raise BadFile(error.message_for(name)) from error
     if not isinstance(value, dict) or not is_results(value):
         raise BadFile(gettext_noop(f"{name} is not a file of results of {TOOL}."))
-    model, version = value.get("model_name"), value.get("lm_eval_version")
-    facts = {name: text for name, text in _facts(value) if text}
-    return Made(RESULTS, [], model if isinstance(model, str) else "", TOOL, str(version or ""), facts)
+    results = ResultsIn.of(value)
+    facts = {name: text for name, text in _facts(results) if text}
+    return Made(RESULTS, [], results.model_name, TOOL, str(results.lm_eval_version or ""), facts)
 
 
-def _facts(value: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    config = value["config"] if isinstance(value.get("config"), dict) else {}
-    configs = value["configs"] if isinstance(value.get("configs"), dict) else {}
-    shots = value["n-shot"] if isinstance(value.get("n-shot"), dict) else {}
+def _facts(results: ResultsIn) -> Iterator[tuple[str, str]]:
+    config, configs, date = results.config, results.configs, results.date
     yield "task", ", ".join(configs)
-    date = value.get("date")
     yield "time", datetime.fromtimestamp(date, UTC).isoformat("T", "seconds") if isinstance(date, int | float) else ""
-    yield gettext_noop("asked by"), str(value.get("model_source") or "")
-    yield gettext_noop("model arguments"), _told(config.get("model_args"))
+    yield gettext_noop("asked by"), str(results.model_source or "")
+    yield gettext_noop("model arguments"), _told(config.model_args)
     yield (
         "generation",
-        _told(config.get("gen_kwargs")) or ", ".join(filter(None, dict.fromkeys(map(_generation, configs.values())))),
+        _told(config.gen_kwargs) or ", ".join(filter(None, dict.fromkeys(map(_generation, configs.values())))),
     )
-    yield gettext_noop("examples shown"), ", ".join(dict.fromkeys(map(str, shots.values())))
-    yield "seed", str(config["random_seed"]) if config.get("random_seed") is not None else ""
-    yield gettext_noop("system instruction"), str(value.get("system_instruction") or "")
+    yield gettext_noop("examples shown"), ", ".join(dict.fromkeys(map(str, results.shots.values())))
+    yield "seed", str(config.random_seed) if config.random_seed is not None else ""
+    yield gettext_noop("system instruction"), str(results.system_instruction or "")
 
 
 def _generation(task: Any) -> str:
