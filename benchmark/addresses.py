@@ -297,7 +297,7 @@ class ChosenGold:
 
     @property
     def waiting(self) -> str:
-        """Why the metrics wait for the reader's own work, empty where they do not."""
+        """Return why the metrics wait for the reader's own work, empty where they do not."""
         return waiting_for(self.access, frozenset(self.metrics.stories))
 
     def query(self, **others: Any) -> str:

@@ -33,7 +33,7 @@ class Difference:
 
     @property
     def verdict(self) -> str:
-        """Whether a test shows the difference, in a word; a dash where none was made."""
+        """Return whether a test shows the difference, in a word; a dash where none was made."""
         return shown_told(self.value, self.p_adjusted, self.answered.value if self.answered else None)
 
     @property
@@ -130,7 +130,7 @@ class Left:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlResults:
-    """What models come to under the controls of a run: `rows` by metric group and parse, `methods` a sentence on each
+    """The results of models under the controls of a run: `rows` by metric group and parse, `methods` a sentence on each
     of these tables, `left` what each control leaves as it is, `unfinished` the titles of runs that go on."""
 
     rows: Mapping[str, Mapping[str, Sequence[ControlRow]]]
@@ -150,7 +150,7 @@ class ControlResults:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodResults:
-    """What the models of a run come to by each method: `methods` are titles by name, others are held against `plain`,
+    """The results of the models of a run by each method: `methods` are titles by name, others are held against `plain`,
     `rows` by metric group and parse, `how` a sentence on each of these tables, `unfinished` the titles of runs that go
     on. `parts` are rows of each part of the samples, of groups that have parts, `without_parts` says by group why a
     suite could not make them."""

@@ -1,4 +1,4 @@
-"""What a run's judged scores come to without the judge's error, by what people aligned."""
+"""Judged scores of a run without the judge's error, by what people aligned."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ class MetricRow:
 
     @property
     def reasons(self) -> dict[str, str]:
-        """Why figures have no interval, by name."""
+        """Return why figures have no interval, by name."""
         return {name: reason for name, (_, reason) in self.intervals.items() if reason}
 
     @property
@@ -133,7 +133,7 @@ class Report:
 
     @property
     def method(self) -> str:
-        """How the intervals are made, in words."""
+        """Return how the intervals are made, in words."""
         return method(seed=self.seed, resamples=self.resamples, unit=self.unit)
 
     @property

@@ -73,7 +73,7 @@ class AlignForm(forms.Form):
 
     @property
     def plan(self) -> Plan:
-        """What is chosen, apart from where the tables come from and who aligns them."""
+        """Return what is chosen, apart from where the tables come from and who aligns them."""
         return Plan(**{name: self.cleaned_data[name] or 0 for name in Plan.__slots__})
 
 

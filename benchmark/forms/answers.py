@@ -129,7 +129,7 @@ class AnswersForm(RefusableForm, SampleFields):
 
     @property
     def is_large(self) -> bool:
-        """Whether a worker reads the files of a valid form."""
+        """Return whether a worker reads the files of a valid form."""
         return sum(upload.size for upload in self.cleaned_data["files"]) > unread.AT_ONCE
 
     def keep(self, *, by: User, now: datetime) -> Run:

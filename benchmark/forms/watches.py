@@ -59,7 +59,7 @@ class WatchForm(forms.Form):
 
     @property
     def plan(self) -> WatchPlan:
-        """What a valid form chose."""
+        """Return what a valid form chose."""
         chosen = {name: self.cleaned_data[name] for name in ("stories", "every", "seed", "budget")}
         return WatchPlan(
             self.run, self.watchable[self.cleaned_data["what"]], drop=self.cleaned_data["drop"] / 100, **chosen

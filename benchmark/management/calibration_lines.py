@@ -1,4 +1,4 @@
-"""What a person reads of calibration reports, panels and bridges on a terminal."""
+"""Lines of calibration reports, panels and bridges for a terminal."""
 
 from __future__ import annotations
 

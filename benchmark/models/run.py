@@ -108,8 +108,8 @@ class Run(OpaqueModel):
 
     @property
     def imported(self) -> Json:
-        """Where the answers of the run come from that were made elsewhere: {"file", "digest", "model", "by", "at",
-        "format", "tool", "version", "facts", …}; empty where the run asked its questions itself."""
+        """Return where the answers of the run come from that were made elsewhere: {"file", "digest", "model", "by",
+        "at", "format", "tool", "version", "facts", …}; empty where the run asked its questions itself."""
         return self.spec.get("imported") or {}
 
 

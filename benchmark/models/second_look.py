@@ -54,10 +54,10 @@ class SecondLook(models.Model):
 
     @property
     def stands(self) -> bool:
-        """Whether the expert gave the label that gold had."""
+        """Return whether the expert gave the label that gold had."""
         return self.label == self.gold
 
     def answers(self, gold: str, proposed: str, families: tuple[str, ...]) -> bool:
-        """Whether the look answers this doubt: the same label of gold, against which no model says another label, and
-        no further family says the same."""
+        """Return whether the look answers this doubt: the same label of gold, against which no model says another
+        label, and no further family says the same."""
         return (self.label, self.proposed) == (gold, proposed) and set(families) <= set(self.families)

@@ -33,5 +33,5 @@ class SweepPick(models.Model):
 
     @property
     def seen(self) -> str:
-        """What tells one choice from another that took its place."""
+        """Return what tells one choice from another that took its place."""
         return self.at.isoformat()

@@ -1,4 +1,4 @@
-"""What a watch found: how far each repeat says what was said first, its chart, and what somebody has to look at.
+"""Findings of a watch: how far each repeat says what was said first, its chart, and what somebody has to look at.
 
 The agreement of a story is that of two bags of things said, 2 |A ∩ B| / (|A| + |B|): of a judge the verdict of every
 row (matched, not matched, cannot tell), of a table its rows, of any other answer every value of its repaired
@@ -39,7 +39,7 @@ DRIFT, IDENTITY, OTHERWISE, UNANSWERED, UNUSABLE, NOT_BEGUN, MISSED = (
 )  # fmt: skip
 """The kinds of what is noticed."""
 Said = Counter[tuple[Any, ...]]
-"""What an answer says, each thing as often as it says it."""
+"""The things that an answer says, each as often as it says it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class Concern:
 
 @dataclass(frozen=True, slots=True)
 class WatchReport:
-    """What a watch found so far. `chart` is None with `no_chart` saying why; `batches` are the repeats' means with
+    """The findings of a watch so far. `chart` is None with `no_chart` saying why; `batches` are the repeats' means with
     their limits, in the order of `repeats` that have any answer; `overdue` says that the next repeat should have begun.
     """
 

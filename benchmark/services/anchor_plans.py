@@ -1,4 +1,4 @@
-"""What a watch asks: who of a run can be watched, which stories are its anchors, and the plan of one repeat."""
+"""The questions of a watch: who of a run can be watched, which stories are its anchors, and the plan of one repeat."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Watchable:
 
 @dataclass(frozen=True, slots=True)
 class WatchPlan:
-    """What is chosen of a watch before it is made: how many `stories` are its anchors, after how many days they are
+    """The choices of a watch before it is made: how many `stories` are its anchors, after how many days they are
     asked again, the drop of agreement that its chart is for (a share), and what each repeat may cost in US dollars,
     None without a cap."""
 
@@ -52,7 +52,7 @@ class WatchPlan:
 
     @property
     def rounds(self) -> int:
-        """How often every anchor is asked again at the start, so that there is enough to compare with."""
+        """Return how often every anchor is asked again at the start, so that there is enough to compare with."""
         return ceil(WANTED_BASELINE / self.stories)
 
 

@@ -53,12 +53,12 @@ class PanelJudge:
 
     @property
     def matched(self) -> float:
-        """What its verdict “matched” counts, as the log of a likelihood ratio."""
+        """Return what its verdict “matched” counts, as the log of a likelihood ratio."""
         return self.skill.evidence(True)
 
     @property
     def unmatched(self) -> float:
-        """What its verdict “not matched” counts, in the same way."""
+        """Return what its verdict “not matched” counts, in the same way."""
         return self.skill.evidence(False)
 
 

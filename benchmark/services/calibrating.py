@@ -47,7 +47,7 @@ Kept = TypeVar("Kept")
 MORE = 40
 """Further aligned stories, where there are as many, of which a report says how narrow they make an interval."""
 ASIDE = ("waiting", "unjudged", "unfit", "left_out", "empty")
-"""Why a table is in no agreement (`Joined`)."""
+"""The reasons why a table is in no agreement (`Joined`)."""
 NARROW = 0.02
 """Half the width of an interval that decides most comparisons."""
 
@@ -82,7 +82,7 @@ class StudyJudge:
 
     @property
     def price(self) -> Decimal | None:
-        """What a table cost on average in US dollars, None where any price is unknown."""
+        """Return what a table cost on average in US dollars, None where any price is unknown."""
         prices = [judgement.price for judgement in self.judged.values()]
         priced = [price for price in prices if price is not None]
         return sum(priced, Decimal(0)) / len(priced) if priced and len(priced) == len(prices) else None
@@ -115,7 +115,7 @@ class CorrectedModel:
 
     @property
     def tables_of_all(self) -> int:
-        """How many tables are `more` of this model and as many of each other one."""
+        """Return how many tables are `more` of this model and as many of each other one."""
         return self.more * self.models
 
     @property
@@ -139,7 +139,7 @@ class CorrectedModel:
 
     @property
     def more(self) -> int:
-        """How many further stories people could align, `MORE` at most."""
+        """Return how many further stories people could align, `MORE` at most."""
         return max(min(MORE, len(self.f1.moves) - self.f1.aligned), 0)
 
 
@@ -193,7 +193,7 @@ def briefs_of(study: AlignmentStudy) -> list[JudgeBrief]:
 
 
 def _state_of(study: AlignmentStudy) -> list[Any]:
-    """What the reports of a study are made from, as plain data."""
+    """Return what the reports of a study are made from, as plain data."""
     settled = SettledAlignment.objects.filter(task__study=study).order_by("pk").values_list("pk", "revision")
     drawn = study.tasks.order_by("pk").values_list("pk", "place")
     runs = judged_runs(study.project)

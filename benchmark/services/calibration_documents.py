@@ -116,7 +116,7 @@ class NamedVersion:
 
 @dataclass(frozen=True, slots=True)
 class BridgeDocument:
-    """What changes from one version of a judge to another, on `tables` that both judged; `judged_by_one` counts those
+    """The changes from one version of a judge to another, on `tables` that both judged; `judged_by_one` counts those
     of one of them alone."""
 
     old: NamedVersion

@@ -103,7 +103,8 @@ def judged_in(studies: Sequence[AlignmentStudy], runs: Sequence[Run]) -> set[tup
 
 
 def _shares_answers(origin: Sequence[Run]) -> Exists:
-    """Whether a run has an answer of these, on the same version of gold, at the step that their judge reads first."""
+    """Return whether a run has an answer of these, on the same version of gold, at the step that their judge reads
+    first."""
     steps = {step for run in origin for step in needed_by_judge(suite_named(run.suite))[:1]}
     answers = RunItem.objects.filter(entrant__run__in=origin, step__in=steps, call__isnull=False).values("call")
     gold = {run.dataset_id for run in origin}

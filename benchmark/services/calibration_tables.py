@@ -210,7 +210,7 @@ def rows_by_level(kept: StudyReports) -> dict[str, dict[int, tuple[Agreement, bo
 
 
 def _why(of: BoundedEstimate | Corrected) -> str | None:
-    """Why there is no estimate, None where there is one."""
+    """Return why there is no estimate, None where there is one."""
     return of.reason if of.value is None else None
 
 

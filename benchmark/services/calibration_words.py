@@ -1,4 +1,4 @@
-"""What the calibration of a suite's judge calls its score, what a table is of, and what intervals are over."""
+"""Words of the calibration of a suite's judge: its score, what a table is of, and what intervals are over."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class CalibrationWords:
 
     @property
     def agreement(self) -> str:
-        """What the mean of the agreement over tables is called."""
+        """Return what the mean of the agreement over tables is called."""
         return gettext_noop(f"Agreement by {self.table}")
 
 

@@ -220,7 +220,7 @@ def _scores(runs: Iterable[Run], states: _States, parts: Mapping[str, Stories]) 
 
 
 def _of_study(run: Run, study: int, states: _States, stories: Stories) -> RunScores | None:
-    """What a study says of a run, kept for as long as neither changes."""
+    """Return what a study says of a run, kept for as long as neither changes."""
     identity = [run.pk, states.runs.get(run.pk), states.studies[study], _listed(stories)]
     scores: RunScores | None = _kept("run", identity, lambda: _made(run, AlignmentStudy.objects.get(pk=study), stories))
     return scores

@@ -48,12 +48,12 @@ class DoubtfulCell:
 
     @property
     def changed(self) -> bool:
-        """Whether an expert's second look changed gold."""
+        """Return whether an expert's second look changed gold."""
         return self.look is not None and self.now != self.gold and self.look.label == self.now
 
     @property
     def stands(self) -> bool:
-        """Whether an expert said that gold stands, and no model has said more since."""
+        """Return whether an expert said that gold stands, and no model has said more since."""
         return self.look is not None and self.now == self.gold and self._answered
 
     @property

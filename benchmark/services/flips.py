@@ -149,7 +149,8 @@ def _worded(run: Run) -> set[str]:
 
 
 def _keeps_single(group: MetricGroup) -> bool:
-    """Whether the figures of a group keep what the answer to each sample says: those of sets have it of a set alone."""
+    """Return whether the figures of a group keep what the answer to each sample says: those of sets have it of a set
+    alone."""
     return group.says is not None and group.counts is None
 
 

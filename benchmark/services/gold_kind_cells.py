@@ -44,7 +44,7 @@ class Labelling:
 
     @property
     def digest(self) -> str:
-        """What figures of them are kept under."""
+        """Return what figures of them are kept under."""
         asked = [made_by(), self.dataset.digest, self.dataset.pk, sorted(entrant.scores for entrant in self.entrants)]
         return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
 

@@ -1,4 +1,4 @@
-"""What judges said, row by row: of one run, and of all runs that one version of a judge judged."""
+"""Judgements, row by row: of one run, and of all runs that one version of a judge judged."""
 
 from __future__ import annotations
 

@@ -119,8 +119,8 @@ def _with_metric(by_part: _ByPart, table: MethodTable, part: str, endpoint: int,
 
 
 def _answers(by_part: _ByPart, table: MethodTable, part: str, endpoint: int, method: str) -> Sequence[tuple[int, Any]]:
-    """What a model's answers by a method say, of the samples of the table; none where the metric group itself has no
-    figures."""
+    """Return what a model's answers by a method say, of the samples of the table; none where the metric group itself
+    has no figures."""
     asked = table.asked(method, endpoint)
     if isinstance(asked, str) or table.columns(method, endpoint) is None:
         return []

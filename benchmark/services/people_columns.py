@@ -16,7 +16,7 @@ PEOPLE_NOTE = gettext_noop(
     "People are scored like models, on the cells that they labelled, against gold without their own vote or "
     "decision: as the record, another expert or the other votes settle the cell. A cell that these leave open does "
     "not count. The figure against gold that contains their own votes stands beside it and flatters them. People are "
-    "no upper bound and are never marked as best."
+    "not an upper bound and are never marked as best."
 )
 OWN_GROUP = gettext_noop("Own votes in gold (%)")
 SETTLERS = {

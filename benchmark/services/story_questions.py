@@ -78,7 +78,7 @@ def _items_of_story(item: RunItem | SharedItem, suite: Suite, closed: Set[int]) 
 
 
 def _text_of(suite: Suite, sample: DatasetSample) -> object:
-    """What all questions of one story have in common; nothing where the suite does not say what that is."""
+    """Return what all questions of one story have in common; nothing where the suite does not say what that is."""
     name = suite.controls.story if suite.controls else suite.story
     return sample.content.get(name) if name else None
 

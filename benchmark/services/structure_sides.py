@@ -50,7 +50,7 @@ class Measure:
 
     @property
     def title(self) -> str:
-        """What it is listed under."""
+        """Return what it is listed under."""
         return JOINTLY if self.beside else self.group.title
 
     @property

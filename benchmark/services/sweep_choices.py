@@ -62,7 +62,7 @@ class Against:
 
     @property
     def turned(self) -> bool:
-        """Whether the pair has the two the other way round."""
+        """Return whether the pair has the two the other way round."""
         return self.pair is not None and self.pair.first == self.candidate.key
 
     @property
@@ -79,7 +79,7 @@ class Against:
 
     @property
     def is_significant(self) -> bool:
-        """Whether the two are shown to differ, adjusted for all pairs of the sweep."""
+        """Return whether the two are shown to differ, adjusted for all pairs of the sweep."""
         return self.pair is not None and differs(self.pair)
 
 
@@ -108,12 +108,12 @@ class Choosing:
 
     @property
     def seen(self) -> str:
-        """What tells the choice that is kept from another one, empty where none is kept."""
+        """Return what tells the choice that is kept from another one, empty where none is kept."""
         return self.kept.seen if self.kept else ""
 
     @property
     def reason(self) -> str:
-        """Why the candidate that is looked at was chosen, empty where it was not."""
+        """Return why the candidate that is looked at was chosen, empty where it was not."""
         return self.kept.reason if self.kept and self.chosen == self.looked else ""
 
     @property
@@ -123,7 +123,7 @@ class Choosing:
 
     @property
     def finding(self) -> str:
-        """What the test says of the candidate that is looked at, one sentence."""
+        """Return what the test says of the candidate that is looked at, one sentence."""
         without = gettext("not compared with {judges}")
         apart = [comparison.candidate.name for comparison in self.against if comparison.value is None]
         alike = [

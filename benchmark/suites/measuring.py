@@ -285,8 +285,8 @@ def _said_by_turn(
     score: Scoring,
     members: Mapping[str, Sequence[Sample]],
 ) -> Said:
-    """What is said of each sample that counts, of a set by the answers to all of its samples, where the group has words
-    for them."""
+    """Return what is said of each sample that counts, of a set by the answers to all of its samples, where the group
+    has words for them."""
 
     def wording_of(sample: Sample, turn: int) -> str | None:
         if group.says is None or sample.key not in members:
@@ -306,7 +306,7 @@ def digest_of_said(parts: object) -> str:
 
 
 def _said(group: MetricGroup, entered: Entered, sample: Sample, score: Scoring, turn: int) -> str | None:
-    """What an answer says, where the group has no words for it its score; None without an answer."""
+    """Return what an answer says, where the group has no words for it its score; None without an answer."""
     outcomes = _at_turn(group, entered, sample, turn)
     if not outcomes or any(outcome.without for outcome in outcomes):
         return None

@@ -57,7 +57,7 @@ class PersonMetrics:
     own: Parses
 
     def as_json(self) -> Json:
-        """What `Metrics.as_json` says, labelled and own."""
+        """Return what `Metrics.as_json` says, labelled and own."""
         metrics = self.metrics.as_json() if self.metrics else {}
         return {**metrics, "labelled": self.labelled, "own": self.own.as_json()}
 
@@ -70,7 +70,7 @@ class PersonBySample:
     own: BySample
 
     def as_json(self) -> Json:
-        """What `BySample.as_json` says, and own."""
+        """Return what `BySample.as_json` says, and own."""
         by_sample = self.by_sample.as_json() if self.by_sample else {}
         return {**by_sample, "own": self.own.as_json()}
 

@@ -72,7 +72,7 @@ GROUPS: Mapping[str, Callable[[Table, JudgedRow], str]] = {
     "model": lambda table, _row: table.model,
     "side": lambda _table, row: row.side.value,
 }
-"""What rows are grouped by whatever their suite is, and the group of a row."""
+"""Groupings of rows whatever their suite is, each with the group of a row."""
 
 
 @require_http_methods(["GET", "POST"])
@@ -97,7 +97,7 @@ def calibration(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
 
 def _page(slug: str, study: AlignmentStudy, kept: StudyReports, chosen: Chosen) -> Context:
-    """What the page shows of the chosen version."""
+    """Return what the page shows of the chosen version."""
     report, selection = chosen
     judge, words = report.judge, words_of(study)
     here = reverse("benchmark:calibration_rows", args=[slug, study.uid]) + f"?judge={judge.version}"

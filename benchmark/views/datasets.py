@@ -206,7 +206,7 @@ def dataset(request: HttpRequest, slug: str, version: int) -> HttpResponse:
 
 
 def _about(contents: Json, suite: Suite | None) -> Context:
-    """What a copy or a version holds, as the page shows it: of many problems the first."""
+    """Return what a copy or a version holds, as the page shows it: of many problems the first."""
     problems = contents["problems"]
     nouns = (suite.noun[1], suite.cluster[1]) if suite else suite_of_gold().noun[1:] * 2
     return contents | {

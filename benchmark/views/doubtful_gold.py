@@ -69,7 +69,7 @@ class Chip:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What an expert says of a cell, of the `revision` of its gold label with the id `row`; `replaces` is the label
+    """An expert's answer about a cell, of the `revision` of its gold label with the id `row`; `replaces` is the label
     that the expert gave it before."""
 
     label: str
@@ -140,7 +140,7 @@ class PageCell:
 
     @property
     def label(self) -> str:
-        """What was said, empty before."""
+        """Return what was said, empty before."""
         return self.doubt.look.label if self.doubt.look and not self.doubt.waits else ""
 
     @property
@@ -243,7 +243,7 @@ def _following(cells: list[PageCell], after: str) -> list[PageCell]:
 
 
 def _settings(chosen: ChosenDoubts, stories: list[Story], *, after: str) -> Context:
-    """What the script of the adjudication pages needs, with addresses of second looks."""
+    """Return what the script of the adjudication pages needs, with addresses of second looks."""
     slug, query = chosen.access.project.slug, chosen.query
     guideline = reverse("annotation:guideline", args=[slug, "dimension"])
     cell = reverse("benchmark:doubtful_cell", args=[slug, "PROPOSITION", "dimension"])

@@ -168,7 +168,8 @@ def _order_told(chosen: ChosenGold) -> str:
 
 
 def _moves_chart(chosen: ChosenGold) -> DotChart | None:
-    """How many labels moved from the suggestion to the majority, and how many went to an expert, by dimension."""
+    """Return how many labels moved from the suggestion to the majority, and how many went to an expert, by
+    dimension."""
     metrics, drawn_moves = chosen.metrics, (Move.TO_MAJORITY, Move.UNDECIDED)
     if not any(metrics.moves[OVERALL][move].cells for move in drawn_moves):
         return None
@@ -207,8 +208,8 @@ def _ceiling_chart(chosen: ChosenGold) -> DotChart | None:
 
 
 def _standing_in_chart(chosen: ChosenGold) -> DotChart | None:
-    """How often each model is at least as near to the other annotators as the one in whose place it stands: by blind
-    votes, or, without any, by those that may be."""
+    """Return how often each model is at least as near to the other annotators as the one in whose place it stands: by
+    blind votes, or, without any, by those that may be."""
     votes, by_model = next(
         ((votes, of) for votes, of in chosen.metrics.standing_in.items() if any(map(_tested, of.values()))), ("", {})
     )

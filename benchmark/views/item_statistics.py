@@ -94,7 +94,7 @@ class _Asked:
         return urlencode({"stage": self.group, "reading": self.parse, "metric": self.metric, **level})
 
     def noun(self, suite: str) -> tuple[str, str]:
-        """What the items are called, one and many."""
+        """Return what the items are called, one and many."""
         finer = group_named(self.group).finer
         return finer.noun if self.finer and finer else suite_named(suite).noun
 

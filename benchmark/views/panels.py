@@ -89,7 +89,7 @@ def _panel(report: PanelReport, words: CalibrationWords) -> Context:
 
 @require_GET
 def bridge(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
-    """What changes from one version of a judge, `old`, to another, `new`, on the tables that both judged."""
+    """Return what changes from one version of a judge, `old`, to another, `new`, on the tables that both judged."""
     access, study = study_for_admins(request, slug, uid)
     judges = briefs_of(study)
     context: Context = {"study": study, "judges": judges, "origin": _origin(study), "words": words_of(study)}

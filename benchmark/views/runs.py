@@ -274,7 +274,7 @@ def provenance(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
 
 def _parameters(run: Run) -> list[tuple[str, Any]]:
-    """What a run was launched with, a setting of its suite in the words of the launch form."""
+    """Return what a run was launched with, a setting of its suite in the words of the launch form."""
     settings = {setting.name: setting for setting in suite_named(run.suite).settings}
     return [
         (translated(setting.label), translated(setting.in_words(value)))

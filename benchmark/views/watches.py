@@ -68,7 +68,7 @@ def new_watch(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
 @require_GET
 def estimate_watch(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
-    """What the chosen watch asks and costs: at its start, and every time."""
+    """Return what the chosen watch asks and costs: at its start, and every time."""
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     form = WatchForm(request.GET, run=access.run)
     context: Context = {"problems": [error for errors in form.errors.values() for error in errors]}

@@ -1,4 +1,4 @@
-"""What a person says about two tables of one story: which predicted row says what which gold row says.
+"""One person's answers about two tables of one story: which predicted row says what which gold row says.
 
 Rows are named by side and place: "p1" is the first predicted row, "g1" the first gold row. Links are kept with the
 predicted row; a gold row's are read off them. MatchCount is the number of links of a row.
@@ -21,7 +21,7 @@ _ROW = re.compile(r"([pg])([1-9]\d{0,4})")
 
 
 class Verdict(StrEnum):
-    """What is said of a row without links; empty while nothing is said."""
+    """A verdict on a row without links; empty while nothing is said."""
 
     OPEN = ""
     NONE = "none"
@@ -57,7 +57,7 @@ Answers = Mapping[str, RowAnswer]
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """How many rows either table has, and with how many a row may be linked."""
+    """The numbers of rows of both tables, and of rows that one may be linked with."""
 
     predictions: int
     gold: int

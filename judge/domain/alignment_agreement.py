@@ -1,4 +1,4 @@
-"""How far people agree on alignments: the same MatchCount of a row, and the same links."""
+"""Agreement of people on alignments: the same MatchCount of a row, and the same links."""
 
 from __future__ import annotations
 

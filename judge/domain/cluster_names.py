@@ -1,4 +1,4 @@
-"""What figures of alignment and calibration are over: stories, or what else a suite resamples whole."""
+"""Names of what figures of alignment and calibration are over: stories, or what else a suite resamples whole."""
 
 from __future__ import annotations
 

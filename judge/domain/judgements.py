@@ -20,7 +20,7 @@ MATCHED: Verdict = "matched"
 
 
 class Reading(NamedTuple):
-    """What an answer says of a row: how many rows of the other table it matches, None where it cannot tell, and which,
+    """An answer's verdict on a row: how many rows of the other table it matches, None where it cannot tell, and which,
     by their places from 0, None where the answer gives only counts."""
 
     count: int | None  # type: ignore[assignment]  # it hides tuple.count, which readings have no use for
@@ -89,7 +89,7 @@ def _decided(given: Sequence[Reading]) -> Reading | None:
 
 @dataclass(frozen=True, slots=True)
 class StoryJudgement:
-    """What one judge said of one prediction table: the rows of both tables, in their order.
+    """The judgement of one prediction table by one judge: the rows of both tables, in their order.
 
     `version` is the digest of the judge, `run` and `model` name whose answer was judged where, `sample` is the key of
     the story in its dataset, `repetition` counts from 0 where everything was asked several times. `judged_call` is the

@@ -1,4 +1,4 @@
-"""Where the tables of a study come from, as whoever draws them says it."""
+"""Origins of the tables of a study, as whoever draws them says it."""
 
 from __future__ import annotations
 

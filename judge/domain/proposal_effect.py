@@ -1,4 +1,4 @@
-"""What proposals do to people's links: alignments with them beside those that were drawn to have none."""
+"""The effect of proposals on people's links: alignments with them beside those that were drawn to have none."""
 
 from __future__ import annotations
 

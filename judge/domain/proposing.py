@@ -1,4 +1,4 @@
-"""Which rows of two tables are proposed to a person as saying the same: equal ones, and near ones of one actor."""
+"""Proposals of rows of two tables that say the same: equal ones, and near ones of one actor."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from judge.domain.text import normalise_space
 NEAR = 0.5
 """The similarity, 0 to 1, from which two beliefs of one actor are proposed as saying the same."""
 _ROUNDS = 4
-"""How often the pairing is made again without the pairs that contradict each other."""
+"""The number of times that the pairing is made again without the pairs that contradict each other."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,5 @@
-"""Which tables people align: a stratified random sample whose inclusion probabilities are known and that can grow.
+"""The sample of tables that people align: a stratified random sample whose inclusion probabilities are known and that
+can grow.
 
 Every unit has a permanent random number (Ohlsson 1995, "Coordination of samples using permanent random numbers"), a
 uniform one made of the seed and the unit's story. The sample of a stratum is its n units with the smallest numbers: a

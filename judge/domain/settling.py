@@ -1,4 +1,4 @@
-"""What comes of several people's alignments of one table: a majority a row, an expert's decision where there is
+"""The outcome of several people's alignments of one table: a majority a row, an expert's decision where there is
 none."""
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from judge.domain.alignment import NOTHING, Answers, RowAnswer, Rows, Verdict, b
 
 
 class Method(StrEnum):
-    """How the answer about a row was settled."""
+    """The way in which the answer about a row was settled."""
 
     OPEN = "open"
     SINGLE = "single"

@@ -89,8 +89,8 @@ class Alignment(OpaqueModel):
 
     @property
     def is_blind(self) -> bool:
-        """Whether this person sees no proposals: drawn by the study's seed for the table and the slot, which an archive
-        keeps."""
+        """Return whether this person sees no proposals: drawn by the study's seed for the table and the slot, which an
+        archive keeps."""
         study = self.task.study
         return is_drawn_blind(seed=study.seed, blind=study.blind_share, story=self.task.key, expert=self.slot)
 

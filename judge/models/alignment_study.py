@@ -89,17 +89,17 @@ class AlignmentStudy(OpaqueModel):
 
     @property
     def came_of(self) -> StudyOrigin:
-        """Where its tables come from."""
+        """Return where its tables come from."""
         return StudyOrigin.from_json(self.origin)
 
     @property
     def noun(self) -> str:
-        """What the number of a table is one of."""
+        """Return what the number of a table is one of."""
         return self.came_of.noun
 
     @property
     def choice(self) -> str:
-        """What tells one choice of a judge from another; empty where none is made."""
+        """Return what tells one choice of a judge from another; empty where none is made."""
         return self.judge_chosen_at.isoformat() if self.judge_chosen_at else ""
 
     def close(self, at: datetime | None) -> None:
@@ -169,7 +169,7 @@ class AlignmentTask(OpaqueModel):
 
     @property
     def size(self) -> int:
-        """How many rows both tables have."""
+        """Return how many rows both tables have."""
         return len(self.predictions) + len(self.gold)
 
     def words_of(self, row: str) -> tuple[str, str]:

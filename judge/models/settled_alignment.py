@@ -21,7 +21,7 @@ class SettledAlignmentQuerySet(models.QuerySet):
 
 
 class SettledAlignment(models.Model):
-    """What comes of all alignments of a table, by row (`judge.domain.settling.SettledRow` as JSON); made when the last
+    """The outcome of all alignments of a table, by row (`judge.domain.settling.SettledRow` as JSON); made when the last
     of them is handed in. `open_rows` is how many rows have no majority and wait for an expert."""
 
     task = models.OneToOneField(AlignmentTask, models.CASCADE, related_name="settled")

@@ -130,7 +130,7 @@ def _is_answer(value: Any) -> bool:
 
 
 def _is_row(name: str) -> bool:
-    """Whether this is a row's name at all; `misfit` says whether the table has it."""
+    """Return whether this is a row's name at all; `misfit` says whether the table has it."""
     return Rows(99_999, 99_999).has(name)
 
 

@@ -27,7 +27,7 @@ SETTLED = "settled"
 
 @dataclass(frozen=True, slots=True)
 class RowEntry:
-    """What was said of a row: the rows that it is linked with, or a verdict, its MatchCount, and how it was settled,
+    """An answer about a row: the rows that it is linked with, or a verdict, its MatchCount, and how it was settled,
     empty for the answer of one person."""
 
     links: Sequence[str]

@@ -20,8 +20,8 @@ from judge.services.cluster_names import cluster_of
 
 @dataclass(frozen=True, slots=True)
 class StudyProgress:
-    """How far a study is: its tables, those that are settled whole, the rows that wait for an expert and the tables
-    that have them, alignments handed in of all that are wanted, and slots that nobody has."""
+    """The progress of a study: its tables, those that are settled whole, the rows that wait for an expert and the
+    tables that have them, alignments handed in of all that are wanted, and slots that nobody has."""
 
     tables: int
     settled: int
@@ -37,7 +37,7 @@ class StudyProgress:
 
     @property
     def next_step(self) -> str:
-        """What comes next, as a sentence."""
+        """Return what comes next, as a sentence."""
         if self.is_done:
             return _("Everything is settled.")
         if self.free:
@@ -148,8 +148,8 @@ def _distinct_names(people: Collection[User]) -> dict[int, str]:
 
 @dataclass(frozen=True, slots=True)
 class PersonProgress:
-    """How far one person is: tables given and handed in, rows of the latter and of those still to do, and the minutes
-    that all took."""
+    """The progress of one person: tables given and handed in, rows of the latter and of those still to do, and the
+    minutes that all took."""
 
     person: User
     tables: int
@@ -165,8 +165,9 @@ class PersonProgress:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What is left of a study: rows of tables that were given out and are not handed in, and the hours of work that
-    they take, each person's at their own pace and at that of all where they have none yet; None without any pace."""
+    """The remaining work of a study: rows of tables that were given out and are not handed in, and the hours of work
+    that they take, each person's at their own pace and at that of all where they have none yet; None without any
+    pace."""
 
     rows: int
     hours: float | None

@@ -1,4 +1,4 @@
-"""What the audit log says of alignment studies."""
+"""Sentences of the audit log about alignment studies."""
 
 from __future__ import annotations
 

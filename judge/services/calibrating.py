@@ -1,4 +1,4 @@
-"""What people aligned beside what a judge said of the same tables, as calibration reads it (`judge.domain`)."""
+"""Alignments of people beside what a judge said of the same tables, as calibration reads it (`judge.domain`)."""
 
 from __future__ import annotations
 

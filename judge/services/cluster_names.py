@@ -1,4 +1,4 @@
-"""What figures of a study are over, as the suite that its tables came of calls it."""
+"""The name of what figures of a study are over, as the suite that its tables came of calls it."""
 
 from __future__ import annotations
 

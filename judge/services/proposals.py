@@ -1,4 +1,4 @@
-"""How far people's links are proposals that they accepted: what a page proposes can lead who aligns."""
+"""The share of people's links that are proposals which they accepted: what a page proposes can lead who aligns."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class SettledTable:
     links: tuple[tuple[int, int], ...]
     """(prediction, gold) by place from 0 on."""
     methods: tuple[str, ...]
-    """How each row was settled, predictions first."""
+    """The way in which each row was settled, predictions first."""
     whole: bool
     probability: float | None
 

@@ -1,4 +1,4 @@
-"""What comes of the alignments of a table: the majority once all are handed in, then an expert's decisions. One
+"""The outcome of the alignments of a table: the majority once all are handed in, then an expert's decisions. One
 function writes settled rows and their events together."""
 
 from __future__ import annotations

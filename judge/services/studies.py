@@ -53,7 +53,7 @@ Load = Callable[[Collection[str]], Sequence[DrawnTable]]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is chosen of a study before it is made: `total` tables of the frame, each aligned by `overlap` people."""
+    """The choices of a study before it is made: `total` tables of the frame, each aligned by `overlap` people."""
 
     name: str
     total: int

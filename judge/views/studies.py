@@ -47,7 +47,7 @@ PAGE = 50
 
 @require_GET
 def studies(request: HttpRequest, slug: str) -> HttpResponse:
-    """What this person has to align, and for experts and admins every study with its next step."""
+    """Return what this person has to align, and for experts and admins every study with its next step."""
     access = project_access(request.user, slug)
     own, waiting = alignments_of(access.project, request.user), open_work(access)
     visible = list(visible_studies(access))

@@ -85,7 +85,7 @@ class Cells:
 
     @property
     def is_all_known(self) -> bool:
-        """Whether it is known of every vote whether it is blind."""
+        """Return whether it is known of every vote whether it is blind."""
         return bool((self.unknown_votes == NOTHING).all())
 
     def by_kind(self) -> Mapping[Kind, Ints]:

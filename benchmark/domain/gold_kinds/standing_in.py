@@ -29,7 +29,7 @@ class StandingIn:
 
     @property
     def passes(self) -> bool | None:
-        """Whether the model beats at least half of the annotators over stories."""
+        """Return whether the model beats at least half of the annotators over stories."""
         return None if self.over_stories is None else self.over_stories >= 0.5
 
 

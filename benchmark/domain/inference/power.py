@@ -112,5 +112,5 @@ def _standardised(n: int, power: float, alpha: float) -> float:
 
 
 def _cut(n: int, alpha: float) -> float:
-    """Where the test begins to find a difference."""
+    """Return where the test begins to find a difference."""
     return float(t_quantile(1 - alpha / 2, np.array([n - 1]))[0])

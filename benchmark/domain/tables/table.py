@@ -91,7 +91,7 @@ class Column:
 
     @property
     def has_aside(self) -> bool:
-        """Whether a row can have anything beside its value: what `interval_text` says."""
+        """Return whether a row can have anything beside its value: what `interval_text` says."""
         return bool(self.interval or self.n)
 
     def interval_text(self, row: Row) -> str:

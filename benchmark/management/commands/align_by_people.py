@@ -29,7 +29,7 @@ class StudySummary:
 
 @dataclass(frozen=True, slots=True)
 class OfStratum:
-    """How many tables are there of a model and category, and how many would be drawn."""
+    """The numbers of tables that are there of a model and category, and that would be drawn."""
 
     there: int
     drawn: int

@@ -70,7 +70,7 @@ class Command(JsonCommand):
 
 
 def _needed(suite: Suite) -> str:
-    """What a copy of a suite is made of, below its name."""
+    """Return what a copy of a suite is made of, below its name."""
     lines = suite.source.lines if suite.source else []
     return "\n".join([f"{suite.name}:", *(f"  {line}" for line in lines)])
 

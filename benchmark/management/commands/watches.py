@@ -57,7 +57,7 @@ class WatchList:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """How many repeats that were due have begun, and how many watches were read of which one has ended."""
+    """The numbers of repeats that were due and have begun, and of watches that were read as one has ended."""
 
     begun: int
     read: int
@@ -65,7 +65,7 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a repeat asks and costs, and how often everything is asked at the start."""
+    """The calls and cost of a repeat, and how often everything is asked at the start."""
 
     calls: int
     cost: str

@@ -22,7 +22,7 @@ def _by_step(value: Any) -> Any:
 
 
 class AnswerIn(Shape):
-    """What a file has under an id: a text, or one by step."""
+    """The answer under an id: a text, or one by step."""
 
     texts: Annotated[dict[str, str], BeforeValidator(_by_step)]
 

@@ -61,7 +61,7 @@ Object = Annotated[dict[str, Any], _of(dict, {})]
 
 
 class ConfigIn(Open):
-    """How a model was asked."""
+    """The way in which a model was asked."""
 
     model_args: Any = None
     gen_kwargs: Any = None

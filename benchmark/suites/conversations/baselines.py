@@ -66,7 +66,7 @@ def by_majority(sample: Sample, resources: Resources) -> float | None:
 
 
 def _names_right(sample: Sample, answer: str) -> bool:
-    """Whether everybody, or nobody, is right: who knows is named, and nobody who does not."""
+    """Return whether everybody, or nobody, is right: who knows is named, and nobody who does not."""
     named = set() if answer == "Nobody" else {*sample.content["names"]}
     return {*sample.gold["right"]} <= named and named.isdisjoint(sample.gold["wrong"])
 

@@ -192,7 +192,7 @@ def _judgement(view: ItemView, record: Record, structured: bool) -> ItemContext:
 
 
 def _pass(view: ItemView, record: Record) -> ItemContext:
-    """What one pass says of each row, in the order in which it was shown them."""
+    """Return what one pass says of each row, in the order in which it was shown them."""
     mended, predicted = view.repaired or {}, _read_rows(view, record)
     order = mended.get("order") or {}
     sides: list[list[CountedRow]] = []

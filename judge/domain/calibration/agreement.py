@@ -1,4 +1,4 @@
-"""How far a judge's verdicts are those of people: agreement, sensitivity, specificity and kappa, over stories.
+"""Agreement of a judge with people, in four figures: agreement, sensitivity, specificity and kappa, over stories.
 
 Tables are weighted by the inverse of the probability with which they were drawn. A row of which people or the judge did
 not say whether it is matched is in no estimate; the bounds beside an estimate are what it would be were all those rows
@@ -170,7 +170,7 @@ class _Sums:
 
     @property
     def compared_rows(self) -> int:
-        """How many rows both people and the judge say something of."""
+        """Return how many rows both people and the judge say something of."""
         return int(self._known.sum())
 
     def _cells(self, choose: Choice) -> Floats:

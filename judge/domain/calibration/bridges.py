@@ -1,4 +1,4 @@
-"""What a new version of a judge changes, on the rows of which both versions have a verdict."""
+"""Changes that a new version of a judge makes, on the rows of which both versions have a verdict."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from judge.domain.calibration.weighted import Mean, contrast, mean_judged, weigh
 from judge.domain.cluster_names import STORIES, ClusterName
 
 Pair = tuple[MatchCount, MatchCount]
-"""What the old and the new version say of one row."""
+"""The MatchCounts of one row by the old and by the new version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,8 @@ class Bridged:
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    """What a new version of a judge changes: every model's score, how many `rows` have a verdict of both, the share
-    that has the same one, and how many rows went from unmatched to matched (`gained`) and back (`lost`)."""
+    """The changes that a new version of a judge makes: every model's score, how many `rows` have a verdict of both, the
+    share that has the same one, and how many rows went from unmatched to matched (`gained`) and back (`lost`)."""
 
     models: list[Bridged]
     rows: int
@@ -78,13 +78,13 @@ class Bridge:
 
     @property
     def compared(self) -> int:
-        """How many models have a score by both."""
+        """Return how many models have a score by both."""
         return sum(model.change.value is not None for model in self.models)
 
     @property
     def reordered(self) -> bool | None:
-        """Whether the order of the models changes; None where that cannot be told, as some have no score or there is
-        one model only."""
+        """Return whether the order of the models changes; None where that cannot be told, as some have no score or
+        there is one model only."""
         if self.compared < max(2, len(self.models)):
             return None
         return any(old != new for model in self.models for old, new in [model.places])

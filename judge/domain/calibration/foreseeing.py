@@ -1,4 +1,4 @@
-"""How narrow the interval of a corrected score will be once more stories are aligned."""
+"""The width that the interval of a corrected score will have once more stories are aligned."""
 
 from __future__ import annotations
 

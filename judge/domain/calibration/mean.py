@@ -66,7 +66,7 @@ class CorrectedMean:
         return with_interval(score, self._ends(value, moves), linear_error(all_moves(alone)))
 
     def _alone(self) -> float | None:
-        """What the judge alone gives, of the stories on which it has verdicts; None where it has none."""
+        """Return what the judge alone gives, of the stories on which it has verdicts; None where it has none."""
         share = self._share * self._told
         has_verdicts = bool((self._told & self._open).any() or not self._open.any())
         return float(share @ self._judged / share.sum()) if has_verdicts and share.sum() else None
@@ -75,14 +75,14 @@ class CorrectedMean:
         return float(self._weights @ (self._true - tuning * self._said)) if self._aligned else 0.0
 
     def _known(self, tuning: float) -> Floats:
-        """What stands for each story: λ times what the judge said with the residual, or what is certain."""
+        """Return what stands for each story: λ times what the judge said with the residual, or what is certain."""
         return np.where(self._open, tuning * self._judged + self._residual(tuning), self._judged)
 
     def _value(self, tuning: float) -> float:
         return float(self._share @ self._known(tuning))
 
     def _parts(self, tuning: float) -> tuple[Floats, Floats]:
-        """How far each story moves the score by being judged, and each aligned one by being aligned."""
+        """Return how far each story moves the score by being judged, and each aligned one by being aligned."""
         values = self._known(tuning)
         judged = self._share * (values - _group_means(values, self._share, self._groups))
         left = self._true - tuning * self._said

@@ -23,7 +23,7 @@ NO_FAMILY = gettext_noop("all tables are of the judge's own family, or none is")
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """What calibration knows of a judge: how likely it matches a row that people match, and leaves one that they
+    """A judge as calibration knows it: how likely it matches a row that people match, and leaves one that they
     leave."""
 
     sensitivity: float

@@ -25,7 +25,8 @@ NO_COUNT = gettext_noop("no row has a MatchCount")
 
 @dataclass(frozen=True, slots=True)
 class CountShare:
-    """How many rows have a MatchCount, their share of all rows that have one, and its interval over stories."""
+    """The number of rows that have a MatchCount, their share of all rows that have one, and its interval over
+    stories."""
 
     count: str
     rows: int

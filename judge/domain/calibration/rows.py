@@ -1,4 +1,4 @@
-"""What calibration is computed from: rows of tables, with what people and a judge said of each."""
+"""The data of calibration: rows of tables, with what people and a judge said of each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from judge.domain.judgements import Reading, RowJudgement
 
 
 class Unknown(StrEnum):
-    """Why a row has no MatchCount."""
+    """The reason why a row has no MatchCount."""
 
     MISSING = gettext_noop("missing")
     UNCLEAR = gettext_noop("unclear")
@@ -19,7 +19,7 @@ class Unknown(StrEnum):
 
 
 MatchCount = int | Unknown
-"""How many rows of the other table a row is linked with, or why that is not known."""
+"""The number of rows of the other table that a row is linked with, or why that is not known."""
 
 
 def count_of(row: RowJudgement) -> MatchCount:
@@ -70,7 +70,7 @@ class Table:
 
     @property
     def weight(self) -> float:
-        """How many tables this one stands for."""
+        """Return how many tables this one stands for."""
         return 1 / self.probability
 
 

@@ -49,7 +49,7 @@ class Corrected:
 
     @property
     def pulls(self) -> dict[str, float]:
-        """How far each story on which the judge can err moves the score by being judged."""
+        """Return how far each story on which the judge can err moves the score by being judged."""
         return {story: judged for story, (judged, _) in self.moves.items() if story not in self.certain}
 
     @property

@@ -28,7 +28,7 @@ class Rival:
 
     @property
     def worse(self) -> bool:
-        """Whether the chosen judge is shown to be better."""
+        """Return whether the chosen judge is shown to be better."""
         return self.adjusted is not None and self.adjusted < ALPHA and (self.difference.value or 0) > 0
 
     @property
@@ -37,7 +37,8 @@ class Rival:
 
     @property
     def alike(self) -> bool | None:
-        """Whether it is not shown to be worse than the chosen judge; None where no table has verdicts of both."""
+        """Return whether it is not shown to be worse than the chosen judge; None where no table has verdicts of
+        both."""
         return None if self.difference.value is None else not self.worse
 
 
@@ -53,7 +54,7 @@ class Selection:
 
     @property
     def reason(self) -> str:
-        """What the data say for the choice, one sentence."""
+        """Return what the data say for the choice, one sentence."""
         worse = [rival.name for rival in self.rivals if rival.worse]
         better = [rival.name for rival in self.rivals if rival.better]
         apart = [rival.name for rival in self.rivals if rival.difference.value is None]

@@ -34,7 +34,7 @@ class Matches:
         return harmonic(self.precision, self.recall)
 
     def has_value(self, metric: Metric) -> bool:
-        """Whether there is a score by that metric: not where every row of a table that it is of is open."""
+        """Return whether there is a score by that metric: not where every row of a table that it is of is open."""
         sides = {
             Metric.PRECISION: not self.predicted or self.open_predicted < self.predicted,
             Metric.RECALL: not self.gold or self.open_gold < self.gold,
@@ -68,7 +68,7 @@ class JudgedStory:
 
     @property
     def certain(self) -> bool:
-        """Whether nothing can be matched, so that nobody has to look: a table without rows."""
+        """Return whether nothing can be matched, so that nobody has to look: a table without rows."""
         return not (self.judged.predicted and self.judged.gold)
 
 
