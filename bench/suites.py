@@ -250,9 +250,10 @@ def _expected(suite: str) -> dict[str, str]:
     from benchmark.services.asking import DatasetResources, sample_of
     from benchmark.suites.contract import Question
     from benchmark.suites.registry import suite_named
+    from benchmark.suites.settings import Settings
 
     dataset, definition = Dataset.objects.get(suite=suite), suite_named(suite)
-    settings = {setting.name: setting.default for setting in definition.settings}
+    settings = Settings({setting.name: setting.default for setting in definition.settings})
     resources = DatasetResources(dataset)
     questions = (Question(sample_of(row), "answer", settings, resources) for row in dataset.samples.iterator())
     return {question.sample.key: definition.expected(question) for question in questions}

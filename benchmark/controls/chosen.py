@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from benchmark.controls.contract import Control, Controllable
 from benchmark.controls.distracting import DISTRACTED
@@ -12,16 +11,17 @@ from benchmark.controls.renaming import RENAMED
 from benchmark.controls.shuffling import SHUFFLED
 from benchmark.controls.storyless import STORYLESS
 from benchmark.suites.asked import BadQuestion, Sample
-from benchmark.suites.settings import seed_of
+from benchmark.suites.settings import Settings
 
 CONTROLS = {control.name: control for control in (RENAMED, SHUFFLED, STORYLESS, DISTRACTED)}
-CONTROL, NONE = "control", ""
-"""The name of the setting of a run, and its value for samples as they are."""
-LISTS = "control_lists"
-"""The name of the setting that has the version of the name lists, and of the rules that draw from them."""
+CONTROL = "control"
+"""What the control of a run is called among its settings."""
 LISTS_VERSION = 2
-"""Raise it with every change of what a seed gives, and `Control.since` of whatever gives something else: an answer is
-read with the sample that was asked about. A test holds a digest of what it gives."""
+"""The version of the name lists, and of the rules that draw from them.
+
+Raise it with every change of what a seed gives, and `Control.since` of whatever gives something else: an answer is read
+with the sample that was asked about. A test holds a digest of what it gives.
+"""
 
 
 def controls_of(controllable: Controllable | None) -> list[Control]:
@@ -43,10 +43,11 @@ def refused(controllable: Controllable | None, name: str, method: str) -> str:
     return controllable.refused.get(name, {}).get(method, "") if controllable else ""
 
 
-def outdated(settings: Mapping[str, Any]) -> str:
+def outdated(settings: Settings) -> str:
     """Return why samples of a run with these settings cannot be made again as they were asked, as a sentence; empty
     where they can."""
-    control, version = CONTROLS.get(settings.get(CONTROL, NONE)), settings.get(LISTS, LISTS_VERSION)
+    control = CONTROLS.get(settings.control)
+    version = LISTS_VERSION if settings.control_lists is None else settings.control_lists
     if control is None or control.since <= version <= LISTS_VERSION:
         return ""
     return (
@@ -55,13 +56,13 @@ def outdated(settings: Mapping[str, Any]) -> str:
     )
 
 
-def controlled(sample: Sample, controllable: Controllable | None, settings: Mapping[str, Any]) -> Sample:
+def controlled(sample: Sample, controllable: Controllable | None, settings: Settings) -> Sample:
     """Return the sample as a run with these settings asks it, with what it was where that changed. Raises BadQuestion
     where lists of names were others."""
-    control = CONTROLS.get(settings.get(CONTROL, NONE))
+    control = CONTROLS.get(settings.control)
     if control is None or controllable is None:
         return sample
     if why := outdated(settings):
         raise BadQuestion(why)
-    changed = control.apply(sample, controllable, seed_of(settings))
+    changed = control.apply(sample, controllable, settings.seed)
     return sample if changed == sample else replace(changed, published=sample)

@@ -47,7 +47,7 @@ class WatchForm(forms.Form):
         self.run = run
         self.watchable = {watchable.key: watchable for watchable in watchable_of(run)}
         self.fields["what"].choices = [(key, self._told(watchable)) for key, watchable in self.watchable.items()]
-        self.fields["stories"].initial = max(FEWEST_ANCHORS, min(USUAL, int(run.params.get("stories", USUAL))))
+        self.fields["stories"].initial = max(FEWEST_ANCHORS, min(USUAL, run.parameters.stories or USUAL))
         self.fields["stories"].help_text = str(self.fields["stories"].help_text).format(least=FEWEST_BASELINE)
 
     def _told(self, watchable: Watchable) -> str:

@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from benchmark.controls.contract import ENGLISH
+from benchmark.domain.parameters import Options
 from benchmark.methods.contract import Earlier, Method, NothingToAsk, Put
 from benchmark.suites.asked import Parsed, Question, Step
-from benchmark.suites.settings import Setting
+from benchmark.suites.settings import Setting, Settings
 from workers.providers.contract import Request
 
 METHOD = "method"
@@ -36,19 +37,19 @@ def steps_with(methods: Sequence[Method], answer: Step) -> tuple[Step, ...]:
     return (*before, replace(answer, after=(*answer.after, *(step.key for step in before))))
 
 
-def program_of(methods: Sequence[Method], answer: str) -> Callable[[Mapping[str, Any]], tuple[str, ...]]:
+def program_of(methods: Sequence[Method], answer: str) -> Callable[[Options], tuple[str, ...]]:
     """Return the program of a suite: the steps of the chosen method, then the one whose key is `answer`."""
 
-    def program(settings: Mapping[str, Any]) -> tuple[str, ...]:
-        method = next((method for method in methods if method.name == settings.get(METHOD)), methods[0])
+    def program(options: Options) -> tuple[str, ...]:
+        method = next((method for method in methods if method.name == options.get(METHOD)), methods[0])
         return (*(step.key for step in method.steps), answer)
 
     return program
 
 
-def method_named(methods: Sequence[Method], settings: Mapping[str, Any]) -> Method:
+def method_named(methods: Sequence[Method], settings: Settings) -> Method:
     """Return the method that a run was launched with. Raises KeyError where there is none of its name."""
-    return {method.name: method for method in methods}[settings[METHOD]]
+    return {method.name: method for method in methods}[settings.options[METHOD]]
 
 
 def request_by(
@@ -72,9 +73,9 @@ def request_by(
         messages, answer = put.messages(f"(Nothing is asked. The answer {error}.)"), unasked or error.answer
     return Request(
         messages=tuple(messages),
-        max_tokens=tokens or question.settings["max_tokens"],
+        max_tokens=tokens or question.settings.max_tokens,
         temperature=0.0,
-        seed=question.settings["seed"],
+        seed=question.settings.seed,
         task=task,
         preset_answer=answer,
     )

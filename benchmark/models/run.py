@@ -7,10 +7,11 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models import Project
+from benchmark.domain.parameters import Parameters
+from benchmark.domain.provenance import EndpointSpec, Making, Provenance
 from benchmark.models.dataset import Dataset, DatasetSample
 from core.ids import OpaqueModel
 from core.language import gettext_noop
-from core.plain import Json
 from core.stored_json import LongJSONField
 from workers.models import Call, Endpoint, Item, Job, JobState
 
@@ -107,10 +108,20 @@ class Run(OpaqueModel):
         return self.title
 
     @property
-    def imported(self) -> Json:
-        """Return where the answers of the run come from that were made elsewhere: {"file", "digest", "model", "by",
-        "at", "format", "tool", "version", "facts", …}; empty where the run asked its questions itself."""
-        return self.spec.get("imported") or {}
+    def parameters(self) -> Parameters:
+        """Return what `params` keeps."""
+        return Parameters.from_json(self.params)
+
+    @property
+    def provenance(self) -> Provenance:
+        """Return what `spec` keeps."""
+        return Provenance.from_json(self.spec)
+
+    @property
+    def imported(self) -> Making | None:
+        """Return the making of answers that came from elsewhere; None where the run asked its questions itself."""
+        making = self.spec.get("imported")
+        return Making.from_json(making) if making else None
 
 
 class Entrant(models.Model):
@@ -128,6 +139,11 @@ class Entrant(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def asked_as(self) -> EndpointSpec:
+        """Return what `spec` keeps."""
+        return EndpointSpec.from_json(self.spec)
 
 
 class RunItemQuerySet(models.QuerySet):

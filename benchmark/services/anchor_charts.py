@@ -194,7 +194,7 @@ def _repeated(
 def _asked_as(watch: AnchorWatch, run: Run) -> Json:
     """The settings of the endpoint at the launch of a run, without what can be renamed."""
     if suite_named(run.suite).step(watch.step).judged:
-        spec = run.spec.get("judge") or {}
+        spec = plain(run.provenance.judge or {})
     else:
         spec = run.entrants.filter(endpoint=watch.asked_id).values_list("spec", flat=True).first() or {}
     return {name: value for name, value in spec.items() if name not in NO_PART_OF_IT}

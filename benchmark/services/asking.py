@@ -19,15 +19,15 @@ from django.db.models import QuerySet
 
 from annotation.domain.schema import Schema
 from annotation.models import Project
-from benchmark.controls.chosen import CONTROL, LISTS, controlled
+from benchmark.controls.chosen import controlled
+from benchmark.domain.parameters import LONGEST_ANSWER, Options, Parameters
 from benchmark.models import Dataset, DatasetSample, Run, RunItem, StoredPromptSet
 from benchmark.suites.contract import Question, Sample
 from benchmark.suites.prompt_sets import BadPromptSet, PromptSet, PromptSets
 from benchmark.suites.registry import suite_named
-from benchmark.suites.settings import COLUMN, OPTION, Setting
+from benchmark.suites.settings import COLUMN, OPTION, Setting, Settings
 from core.language import gettext_noop
 from core.made_by import made_by
-from core.plain import Json
 from workers.models import Endpoint
 from workers.providers.contract import Request
 
@@ -35,8 +35,6 @@ T = TypeVar("T")
 _READ_AT_ONCE = 500
 DRAWS = 1000
 """Draws of the ledger that are set apart for a run that asks anew: more than it has repetitions."""
-ANEW = "anew"
-"""The parameter of a run that numbers its draw of the ledger, where it asks again what was answered before."""
 NO_ANSWERS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -75,10 +73,10 @@ def repeated(request: Request | str, run: Run, repetition: int) -> Request | str
     before, as another draw. A run that asks anew has draws of its own, for the very same questions."""
     if isinstance(request, str):
         return request
-    temperature = run.params.get("temperature")
-    if temperature is not None:
-        request = replace(request, temperature=temperature)
-    request = replace(request, sample=repetition + DRAWS * run.params.get(ANEW, 0))
+    parameters = run.parameters
+    if parameters.temperature is not None:
+        request = replace(request, temperature=parameters.temperature)
+    request = replace(request, sample=repetition + DRAWS * parameters.anew)
     if not repetition:
         return request
     seed = None if request.seed is None else request.seed + repetition
@@ -118,15 +116,20 @@ def prompts_of(run: Run) -> PromptSet | None:
     return prompt_set_named(sets, run.prompt_set, run.project) if sets else None
 
 
-def settings_of(run: Run) -> Json:
-    """Return the settings that the run was launched with, for its suite; `judge_reads_prompts` says whether the judge
-    is asked in words."""
-    return {
-        **run.params,
-        **chosen_of(run),
-        "judge_reads_prompts": reads_prompts(run.judge),
-        CONTROL: run.control,
-    }
+def settings_of(run: Run) -> Settings:
+    """Return the settings that the run was launched with, for its suite."""
+    parameters = run.parameters
+    return Settings(
+        options=_chosen(run, parameters),
+        seed=parameters.seed,
+        max_tokens=parameters.max_tokens or LONGEST_ANSWER,
+        repetitions=parameters.repetitions,
+        temperature=parameters.temperature,
+        example_stories=parameters.example_stories or (),
+        judge_reads_prompts=reads_prompts(run.judge),
+        control=run.control,
+        control_lists=parameters.control_lists,
+    )
 
 
 def passes_of(run: Run) -> Sequence[str]:
@@ -135,17 +138,25 @@ def passes_of(run: Run) -> Sequence[str]:
     return judge.passes(settings_of(run)) if judge and run.judge_id else ()
 
 
-def chosen_of(run: Run) -> Json:
+def chosen_of(run: Run) -> Options:
     """All settings of its suite, wherever they are kept; of a setting that there was not yet when the run was launched,
     what it was then."""
-    return {setting.name: chosen_in(run, setting) for setting in suite_named(run.suite).settings}
+    return _chosen(run, run.parameters)
+
+
+def _chosen(run: Run, parameters: Parameters) -> Options:
+    return {setting.name: _value(run, parameters, setting) for setting in suite_named(run.suite).settings}
 
 
 def chosen_in(run: Run, setting: Setting) -> Any:
     """Return what a run has of a setting of its suite."""
+    return _value(run, run.parameters, setting)
+
+
+def _value(run: Run, parameters: Parameters, setting: Setting) -> Any:
     if setting.stored == COLUMN:
         return getattr(run, setting.run_field)
-    kept = run.params.get("options", {}) if setting.stored == OPTION else run.params
+    kept = parameters.options if setting.stored == OPTION else parameters.own
     return kept.get(setting.name, setting.before_it_was)
 
 
@@ -166,8 +177,8 @@ def _changed(run: Run, sample: Sample) -> Sample:
     controllable, settings = suite_named(run.suite).controls, settings_of(run)
     depends = [
         run.control,
-        settings.get(LISTS),
-        settings.get("seed"),
+        settings.control_lists,
+        settings.seed,
         [getattr(sample, field.name) for field in dataclasses.fields(sample)],
     ]
     key = hashlib.sha256(json.dumps(depends, default=str).encode()).hexdigest()

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from benchmark.controls.chosen import CONTROL, CONTROLS
+from benchmark.domain.provenance import Making
 from benchmark.models import Run
 from benchmark.services.asking import chosen_in, reads_prompts, settings_of
 from benchmark.services.in_context import examples_told, judge_told
@@ -45,16 +46,16 @@ def conditions_of(run: Run, group: str, *, reads: bool) -> Conditions:
 
 def imported_told(run: Run) -> dict[str, str]:
     """Return where the answers of an imported run come from, in words."""
-    making = run.imported
-    tool = " ".join(filter(None, [making["tool"], making["version"]]))
-    return {IMPORTED: f"{making['file']}{f' of {tool}' if tool else ''}"}
+    making = run.imported or Making()
+    tool = making.made_with
+    return {IMPORTED: f"{making.file}{f' of {tool}' if tool else ''}"}
 
 
 def _prompts(run: Run, step: str) -> list[str]:
-    asking_run = run if step in run.spec.get("prompts", {}) or run.source is None else run.source
+    asking_run = run if step in run.provenance.prompts or run.source is None else run.source
     if asking_run.imported:  # how it was asked is not known, so that it is ranked with nothing that was asked here
         return [IMPORTED, _digest(IMPORTED)]
-    digest = asking_run.spec.get("prompts", {}).get(step)
+    digest = asking_run.provenance.prompts.get(step)
     sets = suite_named(run.suite).prompting
     if sets is None:
         return _own_prompts(asking_run, digest)
@@ -95,22 +96,24 @@ def parameters_of(run: Run) -> Json:
     suite = suite_named(run.suite)
     options = {setting.name: chosen_in(run, setting) for setting in suite.settings if setting.stored == OPTION}
     if run.imported:  # of how answers were asked for, a run that asked for none says nothing
-        return {name: run.params[name] for name in _OF_IMPORTS if name in run.params} | options
-    names = (OF_EVERY_RUN - {"once", "budget", "options"}) | ({"example_stories"} if suite.prompting else set())
+        kept = run.parameters.as_json()
+        return {name: kept[name] for name in _OF_IMPORTS if name in kept} | options
+    names = OF_EVERY_RUN - {"anew", "once", "budget", "options", *(() if suite.prompting else ("example_stories",))}
     control = {CONTROL: run.control} if run.control else {}
     own = {
         setting.name: chosen_in(run, setting) for setting in suite.settings_in(run.steps) if setting.stored == PARAMETER
     }
-    return control | own | {name: value for name, value in run.params.items() if name in names} | options
+    return control | own | {name: value for name, value in run.parameters.as_json().items() if name in names} | options
 
 
 def asking_told(run: Run) -> dict[str, str]:
     """Return how often everything was asked, and at which temperature, where that is not once and the suite's own."""
     chosen: dict[str, str] = {}
-    if (turns := run.params.get("repetitions", 1)) > 1:
-        chosen["repetitions"] = str(turns)
-    if (temperature := run.params.get("temperature")) is not None:
-        chosen["temperature"] = f"{temperature:g}"
+    parameters = run.parameters
+    if parameters.repetitions > 1:
+        chosen["repetitions"] = str(parameters.repetitions)
+    if parameters.temperature is not None:
+        chosen["temperature"] = f"{parameters.temperature:g}"
     return chosen
 
 

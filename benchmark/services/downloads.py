@@ -168,7 +168,7 @@ def _exchanged(entrant: Entrant, items: QuerySet[RunItem]) -> Exchanged:
         exchanges=exchanges,
         settings=settings_of(run),
         examples=_examples(run),
-        judge=(run.spec.get("judge") or {}).get("model"),
+        judge=judge.model if (judge := run.provenance.judge) else None,
         dataset=f"{run.project.slug}-v{run.dataset.version}.jsonl",
         dataset_lines=partial(dataset_lines, run.dataset),
     )
@@ -183,21 +183,21 @@ def _exchanges(items: QuerySet[RunItem]) -> dict[str, dict[str, Exchange]]:
 
 
 def _asked(entrant: Entrant) -> Asked:
-    spec = entrant.spec
-    provider = spec.get("provider", "")
+    spec = entrant.asked_as
+    provider = spec.provider or ""
     return Asked(
-        model=spec.get("model", entrant.name),
+        model=entrant.name if spec.model is None else spec.model,
         provider=provider,
         hosted=bool(provider and find(provider).hosted),
         reads_prompts=provider not in without_prompts(),
-        sets_temperature=bool(spec.get("sets_temperature", True)),
+        sets_temperature=spec.sets_temperature is not False,
     )
 
 
 def _examples(run: Run) -> dict[str, int]:
     most: dict[str, int] = {}
-    for row in run.spec.get("examples", ()):
-        most[row["stage"]] = max(most.get(row["stage"], 0), row["most"])
+    for row in run.provenance.examples:
+        most[row.step] = max(most.get(row.step, 0), row.most)
     return most
 
 

@@ -18,6 +18,7 @@ from benchmark.services.taken_over import ended_answers
 from benchmark.suites.contract import Step
 from benchmark.suites.registry import suite_named
 from core.bulk import insert_rows
+from core.plain import plain
 from workers.models import Endpoint, Item
 from workers.services.jobs import add_items
 
@@ -32,7 +33,7 @@ def enter_models(run: Run, endpoints: Iterable[Endpoint]) -> list[Entrant]:
     """Enter models, still without questions."""
     return [
         Entrant.objects.create(
-            run=run, endpoint=endpoint, position=position, name=endpoint.name, spec=spec_of(endpoint)
+            run=run, endpoint=endpoint, position=position, name=endpoint.name, spec=plain(spec_of(endpoint))
         )
         for position, endpoint in enumerate(endpoints, run.entrants.count())
     ]
@@ -46,7 +47,7 @@ def add_run_items(
     before = RunItem.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
     for step in steps:
         if not suite_named(run.suite).needed(step, steps):
-            turns = range(run.params.get("repetitions", 1))
+            turns = range(run.parameters.repetitions)
             rows = [(entrant.pk, story.pk, step, "", turn) for turn in turns for story in stories]
             insert_rows(RunItem, _NEW, rows)
     judging = suite_named(run.suite).judging

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from annotation.models import User
 from annotation.services import audit
+from benchmark.domain.provenance import LaterChange
 from benchmark.models import Entrant, Run, RunItem
 from benchmark.services.archiving import locked_run
 from benchmark.services.asking import passes_of, question_of, request_for
@@ -24,9 +25,10 @@ from benchmark.services.judge_versions import judged_at
 from benchmark.services.made_elsewhere.taking import take_back_answers
 from benchmark.services.plans import HANDLER, RunRefused, steps_of
 from benchmark.services.preparing import prepare_run
+from benchmark.services.provenance import versions
 from benchmark.services.reports import REPORTS, forget_report
 from benchmark.services.run_actions import refused_action
-from benchmark.services.runs import READ_AGAIN, note_later
+from benchmark.services.runs import READ_AGAIN
 from benchmark.suites.contract import BadQuestion, Parsed
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.reasons import NO_GOLD, NOT_WHOLE, REFUSED, TRUNCATED, sentence_of
@@ -310,7 +312,8 @@ def read_again(*, by: User | None, run: Run, now: datetime, most: int | None = N
     with transaction.atomic():
         run = Run.objects.get(pk=locked_run(run).pk)
         refresh_outcome(run.job_id)
-        note_later(run, READ_AGAIN, now, changed=changed)
+        change = LaterChange(did=READ_AGAIN, at=now.isoformat(), parses=changed, by=versions())
+        run.spec = run.provenance.with_later(change).as_json()
         run.save(update_fields=["spec"])
         audit.record(by=by, project=run.project, action="run.read_again", target=run.uid, changed=changed)
     if failed:

@@ -10,6 +10,7 @@ from django.db import transaction
 
 from annotation.models import User
 from annotation.services import audit
+from benchmark.domain.provenance import LaterChange
 from benchmark.models import DatasetSample, Run, RunItem
 from benchmark.services import preparing
 from benchmark.services.archiving import locked_run
@@ -18,8 +19,8 @@ from benchmark.services.entering import add_run_items, enter, enter_models
 from benchmark.services.in_context import calibration_of
 from benchmark.services.plan_checks import check_addresses, check_answer_formats, check_room
 from benchmark.services.plans import Plan, RunRefused, own_steps
-from benchmark.services.provenance import spec_of
-from benchmark.services.runs import BESIDE, EXTENDED, check_asks, examples_of, note_later, stories_of
+from benchmark.services.provenance import spec_of, versions
+from benchmark.services.runs import BESIDE, EXTENDED, check_asks, examples_of, stories_of
 from benchmark.services.stored_plans import plan_of
 from benchmark.suites.registry import suite_named
 from core.language import gettext_noop
@@ -72,13 +73,21 @@ def _extend(by: User | None, run: Run, more: Extension, now: datetime) -> int:
     added = _enter_later(run, more) if _is_left_to_workers(run, more) else _enter(run, more, now)
     if not added:
         return 0
-    details = {"models": [endpoint.name for endpoint in more.added], "stories": len(more.fresh)}
-    run.params |= {"stories": len(more.stories)}
-    run.params |= {"example_stories": calibration_of(more.plan, more.stories)} if more.plan.definition.prompting else {}
+    examples = calibration_of(more.plan, more.stories) if more.plan.definition.prompting else None
+    run.params = run.parameters.about(len(more.stories), examples).as_json()
     everybody = replace(more.plan, endpoints=[*more.plan.endpoints, *more.added])
-    run.spec["examples"] = examples_of(everybody, run, more.stories)
-    note_later(run, EXTENDED, now, **details, changed=_changed_endpoints(run))
+    change = LaterChange(
+        did=EXTENDED,
+        at=now.isoformat(),
+        models=[endpoint.name for endpoint in more.added],
+        stories=len(more.fresh),
+        settings=_changed_endpoints(run),
+        by=versions(),
+    )
+    provenance = run.provenance.with_examples(examples_of(everybody, run, more.stories))
+    run.spec = provenance.with_later(change).as_json()
     run.save(update_fields=["params", "spec"])
+    details = {"models": change.models, "stories": change.stories}
     audit.record(by=by, project=run.project, action="run.extended", target=run.uid, **details)
     return added
 
@@ -163,7 +172,7 @@ def extension_of(run: Run, endpoints: Sequence[Endpoint], stories: Sequence[Data
 
 def _refuse_shown(run: Run, new_stories: Sequence[DatasetSample]) -> None:
     """Raise RunRefused where a sample to be asked about serves as an example in the run's prompts."""
-    suite, serving = suite_named(run.suite), set(run.params.get("example_stories", ()))
+    suite, serving = suite_named(run.suite), set(run.parameters.example_stories or ())
     examples = sorted({story.number for story in new_stories} & serving)
     if examples and suite.prompting:
         raise RunRefused(
@@ -178,6 +187,7 @@ def _refuse_shown(run: Run, new_stories: Sequence[DatasetSample]) -> None:
 
 def _changed_endpoints(run: Run) -> list[str]:
     """Return the names of the run's endpoints whose settings have changed since its launch."""
-    endpoints = [(entrant.name, entrant.spec, entrant.endpoint) for entrant in run.entrants.select_related("endpoint")]
-    endpoints += [(run.judge.name, run.spec.get("judge"), run.judge)] if run.judge else []
+    entrants = run.entrants.select_related("endpoint")
+    endpoints = [(entrant.name, entrant.asked_as, entrant.endpoint) for entrant in entrants]
+    endpoints += [(run.judge.name, run.provenance.judge, run.judge)] if run.judge else []
     return [name for name, spec, endpoint in endpoints if spec != spec_of(endpoint)]

@@ -43,7 +43,7 @@ def ways_of(run: Run) -> list[tuple[str, str]]:
     ways = [
         (control, CONTROLS[control].title) for control in run.controls.order_by("pk").values_list("control", flat=True)
     ]
-    return ways + ([(REPETITIONS, "repetitions")] if run.params.get("repetitions", 1) > 1 else [])
+    return ways + ([(REPETITIONS, "repetitions")] if run.parameters.repetitions > 1 else [])
 
 
 Counts = dict[tuple[int, str], tuple[int, int]]

@@ -13,6 +13,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
 from annotation.models import User
 from annotation.services import audit
+from benchmark.domain.provenance import LaterChange
 from benchmark.models import Run, RunItem
 from benchmark.services.archiving import locked_run
 from benchmark.services.asking import request_for
@@ -21,8 +22,9 @@ from benchmark.services.estimates import Estimate, Line, line_of
 from benchmark.services.evaluating import Texts, answers_of
 from benchmark.services.judge_versions import judged_at
 from benchmark.services.plans import RunRefused
+from benchmark.services.provenance import versions
 from benchmark.services.question_sizes import Size, extent_of
-from benchmark.services.runs import FOLLOWED_UP, note_later
+from benchmark.services.runs import FOLLOWED_UP
 from benchmark.services.stored_plans import plan_of
 from benchmark.suites.judged import FollowUp
 from benchmark.suites.registry import suite_named
@@ -110,7 +112,10 @@ def ask_missing(*, by: User | None, run: Run, now: datetime) -> int:
     reopen_job(job.pk)
     run.job.refresh_from_db()
     add_work(run=run, run_items=_waiting(run, described.step), now=now)
-    note_later(run, FOLLOWED_UP, now, judgements=len(places), prompt=described.wording)
+    change = LaterChange(
+        did=FOLLOWED_UP, at=now.isoformat(), judgements=len(places), prompt=described.wording, by=versions()
+    )
+    run.spec = run.provenance.with_later(change).as_json()
     run.save(update_fields=["spec"])
     audit.record(by=by, project=run.project, action="run.followed_up", target=run.uid, judgements=len(places))
     return len(places)

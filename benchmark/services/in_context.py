@@ -4,9 +4,10 @@ prompts showed."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
+from benchmark.domain.provenance import ExamplesUsed
 from benchmark.models import DatasetSample, Run
 from benchmark.services.asking import DatasetResources, reads_prompts, sample_of, settings_of
 from benchmark.services.judge_versions import judge_name
@@ -14,7 +15,6 @@ from benchmark.suites.contract import Question, Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
 from core.language import gettext_noop
-from core.plain import Json
 
 if TYPE_CHECKING:
     from benchmark.services.plans import Plan
@@ -34,10 +34,9 @@ def calibration_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[int]:
     return [number for number in candidates.values_list("number", flat=True) if number not in asked_numbers]
 
 
-def examples_used(run: Run, steps: Iterable[str], stories: Sequence[DatasetSample]) -> list[Json]:
-    """Return [{stage, category, from, least, most}]: how many examples the prompts about a category's samples really
-    show; `from` is a key of the suite's sources, empty where none has any that can serve. Only steps that are to show
-    examples are listed."""
+def examples_used(run: Run, steps: Iterable[str], stories: Sequence[DatasetSample]) -> list[ExamplesUsed]:
+    """Return how many examples the prompts about each category's samples really show, at the steps that are to show
+    any."""
     sets = suite_named(run.suite).prompting
     if sets is None:
         return []
@@ -49,7 +48,7 @@ def examples_used(run: Run, steps: Iterable[str], stories: Sequence[DatasetSampl
             source, count = sets.example_source(Question(sample_of(story), step, settings, resources), most)
             counts[str(step), story.category, source].append(count)
     return [
-        {"stage": step, "category": category, "from": source, "least": min(numbers), "most": max(numbers)}
+        ExamplesUsed(step=step, category=category, source=source, least=min(numbers), most=max(numbers))
         for (step, category, source), numbers in sorted(counts.items())
     ]
 
@@ -58,20 +57,19 @@ def examples_told(run: Run, step: str) -> str:
     """Return how many examples the prompts of a step really showed, in words; empty where they were to show none."""
     suite = suite_named(run.suite)
     groups: dict[str, list[str]] = {}
-    for row in run.spec.get("examples", ()):
-        if row["stage"] == step:
-            groups.setdefault(_number(suite, row), []).append(row["category"])
+    for row in run.provenance.examples_at(step):
+        groups.setdefault(_number(suite, row), []).append(row.category)
     if len(groups) == 1:
         return next(iter(groups))
     return "; ".join(f"{text} ({', '.join(names)})" for text, names in groups.items())
 
 
-def _number(suite: Suite, row: Mapping[str, Any]) -> str:
-    if not row["most"]:
+def _number(suite: Suite, row: ExamplesUsed) -> str:
+    if not row.most:
         return gettext_noop(f"none, as no {suite.noun[0]} can serve")
-    count = str(row["most"]) if row["least"] == row["most"] else gettext_noop(f"{row['least']} to {row['most']}")
+    count = str(row.most) if row.least == row.most else gettext_noop(f"{row.least} to {row.most}")
     sources = suite.prompting.sources if suite.prompting else {}
-    return gettext_noop(f"{count} from {sources.get(row['from'], row['from'])}")
+    return gettext_noop(f"{count} from {sources.get(row.source, row.source)}")
 
 
 def judge_told(run: Run) -> str:
@@ -82,7 +80,8 @@ def judge_told(run: Run) -> str:
     if reads_prompts(run.judge):
         brief, _ = judge_sees(run)
     else:
-        brief = gettext_noop(f"rules {(run.spec.get('judge') or {}).get('rules', 1)}")
+        judge = run.provenance.judge
+        brief = gettext_noop(f"rules {(judge and judge.rules) or 1}")
     return ", ".join(filter(None, (judge_name(run), brief, *_apart(run))))
 
 

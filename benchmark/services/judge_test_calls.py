@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from benchmark.models import DatasetSample, JudgeTest, JudgeTestItem, Run
-from benchmark.services.asking import question_of, sample_of
+from benchmark.services.asking import question_of, sample_of, settings_of
 from benchmark.suites import judged
 from benchmark.suites.contract import Question
 from benchmark.suites.judged import AskedPair, Pairs
@@ -32,7 +32,7 @@ def calls_of(run: Run) -> Calls:
     test = test_of(run.suite)
     if test is None:
         return []
-    return _calls(run.suite, run.dataset.pk, run.dataset.digest, test.examples(run.params))
+    return _calls(run.suite, run.dataset.pk, run.dataset.digest, test.examples(settings_of(run)))
 
 
 @lru_cache(8)

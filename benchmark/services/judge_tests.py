@@ -9,6 +9,7 @@ from django.db import transaction
 
 from annotation.models import Project, User
 from annotation.services import audit
+from benchmark.domain.provenance import Provenance
 from benchmark.models import JudgeTest, JudgeTestItem, Run
 from benchmark.services.judge_test_calls import Calls, calls_of, test_of
 from benchmark.services.judge_versions import judged_at, version_of
@@ -49,7 +50,7 @@ def is_wanted(plan: Plan, draft: Run) -> bool:
         or plan.judge is None
     ):
         return False
-    draft.spec = {"judge": spec_of(plan.judge), "prompts": prompt_hashes(plan)}
+    draft.spec = Provenance(judge=spec_of(plan.judge), prompts=prompt_hashes(plan)).as_json()
     return current_test(draft) is None
 
 
@@ -96,7 +97,7 @@ def why_untestable(run: Run) -> str:
         return gettext_noop("The run has no judge.")
     if test_of(run.suite) is None:
         return gettext_noop(f"The judge of {suite_named(run.suite).title} has no self-test.")
-    if run.spec.get("judge") != spec_of(run.judge):
+    if run.provenance.judge != spec_of(run.judge):
         return gettext_noop(
             f"{run.judge.name} is no longer what judged this run: a test would say nothing of these rows."
         )
@@ -149,4 +150,5 @@ def _kept(run: Run) -> Json:
     """Return the run's parameters that the test is asked by."""
     test = test_of(run.suite)
     names = test.settings if test else ()
-    return {name: run.params[name] for name in names if name in run.params} | {"level": run.level}
+    kept = run.parameters.as_json()
+    return {name: kept[name] for name in names if name in kept} | {"level": run.level}

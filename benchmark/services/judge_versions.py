@@ -10,7 +10,7 @@ from benchmark.models import Run
 from benchmark.services.asking import reads_prompts, settings_of
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
-from core.plain import Json
+from core.plain import Json, plain
 
 NO_PART_OF_IT = ("name", "family")
 """Fields of an endpoint's spec that can be renamed without another answer."""
@@ -24,7 +24,8 @@ def judged_at(run: Run) -> str:
 
 def judge_name(run: Run) -> str:
     """Return what the judge of a run was called when it was launched."""
-    return str((run.spec.get("judge") or {}).get("name") or run.judge)
+    judge = run.provenance.judge
+    return str((judge and judge.name) or run.judge)
 
 
 def version_of(run: Run) -> str:
@@ -34,12 +35,12 @@ def version_of(run: Run) -> str:
     What counts of the run's settings its suite says (`suites.judged.Judge.instrument`).
     """
     suite = suite_named(run.suite)
-    spec = {name: value for name, value in (run.spec.get("judge") or {}).items() if name not in NO_PART_OF_IT}
+    spec = {name: value for name, value in plain(run.provenance.judge or {}).items() if name not in NO_PART_OF_IT}
     identity: Json = {"judge": spec, "form": run.answer_format}
     if suite.judge is not None:
         identity |= suite.judge.instrument(settings_of(run))
     if reads_prompts(run.judge):
-        identity["prompt"] = run.spec.get("prompts", {}).get(suite.judging.key) if suite.judging else None
+        identity["prompt"] = run.provenance.prompts.get(suite.judging.key) if suite.judging else None
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
 
 

@@ -28,7 +28,6 @@ from benchmark.services.selections import Selection
 from benchmark.suites.asked import PARSES, Parses
 from benchmark.suites.reasons import lost_by_judge
 from benchmark.suites.registry import group_named, nouns_of_group, suite_named, units_of_group
-from benchmark.suites.settings import seed_of
 from benchmark.suites.showing.names import REPETITIONS, label
 from benchmark.suites.shown import EntrantParses, EntrantResults, NamedEntrant, RunEntrant
 from benchmark.suites.story_scores import (
@@ -55,17 +54,17 @@ it is scored: of twenty models as long as scoring all answers of the ranking."""
 def settings_of(run: Run, group: str, *, reads: bool) -> dict[str, str]:
     """Return the settings of a run that bear on a metric group's figures, in words by name. `reads` says whether the
     entrant is given a prompt; without one, nothing is told of how prompts were made."""
-    params, suite = run.params, suite_named(run.suite)
+    parameters, suite = run.parameters, suite_named(run.suite)
     if run.imported:
         return imported_told(run) | settings_told(run)
     if suite.prompting is None:
-        seed = {"seed": str(seed_of(params))}
+        seed = {"seed": str(parameters.seed)}
         return {"prompts": run.prompt_set} | settings_told(run) | seed if reads else _without_method(run) | seed
     settings = {"prompts": run.prompt_set, "level": str(run.level)} if reads else {}
-    settings["seed"] = str(seed_of(params))
+    settings["seed"] = str(parameters.seed)
     settings |= {name: value for name, value in asking_told(run).items() if reads or name == REPETITIONS}
-    if reads and params.get("max_tokens"):
-        settings["longest answer"] = gettext_noop(f"{params['max_tokens']:,} tokens")
+    if reads and parameters.max_tokens:
+        settings["longest answer"] = gettext_noop(f"{parameters.max_tokens:,} tokens")
     if reads and (examples := examples_told(run, group_named(group).prompt)):
         settings["examples"] = examples
     if group_named(group).judged:
@@ -326,4 +325,4 @@ def ranked_entrants_of_run(run: Run, report: RunMetrics, group: str) -> list[Ent
     """Rank the entrants of one run against each other, over its own stories."""
     entrants = entrants_of([run], {run.pk: report}, group)
     labelled, _ = label(named(entrants))
-    return ranked_entrants(labelled, group, seed=seed_of(run.params))
+    return ranked_entrants(labelled, group, seed=run.parameters.seed)

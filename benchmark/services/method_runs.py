@@ -66,7 +66,7 @@ def _asked_alike(run: Run) -> Any:
     if setting is None or run.imported:
         return run.pk
     options = {name: value for name, value in chosen_of(run).items() if name != setting.name}
-    return options, asking_told(run), run.spec.get("prompts", {}).get(answering_step(run))
+    return options, asking_told(run), run.provenance.prompts.get(answering_step(run))
 
 
 def beside_by_method(run: Run) -> list[tuple[str, str, Run]]:

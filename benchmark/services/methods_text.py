@@ -4,24 +4,22 @@ from the run."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from django.db.models import Min
 
 from annotation.domain.shipped_schemas import version_shown
+from benchmark.domain.provenance import EndpointSpec, LaterChange, Making, Versions
 from benchmark.models import AnswerFormat, Run, RunItem
 from benchmark.services.asking import settings_of
 from benchmark.services.conditions import settings_told
 from benchmark.services.in_context import examples_told, judge_sees
 from benchmark.services.judge_versions import judge_name
 from benchmark.services.run_metrics import RunMetrics
-from benchmark.services.runs import READ_AGAIN
 from benchmark.services.watching import SchemaBreaker, schema_breakers
 from benchmark.suites.contract import Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.reported import ASKING, PROMPTS, UNCERTAINTY, Reported
-from benchmark.suites.settings import seed_of
 from benchmark.suites.showing.judges import notes_of
 from benchmark.suites.showing.missing import fewest_ranked
 from benchmark.suites.shown import EntrantResults
@@ -35,12 +33,12 @@ Facts = list[list[str]]
 def facts_of(run: Run, report: RunMetrics) -> Facts:
     """Return [name, value] of everything that made the run, in one order: PostgreSQL keeps none of a JSON object's
     keys."""
-    params, spec, suite = run.params, run.spec, suite_named(run.suite)
-    chosen = [f"split {params['split']}"] if params.get("split") else []
-    chosen += [f"category {params['category']}"] if params.get("category") else []
-    chosen += [f"the first {params['limit']}"] if params.get("limit") else []
+    parameters, provenance, suite = run.parameters, run.provenance, suite_named(run.suite)
+    chosen = [f"split {parameters.split}"] if parameters.split else []
+    chosen += [f"category {parameters.category}"] if parameters.category else []
+    chosen += [f"the first {parameters.limit}"] if parameters.limit else []
     if run.imported:
-        return _facts_of_import(run, report)
+        return _facts_of_import(run, run.imported, report)
     return [
         ["Run", f"{run.title} ({run.uid}), suite {run.suite}"],
         ["Started", run.created_at.strftime("%Y-%m-%d %H:%M UTC")],
@@ -54,7 +52,7 @@ def facts_of(run: Run, report: RunMetrics) -> Facts:
         *[
             [f"Prompt of {step.label.lower()}", f"SHA-256 {digest}"]
             for step in suite.steps
-            if (digest := spec.get("prompts", {}).get(step.key))
+            if (digest := provenance.prompts.get(step.key))
         ],
         *[
             [f"Examples of {step.label.lower()}", examples]
@@ -63,33 +61,31 @@ def facts_of(run: Run, report: RunMetrics) -> Facts:
         ],
         *([[name.capitalize(), value] for name, value in settings_told(run).items()]),
         *(_judge_facts(run) if run.judge or (suite.judging and not suite.program) else []),
-        *[[f"Model {entrant.name}", _endpoint(entrant.spec)] for entrant in run.entrants.all()],
+        *[[f"Model {entrant.name}", _endpoint(entrant.asked_as)] for entrant in run.entrants.all()],
         *_answered(run, report),
-        ["Longest answer", f"{params.get('max_tokens'):,} tokens" if params.get("max_tokens") else "–"],
-        ["Seed", str(seed_of(params))],
+        ["Longest answer", f"{parameters.max_tokens:,} tokens" if parameters.max_tokens else "–"],
+        ["Seed", str(parameters.seed)],
         *[[f"Sent to {row['name']}, {row['step'].lower()}", row["sent"]] for row in sent_settings(run)],
-        ["Code", _code(spec)],
+        ["Code", _code(provenance.made_by)],
         *[
-            [f"{change['did'].capitalize()} {change['at'][:16].replace('T', ' ')} UTC", _later(change, suite.noun[1])]
-            for change in spec.get("later", ())
+            [f"{change.did.capitalize()} {change.at[:16].replace('T', ' ')} UTC", _later(change, suite.noun[1])]
+            for change in provenance.later
         ],
     ]
 
 
-def _facts_of_import(run: Run, report: RunMetrics) -> Facts:
+def _facts_of_import(run: Run, making: Making, report: RunMetrics) -> Facts:
     """Return the same of a run whose answers were made elsewhere: what is known of their making, and nothing of what
     nobody here asked."""
-    making, suite, spec = run.imported, suite_named(run.suite), run.spec
-    counted = (
-        f"{making['records']:,} in the file, {making['unmatched']:,} of them to no sample, {making['double']:,} double"
-    )
+    provenance, suite = run.provenance, suite_named(run.suite)
+    counted = f"{making.records:,} in the file, {making.unmatched:,} of them to no sample, {making.double:,} double"
     return [
         ["Run", f"{run.title} ({run.uid}), suite {run.suite}"],
-        ["Imported", f"{making['at'][:16].replace('T', ' ')} UTC" + (f" by {making['by']}" if making["by"] else "")],
-        ["File", f"{making['file']}, SHA-256 {making['digest']}"],
-        ["Made with", " ".join(filter(None, [making["tool"], making["version"]])) or "not said in the file"],
-        *[[f"There: {name}", value] for name, value in sorted(making["facts"].items())],
-        ["Model as written there", making["model"]],
+        ["Imported", f"{making.at[:16].replace('T', ' ')} UTC" + (f" by {making.by}" if making.by else "")],
+        ["File", f"{making.file}, SHA-256 {making.digest}"],
+        ["Made with", making.made_with or "not said in the file"],
+        *[[f"There: {name}", value] for name, value in sorted(making.facts.items())],
+        ["Model as written there", making.model],
         ["Answers", counted],
         ["Dataset", f"version {run.dataset.version}, SHA-256 {run.dataset.digest}"],
         [suite.noun[1].capitalize(), f"{report.stories:,}"],
@@ -97,10 +93,10 @@ def _facts_of_import(run: Run, report: RunMetrics) -> Facts:
         ["Stages", ", ".join(suite.step(step).label.lower() for step in run.steps)],
         ["Prompts, calls and price", "not known: imported"],
         *[[f"Read with {name}", value] for name, value in settings_told(run).items()],
-        ["Code", _code(spec)],
+        ["Code", _code(provenance.made_by)],
         *[
-            [f"{change['did'].capitalize()} {change['at'][:16].replace('T', ' ')} UTC", _later(change, suite.noun[1])]
-            for change in spec.get("later", ())
+            [f"{change.did.capitalize()} {change.at[:16].replace('T', ' ')} UTC", _later(change, suite.noun[1])]
+            for change in provenance.later
         ],
     ]
 
@@ -109,11 +105,10 @@ def _making_told(run: Run) -> str:
     """Return the paragraph on answers that were made elsewhere; empty where the run asked itself."""
     if not (making := (run.source or run).imported):
         return ""
-    tool = " ".join(filter(None, [making["tool"], making["version"]]))
-    by = f"with {tool}" if tool else "by means that their file does not name"
+    by = f"with {making.made_with}" if making.made_with else "by means that their file does not name"
     return (
-        f"The answers of {making['model']} were made elsewhere, {by}, and imported from {making['file']} (SHA-256 "
-        f"{making['digest'][:12]}…); how they were asked for is not known here. They are read and scored as all "
+        f"The answers of {making.model} were made elsewhere, {by}, and imported from {making.file} (SHA-256 "
+        f"{making.digest[:12]}…); how they were asked for is not known here. They are read and scored as all "
         "answers are."
     )
 
@@ -132,29 +127,27 @@ def _data_facts(run: Run) -> Facts:
     ]
 
 
-def _code(spec: Mapping[str, Any]) -> str:
-    packages = ", ".join(f"{name} {version}" for name, version in sorted(spec.get("packages", {}).items()))
-    return f"Credence {spec.get('code', '')}, Python {spec.get('python', '')}; {packages}"
+def _code(versions: Versions) -> str:
+    packages = ", ".join(f"{name} {version}" for name, version in sorted(versions.packages.items()))
+    return f"Credence {versions.code}, Python {versions.python}; {packages}"
 
 
-def _later(change: Mapping[str, Any], many: str) -> str:
-    """Return what a run's `spec.later` says of one thing that was done to it (services/runs.py)."""
-    parts = [f"models {', '.join(change['models'])}"] if change.get("models") else []
-    parts += [f"{change['stories']:,} {many}"] if change.get("stories") else []
-    parts += [f"{change['changed']:,} parses changed"] if change["did"] == READ_AGAIN else []
-    parts += (
-        [f"{change['judgements']:,} judgements, prompt SHA-256 {change['prompt']}"] if change.get("judgements") else []
-    )
-    if change["did"] != READ_AGAIN and change.get("changed"):
-        parts.append(f"with settings changed since the launch: {', '.join(change['changed'])}")
-    return "; ".join([*parts, _code(change)])
+def _later(change: LaterChange, many: str) -> str:
+    """Return what was done to a run later, in words."""
+    parts = [f"models {', '.join(change.models)}"] if change.models else []
+    parts += [f"{change.stories:,} {many}"] if change.stories else []
+    parts += [f"{change.parses:,} parses changed"] if change.parses is not None else []
+    parts += [f"{change.judgements:,} judgements, prompt SHA-256 {change.prompt}"] if change.judgements else []
+    parts += [f"with settings changed since the launch: {', '.join(change.settings)}"] if change.settings else []
+    return "; ".join([*parts, _code(change.by)])
 
 
 def _judge_facts(run: Run) -> Facts:
-    if not run.spec.get("judge"):
+    judge = run.provenance.judge
+    if judge is None:
         return [["Judge", "none"]]
     _, sees = judge_sees(run)
-    return [["Judge", _endpoint(run.spec["judge"])], *([["Judge sees", sees]] if sees else [])]
+    return [["Judge", _endpoint(judge)], *([["Judge sees", sees]] if sees else [])]
 
 
 _NO_SETTINGS = ("messages", "system", "task", "model")
@@ -191,13 +184,13 @@ def _last(report: RunMetrics) -> str:
     return max(times)[:16].replace("T", " ") + " UTC" if times else "–"
 
 
-def _endpoint(spec: Mapping[str, Any]) -> str:
-    parts = [f"{spec.get('provider')}: {spec.get('model')}"]
-    parts += [f"revision {spec['revision']}"] if spec.get("revision") else []
-    parts += [f"at {spec['base_url']}"] if spec.get("base_url") else []
-    parts += [f"{name} {value}" for name, value in (spec.get("options") or {}).items() if name != "script"]
-    parts += [f"rules {spec['rules']}"] if spec.get("rules") else []
-    parts += [] if spec.get("sets_temperature", True) else ["the temperature is the provider's own"]
+def _endpoint(spec: EndpointSpec) -> str:
+    parts = [f"{spec.provider}: {spec.model}"]
+    parts += [f"revision {spec.revision}"] if spec.revision else []
+    parts += [f"at {spec.base_url}"] if spec.base_url else []
+    parts += [f"{name} {value}" for name, value in (spec.options or {}).items() if name != "script"]
+    parts += [f"rules {spec.rules}"] if spec.rules else []
+    parts += [] if spec.sets_temperature is not False else ["the temperature is the provider's own"]
     return ", ".join(parts)
 
 
@@ -251,7 +244,7 @@ def _reported(run: Run, groups: Mapping[str, Sequence[EntrantResults]]) -> Repor
         settings=settings_of(run),
         groups=frozenset(key for key, entrants in groups.items() if entrants),
         kinds=frozenset(entrant.kind for entrants in groups.values() for entrant in entrants),
-        prompted=any(entrant.spec.get("provider") not in without_prompts() for entrant in run.entrants.all()),
+        prompted=any(entrant.asked_as.provider not in without_prompts() for entrant in run.entrants.all()),
         judge=judge,
         asking=_asking(run),
         uncertainty=_uncertainty(run, groups),
@@ -274,10 +267,11 @@ def _data(run: Run, report: RunMetrics) -> str:
 
 
 def _asking(run: Run) -> str:
-    turns, temperature = run.params.get("repetitions", 1), run.params.get("temperature")
+    parameters = run.parameters
+    turns, temperature = parameters.repetitions, parameters.temperature
     often = f"Each was asked {turns} times" if turns > 1 else "Each was asked once"
     freely = f"at temperature {temperature:g}" if temperature is not None else "at the suite's temperature"
-    return f"{often}, {freely}, with seed {seed_of(run.params)}" + (" and the numbers after it." if turns > 1 else ".")
+    return f"{often}, {freely}, with seed {parameters.seed}" + (" and the numbers after it." if turns > 1 else ".")
 
 
 def _broke_the_schema(breakers: Sequence[SchemaBreaker]) -> str:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_DOWN, Decimal
-from typing import Any
 
 from benchmark.controls.chosen import senseless
+from benchmark.domain.parameters import LONGEST_ANSWER, Options
 from benchmark.models import AnswerFormat, Dataset, Run
 from benchmark.services.asking import prompt_set_named, reads_prompts
 from benchmark.services.taken_over import needed_by_judge
 from benchmark.suites.contract import Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_for, suite_named
-from benchmark.suites.settings import SEED
+from benchmark.suites.settings import SEED, Settings
 from core.language import gettext_noop
-from core.plain import Json
 from workers.models import Endpoint
 
 HANDLER = gettext_noop("evaluation")
@@ -49,11 +48,11 @@ class Plan:
     steps: Sequence[str]
     suite: str
     judge: Endpoint | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Options = field(default_factory=dict)
     split: str = ""
     category: str = ""
     limit: int = 0
-    max_tokens: int = 6000
+    max_tokens: int = LONGEST_ANSWER
     seed: int = SEED
     budget: Decimal | None = None
     batch: bool = False
@@ -93,9 +92,17 @@ class Plan:
         return suite_named(self.suite)
 
     @property
-    def settings(self) -> Json:
+    def settings(self) -> Settings:
         """The chosen settings, as `Question.settings` has them."""
-        return {**self.options, "seed": self.seed, "judge_reads_prompts": reads_prompts(self.judge)}
+        return Settings(
+            self.options,
+            seed=self.seed,
+            max_tokens=self.max_tokens,
+            repetitions=self.repetitions,
+            temperature=self.temperature,
+            judge_reads_prompts=reads_prompts(self.judge),
+            control=self.control,
+        )
 
     @property
     def answer_format(self) -> str:

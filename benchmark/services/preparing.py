@@ -143,7 +143,8 @@ def _end(run: Run, preparation: RunPreparation) -> bool:
         return _fail(run, why)
     if preparation.looks:
         row = Run.objects.select_for_update().get(pk=run.pk)
-        row.params["stories"] = RunItem.objects.filter(entrant__run=run).values("sample").distinct().count()
+        stories = RunItem.objects.filter(entrant__run=run).values("sample").distinct().count()
+        row.params = row.parameters.about(stories, None).as_json()
         row.save(update_fields=["params"])
     RunPreparation.objects.filter(pk=preparation.pk).delete()
     Job.objects.filter(pk=run.job_id).prepared()

@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from django.conf import settings
 
-from core.plain import Json
+from benchmark.domain.provenance import EndpointSpec, Versions
 from workers.models import Endpoint
 from workers.providers.registry import registered
 
@@ -16,32 +16,31 @@ PACKAGES = ("celery", "django", "matplotlib", "numpy", "rapidfuzz", "scipy")
 """Beside those of the providers."""
 
 
-def versions() -> Json:
+def versions() -> Versions:
     """The code and the packages that work now."""
-    return {
-        "code": settings.CREDENCE_VERSION,
-        "python": platform.python_version(),
-        "packages": {name: version for name in _packages() if (version := _installed(name))},
-    }
+    return Versions(
+        code=settings.CREDENCE_VERSION,
+        python=platform.python_version(),
+        packages={name: version for name in _packages() if (version := _installed(name))},
+    )
 
 
-def spec_of(endpoint: Endpoint) -> Json:
+def spec_of(endpoint: Endpoint) -> EndpointSpec:
     """An endpoint's settings without its prices and limits, of a fixed model with the version of its rules where it has
     any. There is no key in it: endpoints hold none."""
-    fields = (
-        "name",
-        "provider",
-        "model",
-        "revision",
-        "base_url",
-        "family",
-        "options",
-        "sets_temperature",
-        "json_schema",
-    )
-    spec = {name: getattr(endpoint, name) for name in fields}
     fixed = endpoint.about.models.get(endpoint.model)
-    return spec | ({"rules": fixed.rules} if fixed and fixed.rules is not None else {})
+    return EndpointSpec(
+        name=endpoint.name,
+        provider=endpoint.provider,
+        model=endpoint.model,
+        revision=endpoint.revision,
+        base_url=endpoint.base_url,
+        family=endpoint.family,
+        options=endpoint.options,
+        sets_temperature=endpoint.sets_temperature,
+        json_schema=endpoint.json_schema,
+        rules=fixed.rules if fixed else None,
+    )
 
 
 def _packages() -> list[str]:

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.core.cache import cache
 
@@ -17,6 +17,7 @@ from benchmark.services.judge_test_calls import request_of as test_request
 from benchmark.suites.prompt_sets import PromptSet
 from benchmark.suites.registry import suite_named
 from core.made_by import made_by
+from core.plain import plain
 from workers.domain.pricing import Extent
 from workers.providers.contract import Request
 
@@ -25,9 +26,6 @@ FEWEST_KEPT = 500
 TOGETHER = 2_000
 """Samples whose sizes are kept together, and are measured while somebody waits."""
 KEPT_SECONDS = 30 * 24 * 3600
-UNLIKE = ("batch", "budget", "category", "limit", "repetitions", "split", "stories")
-"""Settings of every run that say which questions are asked, how often and at what price, and nothing of how one is
-put."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +113,7 @@ def _kept_together(
     draft: Run, step: str, samples: Mapping[int, DatasetSample], prompts: PromptSet | None
 ) -> Iterator[tuple[str, list[DatasetSample]]]:
     """Yield samples whose sizes are kept together, with the key under which they are."""
-    put = {name: value for name, value in settings_of(draft).items() if name not in UNLIKE}
+    put = plain(replace(settings_of(draft), repetitions=1))  # how often is nothing of how one is put
     wording = [prompts.name, dict(prompts.files)] if prompts else None
     same = [
         made_by(),
@@ -150,7 +148,8 @@ def _made(draft: Run, step: str, samples: Iterable[DatasetSample], prompts: Prom
     suite = suite_named(draft.suite)
     if suite.sizes and suite.sizes.measured_with:
         draft = copy(draft)
-        draft.params = {**draft.params, **suite.sizes.measured_with}
+        own = {**draft.parameters.own, **suite.sizes.measured_with}
+        draft.params = replace(draft.parameters, own=own).as_json()
     identity = _told(draft, step, prompts) if suite.sizes else ""
     around: dict[str, Extent] = {}
     sizes: dict[int, Size] = {}
@@ -174,8 +173,9 @@ def _told(draft: Run, step: str, prompts: PromptSet | None) -> str:
     if suite.step(step).judged:
         return ""
     judging = {setting.name for setting in suite.judging_settings}
-    apart = {*UNLIKE, *judging, "judge_reads_prompts", "options"}  # what options say stands beside them
-    put = {name: value for name, value in settings_of(draft).items() if name not in apart}
+    settings = settings_of(draft)
+    options = {name: value for name, value in settings.options.items() if name not in judging}
+    put = plain(replace(settings, options=options, repetitions=1, judge_reads_prompts=False))
     wording = [prompts.name, dict(prompts.files)] if prompts else None
     return json.dumps([draft.suite, step, put, wording], sort_keys=True, default=str)
 

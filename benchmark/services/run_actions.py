@@ -86,7 +86,7 @@ def following(run: Run, action: str) -> list[Run]:
 def launched_with(run: Run) -> list[Run]:
     """Return the runs that were launched together with a run, by one method each, itself among them in the order of the
     launch; none where it was launched alone."""
-    launch = run.spec.get(LAUNCH)
+    launch = run.provenance.launch
     runs = Run.objects.listed().filter(project=run.project_id, original=None, **{f"spec__{LAUNCH}": launch})
     together = list(runs.select_related("job").order_by("pk")) if launch else []
     return together if together[1:] else []

@@ -9,6 +9,7 @@ from decimal import Decimal
 
 from django.db.models import Count
 
+from benchmark.domain.provenance import Making
 from benchmark.models import Run, RunItem
 from benchmark.services.items import STATES
 from benchmark.services.preparing import Prepared, prepared_of
@@ -36,7 +37,7 @@ class RunRow:
     models: list[str]
     judge: str | None
     source: str | None
-    imported: Json | None
+    imported: Making | None
     created_at: datetime
     created_by: str | None
     state: str
@@ -78,7 +79,7 @@ def _row(run: Run, counts: Progress, lack: Shortfall, to_come: int, prepared: Pr
         models=[entrant.name for entrant in run.entrants.all()],
         judge=run.judge.name if run.judge else None,
         source=run.source.uid if run.source else None,
-        imported=run.imported or None,
+        imported=run.imported,
         created_at=run.created_at,
         created_by=run.created_by and run.created_by.username,
         **shortfall_json(run.job, lack),

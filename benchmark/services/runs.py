@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from decimal import Decimal
-from typing import Any
 
 from django.db import transaction
 
 from annotation.models import User
 from annotation.services import audit
 from benchmark.controls.chosen import CONTROLS
+from benchmark.domain.provenance import DatasetVersion, ExamplesUsed, Provenance
 from benchmark.models import DatasetSample, Run, RunItem
 from benchmark.services import preparing
 from benchmark.services.archiving import locked_run
@@ -29,7 +28,6 @@ from benchmark.services.taken_over import nothing_to_judge
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
 from core.language import gettext_noop
-from core.plain import Json
 from workers.services.jobs import JobRefused, open_job
 
 LAUNCH = "launch"
@@ -62,7 +60,7 @@ def start_runs(*, by: User | None, plans: Sequence[Plan], now: datetime) -> list
     launch. Raises RunRefused; then nothing was made."""
     started = [start_run(by=by, plan=plan, now=now) for plan in plans]
     for run in started if started[1:] else ():
-        run.spec[LAUNCH] = started[0].uid
+        run.spec = replace(run.provenance, launch=started[0].uid).as_json()
         run.save(update_fields=["spec"])
     return started
 
@@ -106,8 +104,8 @@ def controls_of_run(run: Run, controls: Sequence[str]) -> tuple[Plan, list[Datas
         raise RunRefused(gettext_noop(f"The run has the control “{CONTROLS[there[0]].title}” already."), "controls")
     if not controls:
         raise RunRefused(gettext_noop("Tick at least one control."), "controls")
-    budget = run.params.get("budget")
-    total = Decimal(budget) * (1 + len(controls)) if budget else None
+    budget = run.parameters.budget
+    total = None if budget is None else budget * (1 + len(controls))
     asked = replace(plan, controls=controls, budget=total)
     return asked, _stories_again(asked, run)
 
@@ -126,7 +124,8 @@ def _start(by: User | None, plan: Plan, stories: Sequence[DatasetSample], now: d
         params={"project": project.slug}, budget=plan.budget, batch=plan.batch, preparing=later,
     )  # fmt: skip
     run = draft_of(plan, stories)
-    run.title, run.source, run.job, run.created_by, run.spec = title, plan.source, job, by, _spec(plan, run, stories)
+    run.title, run.source, run.job, run.created_by = title, plan.source, job, by
+    run.spec = _provenance(plan, run, stories).as_json()
     run.save()
     if later:
         enter_models(run, plan.endpoints)
@@ -146,23 +145,22 @@ def _start(by: User | None, plan: Plan, stories: Sequence[DatasetSample], now: d
     return run
 
 
-def _spec(plan: Plan, run: Run, stories: Sequence[DatasetSample]) -> Json:
-    """Everything that made the run besides what its rows say: versions, hashes, examples, and the endpoints as they are
-    now."""
-    return {
-        "dataset": {"version": plan.dataset.version, "digest": plan.dataset.digest},
-        "prompts": prompt_hashes(plan),
-        "examples": examples_of(plan, run, stories),
-        "judge": spec_of(plan.judge) if plan.judge else None,
-        **versions(),
-    }
+def _provenance(plan: Plan, run: Run, stories: Sequence[DatasetSample]) -> Provenance:
+    """Everything that made the run besides what its rows say, with the endpoints as they are now."""
+    return Provenance(
+        dataset=DatasetVersion(version=plan.dataset.version, digest=plan.dataset.digest),
+        prompts=prompt_hashes(plan),
+        examples=examples_of(plan, run, stories),
+        judge=spec_of(plan.judge) if plan.judge else None,
+        made_by=versions(),
+    )
 
 
-def examples_of(plan: Plan, run: Run, stories: Sequence[DatasetSample]) -> list[Json]:
+def examples_of(plan: Plan, run: Run, stories: Sequence[DatasetSample]) -> list[ExamplesUsed]:
     """Return `examples_used`; for answers that were taken over, what their run recorded."""
-    taken = plan.source.spec.get("examples", ()) if plan.source else ()
+    taken = plan.source.provenance.examples if plan.source else ()
     return [
-        *(row for row in taken if row["stage"] in plan.judged_anew),
+        *(row for row in taken if row.step in plan.judged_anew),
         *examples_used(run, _prompted_steps(plan), stories),
     ]
 
@@ -184,11 +182,6 @@ def check_asks(run: Run) -> None:
     """Raise RunRefused for a run whose answers were made elsewhere."""
     if run.imported:
         raise RunRefused(IMPORTED)
-
-
-def note_later(run: Run, did: str, now: datetime, **details: Any) -> None:
-    """Record what happened to the run after its launch, with the code that did it; the caller saves `spec`."""
-    run.spec["later"] = [*run.spec.get("later", ()), {"did": did, "at": now.isoformat(), **details, **versions()}]
 
 
 @transaction.atomic

@@ -14,7 +14,7 @@ from benchmark.services.reports import reports_of
 from benchmark.services.sweeps import swept_settings
 from benchmark.suites.contract import MetricGroup, Suite
 from benchmark.suites.registry import suite_named
-from benchmark.suites.settings import Setting, seed_of
+from benchmark.suites.settings import Setting
 from benchmark.suites.showing.names import label
 from benchmark.suites.showing.ranking import in_rank_order
 from benchmark.suites.shown import EntrantResults
@@ -57,7 +57,7 @@ def pair_of(pairs: Sequence[Pair], key: str, other: str) -> Pair | None:
 
 
 def _seed(runs: Sequence[Run]) -> int:
-    return seed_of(runs[0].params)
+    return runs[0].parameters.seed
 
 
 def cell_name(cell: EntrantResults) -> str:

@@ -14,7 +14,6 @@ from annotation.models import User
 from annotation.services import audit
 from benchmark.domain.inference import Pair, differs
 from benchmark.models import Run, SweepPick
-from benchmark.services.runs import LAUNCH
 from benchmark.services.sweep_cells import best_of, cell_name, cells_of, metrics_of, pair_of, pairs_of, swept_by
 from benchmark.services.sweeps import level_of
 from benchmark.suites.contract import MetricGroup
@@ -153,7 +152,7 @@ def choosings_of(runs: Sequence[Run], looked: Sequence[str] = ()) -> list[Choosi
 
 def choices_of(run: Run) -> list[SweepPick]:
     """Return what was chosen in the launch of a run, by metric group."""
-    kept = SweepPick.objects.filter(project=run.project_id, launch=run.spec.get(LAUNCH, ""))
+    kept = SweepPick.objects.filter(project=run.project_id, launch=run.provenance.launch)
     return list(kept.select_related("entrant__run", "by"))
 
 
@@ -218,7 +217,7 @@ def choose_model(
     _check_reason(reason)
     run = runs[0]
     SweepPick.objects.update_or_create(
-        project=run.project, launch=run.spec[LAUNCH], group=group,
+        project=run.project, launch=run.provenance.launch, group=group,
         defaults={"entrant_id": entrant, "reason": reason, "by": by, "at": now},
     )  # fmt: skip
     audit.record(

@@ -104,7 +104,7 @@ def prompt_splits(run: Run, groups: Mapping[str, Sequence[EntrantResults]]) -> d
 def _beside(run: Run) -> list[Run]:
     """Return the other runs that may tell of prompts, newest first: of answers that were made elsewhere nobody knows
     how they were asked for."""
-    if run.control or run.imported or run.params.get("repetitions", 1) < 2:
+    if run.control or run.imported or run.parameters.repetitions < 2:
         return []
     listed = Run.objects.listed().filter(dataset=run.dataset_id, suite=run.suite, answer_format=run.answer_format)
     finished = listed.filter(job__state=JobState.FINISHED).exclude(pk=run.pk).order_by("-pk")

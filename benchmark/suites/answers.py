@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
+from benchmark.domain.parameters import Options
 from benchmark.suites.settings import Setting
 from core.incoming.text import NotJson, json_of
 from core.plain import Json, plain
@@ -34,7 +34,7 @@ class AnswerIds:
 
     named: Callable[..., Mapping[str, Answered]]
     options: tuple[Setting, ...] = ()
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Options = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, get_args
 
+from benchmark.suites.settings import Settings
 from core.language import gettext_noop
 from core.plain import Json, plain
 
@@ -97,7 +98,7 @@ class Question:
 
     sample: Sample
     step: str
-    settings: Mapping[str, Any]
+    settings: Settings
     resources: Resources
     answers: Mapping[str, str] = field(default_factory=dict)
     repetition: int = 0
@@ -157,7 +158,7 @@ class Entered:
     samples: Sequence[Sample]
     outcomes: Mapping[str, Sequence[Outcome]]
     steps: Sequence[str]
-    settings: Mapping[str, Any]
+    settings: Settings
     resources: Resources
     unchanged: Entered | None = None
 

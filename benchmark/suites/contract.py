@@ -12,6 +12,7 @@ from typing import Any, Literal
 from annotation.domain.schema import Schema
 from benchmark.controls.contract import Controllable
 from benchmark.domain.matched_rows import F1, METRICS
+from benchmark.domain.parameters import Options
 from benchmark.domain.tables.categories import ShortNames
 from benchmark.suites.answers import Answered, AnswerIds, ParsedScores
 from benchmark.suites.asked import (
@@ -38,7 +39,7 @@ from benchmark.suites.prompt_sets import PromptSets
 from benchmark.suites.published import Published, of_groups
 from benchmark.suites.released import Exchanged, Files, Parser
 from benchmark.suites.reported import Reported, Sections
-from benchmark.suites.settings import Option, Setting
+from benchmark.suites.settings import Option, Setting, Settings
 from benchmark.suites.shown import Explorer, ParseResults, Section, ShownPicture, ShownTable, nothing
 from benchmark.suites.side_by_side import ReadLine, lines_of
 from core.language import gettext_noop
@@ -98,7 +99,7 @@ class Sizes:
 
     of: Callable[[Question], tuple[Extent, Extent]]
     pairs: Callable[[Sequence[tuple[str, str]], str], Extent]
-    measured_with: Mapping[str, Any] = field(default_factory=dict)
+    measured_with: Options = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +233,7 @@ class Suite:
     counts. `labels(sample, schema, parses)` says of each repaired parse of that group's scored step which label it
     gives each cell of the gold: {place of the proposition: label of each dimension, "" without one}.
 
-    How it is asked: `program(settings)` names the steps that models go through in a run with these settings, in order,
+    How it is asked: `program(options)` names the steps that models go through in a run with these options, in order,
     and a judge is asked where the launch has one; without it steps are chosen at the launch. There are `settings` of
     its own, `repetitions` and `max_tokens` to begin with, `temperature` in words where none is chosen, `prompts` {step:
     digest of the wording} under the name `prompts_version`, or `prompting` where runs choose among prompt sets. `sizes`
@@ -287,7 +288,7 @@ class Suite:
     people: str = ""
     people_measured: Callable[[Person], PersonMeasured | None] | None = None
     labels: LabelsOf | None = None
-    program: Callable[[Mapping[str, Any]], Sequence[str]] | None = None
+    program: Callable[[Options], Sequence[str]] | None = None
     settings: tuple[Setting, ...] = ()
     repetitions: int = 1
     max_tokens: int = 1000
@@ -306,7 +307,7 @@ class Suite:
     rows: Rows | None = None
     methods: Callable[[Reported], Sections] | None = None
     dependent: str = ""
-    judge_sees: Callable[[Mapping[str, Any]], tuple[str, str]] | None = None
+    judge_sees: Callable[[Settings], tuple[str, str]] | None = None
     tables: Callable[[ParseResults], Mapping[str, ShownTable]] = nothing
     pictures: Callable[[ParseResults], Mapping[str, ShownPicture]] = nothing
     sections: tuple[Section, ...] = ()

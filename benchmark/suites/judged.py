@@ -8,14 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmark.suites.asked import Question, Sample
-from benchmark.suites.settings import PARAMETER, Setting
+from benchmark.suites.settings import PARAMETER, Setting, Settings
 from core.language import gettext_noop
 from judge.domain.contrast import Row
 from judge.domain.judgements import RowJudgement
 from workers.providers.contract import Request
-
-Settings = Mapping[str, Any]
-"""The settings of a run, as `Question.settings` has it."""
 
 
 @dataclass(frozen=True, slots=True)

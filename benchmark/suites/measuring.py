@@ -32,7 +32,6 @@ from benchmark.suites.asked import (
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Resources, Sample
 from benchmark.suites.reasons import OPEN
 from benchmark.suites.registry import group_named, units_of_group
-from benchmark.suites.settings import seed_of
 from benchmark.suites.story_scores import (
     LEFT_OUT,
     mean_columns,
@@ -239,7 +238,7 @@ def measured_samples(
     categories = [_category(group, sample) for sample, _ in measured] if official else []
     clusters = _clusters([sample for sample, _ in measured])
     left_out = [sample.number for sample, result in measured if result.left_out(group.score)]
-    repaired = _repaired(group, measured, seed_of(entered.settings))
+    repaired = _repaired(group, measured, entered.settings.seed)
     result = with_columns(official, categories, repaired, group.key, clusters, left_out)
     wordings = _said_by_turn(group, entered, measured, score, members or {})
     by_turn = {
@@ -269,7 +268,7 @@ def facets_of(
 ) -> dict[str, Mapping[str, BoundedEstimate]]:
     """Return {facet: {value: estimate}} of a share of a group that is not its score, of a parse that has figures, as
     `measured_samples` has them of the score."""
-    by_share, seed = replace(group, score=share), seed_of(entered.settings)
+    by_share, seed = replace(group, score=share), entered.settings.seed
     scores = [(sample, _scored(sample, result, parse)) for sample, result in _results(entered, group, score)]
     return {name: _facet(scores, name, by_share, seed) for name in group.facets}
 
@@ -404,7 +403,7 @@ def _analyses(
     """Return {reading: {"facets": {facet: {value: estimate}}[, "repetitions"]}}, None of a parse without figures; in
     `by_turn` are those that have some."""
     analyses: dict[str, Analysis | None] = {"official": None}
-    seed = seed_of(entered.settings)
+    seed = entered.settings.seed
     facets_of = once(partial(_facets, group=group, seed=seed))
     for parse, turns in by_turn.items():
         facets = facets_of([(sample, _scored(sample, result, parse)) for sample, result in measured])

@@ -9,6 +9,7 @@ from typing import Any
 from annotation.domain.leave_one_out import By
 from annotation.domain.schema import Schema
 from benchmark.suites.asked import BySample, Measured, Metrics, Parses, Resources, Sample
+from benchmark.suites.settings import Settings
 from core.plain import Json
 
 Labels = Sequence[Sequence[str]]
@@ -43,7 +44,7 @@ class Person:
     number: int
     labelled: Sequence[Labelled]
     samples: Sequence[Sample]
-    settings: Mapping[str, Any]
+    settings: Settings
     resources: Resources
 
 

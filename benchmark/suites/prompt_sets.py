@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from benchmark.suites.asked import BadQuestion, Question
+from benchmark.suites.settings import Settings
 from workers.providers.contract import Request
-
-Settings = Mapping[str, Any]
-"""The settings of a run, as `Question.settings`."""
 
 
 class BadPromptSet(BadQuestion):

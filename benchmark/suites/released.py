@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from benchmark.suites.asked import Sample
+from benchmark.suites.settings import Settings
 
 File = tuple[str, bytes]
 """(path in a folder, content)."""
@@ -65,7 +66,7 @@ class Exchanged:
     steps: frozenset[str]
     answers: Mapping[str, Mapping[str, str]]
     exchanges: Callable[[Sequence[Sample]], Mapping[str, Mapping[str, Exchange]]]
-    settings: Mapping[str, Any]
+    settings: Settings
     examples: Mapping[str, int]
     judge: str | None
     dataset: str

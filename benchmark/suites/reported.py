@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+
+from benchmark.suites.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,7 @@ class Reported:
     every suite has.
     """
 
-    settings: Mapping[str, Any]
+    settings: Settings
     groups: frozenset[str]
     kinds: frozenset[str]
     prompted: bool

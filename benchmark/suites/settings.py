@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from benchmark.domain.parameters import LONGEST_ANSWER, SEED, Options
 from core.texts import storable
 
 MOST_CHARACTERS = 200
@@ -13,19 +13,15 @@ MOST_CHARACTERS = 200
 
 OF_EVERY_RUN = frozenset(
     (
-        "batch", "budget", "category", "control", "control_lists", "judge_reads_prompts", "limit", "max_tokens", "once",
-        "options", "repetitions", "seed", "split",
-        "stories", "temperature",
+        "anew", "batch", "budget", "category", "control", "control_lists", "example_stories", "judge_reads_prompts",
+        "limit", "max_tokens", "once", "options", "repetitions", "seed", "split", "stories", "temperature",
     )
 )  # fmt: skip
-"""Names that `Question.settings` has of every run; no setting of a suite can have one of them."""
+"""Names that every run has among its parameters or settings; no setting of a suite can have one of them."""
 OF_THE_LAUNCH = frozenset(
     ("controls", "csrfmiddlewaretoken", "dataset", "endpoints", "judge", "ledger", "shown", "stages", "suite", "title")
 )
 """Names of the launch form beside them, which are taken too."""
-
-SEED = 1
-"""The seed of what is drawn and resampled, where nobody chose another."""
 
 OPTION, PARAMETER, COLUMN = "option", "parameter", "column"
 """Where a run keeps a setting: among its options, as a parameter under its own name, or in a column of its own."""
@@ -33,9 +29,25 @@ _RUN_FIELDS = {"form": "answer_format"}
 """Fields of runs that are called otherwise than the setting that they keep: its name is in kept options."""
 
 
-def seed_of(settings: Mapping[str, Any]) -> int:
-    """Return the seed among the settings of a run; that of answers which were made elsewhere is `SEED`."""
-    return int(settings.get("seed", SEED))
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a run was launched with, for its suite; answers that were made elsewhere have what nobody chose otherwise.
+
+    `options` are the values of all settings of the suite, wherever the run keeps them. `example_stories` are the
+    numbers of samples that may serve prompts as examples; `judge_reads_prompts` says whether the judge is asked in
+    words. `control` is empty for samples as they are; `control_lists` is the version of the lists that it draws from,
+    None for the one of now.
+    """
+
+    options: Options = field(default_factory=dict)
+    seed: int = SEED
+    max_tokens: int = LONGEST_ANSWER
+    repetitions: int = 1
+    temperature: float | None = None
+    example_stories: tuple[int, ...] = ()
+    judge_reads_prompts: bool = False
+    control: str = ""
+    control_lists: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

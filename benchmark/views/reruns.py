@@ -75,7 +75,7 @@ def extend(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     elif made_before(request):  # a press that comes late is refused models that the first has added
         return redirect("benchmark:run", slug, uid)
     suite = suite_named(access.run.suite)
-    left = access.run.dataset.stories_count - access.run.params.get("stories", 0)
+    left = access.run.dataset.stories_count - access.run.parameters.stories
     context = {"form": form, "models": endpoint_choices(form, suite), "left": left, "suite": suite}
     return render(request, "benchmark/launch/extend.html", access.context | context)
 

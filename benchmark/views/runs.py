@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from decimal import Decimal
 from typing import Any
 from urllib.parse import urlencode
 
@@ -47,7 +46,7 @@ from benchmark.suites.contract import Step
 from benchmark.suites.registry import suite_named
 from benchmark.views.datasets import reading_gold
 from core.catalogues.patterns import translated
-from core.plain import Json
+from core.plain import Json, plain
 from core.views.contexts import Context
 from workers.models import JobState
 from workers.services.failures import reasons_of
@@ -264,11 +263,11 @@ def provenance(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
             for entrant in entrants
         ],
         "judged_by": sorted(filter(None, judged)),
-        "judge_options": _as_json(row.spec.get("judge") or {}),
+        "judge_options": _as_json(plain(row.provenance.judge or {})),
         "settings": sent_settings(row),
         "params": _parameters(row),
         "noun": suite_named(row.suite).noun,
-        "launched_with": Decimal(budget) if (budget := row.params.get("budget")) else None,
+        "launched_with": row.parameters.budget,
     }
     return render(request, "benchmark/runs/_made.html", access.context | context)
 

@@ -24,6 +24,7 @@ from benchmark.suites.opentom.sampling import sampled
 from benchmark.suites.percept_fantom.samples import annotated_sets
 from benchmark.suites.percept_fantom.samples import samples_of as percept_fantom_samples
 from benchmark.suites.registry import suite_named
+from benchmark.suites.settings import Settings
 from benchmark.suites.tombench.samples import load as load_tombench
 from benchmark.suites.tombench.steps import parse
 from tests.benchmark.importing import import_benchmark
@@ -79,7 +80,7 @@ class _Whole:
 def test_of_tombench_they_lead_to_tries_whose_letters_mean_what_the_released_code_showed(shared):
     samples = load_tombench(shared / "data" / "ToMBench").samples
     by_key, whole = {sample.key: sample for sample in samples}, _Whole(samples)
-    settings = {"order": "released", "seed": 1}
+    settings = Settings({"order": "released"})
     for language, runs in _json(shared / "vectors" / "tombench" / "vectors.json")["runs"].items():
         run = runs["random_seed29"]
         places, unmatched = _matched("tombench", samples, run["model_answers"], language=language)
@@ -92,7 +93,7 @@ def test_of_tombench_they_lead_to_tries_whose_letters_mean_what_the_released_cod
 
 def test_the_released_code_asks_five_times(shared):
     samples = load_tombench(shared / "data" / "ToMBench", languages="en").samples
-    question = Question(samples[0], "answer", {"order": "released", "seed": 1}, _Whole(samples), {}, 5)
+    question = Question(samples[0], "answer", Settings({"order": "released"}), _Whole(samples), {}, 5)
     with pytest.raises(BadQuestion, match="draws orders for 5 tries"):
         parse(question, "[[A]]")
 

@@ -23,6 +23,7 @@ from benchmark.services.runs import start_run
 from benchmark.suites import registry
 from benchmark.suites.contract import BadQuestion
 from benchmark.suites.guarding import SuiteFailed, guarded
+from benchmark.suites.settings import Settings
 from tests.benchmark.settled import make_endpoint, work_off, written
 from tests.benchmark.tiny.suite import SUITE
 from tests.benchmark.tiny_copies import SUMS, imported
@@ -259,4 +260,4 @@ def test_a_sentence_is_short_and_of_one_line(tiny):
 def _question():
     from benchmark.suites.contract import Question, Sample
 
-    return Question(Sample("sum-0", "c", {}, {}), "sum", {}, None)
+    return Question(Sample("sum-0", "c", {}, {}), "sum", Settings(), None)

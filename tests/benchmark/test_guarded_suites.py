@@ -22,6 +22,7 @@ from benchmark.suites import guarding, registry
 from benchmark.suites.contract import Question, Sample, Suite
 from benchmark.suites.guarding import SuiteFailed, guarded
 from benchmark.suites.people import Person
+from benchmark.suites.settings import Settings
 from benchmark.suites.shown import Choice, Explorer, ShownPicture, ShownTable
 from tests.benchmark.settled import make_endpoint, work_off, written
 from tests.benchmark.tiny.suite import SUITE
@@ -67,7 +68,7 @@ def _raises(*args: Any, **kwargs: Any) -> Any:
 def test_whatever_a_function_did_not_foresee_is_one_sentence(tiny, name):
     suite = registry.suite_named(name)
     safe = guarded(_broken(suite))
-    question = Question(Sample("k", "c", {}, {}, number=7), suite.steps[0].key, {}, None)
+    question = Question(Sample("k", "c", {}, {}, number=7), suite.steps[0].key, Settings(), None)
     for path in guarding._TRIES:
         for call in _found(safe, path.split(".")):
             with pytest.raises(
@@ -103,7 +104,7 @@ def _found(part: Any, path: list[str]) -> list[Any]:
 
 
 def _person() -> Person:
-    return Person("ann", "annotator", 1, [], [], {}, None)
+    return Person("ann", "annotator", 1, [], [], Settings(), None)
 
 
 def breaks(monkeypatch, **functions: Any) -> None:

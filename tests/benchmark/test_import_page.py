@@ -82,7 +82,7 @@ def test_an_import_makes_the_run_and_leads_to_it(admin, page, cast):
     answer = admin.post(page, said(keep="1", title="From their site", repetitions="2"))
     run = Run.objects.get()
     assert answer.url == reverse("benchmark:run", args=[cast.project.slug, run.uid])
-    assert (run.title, run.created_by, run.imported["file"], run.imported["by"]) == (
+    assert (run.title, run.created_by, run.imported.file, run.imported.by) == (
         "From their site", cast.alice, "answers.json", "alice",
     )  # fmt: skip
     assert run.params["repetitions"] == 2
@@ -160,7 +160,7 @@ def test_the_api_previews_and_imports_as_the_page_does(cast):
     made = api.post(RUNS, BODY | {"options": {"politeness": "now"}, "title": "Theirs"}, format="json")
     run = Run.objects.get()
     assert (made.status_code, made.json()["run"], made.json()["title"]) == (201, run.uid, "Theirs")
-    assert run.params["options"]["politeness"] == "now" and run.imported["by"] == "alice"
+    assert run.params["options"]["politeness"] == "now" and run.imported.by == "alice"
 
 
 @pytest.mark.parametrize(
@@ -349,7 +349,7 @@ def test_a_worker_reads_large_files_also_after_it_was_killed(admin, page, cast, 
     assert not RunParcel.objects.exists() and not RunPreparation.objects.exists()
     assert _answers(run) == _answers(at_once) and run.params == at_once.params and run.steps == at_once.steps
     same = ("file", "digest", "by", "format", "records", "unmatched", "double", "facts")
-    assert {name: run.imported[name] for name in same} == {name: at_once.imported[name] for name in same}
+    assert [getattr(run.imported, name) for name in same] == [getattr(at_once.imported, name) for name in same]
     assert run.title == run.job.title == "acme/other: imported from answers.json"
     assert UnmatchedReport.objects.get(run=run).missing == ["sum-3"]
     assert "no sample is called &#x27;who&#x27;" in written(admin.get(address))

@@ -194,7 +194,7 @@ def test_nothing_is_asked_of_it_and_nothing_says_that_it_was_free(bring, cast, c
     listed = client.get(reverse("benchmark:runs", args=[cast.project.slug])).content.decode()
     assert "imported" in listed and "$0" not in listed
     made = client.get(f"{address}made/").content.decode()
-    assert run.imported["digest"] in made and "acme/large 2" in made
+    assert run.imported.digest in made and "acme/large 2" in made
     facts = dict(document_of(run).facts)
     assert (
         facts["Prompts, calls and price"] == "not known: imported" and facts["Model as written there"] == "acme/large 2"

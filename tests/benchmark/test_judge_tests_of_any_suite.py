@@ -18,6 +18,7 @@ from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.provenance import spec_of
 from benchmark.services.runs import start_run
 from benchmark.suites import registry
+from core.plain import plain
 from tests.benchmark.graded.suite import SUITE
 from tests.benchmark.importing import import_benchmark
 from tests.benchmark.settled import make_endpoint
@@ -46,7 +47,7 @@ def judged_run(dataset: Dataset, judge: Endpoint, **options: str) -> Run:
     model = make_endpoint(f"model-{Run.objects.count()}", options={"default": "In the oven"})
     plan = Plan(dataset=dataset, endpoints=[model], steps=["tell"], suite="graded", options=options)
     run = start_run(by=None, plan=plan, now=timezone.now())
-    run.judge, run.steps, run.spec = judge, ["tell", "grade"], run.spec | {"judge": spec_of(judge)}
+    run.judge, run.steps, run.spec = judge, ["tell", "grade"], run.spec | {"judge": plain(spec_of(judge))}
     run.save()
     return run
 

@@ -18,6 +18,7 @@ from benchmark.suites.measuring import SampleResult, measured_samples, undefined
 from benchmark.suites.opentom.measure import GROUP
 from benchmark.suites.registry import suite_named
 from benchmark.suites.right_or_wrong import ACCURACY, scored_by
+from benchmark.suites.settings import Settings
 from benchmark.suites.shown import EntrantParses, EntrantResults
 from benchmark.suites.story_scores import cases_by_story, mean_columns, official_metrics, with_intervals
 
@@ -52,7 +53,7 @@ def measured(labels: list[int]):
         sample.key: [Outcome("answer", {"label": label}, {}, "says nothing" if label == -1 else "")]
         for sample, label in zip(samples, each, strict=True)
     }
-    return measured_samples(Entered("m", "model", samples, outcomes, ["answer"], {}, RESOURCES), GROUP, scored)
+    return measured_samples(Entered("m", "model", samples, outcomes, ["answer"], Settings(), RESOURCES), GROUP, scored)
 
 
 def entrant(name: str, labels: list[int]) -> EntrantResults:

@@ -18,6 +18,7 @@ from benchmark.suites.contract import Entered, MetricGroup, Outcome, Sample, Ste
 from benchmark.suites.guarding import guarded
 from benchmark.suites.measuring import SampleResult
 from benchmark.suites.set_measuring import measured_sets
+from benchmark.suites.settings import Settings
 from core.plain import plain
 from tests.benchmark.settled import make_endpoint, work_off
 from tests.benchmark.tiny.suite import SUITE
@@ -62,7 +63,7 @@ def sets_of(answers: dict[str, list[float | str]], asked=None, **how):
     }
     resources = SimpleNamespace(derived=lambda name, compute: compute(samples))
     entered = Entered(
-        "m", "model", [sample for sample in samples if sample.key in outcomes], outcomes, ["sum"], {}, resources
+        "m", "model", [sample for sample in samples if sample.key in outcomes], outcomes, ["sum"], Settings(), resources
     )
     measured = measured_sets(entered, replace(GROUP, **how), scored, of_all=False)
     return plain(measured.metrics), plain(measured.by_sample)

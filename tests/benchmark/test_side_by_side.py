@@ -14,6 +14,7 @@ from benchmark.services import comparisons
 from benchmark.services.side_by_side import Around, numbers_around, paired, step_shown
 from benchmark.suites.asked import Columns, ItemView, Question, Sample
 from benchmark.suites.registry import suites
+from benchmark.suites.settings import Settings
 from benchmark.suites.side_by_side import ReadLine, lines_of
 from tests.benchmark.results_world import HOSTILE, MUTE, STORIES, ResultsWorld, results_world
 
@@ -55,7 +56,7 @@ def test_a_mark_is_what_the_score_says_and_never_that_words_are_equal():
 
 def _view(gold: dict, official: dict | None, repaired: dict | None) -> ItemView:
     sample = Sample(number=1, key="1", cluster="1", category="c", content={}, gold=gold)
-    return ItemView(Question(sample, "answer", {}, None), "text", official, repaired)
+    return ItemView(Question(sample, "answer", Settings(), None), "text", official, repaired)
 
 
 def test_a_suite_without_lines_of_its_own_has_gold_and_readings_without_a_mark():
@@ -115,7 +116,7 @@ LETTERS = (
 def test_a_suite_says_in_words_what_was_said_and_marks_it_as_it_is_scored(name, asked, answer, expected):
     suite = suites()[name]
     sample = Sample("k:1", "c", *asked, category="Belief", split="en", number=1)
-    settings = {"method": "direct" if name == "tombench" else "plain", "embedder": "toy", "order": "seeded", "seed": 1}
+    settings = Settings({"method": "direct" if name == "tombench" else "plain", "embedder": "toy", "order": "seeded"})
     question = Question(sample, "answer", settings, None)
     if name == "tombench":
         right = suite.expected(question)[2]
@@ -133,7 +134,7 @@ def test_of_perceivers_every_sentence_that_is_scored_has_its_mark():
     suite, story = suites()["percept-tomi"], ["Ada entered the hall", "The pen is in the jar", "Ada moved the pen"]
     gold = {"perceivers": [["Ada"], ["Ada"], ["Ada", "Bo"]], "answer": "jar", "candidates": []}
     sample = Sample("k", "c", {"sentences": story, "question": "?", "containers": ["jar"], "people": ["Ada"]}, gold)
-    question = Question(sample, "perceptions", {"method": "plain"}, None)
+    question = Question(sample, "perceptions", Settings({"method": "plain"}), None)
     answer = '[{"The pen is in the jar": ["Ada"]}, {"Ada moved the pen": ["Ada"]}]'
     parsed = suite.parse(question, answer)
     lines = suite.lines(ItemView(question, answer, parsed.official, parsed.repaired))

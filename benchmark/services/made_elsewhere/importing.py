@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from django.utils.text import slugify
 
 from annotation.models import User
 from annotation.services import audit
+from benchmark.domain.provenance import DatasetVersion, EndpointSpec, Making, Provenance, Said
 from benchmark.models import DatasetSample, Entrant, Run, UnmatchedReport
 from benchmark.services.asking import prompts_of, sample_of
 from benchmark.services.made_elsewhere import taking
@@ -33,24 +34,13 @@ from benchmark.suites.contract import Answered, BadQuestion, Step, Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.reasons import NOT_IN_FILE
 from core.language import gettext_noop
-from core.plain import Json
+from core.plain import Json, plain
 from core.texts import storable
 from workers.models import Endpoint, Job, JobState
 from workers.providers.imported import IMPORTED
 
 _PARTS = 2
 """Number of a sample's longest texts that together say which it is: a story and its question."""
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """Statements of an importer that files do not make themselves: the model that answered, the `format`, the step
-    that is answered, and the choices of `AnswerIds.options` by name; what is empty is told by the files."""
-
-    model: str = ""
-    format: str = ""
-    step: str = ""
-    ids: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +70,10 @@ class Preview:
             "file": self.made.name,
             "digest": self.made.digest,
             "model": self.model,
-            **self.made.making,
+            "format": self.made.format,
+            "tool": self.made.tool,
+            "version": self.made.version,
+            "facts": dict(self.made.facts),
             "steps": self.steps,
             "settings": dict(self.plan.options),
             "repetitions": self.plan.repetitions,
@@ -259,8 +252,9 @@ def refuse_twice(preview: Preview, *, but: int | None = None) -> None:
     runs = Run.objects.filter(project=plan.dataset.project, dataset=plan.dataset, suite=plan.suite)
     others = runs.exclude(job__state=JobState.CANCELLED).exclude(pk=but).select_related("job")
     for other in others.exclude(job__state=JobState.FINISHED, preparation__isnull=False):  # those could not be taken in
-        same = other.imported and (other.imported["digest"], other.imported["model"]) == made
-        if same and other.params == draft_of(plan, preview.stories).params:
+        making = other.imported
+        same = making is not None and (making.digest, making.model) == made
+        if same and other.parameters == draft_of(plan, preview.stories).parameters:
             raise RunRefused(gettext_noop(f"The answers of this file are a run already: {other.title} ({other.uid})."))
 
 
@@ -269,26 +263,30 @@ def describe(run: Run, preview: Preview, *, by: str, now: datetime) -> None:
     plan, made = preview.plan, preview.made
     run.steps = preview.steps
     run.title = (plan.title or gettext_noop(f"{preview.model}: imported from {made.name}"))[:200]
-    counts = {
-        "records": len(made.records), "unmatched": len(preview.matched.unmatched),
-        "double": len(preview.matched.double),
-    }  # fmt: skip
-    run.spec = spec_of(
-        plan, by=by, now=now, file=made.name, digest=made.digest, model=preview.model, **counts, **made.making
+    making = Making(
+        format=made.format,
+        tool=made.tool,
+        version=made.version,
+        facts=made.facts,
+        records=len(made.records),
+        unmatched=len(preview.matched.unmatched),
+        double=len(preview.matched.double),
+        by=by,
+        at=now.isoformat(),
+        file=made.name,
+        digest=made.digest,
+        model=preview.model,
     )
+    run.spec = provenance_of(plan, making).as_json()
 
 
-def spec_of(plan: Plan, *, by: str, now: datetime, **making: Any) -> Json:
+def provenance_of(plan: Plan, making: Making) -> Provenance:
     """Return what a run of imported answers states of itself; `making` is what is known of theirs."""
-    unsaid = {"format": "", "tool": "", "version": "", "facts": {}, "records": 0, "unmatched": 0, "double": 0}
-    return {
-        "dataset": {"version": plan.dataset.version, "digest": plan.dataset.digest},
-        "prompts": {},
-        "examples": [],
-        "judge": None,
-        "imported": {**unsaid, "by": by, "at": now.isoformat(), **making},
-        **versions(),
-    }
+    return Provenance(
+        dataset=DatasetVersion(version=plan.dataset.version, digest=plan.dataset.digest),
+        imported=making,
+        made_by=versions(),
+    )
 
 
 def begin(run: Run, by: User | None, *, preparing: bool) -> None:
@@ -308,7 +306,7 @@ def keep_what_was_read(run: Run, preview: Preview, by: User | None) -> None:
     """Keep the model of a run, and what of its files is not part of it, in the caller's transaction."""
     Entrant.objects.create(
         run=run, endpoint=_endpoint(preview.model, by), position=0, name=preview.model,
-        spec={"name": preview.model, "provider": IMPORTED, "model": preview.model, "options": {}},
+        spec=plain(EndpointSpec(name=preview.model, provider=IMPORTED, model=preview.model, options={})),
     )  # fmt: skip
     left_out = {name: preview.summary[name] for name in ("unmatched", "double", "missing")}
     UnmatchedReport.objects.create(run=run, **left_out)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from core.plain import Json
-
 
 class BadFile(ValueError):
     """The fault in a file of answers, as one sentence that names the file and the place in it."""
@@ -48,8 +46,3 @@ class Made:
     facts: Mapping[str, str] = field(default_factory=dict)
     name: str = ""
     digest: str = ""
-
-    @property
-    def making(self) -> Json:
-        """The part of it that a run keeps."""
-        return {"format": self.format, "tool": self.tool, "version": self.version, "facts": dict(self.facts)}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import IO
@@ -19,18 +19,18 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.models import User
+from benchmark.domain.provenance import Making, Said, UnreadFiles
 from benchmark.models import Run, RunPreparation, UnreadParcel
 from benchmark.services.made_elsewhere import taking
 from benchmark.services.made_elsewhere.importing import (
     Preview,
-    Said,
     begin,
     describe,
     keep_what_was_read,
     preview_of,
+    provenance_of,
     refuse_twice,
     rows_of,
-    spec_of,
     steps_of_import,
 )
 from benchmark.services.made_elsewhere.reading import digest_of_all
@@ -45,8 +45,6 @@ AT_ONCE = 500_000
 """Bytes of files up to which the request that brings them reads them."""
 _STRETCH = 1_000_000
 """Bytes of a file that lie in one row."""
-_UNREAD = "unread"
-"""What a run states, until its files are read, of how they are to be read."""
 
 
 def import_unread(
@@ -59,13 +57,13 @@ def import_unread(
     names = ", ".join(name for _, name in files)
     run.title = (plan.title or gettext_noop(f"Imported from {names}"))[:200]
     run.steps = steps_of_import(plan)
-    pending = {"said": asdict(declared), "repetitions": plan.repetitions, "title": plan.title}
+    making = Making(by=by.username if by else "", at=now.isoformat(), file=names, model=declared.model)
+    unread = UnreadFiles(said=declared, repetitions=plan.repetitions, title=plan.title)
     with transaction.atomic():
-        run.spec = spec_of(plan, by=by.username if by else "", now=now, file=names, digest="", model=declared.model)
         begin(run, by, preparing=True)
         listed = [(_keep(run, position, *file), file[1]) for position, file in enumerate(files)]
-        run.spec["imported"]["digest"] = digest_of_all(listed)
-        run.spec |= {_UNREAD: pending}
+        whole = replace(making, digest=digest_of_all(listed))
+        run.spec = replace(provenance_of(plan, whole), unread=unread).as_json()
         run.save(update_fields=["spec"])
         RunPreparation.objects.create(run=run, samples=[], of=0)
     WORKERS.notify()
@@ -87,10 +85,12 @@ def read(run: Run) -> None:
     BadFile, RunRefused."""
     if not UnreadParcel.objects.filter(run=run).exists():
         return
-    pending = run.spec[_UNREAD]
-    plan = replace(plan_of(run), repetitions=pending["repetitions"], title=pending["title"])
+    unread = run.provenance.unread
+    if unread is None:
+        return
+    plan = replace(plan_of(run), repetitions=unread.repetitions, title=unread.title)
     with tempfile.TemporaryDirectory(prefix="credence-answers-") as folder:
-        preview = preview_of(_written(run, Path(folder)), plan, Said(**pending["said"]))
+        preview = preview_of(_written(run, Path(folder)), plan, unread.said)
     refuse_twice(preview, but=run.pk)
     _fill(run, preview)
 
@@ -115,7 +115,7 @@ def _fill(run: Run, preview: Preview) -> None:
     asked = draft_of(preview.plan, preview.stories)
     for field in ("params", "answer_format", "level", "prompt_set"):
         setattr(run, field, getattr(asked, field))
-    describe(run, preview, by=run.imported["by"], now=timezone.now())
+    describe(run, preview, by=run.imported.by if run.imported else "", now=timezone.now())
     run.save()
     Job.objects.filter(pk=job.pk).update(title=run.title)
     keep_what_was_read(run, preview, run.created_by)

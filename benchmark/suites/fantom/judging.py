@@ -25,8 +25,8 @@ from benchmark.suites.fantom.verdicts import (
     options_of,
     said_in,
 )
-from benchmark.suites.judged import Grouping, Judge, JudgeTest, Pairs, RowGroups, Settings, Tables, self_test_setting
-from benchmark.suites.settings import PARAMETER, Setting
+from benchmark.suites.judged import Grouping, Judge, JudgeTest, Pairs, RowGroups, Tables, self_test_setting
+from benchmark.suites.settings import PARAMETER, Setting, Settings
 from core.language import gettext_noop
 from core.plain import Json
 from judge.domain.contrast import Row
@@ -144,7 +144,7 @@ def _reading(verdict: str) -> Reading:
 
 def passes_of(settings: Settings) -> tuple[str, ...]:
     """Return the steps beside the first at which the judge is asked; one that reads no prompt answers alike."""
-    return JUDGED_AT[1 : settings["passes"]] if settings["judge_reads_prompts"] else ()
+    return JUDGED_AT[1 : settings.options["passes"]] if settings.judge_reads_prompts else ()
 
 
 def expected_verdict(question: Question) -> str:
@@ -163,9 +163,9 @@ def _request(question: Question, answer: str) -> Request:
     character = content["character"]
     return Request(
         messages=messages_of(content["question"], character, answer, options, structured=structured),
-        max_tokens=question.settings["max_tokens"],
+        max_tokens=question.settings.max_tokens,
         temperature=0.0,
-        seed=question.settings["seed"],
+        seed=question.settings.seed,
         schema=SCHEMA if structured else None,
         task={
             "kind": COMPARE, "character": character, "said": answer, "options": [options.a, options.b],
@@ -181,7 +181,7 @@ def _shown(question: Question) -> Options:
 
 
 def _is_structured(question: Question) -> bool:
-    return bool(question.settings[ANSWER_FORMAT] == STRUCTURED)
+    return bool(question.settings.options[ANSWER_FORMAT] == STRUCTURED)
 
 
 def _written(letter: str, structured: bool) -> str:
@@ -235,14 +235,14 @@ def kept(repaired: Mapping[str, Any]) -> tuple[list[RowJudgement], list[RowJudge
 def instrument(settings: Settings) -> Json:
     """Return the answer format of a judge that reads prompts, and its passes where there are two; another order of the
     texts is a repetition."""
-    if not settings["judge_reads_prompts"]:
+    if not settings.judge_reads_prompts:
         return {}
-    return {"answers": settings[ANSWER_FORMAT]} | ({"passes": len(JUDGED_AT)} if passes_of(settings) else {})
+    return {"answers": settings.options[ANSWER_FORMAT]} | ({"passes": len(JUDGED_AT)} if passes_of(settings) else {})
 
 
 def sees(settings: Settings) -> tuple[str, str]:
     """Return what the judge is given, in brief and in full."""
-    brief = "structured" if settings[ANSWER_FORMAT] == STRUCTURED else ""
+    brief = "structured" if settings.options[ANSWER_FORMAT] == STRUCTURED else ""
     swapped = ", and once more with both texts swapped" if passes_of(settings) else ""
     return brief, (
         "the question, the character, the model’s answer, and the right and the wrong text as A and B, each as often "
@@ -263,7 +263,7 @@ def _counts(question: Question, pairs: Pairs, answer: str) -> list[int | None]:
 JUDGED = Judge(
     instrument=instrument,
     passes=passes_of,
-    held_to_schema=lambda settings: bool(settings[ANSWER_FORMAT] == STRUCTURED),
+    held_to_schema=lambda settings: bool(settings.options[ANSWER_FORMAT] == STRUCTURED),
     kept=kept,
     tables=tables,
     groupings=(Grouping("order", gettext_noop("Order"), gettext_noop("Agreement by order"), of_question=orders),),

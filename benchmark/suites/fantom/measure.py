@@ -28,7 +28,6 @@ from benchmark.suites.measuring import SampleResult, measured_samples, undefined
 from benchmark.suites.reasons import questions_unanswered
 from benchmark.suites.right_or_wrong import ACCURACY, accuracy_group, said_right, scored_by
 from benchmark.suites.set_measuring import measured_sets, sets_group
-from benchmark.suites.settings import seed_of
 from core.language import gettext_noop
 
 ALL, F1 = "all", "f1"
@@ -164,7 +163,7 @@ def _measure_answers(entered: Entered) -> dict[str, Measured | None]:
     return {
         FALSE_BELIEF.key: measured_sets(entered, FALSE_BELIEF, _rights),
         **{
-            group.key: measured_sets(entered, group, _rights) if name == entered.settings[EMBEDDER] else None
+            group.key: measured_sets(entered, group, _rights) if name == entered.settings.options[EMBEDDER] else None
             for name, group in FREE.items()
         },
         CONTROL.key: measured_sets(entered, CONTROL, _control),
@@ -211,6 +210,6 @@ def _fact(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
 
 
 def _analyses(entered: Entered, parse: Parse) -> Analyses:
-    reads, seed = reads_of(entered, QUESTIONS, parse), seed_of(entered.settings)
+    reads, seed = reads_of(entered, QUESTIONS, parse), entered.settings.seed
     wholes = entered.resources.derived(WHOLES, wholes_of)
-    return analyses_of(reads, wholes, parse, str(entered.settings[EMBEDDER]), seed)
+    return analyses_of(reads, wholes, parse, str(entered.settings.options[EMBEDDER]), seed)

@@ -38,7 +38,7 @@ def request(question: Question) -> Request | str:
     if question.step in JUDGED_AT:
         return judge_request(question)
     try:
-        embedder_named(question.settings[EMBEDDER])
+        embedder_named(question.settings.options[EMBEDDER])
     except ValueError as error:
         raise BadQuestion(str(error)) from error
     method = method_named(METHODS, question.settings)
@@ -55,7 +55,7 @@ def parse(question: Question, answer: str) -> Parsed:
         return Parsed(None, {"text": answer}, None, None)
     method = method_named(METHODS, question.settings)
     text = after_marker(answer_in(method, answer))
-    official, repaired = parses_of(question.sample, text, embedder_named(question.settings[EMBEDDER]))
+    official, repaired = parses_of(question.sample, text, embedder_named(question.settings.options[EMBEDDER]))
     parsed = Parsed(
         official=official,
         repaired=repaired or {},

@@ -82,9 +82,9 @@ def _judged(reported: Reported) -> str:
 
 
 def _methods(reported: Reported) -> Sections:
-    embedder = EMBEDDING.in_words(reported.settings[EMBEDDER])
+    embedder = EMBEDDING.in_words(reported.settings.options[EMBEDDER])
     return [
-        asked_by(METHOD.in_words(reported.settings["method"]), PROMPT_SET),
+        asked_by(METHOD.in_words(reported.settings.options["method"]), PROMPT_SET),
         (
             "Scoring",
             "A set, all questions on one piece of information, is right where all its answers are (ALL); ALL* also "

@@ -54,7 +54,7 @@ def is_free(sample: Sample) -> bool:
 
 def options_of(question: Question) -> Options:
     """Return both texts of a belief in the order of the run's seed."""
-    sample, seed = question.sample, question.settings["seed"]
+    sample, seed = question.sample, question.settings.seed
     odd = question.resources.derived(f"fantom judged in order {seed}", lambda samples: _odd_sets(samples, seed))
     right_is_a = (_place(sample) + (sample.group in odd)) % 2 == 0
     right, wrong = sample.gold["right"][0], sample.gold["wrong"][0]

@@ -8,7 +8,6 @@ from benchmark.suites.omnitom.judgement_rows import released_text
 from benchmark.suites.omnitom.judgements import Judging
 from benchmark.suites.omnitom.layout import Settings, files
 from benchmark.suites.omnitom.official import score_official
-from benchmark.suites.omnitom.prompting.requests import MAX_TOKENS
 from benchmark.suites.omnitom.records import Record, record_of_sample
 from benchmark.suites.omnitom.results import GroupScores
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL
@@ -56,7 +55,7 @@ def _settings(exchanged: Exchanged) -> Settings:
         model=asked.model,
         api_provider=asked.provider if asked.hosted else None,
         temperature=0.0 if sent and asked.sets_temperature else None,
-        max_new_tokens=exchanged.settings.get("max_tokens", MAX_TOKENS) if sent else None,
+        max_new_tokens=exchanged.settings.max_tokens if sent else None,
         **(_judging(exchanged) if JUDGE in steps else {"judge_fewshots": 0, "include_story_context": False}),
     )
 
@@ -66,5 +65,5 @@ def _judging(exchanged: Exchanged) -> Json:
     return {
         "judge_model": exchanged.judge,
         "judge_fewshots": exchanged.examples.get(JUDGE, 0),
-        "include_story_context": bool(settings["judge_reads_prompts"] and settings["with_story"]),
+        "include_story_context": bool(settings.judge_reads_prompts and settings.options["with_story"]),
     }

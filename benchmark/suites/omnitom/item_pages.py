@@ -118,7 +118,7 @@ def item(view: ItemView) -> ItemContext:
 
 
 def _of_step(view: ItemView, record: Record) -> ItemContext:
-    step, structured = view.question.step, view.question.settings["form"] == STRUCTURED
+    step, structured = view.question.step, view.question.settings.options["form"] == STRUCTURED
     if step == EXTRACT:
         return _extraction(view, record, structured)
     if step == LABEL:
@@ -174,7 +174,8 @@ def _follow_up(view: ItemView, record: Record) -> ItemContext:
 
 def _read_rows(view: ItemView, record: Record) -> list[PredictedRow]:
     extraction = view.question.answers.get(EXTRACT, "")
-    return parse_extraction(extraction, structured=view.question.settings["form"] == STRUCTURED, scheme=record.scheme)
+    structured = view.question.settings.options["form"] == STRUCTURED
+    return parse_extraction(extraction, structured=structured, scheme=record.scheme)
 
 
 def _judgement(view: ItemView, record: Record, structured: bool) -> ItemContext:

@@ -11,12 +11,12 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from benchmark.suites.omnitom.parsing.extraction import PredictedRow
 from benchmark.suites.omnitom.parsing.judgement import linked, parse_counts
 from benchmark.suites.omnitom.parsing.matching import row_key
 from benchmark.suites.omnitom.records import GoldRow
+from benchmark.suites.settings import Settings
 from judge.domain.judgements import Reading, RowJudgement, row_judgement
 from judge.domain.text import key
 
@@ -43,15 +43,15 @@ class Judging:
     key: str = ""
 
     @classmethod
-    def of(cls, settings: Mapping[str, Any], sample: str = "") -> Judging:
+    def of(cls, settings: Settings, sample: str = "") -> Judging:
         """Return how the judge of a run with these settings is asked about a sample; one that reads no prompt answers
         alike in every pass, and is asked once."""
         return cls(
-            structured=settings["form"] == "structured",
-            links=settings["judge_form"] == LINKS,
-            settle=settings["settle"],
-            passes=settings["passes"] if settings["judge_reads_prompts"] else 1,
-            seed=settings["seed"],
+            structured=settings.options["form"] == "structured",
+            links=settings.options["judge_form"] == LINKS,
+            settle=settings.options["settle"],
+            passes=settings.options["passes"] if settings.judge_reads_prompts else 1,
+            seed=settings.seed,
             key=sample,
         )
 

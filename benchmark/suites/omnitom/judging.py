@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from annotation.domain.schema import WORLD, is_world
 from benchmark.suites.contract import Question, Sample
-from benchmark.suites.judged import FollowUp, Grouping, Judge, JudgeTest, Pairs, RowGroups, Settings, Tables
+from benchmark.suites.judged import FollowUp, Grouping, Judge, JudgeTest, Pairs, RowGroups, Tables
 from benchmark.suites.omnitom.judgement_rows import rows_kept
 from benchmark.suites.omnitom.judgements import LINKS, NOTHING, Judging, readings
 from benchmark.suites.omnitom.kinds import ACTORS
@@ -20,6 +20,7 @@ from benchmark.suites.omnitom.prompting.judging_forms import WORDINGS
 from benchmark.suites.omnitom.records import GoldRow, Record, record_of_sample
 from benchmark.suites.omnitom.steps import EXTRACT, FOLLOW_UP, JUDGE, STRUCTURED, judge_request, judging_of
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NOT_WHOLE, REFUSED
+from benchmark.suites.settings import Settings
 from core.language import gettext_noop
 from core.plain import Json
 from judge.domain.contrast import Row
@@ -31,11 +32,11 @@ def instrument(settings: Settings) -> Json:
     not part of it: a longer answer loses fewer rows, and another seed is a repetition."""
     how = Judging.of(settings)
     beyond = _beyond_one_pass(how)
-    if not settings["judge_reads_prompts"]:
+    if not settings.judge_reads_prompts:
         return beyond
-    chosen = {name: settings[name] for name in ("judge_level", "with_story")}
+    chosen = {name: settings.options[name] for name in ("judge_level", "with_story")}
     if shots := example_count_of(settings, JUDGE):
-        chosen |= {"shots": shots, "examples_from": settings["examples_from"]}
+        chosen |= {"shots": shots, "examples_from": settings.options["examples_from"]}
     return chosen | beyond
 
 
@@ -79,7 +80,7 @@ def _gold(sample: Sample, pairs: Pairs) -> list[GoldRow]:
 
 
 def _examples(settings: Settings) -> tuple[int, ...]:
-    return tuple(settings.get("example_stories", ()))
+    return settings.example_stories
 
 
 def tables(question: Question) -> Tables:
@@ -105,7 +106,7 @@ def _role(row: Row) -> str:
 
 def _compared(question: Question) -> tuple[list[PredictedRow], Record]:
     record = record_of_sample(question.sample, question.resources.schema)
-    structured = question.settings["form"] == STRUCTURED
+    structured = question.settings.options["form"] == STRUCTURED
     return parse_extraction(question.answers[EXTRACT], structured=structured, scheme=record.scheme), record
 
 

@@ -31,7 +31,6 @@ from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.omnitom.said import said_of
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL
 from benchmark.suites.reasons import NO_GOLD
-from benchmark.suites.settings import seed_of
 from core.language import gettext_noop
 from core.plain import Json, plain
 
@@ -42,7 +41,7 @@ SKIPPED = gettext_noop("rows without a judgement")
 
 def measure(entered: Entered) -> dict[str, Measured | None]:
     """Both metric groups of one model; of one that was asked several times, the mean over repetitions."""
-    seed = seed_of(entered.settings)
+    seed = entered.settings.seed
     return {group: of and _with_answers(of, group, entered) for group, of in _measured(entered, seed).items()}
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from benchmark.suites.omnitom.collecting import not_read
 from benchmark.suites.omnitom.judgements import EXACT, NOTHING, Judging
 from benchmark.suites.omnitom.labels import Scheme
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL, STEPS, STRUCTURED
 from benchmark.suites.reported import ASKING, UNCERTAINTY, Reported, Sections
+from benchmark.suites.settings import Settings
 from judge.domain.lexical import BLIND
 
 _UNCALIBRATED = (
@@ -21,7 +19,7 @@ _UNCALIBRATED = (
 def methods(scheme: Scheme, reported: Reported) -> Sections:
     """Return (heading, text) in the order of a methods section; how often and how freely was asked only where that was
     chosen."""
-    chosen = reported.settings.get("repetitions", 1) > 1 or reported.settings.get("temperature") is not None
+    chosen = reported.settings.repetitions > 1 or reported.settings.temperature is not None
     return [
         ("Prompts", _prompts(reported)),
         (ASKING, reported.asking if chosen else ""),
@@ -32,11 +30,11 @@ def methods(scheme: Scheme, reported: Reported) -> Sections:
     ]
 
 
-def judge_sees(settings: Mapping[str, Any]) -> tuple[str, str]:
+def judge_sees(settings: Settings) -> tuple[str, str]:
     """Return (what of its settings, in brief; all that it is given): a baseline sees neither prompt nor story."""
-    if not settings["judge_reads_prompts"]:
+    if not settings.judge_reads_prompts:
         return "", "both tables, no prompt and no story"
-    level, with_story = settings.get("judge_level"), settings.get("with_story")
+    level, with_story = settings.options.get("judge_level"), settings.options.get("with_story")
     given = "the story and both tables" if with_story else "both tables, not the story"
     return f"level {level}, {'with' if with_story else 'without'} the story", f"{given}, at prompt level {level}"
 
@@ -45,17 +43,17 @@ def _prompts(reported: Reported) -> str:
     settings = reported.settings
     answers = (
         "Answers were asked for under a JSON schema with the closed label sets; one in another form is unusable."
-        if settings["form"] == STRUCTURED
+        if settings.options["form"] == STRUCTURED
         else "Answers were free text with a table, as published."
     )
     if not reported.prompted:
         return f"No prompt was read: baselines compute their answers from the data. {answers}"
-    name = settings["prompt_set"]
+    name = settings.options["prompt_set"]
     source = "wording of Credence's own" if name.startswith("omnitom-") else "the team's own wording"
     steps = [step for step in STEPS if step.key in (EXTRACT, LABEL) and reported.examples.get(step.key)]
     examples = "".join(f" Examples of {step.label.lower()}: {reported.examples[step.key]}." for step in steps)
     return (
-        f"Prompts were set {name} ({source}) at level {settings['level']} of the TELeR taxonomy; their hashes "
+        f"Prompts were set {name} ({source}) at level {settings.options['level']} of the TELeR taxonomy; their hashes "
         f"are listed below.{examples} {answers}"
     )
 
@@ -86,15 +84,15 @@ def _asked_beyond(how: Judging) -> str:
 
 def _saw(reported: Reported) -> str:
     settings = reported.settings
-    if not settings["judge_reads_prompts"]:
+    if not settings.judge_reads_prompts:
         return (
             f"a baseline that reads no prompt and no story: within an actor it assigns propositions one to one by the "
             f"similarity of their wording, none to one that denies, counts or names something else. {BLIND}"
         )
-    story = "the story and both tables" if settings.get("with_story") else "both tables but no story"
+    story = "the story and both tables" if settings.options.get("with_story") else "both tables but no story"
     judge_examples = reported.examples.get(JUDGE)
     examples = f"in-context examples: {judge_examples}" if judge_examples else "no in-context example"
-    return f"which saw {story} in a prompt of level {settings.get('judge_level')}, with {examples}."
+    return f"which saw {story} in a prompt of level {settings.options.get('judge_level')}, with {examples}."
 
 
 def _scoring(scheme: Scheme, reported: Reported) -> str:
@@ -110,7 +108,7 @@ def _scoring(scheme: Scheme, reported: Reported) -> str:
             "Labelling: accuracy by dimension is the share of a story's gold propositions with the right label, "
             "averaged over stories; overall is the mean of the dimensions."
         )
-    structured = reported.settings["form"] == STRUCTURED
+    structured = reported.settings.options["form"] == STRUCTURED
     if none := not_read(scheme):
         parts.append(f"{none} All figures are of the repaired one.")
     elif structured:

@@ -17,7 +17,6 @@ from benchmark.suites.omnitom.records import Record
 from benchmark.suites.omnitom.results import Stage2Result
 from benchmark.suites.omnitom.steps import STRUCTURED
 from benchmark.suites.people import Labelled, Labels, Person, PersonMeasured, Settled
-from benchmark.suites.settings import seed_of
 from core.language import gettext_noop
 
 GAPS = gettext_noop("Official scoring needs a label in every cell of every story.")
@@ -45,9 +44,9 @@ def people_measured(person: Person) -> PersonMeasured | None:
         _take_labels(results, labelled, records[labelled.sample.key])
     if not results.own_repaired:
         return None
-    unread = not_read(scheme) or (NOT_READ if person.settings["form"] == STRUCTURED else "")
+    unread = not_read(scheme) or (NOT_READ if person.settings.options["form"] == STRUCTURED else "")
     _lack(results, len(person.samples), unread)
-    seed = seed_of(person.settings)
+    seed = person.settings.seed
     metrics = own_metrics(results.own_official, results.own_repaired, seed)
     return PersonMeasured(measured(results.results, seed), metrics, _told(person, results, records, len(scheme.keys)))
 

@@ -34,12 +34,12 @@ def _of(question: Question) -> tuple[Extent, Extent]:
     chosen and reads at all."""
     settings, step = question.settings, JUDGE if question.step in PASSES else question.step
     by_links = step == JUDGE and judging_of(question).links
-    kind = (STRUCTURED if by_links else settings["form"], step)
+    kind = (STRUCTURED if by_links else settings.options["form"], step)
     sample = question.sample
     measures = partial(_measures, question.resources.schema)
     sizes = measures([sample]) if sample.published else question.resources.derived("sizes", measures)
     sample_sizes = sizes[sample.key]
-    shows_story = step != JUDGE or (settings["with_story"] and settings["judge_reads_prompts"])
+    shows_story = step != JUDGE or (settings.options["with_story"] and settings.judge_reads_prompts)
     return sample_sizes.data[kind] + (sample_sizes.story if shows_story else Extent()), sample_sizes.answers[kind]
 
 

@@ -86,7 +86,7 @@ def request(question: Question) -> Request | str:
 
 def parse(question: Question, answer: str) -> Parsed:
     """Both parses of one answer. A judgement is read with the extraction that it judges and with its follow-up."""
-    record, structured = _record(question), question.settings["form"] == STRUCTURED
+    record, structured = _record(question), question.settings.options["form"] == STRUCTURED
     how = judging_of(question)
     if question.step == JUDGE:
         return parse_stage1(record, judged_texts(question.answers) | {JUDGE: answer}, how)
@@ -113,7 +113,7 @@ def judged_texts(answers: Mapping[str, str]) -> dict[str, str]:
 def expected(question: Question) -> str:
     """Return what a perfect model would answer, in the answer format that is asked for; the judge's two tables as the
     data has them."""
-    record, structured = _record(question), question.settings["form"] == STRUCTURED
+    record, structured = _record(question), question.settings.options["form"] == STRUCTURED
     if question.step == LABEL:
         return gold_label_table(record)
     if not structured:
@@ -132,8 +132,8 @@ def _record(question: Question) -> Record:
 
 def judge_request(question: Question, predictions: Sequence[Sequence[str]], gold: Sequence[GoldRow]) -> Request:
     """Return what the run's judge is asked about predicted rows (actor, belief) and gold rows of a story."""
-    how, with_story, judging = _how(question), question.settings["with_story"], judging_of(question)
-    if not question.settings["judge_reads_prompts"]:  # it goes by the data alone, whatever the set has prompts for
+    how, with_story, judging = _how(question), question.settings.options["with_story"], judging_of(question)
+    if not question.settings.judge_reads_prompts:  # it goes by the data alone, whatever the set has prompts for
         how, with_story = how | {"prompt_set": built_in()}, False
     if judging.links:
         how |= {"answer_format": STRUCTURED}
@@ -156,7 +156,7 @@ def _shown(question: Question, record: Record) -> list[tuple[str, str]]:
     if how.links:
         read = parse_extraction(extraction, structured=how.structured, scheme=record.scheme)
         return [(row.actor, row.belief) for row in read]
-    return predicted_rows(extraction, question.settings["form"], record.scheme)
+    return predicted_rows(extraction, question.settings.options["form"], record.scheme)
 
 
 def _judging(question: Question) -> Request:
@@ -205,13 +205,13 @@ def _how(question: Question) -> Json:
     return {
         "story": sample.content["story"],
         "category": sample.category,
-        "level": level_of(step, settings["level"], settings["judge_level"]),
-        "answer_format": settings["form"],
+        "level": level_of(step, settings.options["level"], settings.options["judge_level"]),
+        "answer_format": settings.options["form"],
         "schema": question.resources.schema,
         "prompt_set": question.resources.prompts,
         "examples": examples_of(sample, step, settings, question.resources),
-        "max_tokens": settings["max_tokens"],
-        "seed": settings["seed"],
+        "max_tokens": settings.max_tokens,
+        "seed": settings.seed,
     }
 
 

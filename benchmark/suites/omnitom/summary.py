@@ -10,7 +10,6 @@ from benchmark.suites.omnitom.measure import measure
 from benchmark.suites.omnitom.metrics import stage1_metrics, stage2_metrics
 from benchmark.suites.omnitom.repaired import stage1_report, stage2_report
 from benchmark.suites.omnitom.results import GroupScores
-from benchmark.suites.settings import seed_of
 from core.plain import Json
 
 
@@ -20,7 +19,7 @@ def scores(entered: Entered) -> Json:
     if any(outcome.repetition for outcomes in entered.outcomes.values() for outcome in outcomes):
         parses = {group: result and result.metrics.parses.as_json() for group, result in measure(entered).items()}
         return {name: {group: rows and rows[name] for group, rows in parses.items()} for name in PARSES}
-    return _scores(results_of(entered), seed_of(entered.settings)).as_json()
+    return _scores(results_of(entered), entered.settings.seed).as_json()
 
 
 def _scores(results: Results, seed: int) -> ParsedScores:

@@ -27,7 +27,6 @@ from benchmark.suites.opentom.released_metrics import LabelledAnswer, genres, me
 from benchmark.suites.opentom.samples import batches_of
 from benchmark.suites.opentom.steps import ANSWER, MAJORITY, STEPS, majority_key, majority_labels, right_label
 from benchmark.suites.right_or_wrong import accuracy_group, scored_by
-from benchmark.suites.settings import seed_of
 from benchmark.suites.unit_estimates import Unit, unit_estimate
 from core.language import gettext_noop
 
@@ -147,7 +146,7 @@ class Analyses:
 
 def measure(entered: Entered) -> dict[str, Measured | None]:
     """Return accuracy with the metrics of the paper's tables among the analyses, under `opentom`."""
-    seed = seed_of(entered.settings)
+    seed = entered.settings.seed
     measured = measured_samples(entered, GROUP, scored_by(_right))
     analyse = once(partial(_analyses, seed=seed))
     return {GROUP.key: with_analyses(measured, "opentom", lambda parse: analyse(_labelled(entered, parse)))}

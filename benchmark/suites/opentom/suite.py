@@ -99,7 +99,7 @@ def _lines(view: ItemView) -> list[ReadLine]:
 
 def _methods(reported: Reported) -> Sections:
     return [
-        asked_by(SETTING.in_words(reported.settings["method"]), PROMPT_SET),
+        asked_by(SETTING.in_words(reported.settings.options["method"]), PROMPT_SET),
         (
             "Scoring",
             "Macro F1 is over the labels that occur in gold or answers, of the answers that could be read. The "

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from benchmark.domain.parameters import Options
 from benchmark.methods.contract import PEOPLE, PERCEIVERS, Put
 from benchmark.methods.perceptom import ORACLE_PERCEPTION, PERCEPTOM, asked_perceptions
 from benchmark.methods.plain import prompt
@@ -34,10 +35,10 @@ _GIVEN = "These are the {kind}s of a {story} in their order, each with the peopl
 _by_method = program_of(METHODS, ANSWER)
 
 
-def program(settings: Mapping[str, Any]) -> tuple[str, ...]:
+def program(options: Options) -> tuple[str, ...]:
     """Return the steps of a run: those of its method and the answer, after the two precursors where they are asked."""
-    before = (PERCEPTIONS, BELIEF) if settings.get(PRECURSORS.name, PRECURSORS.default) else ()
-    return (*before, *_by_method(settings))
+    before = (PERCEPTIONS, BELIEF) if options.get(PRECURSORS.name, PRECURSORS.default) else ()
+    return (*before, *_by_method(options))
 
 
 def steps_telling(task: str) -> tuple[Step, ...]:
@@ -74,9 +75,9 @@ def one_call(question: Question, put: Put, text: str, task: Mapping[str, Any]) -
     """Return the request of one prompt, whatever the method of the run."""
     return Request(
         messages=put.messages(text),
-        max_tokens=question.settings["max_tokens"],
+        max_tokens=question.settings.max_tokens,
         temperature=0.0,
-        seed=question.settings["seed"],
+        seed=question.settings.seed,
         task=task,
     )
 

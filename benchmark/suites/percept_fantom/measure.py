@@ -28,7 +28,6 @@ from benchmark.suites.percept_fantom.samples import SCENARIO_NAMES, utterances_o
 from benchmark.suites.percept_fantom.steps import PERCEIVED, STEPS, mostly_perceived_of, people_of
 from benchmark.suites.right_or_wrong import accuracy_group, said_right, scored_by
 from benchmark.suites.set_measuring import measured_sets, sets_group
-from benchmark.suites.settings import seed_of
 from benchmark.suites.shares_of_answers import scored_shares
 from benchmark.suites.unit_estimates import without_value
 from core.language import gettext_noop
@@ -226,7 +225,7 @@ class Analyses(Questions):
 
 
 def _analyses(entered: Entered, parse: Parse, withheld: dict[str, str]) -> Analyses:
-    seed = seed_of(entered.settings)
+    seed = entered.settings.seed
     reads = reads_of(entered, QUESTIONS, parse)
     wholes = entered.resources.derived(WHOLES, wholes_of)
     tasks = {ANSWER: _sets(reads, wholes, seed)}

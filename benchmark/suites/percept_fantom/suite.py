@@ -79,7 +79,7 @@ def _said(utterance: str) -> dict[str, str]:
 
 def _methods(reported: Reported) -> Sections:
     return [
-        asked_by(METHOD.in_words(reported.settings["method"]), PROMPT_SET),
+        asked_by(METHOD.in_words(reported.settings.options["method"]), PROMPT_SET),
         (
             "Scoring",
             "A set, all choices, lists and yes or no questions on one piece of information, is right where all its "

@@ -70,7 +70,7 @@ def prose(sentences: Sequence[str]) -> str:
 
 def request(question: Question) -> Request | str:
     """Return the request of one step."""
-    put = put_of(question.sample, question.settings[STORY.name])
+    put = put_of(question.sample, question.settings.options[STORY.name])
     if question.step in (PERCEPTIONS, PERCEIVE):
         return one_call(question, put, asked_perceptions(put), _scenes_task(question))
     if question.step == BELIEF:

@@ -102,9 +102,9 @@ def _lines(view: ItemView) -> list[ReadLine]:
 
 def _methods(reported: Reported) -> Sections:
     settings = reported.settings
-    story_form = gettext_noop(f"the story {STORY.in_words(settings[STORY.name])}")
+    story_form = gettext_noop(f"the story {STORY.in_words(settings.options[STORY.name])}")
     return [
-        asked_by(METHOD.in_words(settings["method"]), PROMPT_SET, story_form),
+        asked_by(METHOD.in_words(settings.options["method"]), PROMPT_SET, story_form),
         (
             "Scoring",
             "The official parse takes an answer for right that has the container’s name in it to the letter, also "

@@ -55,10 +55,10 @@ def shown_in(question: Question) -> Shown:
     """The options as one try shows them: a try is a repetition. Raises BadQuestion for a try that the released code
     does not have."""
     item = item_of(question.sample)
-    if question.settings["order"] == RELEASED:
+    if question.settings.options["order"] == RELEASED:
         order = _released_order(question)
     else:
-        order = seeded_order(question.settings["seed"], item.key, question.repetition, len(item.options))
+        order = seeded_order(question.settings.seed, item.key, question.repetition, len(item.options))
     return show(item.cleaned_options, order)
 
 

@@ -96,15 +96,15 @@ def _lines(view: ItemView) -> list[ReadLine]:
 
 
 def _methods(reported: Reported) -> Sections:
-    tries = reported.settings.get("repetitions", 1)
-    released = reported.settings.get(ORDER.name) == RELEASED
+    tries = reported.settings.repetitions
+    released = reported.settings.options.get(ORDER.name) == RELEASED
     drawn = (
         gettext_noop("as the released code draws it")
         if released
         else gettext_noop("drawn from the seed, the item and the try")
     )
     return [
-        asked_by(METHOD.in_words(reported.settings["method"]), PROMPT_SET),
+        asked_by(METHOD.in_words(reported.settings.options["method"]), PROMPT_SET),
         (
             "Scoring",
             f"The options were shown in another order in each of {tries} tries, {drawn}; the majority of the tries is "

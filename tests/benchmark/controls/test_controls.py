@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark.controls.chosen import CONTROL, CONTROLS, LISTS, LISTS_VERSION, NONE, controlled, controls_of, senseless
+from benchmark.controls.chosen import CONTROLS, LISTS_VERSION, controlled, controls_of, senseless
 from benchmark.controls.contract import Controllable
 from benchmark.controls.lists.people import FAMILY, GIVEN, PEOPLE
 from benchmark.controls.lists.sentences import SENTENCES
 from benchmark.controls.lists.things import CHINESE_OBJECTS, CHINESE_PLACES, OBJECTS, PLACES
 from benchmark.controls.storyless import INSTEAD
 from benchmark.suites.asked import BadQuestion, Sample
+from benchmark.suites.settings import Settings
 
 
 def reordered(sample: Sample, order) -> Sample:
@@ -37,7 +38,7 @@ seeds = st.integers(0, 2**31 - 1)
 
 
 def under(name: str, sample: Sample = SAMPLE, seed: int = 1, controllable: Controllable = WHOLE) -> Sample:
-    return controlled(sample, controllable, {CONTROL: name, "seed": seed})
+    return controlled(sample, controllable, Settings(control=name, seed=seed))
 
 
 @pytest.mark.parametrize("name", [*CONTROLS])
@@ -51,8 +52,8 @@ def test_a_control_keeps_what_a_sample_is_found_by_and_is_the_same_again(name, s
 
 
 def test_without_a_control_a_sample_is_what_it_was():
-    assert under(NONE) is SAMPLE
-    assert controlled(SAMPLE, None, {CONTROL: "renamed"}) is SAMPLE
+    assert under("") is SAMPLE
+    assert controlled(SAMPLE, None, Settings(control="renamed")) is SAMPLE
     nobody = replace(SAMPLE, content={"story": "It rained.", "question": "Why?", "options": []})
     assert under("renamed", nobody) is nobody and under("shuffled", nobody) is nobody
 
@@ -119,7 +120,7 @@ def test_a_story_of_sentences_is_told_in_others_with_what_belongs_to_each(seed):
 
 
 def test_samples_of_other_lists_of_names_are_not_made_again_as_something_else():
-    settings = {CONTROL: "renamed", "seed": 1, LISTS: 0}
+    settings = Settings(control="renamed", control_lists=0)
     with pytest.raises(
         BadQuestion, match="asked with version 0 of the name lists of controls, and this program has version 2"
     ):

@@ -4,14 +4,16 @@ in every suite."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from benchmark.controls.chosen import CONTROL, CONTROLS, controlled, controls_of, senseless
+from benchmark.controls.chosen import CONTROLS, controlled, controls_of, senseless
 from benchmark.suites.asked import Question, Sample
 from benchmark.suites.opentom import data as opentom_data
 from benchmark.suites.registry import suite_named
+from benchmark.suites.settings import Settings
 from benchmark.suites.tombench.data import Item
 from benchmark.suites.tombench.samples import _sample
 from tests.benchmark.suites.opentom import small as opentom
@@ -91,7 +93,7 @@ LOADED: dict[str, Load] = {
 def test_a_perfect_model_is_as_right_under_a_control(name, tmp_path, monkeypatch):
     suite = suite_named(name)
     samples = LOADED[name](tmp_path, monkeypatch)
-    settings = {setting.name: setting.default for setting in suite.settings} | {"seed": 3, "max_tokens": 50}
+    settings = Settings({setting.name: setting.default for setting in suite.settings}, seed=3, max_tokens=50)
     dataset = Dataset(samples)
 
     def score(sample: Sample, step: str) -> tuple[float | None, float | None]:
@@ -102,7 +104,8 @@ def test_a_perfect_model_is_as_right_under_a_control(name, tmp_path, monkeypatch
 
     scored = [step.key for step in suite.launched if step.key in ("answer", "belief", "perceptions")]
     for control in controls_of(suite.controls):
-        changed = [controlled(sample, suite.controls, settings | {CONTROL: control.name}) for sample in samples]
+        under = replace(settings, control=control.name)
+        changed = [controlled(sample, suite.controls, under) for sample in samples]
         assert any(sample.published for sample in changed), control.name
         for step in scored:
             if step not in senseless(suite.controls, control.name):

@@ -7,10 +7,11 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark.controls.chosen import CONTROL, controlled
+from benchmark.controls.chosen import controlled
 from benchmark.controls.contract import Controllable
 from benchmark.controls.marking import changes_of, marked
 from benchmark.suites.asked import Sample
+from benchmark.suites.settings import Settings
 
 WHOLE = Controllable("story", ("content.story", "content.question", "content.options"))
 SAMPLE = Sample("k", "c", {"question": "Why?", "story": "Then Anna left.", "options": ["a", "b"]}, {})
@@ -33,7 +34,7 @@ def test_a_changed_name_alone_is_marked():
 
 def test_only_texts_that_changed_are_shown_the_story_first():
     assert changes_of(SAMPLE, WHOLE) == []
-    changed = controlled(SAMPLE, WHOLE, {CONTROL: "storyless"})
+    changed = controlled(SAMPLE, WHOLE, Settings(control="storyless"))
     assert [one.name for one in changes_of(changed, WHOLE)] == ["story"]
     both = replace(changed, content={**changed.content, "options": ["b", "a"]})
     assert [one.name for one in changes_of(both, WHOLE)] == ["story", "options"]

@@ -8,13 +8,14 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark.controls.chosen import CONTROL, controlled
+from benchmark.controls.chosen import controlled
 from benchmark.controls.contract import PEOPLE, Controllable
 from benchmark.controls.lists.people import ALSO_WORDS, NOT_PEOPLE
 from benchmark.controls.lists.people import PEOPLE as NAMES
 from benchmark.controls.lists.things import CHINESE_OBJECTS, CHINESE_PLACES, OBJECTS, PLACES
 from benchmark.controls.renaming import renaming_of
 from benchmark.suites.asked import Sample
+from benchmark.suites.settings import Settings
 
 TEXTS = ("content.story", "content.question", "content.options", "gold.answer")
 ENGLISH = Controllable("story", TEXTS)
@@ -27,7 +28,7 @@ def sample(story: str, question: str = "Who knows?", options=("Yes", "No"), answ
 
 
 def renamed(one: Sample, controllable: Controllable = ENGLISH, seed: int = 1) -> Sample:
-    return controlled(one, controllable, {CONTROL: "renamed", "seed": seed})
+    return controlled(one, controllable, Settings(control="renamed", seed=seed))
 
 
 def told(one: Sample) -> list[str]:

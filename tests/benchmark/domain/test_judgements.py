@@ -10,13 +10,16 @@ from benchmark.suites.omnitom.judgement_rows import detail_of, rows_kept
 from benchmark.suites.omnitom.judgements import EXACT, LINKS, NORMALISED, NOTHING, Judging, judged, settled, unsettled
 from benchmark.suites.omnitom.parsing.extraction import PredictedRow
 from benchmark.suites.omnitom.records import GoldRow
+from benchmark.suites.settings import Settings
 from judge.domain.judgements import CANNOT_TELL, MATCHED, UNMATCHED, Reading, row_judgement
 
 PREDICTED = [PredictedRow("Bo", text, "") for text in ("a", "b", "c")]
 GOLD = [GoldRow("Bo", text, (), "1", ("Bo", text)) for text in ("a", "B.", "z", "y")]
-SETTINGS = {
-    "form": "text", "judge_form": LINKS, "passes": 1, "settle": NOTHING, "seed": 7, "judge_reads_prompts": True,
-}  # fmt: skip
+OPTIONS = {"form": "text", "judge_form": LINKS, "passes": 1, "settle": NOTHING}
+
+
+def judging(sample: str = "", **options: object) -> Judging:
+    return Judging.of(Settings(OPTIONS | options, seed=7, judge_reads_prompts=True), sample)
 
 
 def reading(count: int | None) -> Reading:
@@ -72,7 +75,7 @@ def shown(how: Judging, turn: int, links: dict[int, list[int]], cannot: tuple[in
 
 
 def test_answers_to_shuffled_rows_come_back_to_their_rows():
-    how = Judging.of({**SETTINGS, "passes": 3}, "4")
+    how = judging("4", passes=3)
     texts = {
         "judge": shown(how, 0, {0: [0, 2], 1: [1], 2: []}),
         "judge2": shown(how, 1, {0: [0, 2], 1: [], 2: [3]}, cannot=(2,)),
@@ -94,7 +97,7 @@ def test_answers_to_shuffled_rows_come_back_to_their_rows():
 def test_without_the_form_nobody_may_say_that_it_cannot_tell():
     text = json.dumps({"predictions": [{"id": 1, "matches": [1], "cannot_tell": True}], "gold": []})
     for form, count in (("same", 1), (LINKS, None)):
-        how = Judging.of(SETTINGS | {"form": "structured", "judge_form": form})
+        how = judging(form="structured", judge_form=form)
         row = judged({"judge": text}, PREDICTED, GOLD, how)[0][0]
         assert (row.count, row.missing) == (count, False)
 
@@ -109,5 +112,5 @@ def test_rows_in_the_same_words_are_settled_by_rule():
     assert settled(rows[:1] * 2, gold[:1], EXACT) == ([(0,), (0,)], [(0, 1)])
     assert settled([], gold, EXACT) == ([], [(), (), (), ()])  # nothing can match
     answer = shown(Judging(), 0, {0: [], 1: [2]})  # what it says of a settled row is not asked for
-    predicted, _ = judged({"judge": answer}, PREDICTED, GOLD, Judging.of(SETTINGS | {"settle": EXACT}))
+    predicted, _ = judged({"judge": answer}, PREDICTED, GOLD, judging(settle=EXACT))
     assert [(row.count, row.settled) for row in predicted] == [(1, True), (1, False), (None, False)]

@@ -64,7 +64,7 @@ def request(question: Question) -> Request | str:
 
 
 def _grade(question: Question, said: str, gold: str) -> Request:
-    return _asked("grade", said=said, gold=gold, tone=question.settings["tone"])
+    return _asked("grade", said=said, gold=gold, tone=question.settings.options["tone"])
 
 
 def _verdict(answer: str) -> int | None:
@@ -107,7 +107,7 @@ def _counts(question: Question, pairs: Pairs, answer: str) -> list[int | None]:
 
 
 def _instrument(settings: Settings) -> dict[str, Any]:
-    return {"tone": settings["tone"]}
+    return {"tone": settings.options["tone"]}
 
 
 def _strict(body: Body) -> str:

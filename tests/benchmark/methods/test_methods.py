@@ -19,6 +19,7 @@ from benchmark.methods.s2a import EXTRACT, S2A
 from benchmark.methods.self_ask import SELF_ASK
 from benchmark.methods.simtom import PERSPECTIVE, SIMTOM
 from benchmark.suites.contract import Question, Sample, Step
+from benchmark.suites.settings import Settings
 
 METHODS = (PLAIN, COT, SELF_ASK, S2A, SIMTOM, PERCEPTOM, ORACLE_PERCEPTION)
 SCENES = (
@@ -35,7 +36,7 @@ PUT = Put(
     system="You read closely.",
 )
 STEPS = steps_with(METHODS, Step("answer", "Answering"))
-SETTINGS = {"seed": 3, "max_tokens": 50}
+SETTINGS = Settings(seed=3, max_tokens=50)
 
 
 def asked(method, step="answer", put=PUT, **answers):
@@ -58,7 +59,7 @@ def test_every_method_is_a_choice_with_its_steps_before_the_answer():
         assert setting.checked(method.name) == method.name and method.title in setting.in_words(method.name)
         steps = program({"method": method.name})
         assert steps == (*(step.key for step in method.steps), "answer") and set(steps) <= {step.key for step in STEPS}
-        assert method_named(METHODS, {"method": method.name}) is method
+        assert method_named(METHODS, Settings({"method": method.name})) is method
     assert program({}) == program({"method": "of tomorrow"}) == ("answer",)
     assert STEPS[-1].key == "answer" and set(STEPS[-1].after) == {PERSPECTIVE, EXTRACT, PERCEIVE}
 

@@ -8,6 +8,7 @@ from benchmark.methods.perceptom import INVALID, PERCEIVE
 from benchmark.suites.contract import Question
 from benchmark.suites.percept_tomi.places import NO_OUTPUT
 from benchmark.suites.registry import suite_named
+from benchmark.suites.settings import Settings
 from tests.benchmark.controls.test_gold_follows import LOADED, Dataset
 
 SUITES = ("opentom", "fantom", "percept-tomi", "percept-fantom")
@@ -18,8 +19,8 @@ UNASKED = "was not asked for, as who perceives what cannot be read"
 def test_nothing_is_sent_and_the_repaired_parse_says_why(name, tmp_path, monkeypatch):
     suite = suite_named(name)
     samples = LOADED[name](tmp_path, monkeypatch)
-    settings = {setting.name: setting.default for setting in suite.settings}
-    settings |= {"seed": 3, "max_tokens": 50, "method": "perceptom"}
+    options = {setting.name: setting.default for setting in suite.settings} | {"method": "perceptom"}
+    settings = Settings(options, seed=3, max_tokens=50)
     for sample in samples:
         question = Question(sample, "answer", settings, Dataset(samples), {PERCEIVE: "Everybody."})
         request = suite.request(question)

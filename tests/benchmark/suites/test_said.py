@@ -10,6 +10,7 @@ from benchmark.suites.perceiving import asking
 from benchmark.suites.perceiving.groups import perceived_said
 from benchmark.suites.percept_tomi.measure import place_said
 from benchmark.suites.reasons import sentence_of
+from benchmark.suites.settings import Settings
 from benchmark.suites.tombench.steps import NO_OPTION
 from tests.benchmark.suites.test_by_chance import sample
 
@@ -33,7 +34,13 @@ def test_a_container_is_its_place_in_the_story():
 def told(**outcomes) -> dict[str, str | None]:
     story = sample({})
     entered = Entered(
-        "m", "model", [story], {story.key: [Outcome(step, None, *how) for step, how in outcomes.items()]}, [], {}, None
+        "m",
+        "model",
+        [story],
+        {story.key: [Outcome(step, None, *how) for step, how in outcomes.items()]},
+        [],
+        Settings(),
+        None,
     )
     return {group: said_of(entered, group, story, 0) for group in ("stage1", "stage2")}
 

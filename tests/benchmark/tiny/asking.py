@@ -39,12 +39,12 @@ def _sample(at: int, first: int, second: int) -> Sample:
 def request(question: Question) -> Request:
     text = question.sample.content["text"]
     if question.step == "sum":
-        text = f"{question.settings['politeness']}: {question.answers['repeat']} = ?"
+        text = f"{question.settings.options['politeness']}: {question.answers['repeat']} = ?"
     kind = "tiny-repeat" if question.step == "repeat" else "tiny-sum"
     return Request(
         messages=(Message("user", text),),
         max_tokens=20,
-        seed=question.settings["seed"],
+        seed=question.settings.seed,
         task={"kind": kind, "text": text},
     )
 

@@ -3,9 +3,8 @@ a story that the run asks about."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache, partial
-from typing import Any
 
 from annotation.domain.sample_corpus import sample_records
 from annotation.domain.schema import Schema
@@ -13,6 +12,7 @@ from benchmark.suites.contract import Resources, Sample
 from benchmark.suites.omnitom.labels import scheme_of
 from benchmark.suites.omnitom.prompting.examples import Example, examples_for
 from benchmark.suites.omnitom.records import Record, record_of, record_of_sample
+from benchmark.suites.settings import Settings
 from core.language import gettext_noop
 
 WITH_EXAMPLES = 4
@@ -33,16 +33,16 @@ def example_count(step: str, *, level: int, judge_level: int, shots: int, exampl
     return count if level_of(step, level, judge_level) == WITH_EXAMPLES else 0
 
 
-def example_count_of(settings: Mapping[str, Any], step: str) -> int:
+def example_count_of(settings: Settings, step: str) -> int:
     """Return how many examples a prompt of a run with these settings is to have; none for a judge that reads no
     prompt."""
-    if step == "judge" and not settings["judge_reads_prompts"]:
+    if step == "judge" and not settings.judge_reads_prompts:
         return 0
-    chosen = {name: settings[name] for name in ("level", "judge_level", "shots", "examples")}
+    chosen = {name: settings.options[name] for name in ("level", "judge_level", "shots", "examples")}
     return example_count(step, **chosen)
 
 
-def examples_of(sample: Sample, step: str, settings: Mapping[str, Any], resources: Resources) -> tuple[Example, ...]:
+def examples_of(sample: Sample, step: str, settings: Settings, resources: Resources) -> tuple[Example, ...]:
     """Return what the prompt about the story shows: of the run's source, and of the other one where that has none for
     the category."""
     count = example_count_of(settings, step)
@@ -50,14 +50,14 @@ def examples_of(sample: Sample, step: str, settings: Mapping[str, Any], resource
 
 
 def sourced_examples(
-    sample: Sample, step: str, settings: Mapping[str, Any], resources: Resources, count: int
+    sample: Sample, step: str, settings: Settings, resources: Resources, count: int
 ) -> tuple[str, tuple[Example, ...]]:
     """Return (the source that was used, its examples), both empty where neither has any."""
-    chosen = settings["examples_from"]
+    chosen = settings.options["examples_from"]
     for source in (chosen, *(source for source in SOURCES if source != chosen)):
         pool = sample_corpus()
         if source == CALIBRATION:
-            numbers = tuple(settings.get("example_stories", ()))
+            numbers = settings.example_stories
             pool = resources.derived(("examples", numbers), partial(_pool, numbers, resources.schema))
         elif not sample_serves(step, resources.schema):
             continue

@@ -25,7 +25,8 @@ from benchmark.suites.omnitom.prompting.examples import examples_for
 from benchmark.suites.omnitom.prompting.requests import REQUESTS
 from benchmark.suites.omnitom.prompting.sets import NAMES, NAMES_OF_ANY, PromptSet, built_in, load_prompt_set
 from benchmark.suites.omnitom.records import record_of
-from benchmark.suites.prompt_sets import BadPromptSet, PromptSets, Settings
+from benchmark.suites.prompt_sets import BadPromptSet, PromptSets
+from benchmark.suites.settings import Settings
 from workers.providers.contract import Request
 
 
@@ -37,20 +38,24 @@ def _hashes(schema: Schema, prompts: PromptSet, settings: Settings, steps: Seque
     """SHA-256 of the wording by step; none of judging where the judge reads no prompt."""
     hashes = {}
     for step in steps:
-        if step == "judge" and not settings["judge_reads_prompts"]:
+        if step == "judge" and not settings.judge_reads_prompts:
             continue
-        level = level_of(step, settings["level"], settings["judge_level"])
+        level = level_of(step, settings.options["level"], settings.options["judge_level"])
         hashes[step] = prompts.content_hash(step, level)
         _check_places(prompts, settings, step, level)
-        _check_dimensions(schema, prompts, step, level, settings["form"])
+        _check_dimensions(schema, prompts, step, level, settings.options["form"])
     return hashes
 
 
 def _check_places(prompts: PromptSet, settings: Settings, step: str, level: int) -> None:
-    answer_format = settings["form"]
+    answer_format = settings.options["form"]
     if example_count_of(settings, step) and not prompts.has_place(step, level, "examples", answer_format):
         raise BadPromptSet(f"{prompts.name} has no place for examples in {step}-level{level}; choose 0 examples.")
-    if step == "judge" and settings["with_story"] and not prompts.has_place(step, level, "story", answer_format):
+    if (
+        step == "judge"
+        and settings.options["with_story"]
+        and not prompts.has_place(step, level, "story", answer_format)
+    ):
         raise BadPromptSet(
             f"{prompts.name} has no place for the story in {step}-level{level}; let the judge go without the story."
         )
@@ -81,17 +86,17 @@ def _serving(schema: Schema, settings: Settings, steps: Sequence[str], categorie
     if not all(sample_serves(step, schema) for step in with_examples):
         return frozenset(categories)
     served = {record.category for record in sample_corpus().records}
-    return frozenset(categories) - (set() if settings["examples_from"] == CALIBRATION else served)
+    return frozenset(categories) - (set() if settings.options["examples_from"] == CALIBRATION else served)
 
 
 def _condition(settings: Settings, step: str, digest: str | None, asking: Mapping[str, str]) -> tuple[str, list[Any]]:
-    name, level = settings["prompt_set"], settings["level"]
+    name, level = settings.options["prompt_set"], settings.options["level"]
     description, condition = f"{name}, level {level}", [name, level, digest]
     if asking:
         description += "".join(f", {aspect} {value}" for aspect, value in asking.items())
         condition += [dict(asking)]
     if count := example_count_of(settings, step):
-        source = settings["examples_from"]
+        source = settings.options["examples_from"]
         description += f", {count} example{'s' if count > 1 else ''} from {SOURCES[source]}"
         condition += [count, source]
     return description, condition

@@ -18,6 +18,7 @@ from benchmark.suites.fantom.measure import measure
 from benchmark.suites.fantom.parses import parses_of
 from benchmark.suites.fantom.samples import load
 from benchmark.suites.registry import nouns_of_group
+from benchmark.suites.settings import Settings
 from benchmark.suites.showing import missing
 from core.templatetags.translated import translated as shown
 
@@ -38,7 +39,7 @@ def metrics(small):
     def measured(asked, *missing: str):
         chosen = [sample for sample in samples if asked(sample)]
         outcomes = {sample.key: [outcome(sample, missing)] for sample in chosen}
-        return measure(Entered("m", "model", chosen, outcomes, ["answer"], {"embedder": "toy"}, resources))
+        return measure(Entered("m", "model", chosen, outcomes, ["answer"], Settings({"embedder": "toy"}), resources))
 
     return measured
 

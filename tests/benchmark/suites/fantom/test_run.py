@@ -32,6 +32,7 @@ from benchmark.suites.conversations.rows import CHOICE, DISTANCE, INACCESSIBLE
 from benchmark.suites.fantom.samples import load
 from benchmark.suites.fantom.steps import ANSWER, expected
 from benchmark.suites.registry import suite_named
+from benchmark.suites.settings import Settings
 from tests.benchmark.importing import import_benchmark
 from tests.benchmark.planning import planned
 from tests.benchmark.settled import make_endpoint, started, work_off, written
@@ -45,7 +46,7 @@ pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 
 
 def _oracle(sample) -> str:
-    return expected(Question(sample, ANSWER, {}, None))
+    return expected(Question(sample, ANSWER, Settings(), None))
 
 
 def _omniscient(sample) -> str:

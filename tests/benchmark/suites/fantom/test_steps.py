@@ -12,6 +12,7 @@ from benchmark.suites.conversations.baselines import majority_answers
 from benchmark.suites.fantom import embedding
 from benchmark.suites.fantom.samples import load
 from benchmark.suites.fantom.steps import ANSWER, PROGRAM, expected, parse, request
+from benchmark.suites.settings import Settings
 
 
 @pytest.fixture
@@ -21,7 +22,7 @@ def question(small):
     resources = SimpleNamespace(derived=lambda name, compute: compute([*samples.values()]))
 
     def make(key: str, step: str = ANSWER, method: str = "plain", embedder: str = "toy", **answers: str) -> Question:
-        settings = {"method": method, "embedder": embedder, "max_tokens": 100, "seed": 1}
+        settings = Settings({"method": method, "embedder": embedder}, max_tokens=100)
         return Question(samples[key], step, settings, resources, answers)
 
     return make

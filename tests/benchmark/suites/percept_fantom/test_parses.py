@@ -14,6 +14,7 @@ from benchmark.suites.percept_fantom.parses import listing_in
 from benchmark.suites.percept_fantom.perceived import official_shares, repaired_shares
 from benchmark.suites.percept_fantom.samples import load
 from benchmark.suites.percept_fantom.steps import expected, parse, request
+from benchmark.suites.settings import Settings
 from tests.benchmark.suites.percept_fantom import own
 from tests.benchmark.suites.percept_tomi.test_parses import Resources
 
@@ -64,7 +65,7 @@ def question(tmp_path, monkeypatch):
     samples = {sample.key: sample for sample in load(tmp_path).samples}
 
     def make(key: str, step: str = "answer", method: str = "plain", **answers: str) -> Question:
-        settings = {"method": method, "max_tokens": 50, "seed": 1}
+        settings = Settings({"method": method}, max_tokens=50)
         return Question(samples[key], step, settings, Resources([*samples.values()]), answers)
 
     return make

@@ -23,6 +23,7 @@ from benchmark.suites.perceiving.baselines import array_of
 from benchmark.suites.percept_fantom.samples import load, utterances_of
 from benchmark.suites.percept_fantom.steps import annotated_put, expected
 from benchmark.suites.registry import suite_named
+from benchmark.suites.settings import Settings
 from tests.benchmark.importing import import_benchmark
 from tests.benchmark.planning import planned
 from tests.benchmark.settled import make_endpoint, work_off, written
@@ -56,7 +57,7 @@ def worked_off(cast, copy, models, **settings):
 
 
 def right(sample) -> str:
-    return expected(Question(sample, "answer", {}, None))
+    return expected(Question(sample, "answer", Settings(), None))
 
 
 def omniscient(sample) -> str:

@@ -14,6 +14,7 @@ from benchmark.suites.percept_tomi.perceived import official_shares, repaired_sh
 from benchmark.suites.percept_tomi.places import NONE, SEVERAL, named_place, official_right
 from benchmark.suites.percept_tomi.samples import load
 from benchmark.suites.percept_tomi.steps import parse, request
+from benchmark.suites.settings import Settings
 from tests.benchmark.suites.percept_tomi import own
 
 CHANGED = {
@@ -141,11 +142,15 @@ class Resources:
         return compute(self.samples)
 
 
+def _chosen(question: Question, **options: str) -> Settings:
+    return replace(question.settings, options={**question.settings.options, **options})
+
+
 @pytest.fixture
 def question(tmp_path, monkeypatch):
     own.released(monkeypatch, own.write(tmp_path))
     samples = load(tmp_path).samples
-    settings = {"method": "plain", "story": "prose", "max_tokens": 50, "seed": 1}
+    settings = Settings({"method": "plain", "story": "prose"}, max_tokens=50)
     return Question(samples[0], "answer", settings, Resources(samples))
 
 
@@ -161,7 +166,7 @@ def test_questions_about_one_story_share_the_call_on_perceptions(question):
 def test_the_story_is_prose_or_a_list_and_beliefs_rest_on_the_true_perceivers(question):
     text = request(question).messages[0].content
     assert text.startswith("Ines entered the kitchen. Nour entered the kitchen.")
-    listed = request(replace(question, settings={**question.settings, "story": "list"})).messages[0].content
+    listed = request(replace(question, settings=_chosen(question, story="list"))).messages[0].content
     assert listed.startswith("['Ines entered the kitchen', ")
     belief = request(replace(question, step="belief")).messages[0].content
     assert '{"The key is in the oven.": ["Ines", "Nour"]}' in belief and "Where will Nour look for the key?" in belief
@@ -171,7 +176,7 @@ def test_the_story_is_prose_or_a_list_and_beliefs_rest_on_the_true_perceivers(qu
         "simtom-perspective": "y",
     }
     for method in METHODS:
-        asked = request(replace(question, settings={**question.settings, "method": method.name}, answers=answers))
+        asked = request(replace(question, settings=_chosen(question, method=method.name), answers=answers))
         assert "Where will Nour look for the key?" in asked.messages[0].content
         if "perception" in method.name or method.name == "perceptom":
             assert "jar" not in asked.messages[0].content

@@ -9,6 +9,7 @@ import pytest
 from benchmark.methods.s2a import EXTRACT
 from benchmark.methods.simtom import PERSPECTIVE
 from benchmark.suites.contract import Question
+from benchmark.suites.settings import Settings
 from benchmark.suites.tombench.prompting import render_prompt
 from benchmark.suites.tombench.samples import _sample, shown_in
 from benchmark.suites.tombench.steps import ANSWER, METHODS, expected, parse, request
@@ -25,7 +26,7 @@ class Derived:
 
 
 def question(item, method, step=ANSWER, repetition=0, **answers):
-    settings = {"method": method, "order": "seeded", "seed": 1, "max_tokens": 9}
+    settings = Settings({"method": method, "order": "seeded"}, max_tokens=9)
     earlier = {key.replace("_", "-"): text for key, text in answers.items()}
     return Question(_sample(item), step, settings, Derived(), earlier, repetition)
 

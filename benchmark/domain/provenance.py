@@ -1,0 +1,273 @@
+"""What made a run besides its parameters, as its row keeps it: versions, digests, its judge, what was done later."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from benchmark.domain.parameters import Options
+from core.plain import WHERE_THERE_IS_ONE, Json, plain
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Versions:
+    """The code and the packages that worked."""
+
+    code: str = ""
+    python: str = ""
+    packages: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Versions:
+        return cls(**_of(cls, kept))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointSpec:
+    """The settings of an endpoint at a launch, without its prices and limits. `rules` is the version of a fixed model's
+    rules. What was not kept is None."""
+
+    name: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    provider: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    model: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    revision: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    base_url: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    family: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    options: Mapping[str, Any] | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    sets_temperature: bool | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    json_schema: bool | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    rules: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> EndpointSpec:
+        return cls(**_of(cls, kept))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExamplesUsed:
+    """The examples that the prompts of a step about samples of a category showed, from `least` to `most`; `source` is a
+    key of the suite's sources, empty where none has any that can serve."""
+
+    step: str
+    category: str
+    source: str
+    least: int
+    most: int
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> ExamplesUsed:
+        return cls(
+            step=kept["stage"],
+            category=kept["category"],
+            source=kept["from"],
+            least=kept["least"],
+            most=kept["most"],
+        )
+
+    def as_json(self) -> Json:
+        """{stage, category, from, least, most}."""
+        return {
+            "stage": self.step,
+            "category": self.category,
+            "from": self.source,
+            "least": self.least,
+            "most": self.most,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Making:
+    """The making of answers that came from elsewhere: by what they were made, as far as their files say it, with facts
+    in words by name; how many there are, how many of them are to no sample, and double; who imported them, and when;
+    the files, their digest, and the model as it is written there."""
+
+    format: str = ""
+    tool: str = ""
+    version: str = ""
+    facts: Mapping[str, str] = field(default_factory=dict)
+    records: int = 0
+    unmatched: int = 0
+    double: int = 0
+    by: str = ""
+    at: str = ""
+    file: str = ""
+    digest: str = ""
+    model: str = ""
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Making:
+        return cls(**_of(cls, kept))
+
+    @property
+    def made_with(self) -> str:
+        """The tool and its version, empty where the files do not say it."""
+        return " ".join(filter(None, [self.tool, self.version]))
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Statements of an importer that files do not make themselves: the model that answered, the `format`, the step
+    that is answered, and the choices of `AnswerIds.options` by name; what is empty is told by the files."""
+
+    model: str = ""
+    format: str = ""
+    step: str = ""
+    ids: Options = field(default_factory=dict)
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Said:
+        return cls(**_of(cls, kept))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadFiles:
+    """The way in which files are to be read that lie beside their run as they came: what is `said` of them, the `title`
+    that was given, empty for none, and `repetitions`, 0 where the files tell it."""
+
+    said: Said
+    repetitions: int
+    title: str
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> UnreadFiles:
+        return cls(said=Said.from_json(kept["said"]), repetitions=kept["repetitions"], title=kept["title"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaterChange:
+    """One thing that was done to a run after its launch, `at` a time, and the code that did it.
+
+    It was extended by these `models` and so many `stories`, where the `settings` of the named endpoints were others by
+    then; read again, so that so many `parses` changed; or followed up by so many `judgements`, asked with the `prompt`
+    of that digest.
+    """
+
+    did: str
+    at: str
+    models: Sequence[str] | None = None
+    stories: int | None = None
+    settings: Sequence[str] | None = None
+    parses: int | None = None
+    judgements: int | None = None
+    prompt: str | None = None
+    by: Versions
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> LaterChange:
+        changed = kept.get("changed")
+        return cls(
+            did=kept["did"],
+            at=kept["at"],
+            models=kept.get("models"),
+            stories=kept.get("stories"),
+            settings=changed if isinstance(changed, list) else None,
+            parses=changed if isinstance(changed, int) else None,
+            judgements=kept.get("judgements"),
+            prompt=kept.get("prompt"),
+            by=Versions.from_json(kept),
+        )
+
+    def as_json(self) -> Json:
+        """{did, at[, models, stories, changed][, judgements, prompt], code, python, packages}; `changed` is what of
+        `settings` and `parses` there is."""
+        values = {
+            "did": self.did,
+            "at": self.at,
+            "models": self.models,
+            "stories": self.stories,
+            "changed": self.parses if self.settings is None else self.settings,
+            "judgements": self.judgements,
+            "prompt": self.prompt,
+        }
+        return {**{name: plain(value) for name, value in values.items() if value is not None}, **plain(self.by)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetVersion:
+    """The version of a dataset, and the digest of what it holds."""
+
+    version: int
+    digest: str
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> DatasetVersion:
+        return cls(version=kept["version"], digest=kept["digest"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """Everything that made a run besides what its rows say.
+
+    `prompts` are digests of wordings by step, `judge` is its judge as it was at the launch, None without one. `unread`
+    says how files of its answers are to be read, until they are. Runs of one `launch` have that in common; it is empty
+    for one that was launched alone. `others` is what an earlier version kept besides, `lacking` the names of what it
+    did not keep.
+    """
+
+    dataset: DatasetVersion | None = None
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    examples: Sequence[ExamplesUsed] = ()
+    judge: EndpointSpec | None = None
+    imported: Making | None = None
+    made_by: Versions = field(default_factory=Versions)
+    unread: UnreadFiles | None = None
+    launch: str = ""
+    later: Sequence[LaterChange] = ()
+    others: Mapping[str, Any] = field(default_factory=dict)
+    lacking: frozenset[str] = frozenset()
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Provenance:
+        """Return the provenance that `as_json` made, now or in an earlier version."""
+        return cls(
+            dataset=DatasetVersion.from_json(kept["dataset"]) if kept.get("dataset") else None,
+            prompts=kept.get("prompts", {}),
+            examples=[ExamplesUsed.from_json(row) for row in kept.get("examples", ())],
+            judge=EndpointSpec.from_json(kept["judge"]) if kept.get("judge") else None,
+            imported=Making.from_json(kept["imported"]) if kept.get("imported") else None,
+            made_by=Versions.from_json(kept),
+            unread=UnreadFiles.from_json(kept["unread"]) if kept.get("unread") else None,
+            launch=kept.get("launch", ""),
+            later=[LaterChange.from_json(change) for change in kept.get("later", ())],
+            others={name: value for name, value in kept.items() if name not in (*_EVERY, *_SOME)},
+            lacking=frozenset(name for name in _EVERY if name not in kept),
+        )
+
+    def as_json(self) -> Json:
+        """{dataset, prompts, examples, judge[, imported], code, python, packages[, unread][, launch][, later]}."""
+        values = {
+            "dataset": self.dataset,
+            "prompts": self.prompts,
+            "examples": self.examples,
+            "judge": self.judge,
+            **({"imported": self.imported} if self.imported else {}),
+            **plain(self.made_by),
+            **({"unread": self.unread} if self.unread else {}),
+            **({"launch": self.launch} if self.launch else {}),
+            **({"later": self.later} if self.later else {}),
+            **self.others,
+        }
+        return {name: plain(value) for name, value in values.items() if name not in self.lacking}
+
+    def with_examples(self, examples: Sequence[ExamplesUsed]) -> Provenance:
+        """Return it with what the prompts show by now."""
+        return replace(self, examples=examples, lacking=self.lacking - {"examples"})
+
+    def with_later(self, change: LaterChange) -> Provenance:
+        """Return it with one thing more that was done later."""
+        return replace(self, later=[*self.later, change])
+
+    def examples_at(self, step: str) -> Sequence[ExamplesUsed]:
+        """The examples that the prompts of a step showed."""
+        return [row for row in self.examples if row.step == step]
+
+
+_EVERY = ("dataset", "prompts", "examples", "judge", "code", "python", "packages")
+_SOME = ("imported", "unread", "launch", "later")
+
+
+def _of(kind: type, kept: Mapping[str, Any]) -> Json:
+    """Return what was kept under the names of a dataclass's fields."""
+    names = {name.name for name in fields(kind)}
+    return {name: value for name, value in kept.items() if name in names}
