@@ -17,7 +17,8 @@ from benchmark.services.leaderboards import KEPT_SECONDS
 from benchmark.services.reports import reports_of, stamps_of
 from benchmark.services.results import samples_of
 from benchmark.suites.asked import UNREAD_ANSWER
-from benchmark.suites.contract import MetricGroup, Says
+from benchmark.suites.contract import MetricGroup
+from benchmark.suites.metric_groups import Says
 from benchmark.suites.registry import group_named, keys_of, suite_named
 from benchmark.suites.story_scores import columns_of
 from core.made_by import made_by

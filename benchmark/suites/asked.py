@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from benchmark.domain.estimating import MetricRow, Report  # which loads the statistics libraries
 
 T = TypeVar("T")
+SuiteData = Mapping[str, Any]
+"""Plain data, as JSON has it, that a suite makes and only it reads: what a sample holds, what a parse made of an
+answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +34,8 @@ class Sample:
 
     key: str
     cluster: str
-    content: Mapping[str, Any]
-    gold: Mapping[str, Any]
+    content: SuiteData
+    gold: SuiteData
     category: str = ""
     split: str = ""
     group: str = ""
@@ -119,8 +122,8 @@ class Parsed:
     explain.
     """
 
-    official: Mapping[str, Any] | None
-    repaired: Mapping[str, Any]
+    official: SuiteData | None
+    repaired: SuiteData
     score: float | None
     repaired_score: float | None
     unusable: str = ""
@@ -135,13 +138,13 @@ class Outcome:
     not hold."""
 
     step: str
-    official: Mapping[str, Any] | None
-    repaired: Mapping[str, Any] | None
+    official: SuiteData | None
+    repaired: SuiteData | None
     unusable: str = ""
     without: str = ""
     repetition: int = 0
 
-    def read(self, parse: Parse) -> Mapping[str, Any] | None:
+    def read(self, parse: Parse) -> SuiteData | None:
         """Return what that parse made of the answer, None without an answer."""
         return self.official if parse == "official" else self.repaired
 
@@ -340,8 +343,8 @@ class Beside:
     item: int
     sample: Sample
     answer: str | None
-    official: Mapping[str, Any] | None
-    repaired: Mapping[str, Any] | None
+    official: SuiteData | None
+    repaired: SuiteData | None
     unusable: str = ""
 
 
@@ -354,7 +357,7 @@ class ItemView:
 
     question: Question
     answer: str | None
-    official: Mapping[str, Any] | None
-    repaired: Mapping[str, Any] | None
+    official: SuiteData | None
+    repaired: SuiteData | None
     unusable: str = ""
     beside: Sequence[Beside] = ()

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from annotation.domain.schema import Schema
 from benchmark.controls.contract import Controllable
-from benchmark.domain.matched_rows import F1, METRICS
 from benchmark.domain.parameters import Options
 from benchmark.domain.tables.categories import ShortNames
 from benchmark.suites.answers import Answered, AnswerIds, ParsedScores
@@ -29,11 +28,10 @@ from benchmark.suites.asked import (
     Sample,
     Step,
 )
-from benchmark.suites.by_part import Parts
-from benchmark.suites.copies import BadImport, CopySource
-from benchmark.suites.finer import FinerItems
+from benchmark.suites.copies import BadImport, CopySource, Imported
 from benchmark.suites.item_filters import Rows
 from benchmark.suites.judged import Judge
+from benchmark.suites.metric_groups import ANSWERS, GUESSED, LEFT_OUT, STRUCTURE, WRONG, MetricGroup, Unread
 from benchmark.suites.people import LabelsOf, Person, PersonMeasured
 from benchmark.suites.prompt_sets import PromptSets
 from benchmark.suites.published import Published, of_groups
@@ -42,9 +40,9 @@ from benchmark.suites.reported import Reported, Sections
 from benchmark.suites.settings import Option, Setting, Settings
 from benchmark.suites.shown import Explorer, ParseResults, Section, ShownPicture, ShownTable, nothing
 from benchmark.suites.side_by_side import ReadLine, lines_of
+from benchmark.suites.sizes import Sizes
 from core.language import gettext_noop
 from core.plain import Json
-from workers.domain.pricing import Extent
 from workers.providers.baseline.baseline import Baseline
 from workers.providers.contract import Request
 
@@ -76,131 +74,6 @@ __all__ = [
     "Suite",
     "Unread",
 ]
-
-Unread = Literal["wrong", "left out", "guessed"]
-WRONG: Unread = "wrong"
-LEFT_OUT: Unread = "left out"
-GUESSED: Unread = "guessed"
-"""The official parse's treatment of answers that it cannot read: a wrong answer, none that counts, or, as it
-reads an answer in any text, one by chance."""
-STRUCTURE, ANSWERS = "structure", "answers"
-"""The subjects that a metric group may be about."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """Lengths of questions and answers, for estimates that make few of the questions.
-
-    `of(question)` is (what its sample alone adds to a question, whose other wording is that of all of a category; the
-    answer to be expected); `pairs(pairs, answer_format)` is a judge's answer about pairs of an actor and a belief.
-    `measured_with` are settings that questions are measured with whatever was chosen: what depends on answers that
-    nobody has yet is measured as if it saved nothing.
-    """
-
-    of: Callable[[Question], tuple[Extent, Extent]]
-    pairs: Callable[[Sequence[tuple[str, str]], str], Extent]
-    measured_with: Options = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """A user's copy of a benchmark, read and checked: `title` says what it is, `licence` is the text that came with it,
-    `files` are the SHA-256 digests of what was read, by name. `problems` are what is odd in it and was left out or
-    mended: {"file", "line", "message"}, a sentence each, with 0 for no line. `unchecked` says in a sentence what could
-    not be held against the release; empty where everything was."""
-
-    title: str
-    samples: Sequence[Sample]
-    licence: str = ""
-    files: Mapping[str, str] = field(default_factory=dict)
-    problems: Sequence[Mapping[str, str | int]] = ()
-    unchecked: str = ""
-
-
-_JOINT = "__"
-
-
-def named_by(name: str, schema: Schema) -> str:
-    """Return the name of a suite, or of a metric group, for gold of a schema that has its own: letters, digits, hyphens
-    and low lines."""
-    return _JOINT.join((name, schema.name, schema.version.replace(".", "_")))
-
-
-def schema_in(name: str) -> tuple[str, str, str] | None:
-    """Return (name, schema name, schema version) of what `named_by` made; None for another name."""
-    parts = name.split(_JOINT, 2)
-    return (parts[0], parts[1], parts[2].replace("_", ".")) if len(parts) == 3 else None
-
-
-Says = Callable[[Sample, Mapping[str, Any]], str]
-
-
-@dataclass(frozen=True, slots=True)
-class MetricGroup:
-    """Metrics that rest on the same answers and stand in one table; models are ranked within a group.
-
-    `key` is unique among all suites: addresses, kept reports and files name a group by it; commands name it by `called`
-    where it has that. `shares` are the metrics that every story has, as fractions from 0 to 1; `headers` name those of
-    a table's row, in order, the mean of the categories' means of a share (under `<share>_category_mean`) among them
-    where `category_mean` names that share. `score` is the share that models are ranked and compared by, `score_title`
-    its name in words, unique within the suite, as titles of tables and pictures are made from it. `prompt` is the step
-    whose prompt the model reads, `rests_on` all steps whose answers count, `scored` the one whose items carry the
-    figures. `facets` are names of `Sample.content` by which the score is told too, with their headings, `facet_values`
-    what pages and files call values that are codes. `measured_in` has, of shares that count some cells of an answer,
-    the filters of the items page that show these. `judged` says whether a judge stands between answer and figure;
-    `notes` explain metrics under a table. `unread` is what its official parse makes of what it cannot read: `WRONG`,
-    `LEFT_OUT` or `GUESSED`. `by_category` is False where the categories of samples say nothing of what is counted, as
-    of sets of samples of all categories: there are then no figures by category. `unit` is what figures count once, one
-    and many, where that is not a sample but a set of them; `counts`, a function of a module, says which samples of a
-    set count. `chance` is how likely an answer to a sample is right that is drawn among all that may be answered, each
-    as likely, of a list each name with one half; None where nothing is to choose from; `majority(sample, resources)` is
-    the score of the answer that is right most often in the whole dataset, None where gold alone does not tell it.
-    `tells` is `STRUCTURE` where its figures of a sample say how well the structure of a story was built, `ANSWERS`
-    where its score says whether a question about a story was answered right: the two are held against each other over
-    stories with the same text; empty where it is neither. `parts` are those by which methods are
-    compared beside the whole, where a paper has them so. `says(sample, repaired)` is what a repaired parse takes an
-    answer for, alike whatever a control made of names and options: two answers to a sample are the same where it is,
-    those to a set where all of them are; without it they are where their scores are. `finer` is what it counts within a
-    sample one by one, None where that is nothing. `matched` names, of a judged group whose shares are the precision,
-    recall or F1 of matched rows under other names, the share of each; its figures are then corrected for the judge's
-    error by what people align.
-    """
-
-    key: str
-    title: str
-    noun: str
-    shares: tuple[str, ...]
-    headers: Mapping[str, str]
-    score: str
-    score_title: str
-    prompt: str
-    rests_on: tuple[str, ...]
-    scored: str
-    judged: bool = False
-    category_mean: str = ""
-    notes: tuple[str, ...] = ()
-    facets: Mapping[str, str] = field(default_factory=dict)
-    facet_values: Mapping[str, str] = field(default_factory=dict)
-    called: str = ""
-    measured_in: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    tells: str = ""
-    by_category: bool = True
-    unit: tuple[str, str] | None = None
-    counts: Callable[[Sample], bool] | None = None
-    unread: Unread = WRONG
-    chance: Callable[[Sample], float | None] | None = None
-    majority: Callable[[Sample, Resources], float | None] | None = None
-    parts: Parts | None = None
-    says: Says | None = None
-    finer: FinerItems | None = None
-    matched: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def corrected(self) -> dict[str, str]:
-        """The shares that can be corrected for the judge's error, by precision, recall and F1 of matched rows, which
-        they are; empty where there is no judge, or no F1."""
-        named = self.matched or {metric: metric for metric in METRICS if metric in self.shares}
-        return dict(named) if self.judged and F1 in named else {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annotation.domain.schema import Schema
-from benchmark.suites.asked import Sample
+from benchmark.suites.asked import Sample, SuiteData
 
 Floats = NDArray[np.floating]
 
@@ -28,4 +27,4 @@ class FinerItems:
     noun: tuple[str, str]
     metrics: tuple[str, ...]
     texts: Callable[[Sample, Schema], Sequence[tuple[str, str]]]
-    scores: Callable[[Sample, Schema, Sequence[Mapping[str, Any]]], Floats]
+    scores: Callable[[Sample, Schema, Sequence[SuiteData]], Floats]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from benchmark.suites.asked import Resources, Sample
+from benchmark.suites.asked import Resources, Sample, SuiteData
 
 Choice = tuple[str, str]
 """(value, label)"""
@@ -46,7 +45,7 @@ class KeptParse:
     sample: Sample
     step: str
     official: bool
-    parsed: Mapping[str, Any]
+    parsed: SuiteData
     resources: Resources
 
 

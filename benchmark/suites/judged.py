@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmark.suites.asked import Question, Sample
+from benchmark.suites.asked import Question, Sample, SuiteData
 from benchmark.suites.settings import PARAMETER, Setting, Settings
 from core.language import gettext_noop
 from judge.domain.contrast import Row
@@ -150,7 +150,7 @@ class Judge:
     instrument: Callable[[Settings], Mapping[str, Any]]
     passes: Callable[[Settings], Sequence[str]] = _no_step
     held_to_schema: Callable[[Settings], bool] = _never
-    kept: Callable[[Mapping[str, Any]], tuple[Sequence[RowJudgement], Sequence[RowJudgement]]] | None = None
+    kept: Callable[[SuiteData], tuple[Sequence[RowJudgement], Sequence[RowJudgement]]] | None = None
     test: JudgeTest | None = None
     follow_up: FollowUp | None = None
     tables: Callable[[Question], Tables] | None = None

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from annotation.domain.leave_one_out import By
 from annotation.domain.schema import Schema
-from benchmark.suites.asked import BySample, Measured, Metrics, Parses, Resources, Sample
+from benchmark.suites.asked import BySample, Measured, Metrics, Parses, Resources, Sample, SuiteData
 from benchmark.suites.settings import Settings
 from core.plain import Json
 
@@ -17,7 +16,7 @@ Labels = Sequence[Sequence[str]]
 Settled = Sequence[Sequence[tuple[str, By]]]
 """[[(gold label, by what it is settled) without the person of each dimension] of each proposition]"""
 
-LabelsOf = Callable[[Sample, Schema, Sequence[Mapping[str, Any]]], Sequence[Mapping[int, Sequence[str]]]]
+LabelsOf = Callable[[Sample, Schema, Sequence[SuiteData]], Sequence[Mapping[int, Sequence[str]]]]
 """See `Suite.labels`."""
 
 

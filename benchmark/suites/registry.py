@@ -8,10 +8,11 @@ from functools import cache
 from importlib import import_module
 
 from annotation.domain.schema import Schema
-from benchmark.suites.contract import MetricGroup, Suite, schema_in
+from benchmark.suites.contract import MetricGroup, Suite
 from benchmark.suites.guarding import SuiteFailed, guarded
 from benchmark.suites.item_filters import OF_EVERY_SUITE
 from benchmark.suites.released import Parser
+from benchmark.suites.schema_names import schema_in
 from benchmark.suites.settings import OF_EVERY_RUN, OF_THE_LAUNCH
 from core.language import gettext_noop
 from workers.providers.baseline.baseline import Baseline

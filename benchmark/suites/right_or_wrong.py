@@ -9,8 +9,9 @@ from statistics import fmean
 from benchmark.domain.estimating import StoryScore
 from benchmark.suites.asked import Outcome, Parse, Resources, Sample
 from benchmark.suites.by_part import Parts
-from benchmark.suites.contract import WRONG, MetricGroup, Says, Unread
+from benchmark.suites.contract import WRONG, MetricGroup, Unread
 from benchmark.suites.measuring import SampleResult
+from benchmark.suites.metric_groups import Says
 from benchmark.suites.reasons import questions_unanswered
 from core.language import gettext_noop
 

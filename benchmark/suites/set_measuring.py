@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import prod
 
 from benchmark.domain.estimating import StoryScore
-from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Resources, Sample, Says
+from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Resources, Sample
 from benchmark.suites.measuring import (
     LevelOf,
     Levels,
@@ -19,6 +19,7 @@ from benchmark.suites.measuring import (
     undefined,
     with_analyses,
 )
+from benchmark.suites.metric_groups import Says
 from core.language import gettext_noop
 
 INCOMPLETE = "incomplete"

@@ -7,7 +7,7 @@ from functools import partial
 
 from annotation.domain.schema import Schema
 from benchmark.controls.contract import Controllable
-from benchmark.suites.contract import STRUCTURE, MetricGroup, Option, Suite, named_by
+from benchmark.suites.contract import STRUCTURE, MetricGroup, Option, Suite
 from benchmark.suites.omnitom import finer_items
 from benchmark.suites.omnitom.categories import CATEGORIES
 from benchmark.suites.omnitom.cell_labels import cell_labels
@@ -39,6 +39,7 @@ from benchmark.suites.omnitom.shown.tables import tables
 from benchmark.suites.omnitom.sizes import SIZES
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL, STEPS, expected, parse, request
 from benchmark.suites.omnitom.summary import scores
+from benchmark.suites.schema_names import named_by
 from core.language import gettext_noop
 
 EXTRACTION = MetricGroup(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from benchmark.suites.contract import LEFT_OUT, MetricGroup, Resources, Sample, Says
+from benchmark.suites.contract import LEFT_OUT, MetricGroup, Resources, Sample
 from benchmark.suites.measuring import digest_of_said
+from benchmark.suites.metric_groups import Says
 from benchmark.suites.perceiving.asking import PERCEPTIONS
 from benchmark.suites.perceiving.shares import ACCURACY, RECALL, SHARES, WHOLE
 from core.language import gettext_noop
