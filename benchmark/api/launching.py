@@ -252,8 +252,11 @@ class Extend(GenericAPIView):
         body = read_body(request, ExtendIn)
 
         def make() -> str:
-            form = _valid(ExtendForm, body.given, run=access.run)
-            return str(extend_run(by=request.user, run=access.run, now=timezone.now(), **form.chosen(access.run)))
+            more = _valid(ExtendForm, body.given, run=access.run).additions(access.run)
+            added = extend_run(
+                by=request.user, run=access.run, endpoints=more.endpoints, stories=more.stories, now=timezone.now()
+            )
+            return str(added)
 
         made(request, make)
         return run_answer(run_access(request.user, slug, run))

@@ -113,13 +113,20 @@ class AnswersForm(RefusableForm, SampleFields):
 
     def plan(self) -> Plan:
         """Return the plan of a valid form."""
-        chosen, suite = self.cleaned_data, self.suite
+        chosen, suite, samples = self.cleaned_data, self.suite, self.chosen_samples
         return Plan(
-            endpoints=[], suite=suite.name, steps=[step.key for step in importable(suite)],
-            max_tokens=suite.max_tokens, title=chosen["title"],
-            repetitions=chosen["repetitions"] or 0, options={name: chosen[name] for name in self.parse},
-            **self.chosen_samples,
-        )  # fmt: skip
+            dataset=samples.dataset,
+            endpoints=[],
+            suite=suite.name,
+            steps=[step.key for step in importable(suite)],
+            split=samples.split,
+            category=samples.category,
+            limit=samples.limit,
+            max_tokens=suite.max_tokens,
+            title=chosen["title"],
+            repetitions=chosen["repetitions"] or 0,
+            options={name: chosen[name] for name in self.parse},
+        )
 
     def declaration(self) -> Said:
         """Return what a valid form says of the files."""

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from itertools import zip_longest
+from dataclasses import dataclass
 from typing import Any
 
 from django import forms
 from django.db.models import QuerySet
-from django.forms.boundfield import BoundField
+from django.forms.boundfield import BoundField, BoundWidget
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy
 
 from annotation.models import Project
 from benchmark.controls.chosen import CONTROLS, controls_of, senseless
+from benchmark.controls.contract import Control
 from benchmark.forms.settings import methods_field, setting_field, swept_field
 from benchmark.models import Dataset, DatasetSample, Run
 from benchmark.services.launch_shapes import ExtendIn, Launch, LaunchIn
@@ -141,6 +142,41 @@ class MoneyFields(forms.Form):
     )
 
 
+@dataclass(frozen=True, slots=True)
+class ControlRow:
+    """A control with the `box` to tick, or None, and `why` the suite does not have it."""
+
+    control: Control
+    box: BoundWidget | None
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class MethodRow:
+    """A method with the `box` to tick, and what it is, empty where nothing says it."""
+
+    box: BoundWidget
+    help: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenSamples:
+    """The samples of a version that a plan takes; `limit` 0 takes every one."""
+
+    dataset: Dataset
+    split: str
+    category: str
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Additions:
+    """The models and samples by which a run is to be extended."""
+
+    endpoints: list[Endpoint]
+    stories: list[DatasetSample]
+
+
 class ControlFields(forms.Form):
     """Controls, of which a suite may have some."""
 
@@ -158,11 +194,11 @@ class ControlFields(forms.Form):
         self.fields["controls"].choices = offered
 
     @property
-    def control_rows(self) -> list[dict[str, Any]]:
-        """All controls: {control, box, why}, the box to tick, or None, and why the suite does not have it."""
+    def control_rows(self) -> list[ControlRow]:
+        """All controls."""
         boxes = {box.data["value"]: box for box in self["controls"]}
         return [
-            {"control": control, "box": boxes.get(name), "why": senseless(self.suite.controls, name).get("", "")}
+            ControlRow(control, boxes.get(name), senseless(self.suite.controls, name).get("", ""))
             for name, control in CONTROLS.items()
         ]
 
@@ -214,11 +250,12 @@ class SampleFields(forms.Form):
         return [self[name] for name in ("split", "category", "limit") if name in self.fields]
 
     @property
-    def chosen_samples(self) -> dict[str, Any]:
-        """The choices of a valid form, by the names that a plan has for it."""
-        cleaned = self.cleaned_data
-        parts = {name: cleaned.get(name) or "" for name in ("category", "split")}
-        return {"dataset": cleaned["dataset"], "limit": cleaned["limit"] or 0} | parts
+    def chosen_samples(self) -> ChosenSamples:
+        """The choices of a valid form."""
+        chosen = self.cleaned_data
+        return ChosenSamples(
+            chosen["dataset"], chosen.get("split") or "", chosen.get("category") or "", chosen["limit"] or 0
+        )
 
 
 class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields, SampleFields):
@@ -311,15 +348,12 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields, Sampl
         return [self[name] for name in self.asking]
 
     @property
-    def method_rows(self) -> list[dict[str, Any]]:
-        """The methods to tick: {box, help}; none where the suite asks in one way."""
+    def method_rows(self) -> list[MethodRow]:
+        """The methods to tick; none where the suite asks in one way."""
         setting = self.suite.method
-        helps = setting.helps if setting else ()
-        return (
-            [{"box": box, "help": help_text} for box, help_text in zip_longest(self[setting.name], helps)]
-            if setting
-            else []
-        )
+        boxes = list(self[setting.name]) if setting else []
+        helps = (*(setting.helps if setting else ()), *("" for _ in boxes))
+        return [MethodRow(box, help_text) for box, help_text in zip(boxes, helps, strict=False)]
 
     @property
     def methods(self) -> BoundField | None:
@@ -410,15 +444,18 @@ class JudgeForm(RefusableForm, JudgingFields, MoneyFields):
             self.order_fields(["judge", "judges", *self.judging])
         self.set_swept(suite.judging_settings)
 
-    def chosen(self) -> dict[str, Any]:
-        """Return what a valid form chose but for sweeps, as `judging_plans` takes it."""
-        cleaned = {name: self.cleaned_data[name] for name in ("budget", "batch", "title")}
-        cleaned["judges"] = [self.cleaned_data["judge"], *self.cleaned_data["judges"]]
-        return cleaned | {"options": {name: self.cleaned_data[name] for name in self.judging}}
-
     def plans(self, run: Run) -> list[Plan]:
         """Return the plans of a valid form, one for each judge and each level that is ticked. Raises RunRefused."""
-        return plans_of_sweep(judging_plans(run, **self.chosen()), self.chosen_sweep)
+        chosen = self.cleaned_data
+        plans = judging_plans(
+            run,
+            judges=[chosen["judge"], *chosen["judges"]],
+            options={name: chosen[name] for name in self.judging},
+            budget=chosen["budget"],
+            batch=chosen["batch"],
+            title=chosen["title"],
+        )
+        return plans_of_sweep(plans, self.chosen_sweep)
 
 
 class ExtendForm(forms.Form):
@@ -452,9 +489,8 @@ class ExtendForm(forms.Form):
             raise forms.ValidationError(gettext_noop(f"Tick a model, or more {self.noun}."))
         return cleaned
 
-    def chosen(self, run: Run) -> dict[str, list]:
-        """Return the models and stories of a valid form, as `extend_run` takes them."""
-        cleaned = self.cleaned_data
-        where = {"split": cleaned["split"], "category": cleaned["category"], "limit": cleaned["limit"] or 0}
-        stories = list(run.dataset.samples.selected(**where)) if cleaned["more"] else []
-        return {"endpoints": list(cleaned["endpoints"]), "stories": stories}
+    def additions(self, run: Run) -> Additions:
+        """Return what a valid form adds to a run."""
+        chosen, samples = self.cleaned_data, run.dataset.samples
+        more = samples.selected(split=chosen["split"], category=chosen["category"], limit=chosen["limit"] or 0)
+        return Additions(list(chosen["endpoints"]), list(more) if chosen["more"] else [])

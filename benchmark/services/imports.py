@@ -20,6 +20,7 @@ from django.db.models import Max
 
 from annotation.models import Project, User
 from annotation.services import audit
+from benchmark.domain.parameters import Options
 from benchmark.models import Dataset, DatasetSample
 from benchmark.services.deriving import derive_ahead
 from benchmark.suites.contract import BadImport, Imported, Sample, Setting, Suite
@@ -43,7 +44,7 @@ class Copy:
 
     suite: Suite
     imported: Imported
-    options: Mapping[str, Any]
+    options: Options
     digests: Sequence[str]
     digest: str
 
@@ -71,7 +72,7 @@ class Copy:
         return Dataset.objects.filter(project=project, digest=self.digest).first()
 
 
-def copy_of(suite: Suite, path: Path, options: Mapping[str, Any]) -> Copy:
+def copy_of(suite: Suite, path: Path, options: Options) -> Copy:
     """Read and check a copy, a folder or a file as the suite takes it; nothing is kept. Raises BadImport."""
     if suite.load is None:
         raise BadImport(
@@ -108,7 +109,7 @@ def _check_filled(suite: Suite, path: Path) -> None:
             raise BadImport(gettext_noop(f"{file.name} is empty; expected the file as it was released."))
 
 
-def _loaded(suite: Suite, folder: Path, options: Mapping[str, Any]) -> Imported:
+def _loaded(suite: Suite, folder: Path, options: Options) -> Imported:
     """Raises BadImport also for what the suite did not foresee in a copy: its author finds the place in the log."""
     chosen = checked(suite.load_options, options)
     try:
@@ -124,7 +125,7 @@ def _loaded(suite: Suite, folder: Path, options: Mapping[str, Any]) -> Imported:
 
 
 def import_archive(
-    *, by: User | None, project: Project, suite: Suite, file: BinaryIO, options: Mapping[str, Any], note: str = ""
+    *, by: User | None, project: Project, suite: Suite, file: BinaryIO, options: Options, note: str = ""
 ) -> tuple[Dataset, bool]:
     """Return (the dataset of what a zip of the folder has, which may hold it as its only folder, or the archive that
     the suite takes as it is; whether it is a new one): the same samples are one dataset.
@@ -134,7 +135,7 @@ def import_archive(
     return keep_copy(by=by, project=project, copy=copy_in_archive(suite, file, options), note=note)
 
 
-def copy_in_archive(suite: Suite, file: BinaryIO, options: Mapping[str, Any]) -> Copy:
+def copy_in_archive(suite: Suite, file: BinaryIO, options: Options) -> Copy:
     """`copy_of` what `import_archive` takes; nothing is kept. Raises BadImport."""
     with tempfile.TemporaryDirectory(prefix="credence-import-") as temporary:
         folder = _taken_as_it_is(suite, file, Path(temporary)) or _unpacked(file, Path(temporary))
@@ -152,7 +153,7 @@ def _without_places(sentence: str, places: Sequence[Path]) -> str:
     return sentence.replace(places[-1].name, _ZIP)
 
 
-def checked(settings: Sequence[Setting], options: Mapping[str, Any]) -> Json:
+def checked(settings: Sequence[Setting], options: Options) -> Options:
     """The options with defaults for those that are lacking. Raises BadImport."""
     names = {setting.name: setting for setting in settings}
     if unknown := sorted(set(options) - set(names)):

@@ -3,12 +3,12 @@ run."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
 
 from annotation.models import Project
+from benchmark.domain.parameters import Options
 from benchmark.models import Dataset, Run
 from benchmark.services.launch_shapes import Launch
 from benchmark.services.plans import MOST_TITLE, Plan, RunRefused, part_of
@@ -17,11 +17,9 @@ from benchmark.services.stored_plans import plan_of
 from benchmark.services.taken_over import judged_answers, needed_by_judge
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named, suites_of
+from benchmark.suites.settings import SEED
 from core.language import gettext_noop
 from workers.models import Endpoint
-
-SAME = ("split", "category", "limit", "seed", "batch", "title", "temperature", "controls")
-"""Fields of a launch that a plan has as they are."""
 
 
 def suite_of_version(project: Project, version: str | None, name: str | None = None) -> Suite:
@@ -44,28 +42,39 @@ def planned(
     endpoints: Sequence[Endpoint],
     judge: Endpoint | None,
     source: Run | None = None,
-    settings: Mapping[str, Any] | None = None,
+    settings: Options | None = None,
 ) -> Plan:
     """Return the plan of a launch but for its methods, with the rows that its names stand for.
 
     What it leaves out is as the suite has it. `settings` hold where the launch has no options of their names; `source`
     is the run whose answers the judge reads. Raises RunRefused.
     """
-    given = launch.given
     return Plan(
-        dataset=dataset, endpoints=endpoints, judge=judge, source=source, suite=suite.name,
-        steps=given.get("steps") or [step.key for step in suite.launched],
-        options={**(settings or {}), **given.get("options", {})},
-        budget=Decimal(given["budget"]) if "budget" in given else None,
-        repetitions=given.get("repetitions", suite.repetitions),
-        max_tokens=given.get("max_tokens", suite.max_tokens),
-        **{name: given[name] for name in SAME if name in given},
-    )  # fmt: skip
+        dataset=dataset,
+        endpoints=endpoints,
+        judge=judge,
+        source=source,
+        suite=suite.name,
+        steps=launch.steps or [step.key for step in suite.launched],
+        options={**(settings or {}), **(launch.options or {})},
+        split=launch.split or "",
+        category=launch.category or "",
+        limit=launch.limit or 0,
+        max_tokens=suite.max_tokens if launch.max_tokens is None else launch.max_tokens,
+        seed=SEED if launch.seed is None else launch.seed,
+        budget=None if launch.budget is None else Decimal(launch.budget),
+        batch=bool(launch.batch),
+        title=launch.title or "",
+        repetitions=suite.repetitions if launch.repetitions is None else launch.repetitions,
+        temperature=launch.temperature,
+        controls=launch.controls or (),
+    )
 
 
-def judging_plan(source: Run, *, judge: Endpoint, options: Mapping[str, Any], **other: Any) -> Plan:
-    """Return what the judge reads of `source` judged anew: same dataset, models, answer format and prompts, every
-    sample that has an answer, and so of its controls; `options` are the settings of judging. Raises RunRefused."""
+def judging_plan(source: Run, *, judge: Endpoint, options: Options, title: str = "") -> Plan:
+    """Return what the judge reads of `source` judged anew: same dataset, models, answer format, prompts and budget,
+    every sample that has an answer, and so of its controls; `options` are the settings of judging. Raises
+    RunRefused."""
     if source.control:
         raise RunRefused(BESIDE.format(of=source.original), "source")
     suite = suite_named(source.suite)
@@ -73,7 +82,6 @@ def judging_plan(source: Run, *, judge: Endpoint, options: Mapping[str, Any], **
     if not answered or suite.judging is None:
         raise RunRefused(gettext_noop(f"{source.title} has no {judged_answers(suite)[0]} to be judged."), "source")
     plan = plan_of(source)
-    chosen = other | {"title": other.get("title") or f"{source.title}, judged by {judge.name}"[:200]}
     original = source.source or source
     return replace(
         plan,
@@ -86,22 +94,29 @@ def judging_plan(source: Run, *, judge: Endpoint, options: Mapping[str, Any], **
         split="",
         category="",
         limit=0,
-        **chosen,
+        title=title or f"{source.title}, judged by {judge.name}"[:MOST_TITLE],
     )
 
 
 def judging_plans(
-    source: Run, *, judges: Sequence[Endpoint], budget: Decimal | None = None, title: str = "", **other: Any
+    source: Run,
+    *,
+    judges: Sequence[Endpoint],
+    options: Options,
+    budget: Decimal | None = None,
+    batch: bool | None = None,
+    title: str = "",
 ) -> list[Plan]:
     """Return the plans by which each of several judges reads the same answers anew, as `judging_plan` has them, with
-    equal parts of the budget. Raises RunRefused."""
+    equal parts of the budget; as a batch, where nothing else is said, as the source. Raises RunRefused."""
     several = list(dict.fromkeys(judges))
     part = part_of(budget, len(several))
     titles = [f"{title}: {judge.name}"[:MOST_TITLE] if title and several[1:] else title for judge in several]
-    return [
-        judging_plan(source, judge=judge, budget=part, title=named, **other)
+    plans = [
+        judging_plan(source, judge=judge, options=options, title=named)
         for judge, named in zip(several, titles, strict=True)
     ]
+    return [replace(plan, budget=part, batch=plan.batch if batch is None else batch) for plan in plans]
 
 
 def _judged_controls(original: Run) -> list[str]:

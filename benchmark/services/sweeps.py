@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from benchmark.domain.parameters import Options
 from benchmark.models import Run
 from benchmark.services.asking import chosen_of, reads_prompts
 from benchmark.services.judge_versions import judge_name, judged_at
@@ -76,9 +77,9 @@ def _judging_setting(plan: Plan, levels: Sequence[int]) -> Setting | None:
 
 def _judged_by(
     plan: Plan, setting: Setting | None, judges: Sequence[Endpoint], levels: Sequence[int]
-) -> list[tuple[Endpoint, dict[str, Any]]]:
+) -> list[tuple[Endpoint, Options]]:
     """Return (judge, its own settings), the plan's judge first."""
-    by_judge: list[tuple[Endpoint, dict[str, Any]]] = []
+    by_judge: list[tuple[Endpoint, Options]] = []
     for judge in dict.fromkeys([plan.judge, *judges]):
         swept = sorted(levels) if levels and reads_prompts(judge) else [None]
         by_judge += [
@@ -87,7 +88,7 @@ def _judged_by(
     return by_judge
 
 
-def _judged_title(plan: Plan, judge: Endpoint, options: Mapping[str, Any]) -> str:
+def _judged_title(plan: Plan, judge: Endpoint, options: Options) -> str:
     level = "".join(f", L{value}" for value in options.values())
     ending = f": {judge.name}{level}"
     return f"{title_of(plan)[: MOST_TITLE - len(ending)]}{ending}"

@@ -63,7 +63,8 @@ def estimate_extension(request: HttpRequest, slug: str, uid: str) -> HttpRespons
     form = ExtendForm(request.GET, run=access.run)
 
     def planned(room: Room) -> Askings:
-        return estimates.askings_of_extension(access.run, extension_of(access.run, **form.chosen(access.run)))
+        more = form.additions(access.run)
+        return estimates.askings_of_extension(access.run, extension_of(access.run, more.endpoints, more.stories))
 
     return _render_estimate(request, access, form, planned)
 

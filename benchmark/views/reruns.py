@@ -81,7 +81,9 @@ def extend(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
 
 def _extend(request: HttpRequest, run: Run, form: ExtendForm) -> str:
-    return str(extend_run(by=request.user, run=run, now=timezone.now(), **form.chosen(run)))
+    more = form.additions(run)
+    added = extend_run(by=request.user, run=run, endpoints=more.endpoints, stories=more.stories, now=timezone.now())
+    return str(added)
 
 
 @require_http_methods(["GET", "POST"])

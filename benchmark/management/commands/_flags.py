@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from benchmark.domain.parameters import Options
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suites
 from benchmark.suites.settings import Setting
@@ -37,18 +38,16 @@ def settings_with_flags(*, judging: bool = False) -> list[Setting]:
 def add_flags(parser: ArgumentParser, settings: Iterable[Setting], prefix: str = "") -> None:
     """Add the flags of settings; `prefix` stands before what each is for."""
     for setting in settings:
-        parser.add_argument(flag(setting.flag), help=prefix + setting.flag_help, **_kind(setting))
+        name, told, kind = flag(setting.flag), prefix + setting.flag_help, type(setting.default)
+        if kind is bool:
+            parser.add_argument(name, help=told, action="store_true")
+        elif setting.choices:
+            parser.add_argument(name, help=told, type=kind, choices=[value for value, _ in setting.choices])
+        else:
+            parser.add_argument(name, help=told, type=kind, metavar="N" if kind is int else "NAME")
 
 
-def _kind(setting: Setting) -> dict[str, Any]:
-    if isinstance(setting.default, bool):
-        return {"action": "store_true"}
-    if setting.choices:
-        return {"type": type(setting.default), "choices": [value for value, _ in setting.choices]}
-    return {"type": int, "metavar": "N"} if isinstance(setting.default, int) else {"metavar": "NAME"}
-
-
-def chosen_by_flag(settings: Sequence[Setting], options: Mapping[str, Any]) -> dict[str, Any]:
+def chosen_by_flag(settings: Sequence[Setting], options: Mapping[str, Any]) -> Options:
     """Return the values of settings whose flag somebody typed."""
     typed = {setting.name: setting for setting in settings if setting.flag and given(options, [name_of(setting)])}
     return {
@@ -85,7 +84,7 @@ def check_judge(typed: Iterable[Setting], judge: Endpoint | None) -> None:
         raise ValueError(f"{flag(idle[0].flag)} is of no use: {judge.name} {idle[0].unread}.")
 
 
-def check_only(settings: Sequence[Setting], chosen: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+def check_only(settings: Sequence[Setting], chosen: Options, values: Options) -> None:
     """Raise ValueError for something `chosen` that is of no use with the `values` of the other settings."""
     for setting in settings:
         if setting.only and chosen.get(setting.name) and values[setting.only.name] != setting.only.value:

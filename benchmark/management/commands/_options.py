@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from benchmark.domain.parameters import Options
 from benchmark.suites.contract import Setting
-from core.plain import Json
 
 _TRUTH = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 
 
-def options_given(offered: Sequence[Setting], arguments: Sequence[str]) -> Json:
+def options_given(offered: Sequence[Setting], arguments: Sequence[str]) -> Options:
     """Return the values of `NAME=VALUE`s, of the types of the settings. Raises ValueError with one sentence."""
     settings = {setting.name: setting for setting in offered}
-    values: Json = {}
+    values: dict[str, Any] = {}
     for argument in arguments:
         name, equals, value = argument.partition("=")
         if not equals or name not in settings:

@@ -7,6 +7,7 @@ from typing import Any
 
 from annotation.management.commands._money import dollars
 from annotation.models import Project
+from benchmark.domain.parameters import Options
 from benchmark.management.commands._flags import check_only, check_uses, chosen_by_flag, flag
 from benchmark.management.commands._options import options_given
 from benchmark.models import Dataset, Run
@@ -21,7 +22,6 @@ from benchmark.services.taken_over import judged_answers, needed_by_judge
 from benchmark.suites.contract import Suite
 from benchmark.suites.settings import COLUMN
 from core.incoming.misfit import Misfit
-from core.plain import Json
 from workers.management.named import endpoint_named
 from workers.models import Endpoint
 
@@ -43,7 +43,7 @@ def suite_plans(project: Project, suite: Suite, options: Mapping[str, Any]) -> l
     return plans_with_judges(plans_of_sweep(plans, {"levels": launch.levels or ()}), judges, launch.judge_levels or ())
 
 
-def launch_of(suite: Suite, options: Mapping[str, Any], typed: Mapping[str, Any]) -> Launch:
+def launch_of(suite: Suite, options: Mapping[str, Any], typed: Options) -> Launch:
     """Return the launch that the flags describe, `typed` the settings among them. Raises ValueError with one
     sentence."""
     budget = dollars(options["budget"])
@@ -61,9 +61,7 @@ def launch_of(suite: Suite, options: Mapping[str, Any], typed: Mapping[str, Any]
         raise ValueError(f"{flag(FLAGS.get(name, name))}: {wrong.actual}; expected {wrong.expected}.") from error
 
 
-def _suite_plan(
-    project: Project, suite: Suite, options: Mapping[str, Any], launch: Launch, typed: Mapping[str, Any]
-) -> Plan:
+def _suite_plan(project: Project, suite: Suite, options: Mapping[str, Any], launch: Launch, typed: Options) -> Plan:
     """Return the plan of a launch but for methods. Raises ValueError with one sentence."""
     steps = launch.steps
     endpoints = [endpoint_named(name) for name in launch.endpoints]
@@ -99,7 +97,7 @@ def _unjudged(suite: Suite) -> list[str]:
     return [step.key for step in suite.launched if not step.judged]
 
 
-def _own_options(suite: Suite, arguments: Sequence[str]) -> Json:
+def _own_options(suite: Suite, arguments: Sequence[str]) -> Options:
     """Return what `--option` says of the settings that have no flag."""
     without = [setting for setting in suite.settings if not setting.flag]
     if arguments and suite.settings and not without:
@@ -113,7 +111,7 @@ def _dataset(
     steps: Sequence[str],
     endpoints: Sequence[Endpoint],
     version: int | None,
-    typed: Mapping[str, Any],
+    typed: Options,
 ) -> tuple[Dataset, Run | None]:
     """Return (the version that is named, or the present gold, or the newest copy; the run whose answers the judge alone
     reads)."""
@@ -139,7 +137,7 @@ def _newest(project: Project, suite: Suite) -> Dataset:
 
 
 def _judgeable(
-    project: Project, suite: Suite, endpoints: Sequence[Endpoint], dataset: Dataset | None, typed: Mapping[str, Any]
+    project: Project, suite: Suite, endpoints: Sequence[Endpoint], dataset: Dataset | None, typed: Options
 ) -> Run:
     """Return the newest run with what the judge reads of all of these models that fits what is given."""
     chosen = [setting for setting in suite.settings if setting.stored == COLUMN and setting.name in typed]

@@ -67,19 +67,26 @@ class Command(JsonCommand):
         project = self.project(options["project"])
         dataset = _dataset(project, options)
         suite = suite_for(options["suite"] or dataset.suite or suite_of_gold().name, dataset.schema)
-        same = ("repetitions", "split", "category", "limit", "title")
         own = suite.answer_ids.options if suite.answer_ids else ()
         given = options_given([*suite.settings, *own], options["option"])
-        ids = {option.name: given.pop(option.name) for option in own if option.name in given}
+        ids = {option.name: given[option.name] for option in own if option.name in given}
         plan = Plan(
-            dataset=dataset, endpoints=[], steps=[step.key for step in suite.launched if not step.judged],
+            dataset=dataset,
+            endpoints=[],
+            steps=[step.key for step in suite.launched if not step.judged],
             suite=suite.name,
-            options=given, max_tokens=suite.max_tokens, **{name: options[name] for name in same},
-        )  # fmt: skip
+            options={name: value for name, value in given.items() if name not in ids},
+            split=options["split"],
+            category=options["category"],
+            limit=options["limit"],
+            max_tokens=suite.max_tokens,
+            title=options["title"],
+            repetitions=options["repetitions"],
+        )
         for path in options["files"]:
             if not path.exists():
                 raise ValueError(f"There is no file {path}.")
-        statements = Said(**{name: options[name] for name in ("model", "format", "step")}, ids=ids)
+        statements = Said(options["model"], options["format"], options["step"], ids)
         preview = preview_of([(path, path.name) for path in options["files"]], plan, statements)
         summary = {"suite": suite.name, "dataset": dataset.version, **preview.summary}
         if options["dry_run"]:

@@ -1,14 +1,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
-from typing import Any, NamedTuple, NotRequired, TypedDict
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
 
 from django.utils import timezone
 
 from annotation.management.commands._money import dollars
 from annotation.management.commands._output import file_output
 from annotation.management.json_command import JsonCommand
+from benchmark.domain.parameters import Options as SuiteOptions
 from benchmark.management.commands._files import add_width, content_of
 from benchmark.management.commands._flags import (
     add_flags,
@@ -45,7 +46,7 @@ from benchmark.services.run_progress import RunRow, run_rows
 from benchmark.services.runs import again_of, run_again, start_runs
 from benchmark.services.sweeps import plans_of_sweep
 from benchmark.suites.registry import suite_named
-from core.plain import Json
+from core.plain import WHERE_THERE_IS_ONE, Json, plain
 from workers.domain.pricing import about
 from workers.management.ending import failure_printed
 from workers.management.named import endpoint_named
@@ -87,16 +88,18 @@ Options = Mapping[str, Any]
 """The values of the command's options by name."""
 
 
-class Kept(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Kept:
     """A change of a run's row: whether it was one, and the title or the archive as it is now."""
 
     run: str
     changed: bool
-    title: NotRequired[str]
-    archived: NotRequired[bool]
+    title: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    archived: bool | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
 
 
-class Deleted(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Deleted:
     """The numbers of items that went with a run, and of answers that stay in the ledger."""
 
     run: str
@@ -105,25 +108,27 @@ class Deleted(TypedDict):
     answers_kept: int
 
 
-class Downloaded(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Downloaded:
     run: str
     path: str
     bytes: int
 
 
-class More(TypedDict, total=False):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class More:
     """Results of an action beside the state of its run: the uid of the run that it is `of`, those of the runs by
     further judges `beside` it, of a self-test with its calls, and the numbers of items that were added, of rows that
     were asked for, of controls taken along, and of the runs of a launch that were changed."""
 
-    of: str
-    beside: list[str]
-    test: str
-    calls_of_test: int
-    added: int
-    asked: int
-    controls_taken_along: int
-    runs_of_launch: int
+    of: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    beside: Sequence[str] | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    test: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    calls_of_test: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    added: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    asked: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    controls_taken_along: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    runs_of_launch: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
 
 
 class Done(NamedTuple):
@@ -189,16 +194,16 @@ class Command(JsonCommand):
             raise ValueError(f"Name the run to {action}: runs {action} RUN; runs list --project SLUG names them.")
         run = run_of(options["run"])
         if action == "download":
-            return {**_downloaded(run, options)}
+            return plain(_downloaded(run, options))
         if action in _KEEPING:
-            return {**_KEEPING[action](run, options)}
+            return plain(_KEEPING[action](run, options))
         if action == "reread":
             return {"run": run.uid, "changed": read_again(by=None, run=run, now=timezone.now())}
         done = _done(run, action, options, self.note)
         if options["wait"]:
-            for each in ((options["launch"] or "beside" in done.more) and launched_with(done.run)) or [done.run]:
+            for each in ((options["launch"] or done.more.beside) and launched_with(done.run)) or [done.run]:
                 finish_runs(each, self.note)
-        return run_summary(done.run, scores=options["wait"]) | {**done.more}
+        return run_summary(done.run, scores=options["wait"]) | plain(done.more)
 
     def _list(self, options: Options) -> Json:
         if options["run"] or not options["project"]:
@@ -234,15 +239,16 @@ def _line_of(row: Mapping[str, Any]) -> str:
 def _renamed(run: Run, options: Options) -> Kept:
     if options["title"] is None:
         raise ValueError("Say the new name: --title TEXT.")
-    return {"run": run.uid, "changed": rename_run(by=None, run=run, title=options["title"]), "title": run.title}
+    changed = rename_run(by=None, run=run, title=options["title"])
+    return Kept(run.uid, changed, title=run.title)
 
 
 def _archived(run: Run, options: Options) -> Kept:
-    return {"run": run.uid, "changed": archive_run(by=None, run=run, now=timezone.now()), "archived": True}
+    return Kept(run.uid, archive_run(by=None, run=run, now=timezone.now()), archived=True)
 
 
 def _restored(run: Run, options: Options) -> Kept:
-    return {"run": run.uid, "changed": restore_run(by=None, run=run), "archived": False}
+    return Kept(run.uid, restore_run(by=None, run=run), archived=False)
 
 
 def _deleted(run: Run, options: Options) -> Deleted:
@@ -256,7 +262,7 @@ def _deleted(run: Run, options: Options) -> Deleted:
             f"and {len(deletion.reports):,} frozen reports as they are. Say so with --yes."
         )
     deletion = delete_run(by=None, run=run, now=timezone.now())
-    return {"run": run.uid, "deleted": True, "items": deletion.items, "answers_kept": deletion.answered}
+    return Deleted(run.uid, deleted=True, items=deletion.items, answers_kept=deletion.answered)
 
 
 _KEEPING: Mapping[str, Callable[[Run, Options], Kept | Deleted]] = {
@@ -272,28 +278,28 @@ def _done(run: Run, action: str, options: Options, tell: Callable[[str], None]) 
     if action == "again":
         plan, stories = again_of(run)
         say_before(askings_of(plan, stories), tell)
-        return Done(run_again(by=None, run=run, now=timezone.now()), {"of": run.uid})
+        return Done(run_again(by=None, run=run, now=timezone.now()), More(of=run.uid))
     if action == "judge":
         first, *others = _judged(run, options, tell)
-        return Done(first, {"of": run.uid} | ({"beside": [other.uid for other in others]} if others else {}))
+        return Done(first, More(of=run.uid, beside=[other.uid for other in others] or None))
     if action == "test-judge":
         line = estimate_of_test(run) if run.judge else None
         test = start_test(by=None, run=run, now=timezone.now())
         tell(f"{line.calls:,} calls of {run.judge.name}, {about(line.cost, line.most)}.")
-        return Done(run, {"test": test.uid, "calls_of_test": line.calls})
+        return Done(run, More(test=test.uid, calls_of_test=line.calls))
     if action == "extend":
-        return Done(run, {"added": _extended(run, options, tell)})
+        return Done(run, More(added=_extended(run, options, tell)))
     if action == "follow-up":
         total = estimate_of_follow_ups(run).total
         tell(before_asking(total))
-        return Done(run, {"asked": ask_missing(by=None, run=run, now=timezone.now())})
+        return Done(run, More(asked=ask_missing(by=None, run=run, now=timezone.now())))
     dollars(options["budget"])
     if options["launch"]:
-        return Done(run, {"runs_of_launch": _done_to_launch(run, action, options, tell)})
+        return Done(run, More(runs_of_launch=_done_to_launch(run, action, options, tell)))
     along = act_on(run, action, budget=options["budget"] or "")
     if along.message:
         tell(along.message)
-    return Done(run, {"controls_taken_along": along.controls})
+    return Done(run, More(controls_taken_along=along.controls))
 
 
 def _done_to_launch(run: Run, action: str, options: Options, tell: Callable[[str], None]) -> int:
@@ -312,7 +318,10 @@ def _extended(run: Run, options: Options, tell: Callable[[str], None]) -> int:
     if options["stories"] or where:
         if (options["limit"] or 0) < 0:
             raise ValueError(f"--limit is {options['limit']}; expected 0 or more {many}.")
-        stories = list(run.dataset.samples.selected(**{name: options[name] for name in where}))
+        samples = run.dataset.samples.selected(
+            split=options["split"] or "", category=options["category"] or "", limit=options["limit"] or 0
+        )
+        stories = list(samples)
         if not stories:
             raise ValueError(f"The choice of split and category leaves no {singular} of the run's dataset.")
     endpoints = [endpoint_named(name) for name in dict.fromkeys(options["endpoint"] or ())]
@@ -330,7 +339,7 @@ def _judged(run: Run, options: Options, tell: Callable[[str], None]) -> list[Run
     chosen = chosen_by_flag(settings, options)
     for judge in judges:
         check_judge([setting for setting in settings if setting.name in chosen], judge)
-    options_by_name = {setting.name: setting.default for setting in settings} | chosen
+    options_by_name = {setting.name: setting.default for setting in settings} | dict(chosen)
     check_only(settings, chosen, options_by_name)
     plans = plans_of_sweep(
         _judging_plans(run, judges, options, options_by_name), {"judge_levels": options["judge_levels"] or ()}
@@ -339,7 +348,7 @@ def _judged(run: Run, options: Options, tell: Callable[[str], None]) -> list[Run
     return start_runs(by=None, plans=plans, now=timezone.now())
 
 
-def _judging_plans(run: Run, judges: Sequence[Endpoint], options: Options, settings: Mapping[str, Any]) -> list[Plan]:
+def _judging_plans(run: Run, judges: Sequence[Endpoint], options: Options, settings: SuiteOptions) -> list[Plan]:
     return judging_plans(
         run,
         judges=judges,
@@ -363,7 +372,7 @@ def _downloaded(run: Run, options: Options) -> Downloaded:
     parts = _parts(run, what, options)
     with file_output(options["output"], mode="wb") as handle:
         written = sum(handle.write(part) for part in parts)
-    return {"run": run.uid, "path": options["output"], "bytes": written}
+    return Downloaded(run.uid, options["output"], written)
 
 
 def _parts(run: Run, what: str, options: Options) -> Iterable[bytes]:
