@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from benchmark.controls.contract import ENGLISH
 from benchmark.domain.parameters import Options
 from benchmark.methods.contract import Earlier, Method, NothingToAsk, Put
 from benchmark.suites.asked import Parsed, Question, Step
 from benchmark.suites.settings import Setting, Settings
-from workers.providers.contract import Request
+from workers.providers.contract import Request, Task
 
 METHOD = "method"
 """The name of the setting."""
@@ -53,7 +52,7 @@ def method_named(methods: Sequence[Method], settings: Settings) -> Method:
 
 
 def request_by(
-    method: Method, question: Question, put: Put, task: Mapping[str, Any], *, tokens: int = 0, unasked: str = ""
+    method: Method, question: Question, put: Put, task: Task, *, tokens: int = 0, unasked: str = ""
 ) -> Request:
     """Return the request of a question at its step. `task` says the same as data; `tokens` of the answer, those of the
     run where it is 0.

@@ -12,7 +12,7 @@ from benchmark.suites.settings import PARAMETER, Setting, Settings
 from core.language import gettext_noop
 from judge.domain.contrast import Row
 from judge.domain.judgements import RowJudgement
-from workers.providers.contract import Request
+from workers.providers.contract import Request, Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,4 +156,4 @@ class Judge:
     tables: Callable[[Question], Tables] | None = None
     text: Callable[[Question], str] | None = None
     groupings: tuple[Grouping, ...] = ()
-    written: Callable[[Mapping[str, Any], Sequence[tuple[int, int]]], str] | None = None
+    written: Callable[[Task, Sequence[tuple[int, int]]], str] | None = None

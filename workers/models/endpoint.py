@@ -13,6 +13,7 @@ from core.reads import Read
 from workers.domain.pricing import Prices
 from workers.domain.rate_limit import RateLimit
 from workers.domain.retrying import Policy
+from workers.domain.tries import Tried
 from workers.providers import registry
 from workers.providers.contract import Spec
 from workers.providers.description import Provider
@@ -142,6 +143,11 @@ class Endpoint(models.Model):
     def about(self) -> Provider:
         """The description of its provider; for one that is not registered any more, a placeholder that says so."""
         return registry.find(self.provider)
+
+    @property
+    def last_try(self) -> Tried | None:
+        """What `tried` keeps, None without one."""
+        return Tried.from_json(self.tried) if self.tried else None
 
     @property
     def provider_problem(self) -> str:

@@ -80,8 +80,8 @@ class JobQuerySet(models.QuerySet):
 
     def pause(self, *, note: str = "") -> int:
         """running → paused. Without a note the one that is there stays."""
-        changes: dict[str, Any] = {"note": note} if note else {}
-        return self.filter(state__in=PAUSABLE).update(state=JobState.PAUSED, **changes)
+        running = self.filter(state__in=PAUSABLE)
+        return running.update(state=JobState.PAUSED, note=note) if note else running.update(state=JobState.PAUSED)
 
     def explain(self, note: str) -> int:
         """running → running, with a note on what is held back; an empty one where nothing is any more."""
@@ -89,8 +89,10 @@ class JobQuerySet(models.QuerySet):
 
     def resume(self, *, budget: Decimal | None = None) -> int:
         """paused → running. Without a budget, in US dollars, the one that is there stays."""
-        changes: dict[str, Any] = {} if budget is None else {"budget": budget}
-        return self.filter(state__in=RESUMABLE).update(state=JobState.RUNNING, note="", **changes)
+        paused = self.filter(state__in=RESUMABLE)
+        if budget is None:
+            return paused.update(state=JobState.RUNNING, note="")
+        return paused.update(state=JobState.RUNNING, note="", budget=budget)
 
     def finish(self, outcome: Outcome, *, now: datetime) -> int:
         """running, paused → finished."""

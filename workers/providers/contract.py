@@ -15,6 +15,13 @@ from typing import Any, Protocol
 from workers.providers.errors import BackendError
 
 Body = dict[str, Any]
+"""A provider's canonical request, as JSON has it."""
+Task = Mapping[str, Any]
+"""A question as data, as JSON has it: its `kind`, by which a backend that computes its answer finds how, and what only
+whoever asks and that backend know."""
+Options = Mapping[str, Any]
+"""Settings of a provider's own, by name, as JSON has them: `Provider.options` says of which types they are, and its
+backend alone reads them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +48,7 @@ class Request:
     temperature: float | None = None
     seed: int | None = None
     schema: Mapping[str, Any] | None = None
-    task: Mapping[str, Any] = field(default_factory=dict)
+    task: Task = field(default_factory=dict)
     sample: int = 0
     preset_answer: str | None = None
 
@@ -113,7 +120,7 @@ class Spec:
     sets_temperature: bool = True
     json_schema: bool = True
     max_concurrency: int = 16
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Options = field(default_factory=dict)
     answer_bytes: int = 16_000_000
     hosts: Sequence[str] = ()
     proxied: bool = False

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.language import gettext_noop
-from workers.providers.contract import Backend, BatchBackend, EngineBackend, Spec
+from workers.providers.contract import Backend, BatchBackend, EngineBackend, Spec, Task
 from workers.providers.headers import NO_LIMITS, RateHeaders, RequestLimits, kept
 from workers.providers.options import Known
 
@@ -25,7 +25,7 @@ class FixedModel:
     """
 
     tasks: tuple[str, ...]
-    sample: Mapping[str, Any]
+    sample: Task
     rules: int | None = None
 
 

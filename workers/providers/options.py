@@ -10,9 +10,13 @@ from decimal import Decimal
 from typing import Any
 
 from core.language import gettext_noop
+from workers.providers.contract import Body, Options
 from workers.providers.errors import Rejected
 
 Known = Mapping[str, tuple[type, ...]]
+Fields = Mapping[str, Any]
+"""Fields of a request that go to a server as they are, or of an object among them: which there are only the server
+knows."""
 CHAT: Known = {"max_tokens_field": (str,), "reasoning_effort": (str,), "extra_body": (dict,)}
 """Options of whatever is asked by OpenAI's chat completions."""
 BATCHED: Known = {"batch_poll_seconds": (float, int)}
@@ -54,7 +58,7 @@ _THINKING = (
 """How many tokens a model may think for, wherever that is said; `reasoning` says it as max_tokens."""
 
 
-def check_options(options: Mapping[str, Any], allowed: Known) -> None:
+def check_options(options: Options, allowed: Known) -> None:
     """Raise Rejected for an unknown option, or one of the wrong type."""
     for name, value in options.items():
         if name not in allowed:
@@ -67,7 +71,7 @@ def check_options(options: Mapping[str, Any], allowed: Known) -> None:
     check_limits(options)
 
 
-def check_limits(options: Mapping[str, Any]) -> None:
+def check_limits(options: Options) -> None:
     """Raise Rejected for options that would let a call cost more than is reserved for it."""
     limit = options.get("max_tokens_field") or LIMITS[0]
     if limit not in LIMITS:
@@ -79,7 +83,7 @@ def check_limits(options: Mapping[str, Any]) -> None:
     check_extra_body(options.get("extra_body", {}))
 
 
-def check_extra_body(fields: Mapping[str, Any]) -> None:
+def check_extra_body(fields: Fields) -> None:
     """Raise Rejected for a field that a call's reserved money does not cover, or that each call sets itself."""
     for name, value in fields.items():
         plain = _plain(name)
@@ -94,7 +98,7 @@ def check_extra_body(fields: Mapping[str, Any]) -> None:
     highest_prices(fields)
 
 
-def highest_prices(fields: Mapping[str, Any]) -> tuple[Decimal, Decimal] | None:
+def highest_prices(fields: Fields) -> tuple[Decimal, Decimal] | None:
     """Return the dollars per million tokens of input and output up to which a router may choose a host, None without a
     choice of hosts.
 
@@ -124,10 +128,10 @@ def _price(limits: object, name: str) -> Decimal | None:
     return Decimal(str(price)) if price >= 0 else None
 
 
-def whole(body: Mapping[str, Any]) -> dict[str, Any]:
+def whole(body: Body) -> Body:
     """Return a body as it is sent: `extra_body` is not a field of a request but holds some. Raises Rejected for fields
     that cost more."""
-    extra: Mapping[str, Any] = body.get("extra_body", {})
+    extra: Fields = body.get("extra_body", {})
     check_extra_body(extra)
     reserved = max((body[name] for name in LIMITS if name in body), default=0)
     if over := next((name for name, most in _budgets(extra) if reserved and most > reserved), ""):
@@ -154,7 +158,7 @@ def _too_costly(name: str, asked: str) -> Rejected:
     )
 
 
-def _budgets(fields: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, float]]:
+def _budgets(fields: Fields, path: str = "") -> Iterator[tuple[str, float]]:
     for name, value in fields.items():
         here = f"{path}.{name}" if path else name
         if isinstance(value, Mapping):

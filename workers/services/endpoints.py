@@ -7,13 +7,15 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Required, TypedDict
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.utils import timezone
 
 from core.language import gettext_noop
+from core.plain import plain
+from workers.domain.tries import SchemaTry, Supported, Tried
 from workers.models import COMPLETED, IN_FLIGHT, OPEN, CallState, Endpoint, EndpointRateLimit, ItemState
 from workers.providers import contract, registry
 from workers.providers.answer_shapes import closed_object
@@ -114,39 +116,6 @@ def begin_try(endpoint: Endpoint) -> bool:
     return begun
 
 
-class Supported(TypedDict):
-    """What a try showed to be supported; None for what was not asked for."""
-
-    temperature: bool | None
-    json_schema: bool | None
-    reasons: bool | None
-
-
-class SchemaTry(TypedDict):
-    """Whether answers are held to a JSON schema, a sentence, and the beginning of the answer."""
-
-    held: bool
-    told: str
-    said: str
-
-
-class Tried(TypedDict, total=False):
-    """What came of a try, as the row keeps it: the beginning of the answer with what came along, or the sentence and
-    kind of the error."""
-
-    ok: Required[bool]
-    said: Required[str]
-    kind: str
-    model: str
-    seconds: float
-    input: int
-    output: int
-    stop: str
-    problem: str
-    supported: Supported
-    schema: SchemaTry
-
-
 def try_endpoint(*, endpoint: Endpoint) -> Tried:
     """Ask one short question, once more with a JSON schema where the endpoint claims structured output, and keep the
     result.
@@ -158,8 +127,8 @@ def try_endpoint(*, endpoint: Endpoint) -> Tried:
     try:
         result = _tried(endpoint, started)
     except BackendError as error:
-        result = {"ok": False, "said": str(error), "kind": type(error).__name__}
-    Endpoint.objects.filter(pk=endpoint.pk).update(tried_at=started, tried=result)
+        result = Tried(ok=False, said=str(error), kind=type(error).__name__)
+    Endpoint.objects.filter(pk=endpoint.pk).update(tried_at=started, tried=plain(result))
     return result
 
 
@@ -173,25 +142,24 @@ def _tried(endpoint: Endpoint, started: datetime) -> Tried:
     completion = _ask_once(endpoint, request)
     seconds = (timezone.now() - started).total_seconds()
     schema = _try_schema(endpoint, request) if endpoint.json_schema and endpoint.about.reads_prompts else None
-    answered: Tried = {
-        "ok": True,
-        "said": completion.text.strip()[:300] or "(nothing)",
-        "model": completion.model,
-        "seconds": round(seconds, 2),
-        "input": completion.usage.input,
-        "output": completion.usage.output,
-        "stop": completion.stop,
-        "problem": completion.problem or STOP_SENTENCES[completion.stop],
-        "supported": _supported(endpoint, completion, schema),
-    }
-    return {**answered, "schema": schema} if schema else answered
+    return Tried(
+        ok=True,
+        said=completion.text.strip()[:300] or "(nothing)",
+        model=completion.model,
+        seconds=round(seconds, 2),
+        input=completion.usage.input,
+        output=completion.usage.output,
+        stop=completion.stop,
+        problem=completion.problem or STOP_SENTENCES[completion.stop],
+        supported=_supported(endpoint, completion, schema),
+        schema=schema,
+    )
 
 
 def _supported(endpoint: Endpoint, completion: contract.Completion, schema: SchemaTry | None) -> Supported:
     sent = endpoint.sets_temperature and endpoint.about.reads_prompts
     reasons = bool(completion.reasoning or completion.usage.reasoning)
-    supported = schema["held"] if schema else None
-    return {"temperature": True if sent else None, "json_schema": supported, "reasons": reasons}
+    return Supported(temperature=True if sent else None, json_schema=schema.held if schema else None, reasons=reasons)
 
 
 def _try_schema(endpoint: Endpoint, request: contract.Request) -> SchemaTry:
@@ -199,20 +167,17 @@ def _try_schema(endpoint: Endpoint, request: contract.Request) -> SchemaTry:
     try:
         completion = _ask_once(endpoint, replace(request, schema=SCHEMA))
     except BackendError as error:
-        return {"held": False, "told": gettext_noop(f"A call with a JSON schema fails: {error}"), "said": ""}
+        return SchemaTry(held=False, told=gettext_noop(f"A call with a JSON schema fails: {error}"))
     beginning = completion.text.strip()[:300]
     if fits(completion.text):
-        return {"held": True, "told": gettext_noop("Its answer was held to the JSON schema."), "said": beginning}
+        return SchemaTry(held=True, told=gettext_noop("Its answer was held to the JSON schema."), said=beginning)
     if completion.stop is not contract.Stop.END:
         sentence = gettext_noop(
             f"With a JSON schema there was no whole answer. {completion.problem or STOP_SENTENCES[completion.stop]}"
         )
-        return {"held": False, "told": sentence, "said": beginning}
-    return {
-        "held": False,
-        "told": gettext_noop("The JSON schema was ignored: the answer does not fit it."),
-        "said": beginning,
-    }
+        return SchemaTry(held=False, told=sentence, said=beginning)
+    ignored = gettext_noop("The JSON schema was ignored: the answer does not fit it.")
+    return SchemaTry(held=False, told=ignored, said=beginning)
 
 
 def fits(text: str) -> bool:
@@ -230,7 +195,7 @@ def _ask_once(endpoint: Endpoint, request: contract.Request) -> contract.Complet
     return asyncio.run(_ask(registry.make(endpoint.spec), request, min(60, endpoint.timeout_seconds)))
 
 
-def _task(endpoint: Endpoint) -> Mapping[str, Any]:
+def _task(endpoint: Endpoint) -> contract.Task:
     fixed = endpoint.about.models.get(endpoint.model)
     return fixed.sample if fixed else {"kind": ""}
 

@@ -36,6 +36,9 @@ from workers.services.handlers import closed, tell_cancelled
 from workers.services.holding import holds_back, release
 from workers.services.notify import WORKERS
 
+HandlerParameters = Mapping[str, Any]
+"""What a job's handler is told of it besides its items, as JSON has it: it is kept, and nothing here reads it."""
+
 
 class JobRefused(ValueError):
     """Raised with one sentence that says why something cannot be done."""
@@ -49,7 +52,7 @@ def start_job(
     title: str,
     items: Iterable[tuple[Endpoint, str, str]],
     now: datetime,
-    params: Mapping[str, Any] | None = None,
+    params: HandlerParameters | None = None,
     budget: Decimal | None = None,
     batch: bool = False,
 ) -> Job:
@@ -70,7 +73,7 @@ def open_job(
     handler: str,
     title: str,
     endpoints: Iterable[Endpoint],
-    params: Mapping[str, Any] | None = None,
+    params: HandlerParameters | None = None,
     budget: Decimal | None = None,
     batch: bool = False,
     preparing: bool = False,

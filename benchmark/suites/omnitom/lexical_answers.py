@@ -7,13 +7,12 @@ ids that match, else two CSV tables.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from benchmark.suites.omnitom.judge_tables import judgement
 from judge.domain.lexical import align
 from judge.domain.lexical_judge import lexical_judge
-from workers.providers.contract import Body
+from workers.providers.contract import Body, Task
 
 Rows = Sequence[Sequence[str]]
 Pairs = Sequence[tuple[int, int]]
@@ -24,7 +23,7 @@ def answer(body: Body) -> str:
     return written(task, align(task["predictions"], task["gold"], threshold=body["threshold"]))
 
 
-def written(task: Mapping[str, Any], pairs: Pairs) -> str:
+def written(task: Task, pairs: Pairs) -> str:
     """Return the answer of a judge to whom these pairs of rows say the same, in the answer format of the task."""
     write = _matches if task.get("form") == "structured" else _count_tables
     return write(task["predictions"], task["gold"], pairs)

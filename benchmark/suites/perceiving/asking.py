@@ -18,7 +18,7 @@ from benchmark.suites.perceiving.baselines import PERCEIVE, array_of
 from benchmark.suites.perceiving.shares import RECALL
 from benchmark.suites.settings import Setting
 from core.language import gettext_noop
-from workers.providers.contract import Request
+from workers.providers.contract import Request, Task
 
 PERCEPTIONS, BELIEF, ANSWER = "perceptions", "belief", "answer"
 METHODS = methods_for(PEOPLE, PERCEIVERS)
@@ -71,7 +71,7 @@ def prompt_digests(steps: Sequence[Step], put: Put, by_methods: Sequence[str], s
     return {step.key: precursors if step.key in (PERCEPTIONS, BELIEF) else digest_of(*by_methods) for step in steps}
 
 
-def one_call(question: Question, put: Put, text: str, task: Mapping[str, Any]) -> Request:
+def one_call(question: Question, put: Put, text: str, task: Task) -> Request:
     """Return the request of one prompt, whatever the method of the run."""
     return Request(
         messages=put.messages(text),

@@ -4,6 +4,7 @@ from argparse import ArgumentTypeError
 
 from core.incoming.text import NotJson, json_of
 from core.management.json_command import JsonCommand
+from core.plain import plain
 from workers.domain.pricing import UNKNOWN
 from workers.models import Endpoint
 from workers.providers import registry
@@ -70,4 +71,5 @@ class Command(JsonCommand):
         values |= {name: None if price == UNKNOWN else price for name, price in prices.items()}
         values |= {name: options[name] == "yes" for name in _SWITCHES if options[name]}
         endpoint = save_endpoint(by="", values=values, endpoint=existing)
-        return {"endpoint": endpoint.name} | ({"tried": try_endpoint(endpoint=endpoint)} if options["try"] else {})
+        tried = try_endpoint(endpoint=endpoint) if options["try"] else None
+        return {"endpoint": endpoint.name} | ({"tried": plain(tried)} if tried else {})

@@ -5,20 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
-from core.plain import Json
-from workers.providers.contract import Body
+from workers.providers.contract import Body, Options, Task
 from workers.providers.options import Known
 
 
-def _no_settings(options: Mapping[str, Any], seed: int | None) -> Json:
+def _no_settings(options: Options, seed: int | None) -> Body:
     return {}
 
 
-def seeded(options: Mapping[str, Any], seed: int | None) -> Json:
+def seeded(options: Options, seed: int | None) -> Body:
     """Return the settings of a baseline that draws: the request's seed, else that of the endpoint's options, else 0."""
     return {"seed": options.get("seed", 0) if seed is None else seed}
 
@@ -45,8 +43,8 @@ class Baseline:
     name: str
     task: str
     answer: Callable[[Body], str]
-    sample: Mapping[str, Any]
-    settings: Callable[[Mapping[str, Any], int | None], Json] = _no_settings
+    sample: Task
+    settings: Callable[[Options, int | None], Body] = _no_settings
     options: Known = field(default_factory=dict)
     options_note: str = ""
     rules: int | None = None
