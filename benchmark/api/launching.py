@@ -158,11 +158,11 @@ class EstimateOfRun(GenericAPIView):
         With `ledger`, which takes longer, also the answers that the ledger has already, which cost nothing.
         """
         access = project_access(request.user, slug, role=Role.ADMIN)
-        given = read_body(request, EstimateIn).given
-        looks = given.pop("ledger", False)
+        body = read_body(request, EstimateIn)
+        launch = {name: value for name, value in body.given.items() if name != "ledger"}
         try:
-            askings = estimates.askings_of_plans(_plans(access.project, given))
-            estimate = estimates.estimate_all(askings, cached_answers if looks else None)
+            askings = estimates.askings_of_plans(_plans(access.project, launch))
+            estimate = estimates.estimate_all(askings, cached_answers if body.ledger else None)
         except (RunRefused, BadPromptSet, SuiteFailed) as refusal:
             raise refused(refusal) from refusal
         return Response(EstimateOut(_estimated(askings, estimate)).data)

@@ -122,16 +122,20 @@ class Said:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnreadFiles:
-    """The way in which files are to be read that lie beside their run as they came: what is `said` of them, the `title`
-    that was given, empty for none, and `repetitions`, 0 where the files tell it."""
+    """The way in which files are to be read that lie beside their run as they came: what is `declared` of them, the
+    `title` that was given, empty for none, and `repetitions`, 0 where the files tell it."""
 
-    said: Said
+    declared: Said
     repetitions: int
     title: str
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> UnreadFiles:
-        return cls(said=Said.from_json(kept["said"]), repetitions=kept["repetitions"], title=kept["title"])
+        return cls(declared=Said.from_json(kept["said"]), repetitions=kept["repetitions"], title=kept["title"])
+
+    def as_json(self) -> Json:
+        """{said, repetitions, title}."""
+        return {"said": plain(self.declared), "repetitions": self.repetitions, "title": self.title}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

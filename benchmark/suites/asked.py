@@ -201,7 +201,17 @@ class Columns:
     @classmethod
     def of_json(cls, kept: Mapping[str, Any]) -> Columns:
         """Return the columns that `as_json` made."""
-        return cls(**kept)
+        return cls(
+            stories=kept["stories"],
+            categories=kept["categories"],
+            values=kept["values"],
+            clusters=kept.get("clusters"),
+            unusable=kept.get("unusable", {}),
+            unjudged=kept.get("unjudged", {}),
+            partly=kept.get("partly"),
+            said=kept.get("said"),
+            by_turn=kept.get("by_turn"),
+        )
 
     def as_json(self) -> Json:
         """The columns by name, without clusters, `partly`, `said` and `by_turn` where they are None."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from core.plain import WHERE_THERE_IS_ONE
+from core.plain import Json, plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,41 +26,45 @@ class Supported:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaTry:
-    """Whether answers are held to a JSON schema, a sentence, and the beginning of the answer."""
+    """Whether an endpoint holds its answers to a JSON schema, a sentence, and the beginning of the answer."""
 
-    held: bool
-    told: str
-    said: str = ""
+    holds: bool
+    sentence: str
+    beginning: str = ""
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> SchemaTry:
-        return cls(held=kept["held"], told=kept["told"], said=kept.get("said", ""))
+        return cls(holds=kept["held"], sentence=kept["told"], beginning=kept.get("said", ""))
+
+    def as_json(self) -> Json:
+        """{held, told, said}."""
+        return {"held": self.holds, "told": self.sentence, "said": self.beginning}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tried:
-    """The result of a try. Where it is `ok`, `said` is the beginning of the answer, and the others came along with it;
+    """The result of a try. Where it is `ok`, `text` is the beginning of the answer, and the others came along with it;
     else it is the sentence of an error of this `kind`."""
 
     ok: bool
-    said: str
-    kind: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-    model: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-    seconds: float | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-    input: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-    output: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-    stop: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-    problem: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-    supported: Supported | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-    schema: SchemaTry | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    text: str
+    kind: str | None = None
+    model: str | None = None
+    seconds: float | None = None
+    input: int | None = None
+    output: int | None = None
+    stop: str | None = None
+    problem: str | None = None
+    supported: Supported | None = None
+    schema: SchemaTry | None = None
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Tried:
-        """Return the result that `core.plain.plain` made JSON of."""
+        """Return the result that `as_json` made."""
         supported, schema = kept.get("supported"), kept.get("schema")
         return cls(
             ok=kept["ok"],
-            said=kept["said"],
+            text=kept["said"],
             kind=kept.get("kind"),
             model=kept.get("model"),
             seconds=kept.get("seconds"),
@@ -71,3 +75,9 @@ class Tried:
             supported=Supported.from_json(supported) if supported else None,
             schema=SchemaTry.from_json(schema) if schema else None,
         )
+
+    def as_json(self) -> Json:
+        """{ok, said[, kind][, model, seconds, input, output, stop, problem, supported[, schema]]}."""
+        names = ("kind", "model", "seconds", "input", "output", "stop", "problem", "supported", "schema")
+        others = {name: plain(value) for name in names if (value := getattr(self, name)) is not None}
+        return {"ok": self.ok, "said": self.text, **others}

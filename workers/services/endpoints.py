@@ -127,7 +127,7 @@ def try_endpoint(*, endpoint: Endpoint) -> Tried:
     try:
         result = _tried(endpoint, started)
     except BackendError as error:
-        result = Tried(ok=False, said=str(error), kind=type(error).__name__)
+        result = Tried(ok=False, text=str(error), kind=type(error).__name__)
     Endpoint.objects.filter(pk=endpoint.pk).update(tried_at=started, tried=plain(result))
     return result
 
@@ -144,7 +144,7 @@ def _tried(endpoint: Endpoint, started: datetime) -> Tried:
     schema = _try_schema(endpoint, request) if endpoint.json_schema and endpoint.about.reads_prompts else None
     return Tried(
         ok=True,
-        said=completion.text.strip()[:300] or "(nothing)",
+        text=completion.text.strip()[:300] or "(nothing)",
         model=completion.model,
         seconds=round(seconds, 2),
         input=completion.usage.input,
@@ -159,7 +159,7 @@ def _tried(endpoint: Endpoint, started: datetime) -> Tried:
 def _supported(endpoint: Endpoint, completion: contract.Completion, schema: SchemaTry | None) -> Supported:
     sent = endpoint.sets_temperature and endpoint.about.reads_prompts
     reasons = bool(completion.reasoning or completion.usage.reasoning)
-    return Supported(temperature=True if sent else None, json_schema=schema.held if schema else None, reasons=reasons)
+    return Supported(temperature=True if sent else None, json_schema=schema.holds if schema else None, reasons=reasons)
 
 
 def _try_schema(endpoint: Endpoint, request: contract.Request) -> SchemaTry:
@@ -167,17 +167,19 @@ def _try_schema(endpoint: Endpoint, request: contract.Request) -> SchemaTry:
     try:
         completion = _ask_once(endpoint, replace(request, schema=SCHEMA))
     except BackendError as error:
-        return SchemaTry(held=False, told=gettext_noop(f"A call with a JSON schema fails: {error}"))
+        return SchemaTry(holds=False, sentence=gettext_noop(f"A call with a JSON schema fails: {error}"))
     beginning = completion.text.strip()[:300]
     if fits(completion.text):
-        return SchemaTry(held=True, told=gettext_noop("Its answer was held to the JSON schema."), said=beginning)
+        return SchemaTry(
+            holds=True, sentence=gettext_noop("Its answer was held to the JSON schema."), beginning=beginning
+        )
     if completion.stop is not contract.Stop.END:
         sentence = gettext_noop(
             f"With a JSON schema there was no whole answer. {completion.problem or STOP_SENTENCES[completion.stop]}"
         )
-        return SchemaTry(held=False, told=sentence, said=beginning)
+        return SchemaTry(holds=False, sentence=sentence, beginning=beginning)
     ignored = gettext_noop("The JSON schema was ignored: the answer does not fit it.")
-    return SchemaTry(held=False, told=ignored, said=beginning)
+    return SchemaTry(holds=False, sentence=ignored, beginning=beginning)
 
 
 def fits(text: str) -> bool:

@@ -38,13 +38,13 @@ def settings_with_flags(*, judging: bool = False) -> list[Setting]:
 def add_flags(parser: ArgumentParser, settings: Iterable[Setting], prefix: str = "") -> None:
     """Add the flags of settings; `prefix` stands before what each is for."""
     for setting in settings:
-        name, told, kind = flag(setting.flag), prefix + setting.flag_help, type(setting.default)
+        name, help_text, kind = flag(setting.flag), prefix + setting.flag_help, type(setting.default)
         if kind is bool:
-            parser.add_argument(name, help=told, action="store_true")
+            parser.add_argument(name, help=help_text, action="store_true")
         elif setting.choices:
-            parser.add_argument(name, help=told, type=kind, choices=[value for value, _ in setting.choices])
+            parser.add_argument(name, help=help_text, type=kind, choices=[value for value, _ in setting.choices])
         else:
-            parser.add_argument(name, help=told, type=kind, metavar="N" if kind is int else "NAME")
+            parser.add_argument(name, help=help_text, type=kind, metavar="N" if kind is int else "NAME")
 
 
 def chosen_by_flag(settings: Sequence[Setting], options: Mapping[str, Any]) -> Options:

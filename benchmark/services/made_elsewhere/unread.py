@@ -58,7 +58,7 @@ def import_unread(
     run.title = (plan.title or gettext_noop(f"Imported from {names}"))[:200]
     run.steps = steps_of_import(plan)
     making = Making(by=by.username if by else "", at=now.isoformat(), file=names, model=declared.model)
-    unread = UnreadFiles(said=declared, repetitions=plan.repetitions, title=plan.title)
+    unread = UnreadFiles(declared=declared, repetitions=plan.repetitions, title=plan.title)
     with transaction.atomic():
         begin(run, by, preparing=True)
         listed = [(_keep(run, position, *file), file[1]) for position, file in enumerate(files)]
@@ -90,7 +90,7 @@ def read(run: Run) -> None:
         return
     plan = replace(plan_of(run), repetitions=unread.repetitions, title=unread.title)
     with tempfile.TemporaryDirectory(prefix="credence-answers-") as folder:
-        preview = preview_of(_written(run, Path(folder)), plan, unread.said)
+        preview = preview_of(_written(run, Path(folder)), plan, unread.declared)
     refuse_twice(preview, but=run.pk)
     _fill(run, preview)
 

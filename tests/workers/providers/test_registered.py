@@ -113,7 +113,7 @@ def test_it_is_tried_and_says_what_came_back(name, make_endpoint, page):
         tried = try_endpoint(endpoint=endpoint)
         assert (server.asked > 0) is bool(address)
     assert tried.ok is (name in SPOKEN) or name not in {*SPOKEN, "vllm-engine"}, tried
-    assert tried.said and tried.said in unescape(page("workers:tried", "small"))
+    assert tried.text and tried.text in unescape(page("workers:tried", "small"))
     assert ("answers" if tried.ok else "fails") in page("workers:endpoints")
 
 
@@ -220,7 +220,7 @@ def test_it_can_be_switched_off_or_deleted_and_nothing_else(gone, admin):
 
 def test_it_is_not_offered_for_new_work_and_trying_it_says_why(gone):
     assert not Endpoint.objects.usable().exists()
-    assert try_endpoint(endpoint=gone) == Tried(ok=False, said=GONE, kind="UnknownProvider")
+    assert try_endpoint(endpoint=gone) == Tried(ok=False, text=GONE, kind="UnknownProvider")
 
 
 @pytest.mark.django_db(transaction=True)
