@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from benchmark.domain.parameters import Options
-from core.plain import WHERE_THERE_IS_ONE, Json, plain
+from core.plain import WHERE_THERE_IS_ONE, Json, plain, read_as
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +20,7 @@ class Versions:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Versions:
-        return cls(**_of(cls, kept))
+        return read_as(cls, kept)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class EndpointSpec:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> EndpointSpec:
-        return cls(**_of(cls, kept))
+        return read_as(cls, kept)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +97,7 @@ class Making:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Making:
-        return cls(**_of(cls, kept))
+        return read_as(cls, kept)
 
     @property
     def made_with(self) -> str:
@@ -117,7 +117,7 @@ class Said:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Said:
-        return cls(**_of(cls, kept))
+        return read_as(cls, kept)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,9 +269,3 @@ class Provenance:
 
 _EVERY = ("dataset", "prompts", "examples", "judge", "code", "python", "packages")
 _SOME = ("imported", "unread", "launch", "later")
-
-
-def _of(kind: type, kept: Mapping[str, Any]) -> Json:
-    """Return what was kept under the names of a dataclass's fields."""
-    names = {name.name for name in fields(kind)}
-    return {name: value for name, value in kept.items() if name in names}
