@@ -81,7 +81,8 @@ def judge_told(run: Run) -> str:
         brief, _ = judge_sees(run)
     else:
         judge = run.provenance.judge
-        brief = gettext_noop(f"rules {(judge and judge.rules) or 1}")
+        rules = (judge and judge.rules) or 1
+        brief = gettext_noop(f"rules {rules}")
     return ", ".join(filter(None, (judge_name(run), brief, *_apart(run))))
 
 
