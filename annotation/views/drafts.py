@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import ProjectAccess, project_access, story_of
-from annotation.domain.drafts import RowState
+from annotation.domain.drafts import LONGEST, RowState
 from annotation.domain.schema import told_orders
 from annotation.domain.tables import likely_actors
 from annotation.forms.drafts import RowChangesIn
@@ -80,6 +80,7 @@ def _settings(
         "names": likely_actors(story.text),
         "orders": orders,
         "orders_told": told_orders(orders),
+        "longest": LONGEST,
         "rows": [_row(row.uid, service.state_of_row(row)) for row in rows],
         "model": _model(begun),
         "warnings": _warnings(own, story) if own else {},

@@ -14,7 +14,7 @@ from annotation.access import assignment_of, project_access, story_of
 from annotation.domain.schema import Schema, cross_check
 from annotation.domain.shipped_schemas import OMNITOM
 from annotation.forms.grid import CommentForm, FlagForm
-from annotation.forms.votes import GridChangesIn
+from annotation.forms.votes import MAX_DURATION_MS, GridChangesIn
 from annotation.models import Assignment, CellComment, FlagKind, Proposition, PropositionFlag, Vote
 from annotation.services import remarks
 from annotation.services.arms import draw_for, shown_to
@@ -104,6 +104,7 @@ def _settings(assignment: Assignment, slug: str, votes: list[Vote]) -> dict:
         "now": timezone.now().isoformat(),
         "newest": newest.isoformat() if newest else None,
         "speedFloor": assignment.story.project.speed_floor_ms,
+        "longestDuration": MAX_DURATION_MS,
         "urls": {
             "save": reverse("annotation:save_votes", args=[slug, story]),
             "undo": reverse("annotation:undo_vote", args=[slug, story]),

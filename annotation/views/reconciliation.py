@@ -13,6 +13,7 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import ProjectAccess, project_access, story_of, unfinished
+from annotation.domain.drafts import LONGEST
 from annotation.domain.schema import told_orders
 from annotation.domain.tables import likely_actors
 from annotation.forms.lanes import DecisionsIn, LinkIn
@@ -110,6 +111,7 @@ def _settings(access: ProjectAccess, story: Story, state: service.State) -> dict
         "names": likely_actors(story.text),
         "orders": orders,
         "orders_told": told_orders(orders),
+        "longest": LONGEST,
         "lanes": _lanes(story, state),
         "urls": {
             "save": reverse("annotation:save_lanes", args=place),

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import ProjectAccess, open_work, project_access
+from annotation.forms.votes import MAX_DURATION_MS
 from annotation.views.saving import saved
 from core.plain import Json, plain
 from core.views.contexts import Context
@@ -66,6 +67,7 @@ def _settings(access: ProjectAccess, alignment: Alignment, editable: bool) -> Co
         "newest": newest.isoformat() if newest else None,
         "editable": editable,
         "most": alignment.task.study.most_links,
+        "longestDuration": MAX_DURATION_MS,
         "rows": plain(rows_of(alignment.task)),
         "proposals": {} if alignment.is_blind else plain(proposals_of(alignment.task)),
         "answers": alignment.answers,

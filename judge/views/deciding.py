@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.access import open_work
+from annotation.forms.votes import MAX_DURATION_MS
 from annotation.views.saving import saved
 from core.plain import Json, plain
 from core.views.contexts import Context
@@ -55,6 +56,7 @@ def _settings(access: StudyAccess, task: AlignmentTask, settled: SettledAlignmen
         "story": task.uid,
         "editable": editable,
         "most": access.study.most_links,
+        "longestDuration": MAX_DURATION_MS,
         "rows": plain(rows_of(task)),
         "proposals": {},
         "answers": answers_as_json(standing(rows)),

@@ -166,7 +166,7 @@ function act(parts, more = {}) {
   acting = true;
   tell("");
   const action = more.action ?? newKey();
-  const duration = Math.min(Date.now() - since, 2 ** 31 - 1);
+  const duration = Math.min(Date.now() - since, settings.longestDuration);
   since = Date.now();
   for (const [row, answer] of parts) {
     if (deciding) remember(row, answer, action);

@@ -179,7 +179,7 @@ function choose(label) {
 
 function vote(cell, label, milliseconds, undoes = "", accepted = false) {
   const place = { proposition: cell.parentElement.dataset.proposition, dimension: cell.dataset.dimension };
-  const took = Math.min(milliseconds, 2 ** 31 - 1);
+  const took = Math.min(milliseconds, settings.longestDuration);
   queue.add({ ...place, label, duration_ms: took, previous: cell.dataset.label, ...(undoes && { undoes }), ...(cell.dataset.suggested && { saw: true }), ...(accepted && { accepted }) });
 }
 

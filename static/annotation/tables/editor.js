@@ -178,7 +178,7 @@ function type(uid, field, value) {
   const row = rows.get(uid);
   const next = { ...row.state, [field]: value };
   if (field === "actor") next.order = orderOf(row, value);
-  const fitting = withoutSentence(next);
+  const fitting = withoutSentence(next, settings.longest);
   if (fitting !== next) return sentence(row, fitting);
   return typing.put(field, { row: uid, base: row.stored ? row.state : null, state: next, kind: "type" });
 }
@@ -302,7 +302,7 @@ function setActor(name) {
   focus(row.uid, active.field === "actor" ? "belief" : active.field);
 }
 function paste(event) {
-  const pastedRows = pasted(event.clipboardData.getData("text/plain"), current()?.state.actor ?? "");
+  const pastedRows = pasted(event.clipboardData.getData("text/plain"), current()?.state.actor ?? "", settings.longest);
   if (!pastedRows?.length) return;
   event.preventDefault();
   const row = current();

@@ -193,7 +193,7 @@ const put = (row, fields) => act([{ row: row.row, state: { ...row.state, ...fiel
 function type(uid, field, value) {
   const row = rows.get(uid);
   const next = { ...row.state, [field]: value };
-  const fitting = withoutSentence(next);
+  const fitting = withoutSentence(next, settings.longest);
   if (fitting !== next) return sentence(row, fitting);
   if (next.status !== "dropped" && field !== "remark") next.status = next.actor.trim() && next.belief.trim() ? "kept" : "";
   return typing.put(field, { row: uid, base: row.state, state: next });

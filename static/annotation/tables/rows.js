@@ -4,12 +4,12 @@ const NARROW = 1e-6;
 export const newUid = () => [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => ALPHABET[byte % 32]).join("");
 export const newKey = () => newUid() + newUid();
 export const EMPTY = { actor: "", belief: "", order: "", remark: "", place: 0, removed: false };
-const LONGEST = { order: 40, remark: 500 };
 // An order is a number: a sentence in its place goes to the remark, so that nothing of it is cut. Null where it does not fit there.
-export function withoutSentence(state) {
-  if (state.order.length <= LONGEST.order) return state;
+// `longest` is how many characters each text may have, as the page says.
+export function withoutSentence(state, longest) {
+  if (state.order.length <= longest.order) return state;
   const remark = [state.remark.trim(), state.order.trim()].filter(Boolean).join("; ");
-  return remark.length <= LONGEST.remark ? { ...state, order: "", remark } : null;
+  return remark.length <= longest.remark ? { ...state, order: "", remark } : null;
 }
 export const isEmpty = (state) => !(state.belief.trim() || state.remark.trim());
 
@@ -73,7 +73,7 @@ function cellsOf(text) {
 const closes = (text, at) => /^"(?:[^"]|"")*"(?=\t|\n|$)/.test(text.slice(at));
 
 // Rows of what was pasted, or null where it is plain text for the field: one line without a tab or a stroke.
-export function pasted(text, actor) {
+export function pasted(text, actor, longest) {
   const plain = text.replace(/\r\n?/g, "\n").replace(/\n+$/, "");
   const piped = !plain.includes("\t") && plain.includes("|");
   if (!plain.includes("\n") && !plain.includes("\t") && !piped) return null;
@@ -84,7 +84,8 @@ export function pasted(text, actor) {
   return rows.map((cells) => {
     const [first, belief, order, remark] = cells.length > 1 ? cells : [actor, cells[0]];
     const row = { order: order ?? "", remark: remark ?? "" };
-    const { order: number, remark: words } = withoutSentence(row) ?? row;
-    return { actor: first.slice(0, 200), belief: (belief ?? "").slice(0, 2000), order: number.slice(0, LONGEST.order), remark: words.slice(0, LONGEST.remark) };
+    const { order: number, remark: words } = withoutSentence(row, longest) ?? row;
+    const texts = { actor: first, belief: belief ?? "", order: number, remark: words };
+    return Object.fromEntries(Object.entries(texts).map(([field, text]) => [field, text.slice(0, longest[field])]));
   });
 }
