@@ -21,7 +21,6 @@ from workers.models import IN_HAND, ItemState, JobState
 from workers.services.failures import Shortfall, shortfall_of
 from workers.services.progress import RECENT
 
-_OVER = (JobState.FINISHED, JobState.CANCELLED)
 _TAKEN_OVER = Q(item=None, call__isnull=False)
 
 
@@ -137,7 +136,7 @@ def _counted(run: Run, now: datetime) -> Iterable[dict]:
 def _to_come(run: Run, rows: dict[str, dict]) -> dict[str, int]:
     """Return, by step, how many questions have no item yet because the answer that they need is still to come."""
     expected_by_step: dict[str, int] = {}
-    if run.source_id or run.job.state in _OVER:
+    if run.source_id or run.job.has_ended:
         return expected_by_step
     for step, before in _awaiting(run):
         if needed := rows.get(before):
@@ -216,7 +215,7 @@ def _lost_before(suite: Suite) -> str:
 
 def to_come_of(runs: Sequence[Run]) -> dict[int, int]:
     """Questions still to come by run id: what the items of a job do not count yet. One query."""
-    moving = [run for run in runs if run.job.state not in _OVER and _awaiting(run) and not run.source_id]
+    moving = [run for run in runs if not run.job.has_ended and _awaiting(run) and not run.source_id]
     lost = Q(item__state__in=[ItemState.FAILED, ItemState.CANCELLED])
     counted = RunItem.objects.filter(entrant__run__in=moving).order_by().values_list("entrant__run", "step")
     counts_by_run: dict[int, dict[str, dict[str, int]]] = {}

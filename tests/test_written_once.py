@@ -1,0 +1,49 @@
+"""What many places need is written in one of them."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+ONCE = {
+    "a reader of the files of a copy": (r"csv\.DictReader|ast\.literal_eval", "benchmark/suites", {
+        "benchmark/suites/copy_files.py",
+    }),
+    "the schema of a closed object": (r'"additionalProperties": False', "", {
+        "core/api/openapi.py",  # a shape of the API that lists its fields itself
+        "workers/providers/answer_shapes.py",
+    }),
+    "F1 of precision and recall": (r"2 \* (precision|first) \* (recall|other)", "", {"core/statistics/f1.py"}),
+    "states of jobs, items and calls that belong together": (r"(Job|Item|Call)State\.[A-Z]+, \1State\.", "", {
+        "benchmark/services/watching.py",
+        "workers/models/call.py",
+        "workers/models/item.py",
+        "workers/models/job.py",
+        "workers/services/channels.py",
+        "workers/services/failures.py",
+        "workers/views/live.py",
+    }),
+}  # fmt: skip
+"""By what it is: how it is written, under which folder, and the files that may write it so."""
+
+
+def product() -> dict[str, str]:
+    listed = subprocess.run(["git", "ls-files", "*.py"], cwd=ROOT, capture_output=True, text=True, check=True)
+    files = [name for name in listed.stdout.split() if not re.match(r"tests/|bench/|.*/migrations/", name)]
+    return {name: (ROOT / name).read_text(encoding="utf-8") for name in files if (ROOT / name).is_file()}
+
+
+@pytest.mark.parametrize("what", ONCE)
+def test_it_is_written_in_the_files_that_may_and_in_no_other(what):
+    pattern, folder, allowed = ONCE[what]
+    written = {name for name, text in product().items() if name.startswith(folder) and re.search(pattern, text)}
+    assert written == allowed
+
+
+def test_no_two_exceptions_for_what_is_bad_have_one_name():
+    names = [name for text in product().values() for name in re.findall(r"^class (Bad\w+|\w+Error)\b", text, re.M)]
+    assert len(names) > 10 and len(names) == len(set(names))
