@@ -22,7 +22,7 @@ class BadLine(ValueError):
 
 
 def lines_of(handle: Lines, *, longest: int = LONGEST_LINE) -> Iterator[tuple[int, bytes | None]]:
-    """Yield line numbers and lines; None for a line of more than `longest` bytes, which is skipped unread."""
+    """Yield line numbers and lines; None for a line of more than `longest` bytes, which is skipped and not kept."""
     number = 0
     while chunk := handle.readline(longest + 1):
         number += 1

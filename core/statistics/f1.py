@@ -20,9 +20,9 @@ def harmonics(first: Floats, other: Floats) -> Floats:
     return out
 
 
-def label_f1s(hits: Floats, gold: Floats, predicted: Floats) -> Floats:
-    """Return the F1 of labels from how often each is right, is gold and is predicted; 0 of a label that never
+def label_f1s(hits: Floats, true: Floats, predicted: Floats) -> Floats:
+    """Return the F1 of labels from how often each is right, is true and is predicted; 0 of a label that never
     occurs."""
-    occurred = gold + predicted
+    occurred = true + predicted
     f1s: Floats = np.divide(2 * hits, occurred, out=np.zeros(hits.shape), where=occurred > 0)
     return f1s
