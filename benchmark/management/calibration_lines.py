@@ -61,7 +61,7 @@ def _judge(report: JudgedDocument, score: str, table: str) -> Iterator[str]:
     if report.caution:
         yield f"  {report.caution}"
     overall = report.calibration.overall
-    with_verdicts = f"{report.known:,} of {overall.rows:,}"
+    with_verdicts = f"{report.compared_rows:,} of {overall.rows:,}"
     yield f"  rows with both verdicts: {with_verdicts} in {report.aligned_tables:,} tables"
     yield from _agreement(overall, table)
     for model, corrected in report.corrected.items():

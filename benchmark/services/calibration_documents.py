@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from benchmark.services.calibrated_panels import BridgeReport, PanelJudge, PanelReport
 from benchmark.services.calibrating import CalibrationReport, CorrectedModel, JudgeBrief, self_test_of
 from benchmark.services.calibration_words import words_of
-from core.plain import Json, plain
+from core.plain import Json, plain, renamed
 from judge.domain.calibration.agreement import Agreement
 from judge.domain.calibration.bridges import Bridge
 from judge.domain.calibration.differing import Differing
@@ -41,6 +41,12 @@ class ModelDocument:
     pooled: Corrected | None
 
 
+def _outside(document: JudgedDocument | MemberDocument) -> Json:
+    """Return a document under the names that it has outside the program."""
+    values = {of.name: plain(getattr(document, of.name)) for of in fields(document)}
+    return renamed(values, {"compared_rows": "known"})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedDocument:
     """A calibration report: agreement in all groups, the confusion of MatchCounts, and corrected scores by model, with
@@ -51,7 +57,7 @@ class JudgedDocument:
     level: int | None
     runs: Sequence[str]
     aligned_tables: int
-    known: int
+    compared_rows: int
     tables: Mapping[str, int]
     self_test: str
     price: float | None
@@ -61,6 +67,9 @@ class JudgedDocument:
     reason: str
     caution: str | None
     rivals: Sequence[Rival]
+
+    def as_json(self) -> Json:
+        return _outside(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,11 +93,14 @@ class MemberDocument:
     family: str
     left_out: int
     skill: Skill
-    known: int
+    compared_rows: int
     matched_counts: float
     unmatched_counts: float
     agreement: Agreement
     self_preference: SelfPreference
+
+    def as_json(self) -> Json:
+        return _outside(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +183,7 @@ def judged_document(report: CalibrationReport, selection: Selection) -> JudgedDo
         level=judge.level,
         runs=judge.runs,
         aligned_tables=judge.tables,
-        known=judge.compared_rows,
+        compared_rows=judge.compared_rows,
         tables=judge.aside,
         self_test=self_test_of(judge),
         price=None if judge.price is None else float(judge.price),
@@ -213,7 +225,7 @@ def _member(member: PanelJudge, agreement: Agreement) -> MemberDocument:
         family=member.family,
         left_out=member.left_out,
         skill=member.skill,
-        known=member.compared_rows,
+        compared_rows=member.compared_rows,
         matched_counts=member.matched,
         unmatched_counts=member.unmatched,
         agreement=agreement,
