@@ -45,7 +45,7 @@ class PrefillHandler(JobHandler):
             counts = sample_counts(schema)
             params = RoundParams.of(item.job)
             requests[item.pk] = story_request(
-                story, rows_of[story.pk], schema, params.level, counts, params.reasoning_tokens
+                story, rows_of[story.pk], schema, params.label_level, counts, params.reasoning_tokens
             )
         return requests
 

@@ -29,5 +29,12 @@ class RoundParams:
             reasoning_tokens=kept.get("reasoning_tokens", 0),
         )
 
+    @property
+    def label_level(self) -> int:
+        """The level of a round for labels. Raises ValueError for one for tables."""
+        if self.level is None:
+            raise ValueError("A round for tables has no level of its prompt.")
+        return self.level
+
     def as_json(self) -> Json:
         return asdict(self)
