@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from benchmark.domain.report_rows import RowMetric
 from core.estimated import Estimated
 from core.statistics import Estimate
 
 MEDIA_TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
 """The forms of a file of a picture."""
-Metric = float | str | Estimated | Mapping[str, Any] | None
+Metric = float | str | Estimated | RowMetric | None
 """A fraction, or its text as official scoring writes it, alone or with its interval: an estimate, or the figure of a
-report's row, {"value", "interval"[, "reason"][, "bounds"]}."""
+report's row."""
 
 
 class Drawn(NamedTuple):
@@ -28,10 +29,10 @@ def drawn(metric: Metric) -> Drawn | None:
     """Return what is drawn of a metric; None where there is none."""
     if metric is None or isinstance(metric, (str, int, float)):
         return None if metric in (None, "") else Drawn(float(metric))
-    if not isinstance(metric, Mapping):
+    if not isinstance(metric, RowMetric):
         return Drawn(metric.value, metric.interval, metric.reason)
-    value = metric["value"]
-    return Drawn(None if value in (None, "") else float(value), metric.get("interval"), metric.get("reason"))
+    value = metric.value
+    return Drawn(None if value is None or value == "" else float(value), metric.interval, metric.reason)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,9 +79,9 @@ class RankedRow:
     is missing."""
 
     model: str
-    official: Metric = None
-    repaired: Metric = None
-    corrected: Metric = None
+    official: RowMetric | None = None
+    repaired: RowMetric | None = None
+    corrected: RowMetric | None = None
     group: str | None = None
     ranks: Sequence[int] | None = None
     left_out: float | None = None

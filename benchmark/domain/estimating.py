@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from benchmark.domain.report_rows import ParseRows, ReportRow, Unjudged
 from core.language import gettext_noop
 from core.plain import Json
 from core.statistics import (
@@ -98,26 +99,21 @@ class MetricRow:
         """The intervals by name, [low, high] or None."""
         return {name: ends for name, (ends, _) in self.intervals.items()}
 
-    def as_json(self) -> Json:
-        """{stories (those with an estimate), METRIC…, interval: {METRIC: [low, high] or None}, bounds, unusable (how
-        many stories)[, unusable_reasons][, undefined][, unjudged: {stories, predicted, gold}][, reasons: {METRIC: why
-        it has no interval}, reason: the first of them]}."""
-        stories, predicted, gold = self.unjudged
-        where_any: Json = {
-            "unusable_reasons": dict(sorted(self.unusable.items())),
-            "undefined": self.undefined,
-            "unjudged": stories and {"stories": stories, "predicted": predicted, "gold": gold},
-            "reasons": self.reasons,
-            "reason": next(iter(self.reasons.values()), ""),
-        }
-        return {
-            "stories": self.stories,
-            **self.values,
-            "interval": self.ends,
-            "bounds": dict(self.bounds),
-            "unusable": sum(self.unusable.values()),
-            **{name: value for name, value in where_any.items() if value},
-        }
+    def reported(self, category: str = "") -> ReportRow:
+        """Return the row as a report has it, over all or over those of a category."""
+        return ReportRow(
+            stories=self.stories,
+            values=self.values,
+            intervals=self.ends,
+            bounds=self.bounds,
+            reasons=self.reasons,
+            reason=next(iter(self.reasons.values()), ""),
+            unusable=sum(self.unusable.values()),
+            unusable_reasons=dict(sorted(self.unusable.items())),
+            undefined=self.undefined,
+            unjudged=Unjudged(*self.unjudged) if self.unjudged[0] else None,
+            category=category,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,19 +132,17 @@ class Report:
         """Return how the intervals are made, in words."""
         return method(seed=self.seed, resamples=self.resamples, unit=self.unit)
 
-    @property
-    def estimates(self) -> Json:
-        """{overall, by_category: [{story_category, …}]}."""
-        rows = [{"story_category": name, **row.as_json()} for name, row in self.by_category.items()]
-        return {"overall": self.overall.as_json(), "by_category": rows}
-
-    @property
-    def made(self) -> Json:
-        """{method, seed, resamples}: how its intervals are made."""
-        return {"method": self.method, "seed": self.seed, "resamples": self.resamples}
+    def reported(self) -> ParseRows:
+        return ParseRows(
+            overall=self.overall.reported(),
+            by_category=[row.reported(name) for name, row in self.by_category.items()],
+            method=self.method,
+            seed=self.seed,
+            resamples=self.resamples,
+        )
 
     def as_json(self) -> Json:
-        return {**self.estimates, **self.made}
+        return self.reported().as_json()
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,8 +181,10 @@ class StoryReport:
     stories: Sequence[ReportedStory]
 
     def as_json(self) -> Json:
-        stories = [story.as_json() for story in self.stories]
-        return {**self.report.estimates, "stories": stories, **self.report.made}
+        """What `ParseRows.as_json` says, with `stories` between the rows and how intervals are made."""
+        stories = {"stories": [story.as_json() for story in self.stories]}
+        kept = self.report.as_json()
+        return {"overall": kept["overall"], "by_category": kept["by_category"], **stories, **kept}
 
 
 def report(

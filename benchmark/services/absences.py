@@ -139,13 +139,12 @@ def unread(entrants: Sequence[EntrantResults], parse: str) -> list[Absent]:
     """Return the models without figures of a parse, and of the repaired one those without a usable story."""
     unread_models = []
     for entrant in entrants:
-        metrics = entrant.parses.of(parse)
-        if not metrics:
+        overall = entrant.parses.overall(parse)
+        if not entrant.parses.of(parse):
             why = entrant.parses.reason or gettext_noop("no figures")
             unread_models.append(Absent(entrant.model, _sentence(why)))
-        elif not int(metrics["overall"]["stories"]):
-            reasons = metrics["overall"].get("unusable_reasons", {})
-            counted = ", ".join(f"{why} {count:,}" for why, count in reasons.items())
+        elif not overall.stories:
+            counted = ", ".join(f"{why} {count:,}" for why, count in overall.unusable_reasons.items())
             unread_models.append(Absent(entrant.model, f"no usable story{f': {counted}' if counted else ''}"))
     return unread_models
 
@@ -157,9 +156,9 @@ def _sentence(text: str) -> str:
 def is_absent(entrant: RunEntrant) -> bool:
     """Return whether every story of the entrant lacks its figure because a call failed. A refusal is an answer, and
     keeps its row."""
-    overall = (entrant.metrics.get("repaired") or {}).get("overall") or {}
-    reasons = set(overall.get("unusable_reasons", ()))
-    return entrant.kind != "person" and overall.get("stories") == 0 and bool(reasons) and reasons <= NO_ANSWER
+    overall = entrant.metrics.parses.overall("repaired")
+    reasons = set(overall.unusable_reasons)
+    return entrant.kind != "person" and overall.stories == 0 and bool(reasons) and reasons <= NO_ANSWER
 
 
 def absences(group: str, entrants: Sequence[RunEntrant]) -> list[Absence]:

@@ -29,9 +29,10 @@ from benchmark.services.plot_data import leaderboard_rows
 from benchmark.services.reports import reports_of
 from benchmark.services.run_metrics import RunMetrics
 from benchmark.services.selections import Selection, selections_of
-from benchmark.services.suite_rankings import AcrossModel, Place, RankedModel, SuiteRanking
+from benchmark.services.suite_rankings import AcrossModel, ExactLevel, Place, RankedModel, SuiteRanking
 from benchmark.services.variance import IDENTITY
 from benchmark.suites.contract import MetricGroup
+from benchmark.suites.group_metrics import GroupMetrics
 from benchmark.suites.registry import group_suite, ordered_suites, suite_named
 from benchmark.suites.showing.levels import levels_of
 from benchmark.suites.showing.ranking import in_rank_order
@@ -97,15 +98,15 @@ def _counted(report: RunMetrics, groups: Sequence[str]) -> int:
     return max((sum(counts) for counts in rows), default=0)
 
 
-def _of(metrics: Mapping[str, Any] | None) -> int:
-    overall = metrics["repaired"]["overall"] if metrics else {}
-    return int(overall.get("stories", 0)) + int(overall.get("unusable", 0))
+def _of(metrics: GroupMetrics | None) -> int:
+    return metrics.parses.overall("repaired").asked if metrics else 0
 
 
-def _by_chance(entrants: Sequence[EntrantResults]) -> Json | None:
+def _by_chance(entrants: Sequence[EntrantResults]) -> ExactLevel | None:
     """Return what the score of a ranking is expected to be by chance, as a run of these very samples has it."""
-    chance = (levels_of(entrants) or {}).get("chance")
-    return {**chance, "interval": None, "exact": True} if chance else None
+    levels = levels_of(entrants)
+    chance = levels.chance if levels else None
+    return ExactLevel(chance.value, chance.n) if chance else None
 
 
 def _ranking(
@@ -255,5 +256,5 @@ def _correlation(first: SuiteRanking, second: SuiteRanking) -> Correlation:
 
 def _value(ranking: SuiteRanking, key: str) -> float | None:
     place = ranking.places.get(key)
-    value = place.metric["value"] if place and place.metric else None
+    value = place.metric.value if place and place.metric else None
     return None if value is None else float(value)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from benchmark.domain.drawn import MetricOfSuite, SuiteMetrics
 from benchmark.domain.inference.leaderboard import RANKS_FROM
+from benchmark.domain.report_rows import RowMetric
 from benchmark.domain.tables import Column, Table, absent_told
 from benchmark.domain.tables.estimates import share_column
 from benchmark.domain.tables.table import MISSING
 from benchmark.services.across import pairs_across
 from benchmark.services.plot_data import Arguments, Picture, plots
-from benchmark.services.suite_rankings import AcrossModel, Place, SuiteRanking, models_across
+from benchmark.services.suite_rankings import AcrossModel, ExactLevel, Place, SuiteRanking, models_across
 from benchmark.suites.registry import group_suite, suite_named
 from benchmark.suites.showing.levels import CHANCE_ROW
 from core.language import gettext_noop
@@ -114,24 +116,28 @@ def _cells(key: str, place: Place | None) -> dict[str, object]:
     bounds = place.bounds
     return _metric(key, place.metric) | {
         f"{key}_bounds": bounds,
-        f"{key}_worst": bounds[0] if bounds else (place.metric or {}).get("value"),
+        f"{key}_worst": bounds[0] if bounds else place.metric and place.metric.value,
         f"{key}_rank": place.rank,
         f"{key}_ranks": place.ranks,
     }
 
 
-def _metric(key: str, metric: Mapping[str, Any] | None) -> dict[str, object]:
-    metric = metric or {}
-    reason = {} if metric.get("interval") else {f"{key}_interval_reason": metric.get("reason")}
-    return {key: metric.get("value"), f"{key}_interval": metric.get("interval"), **reason}
+def _metric(key: str, level: ExactLevel | RowMetric | None) -> dict[str, object]:
+    metric = _as_metric(level) or RowMetric(None)
+    reason = {} if metric.interval else {f"{key}_interval_reason": metric.reason}
+    return {key: metric.value, f"{key}_interval": metric.interval, **reason}
+
+
+def _as_metric(level: ExactLevel | RowMetric | None) -> RowMetric | None:
+    return RowMetric(level.value, n=level.n) if isinstance(level, ExactLevel) else level
 
 
 def _drawn_levels(rankings: Sequence[SuiteRanking]) -> list[str]:
     """Name the rankings whose chance level is a baseline's figure, with what it is of."""
     notes = [
-        f"{ranking.title} (n = {ranking.chance.get('n', len(ranking.numbers)):,})"
+        f"{ranking.title} (n = {len(ranking.numbers) if ranking.chance.n is None else ranking.chance.n:,})"
         for ranking in rankings
-        if ranking.chance and not ranking.chance.get("exact")
+        if isinstance(ranking.chance, RowMetric)
     ]
     return [gettext_noop(f"{CHANCE_ROW} of {', '.join(notes)}: the baseline “random”.")] if notes else []
 
@@ -226,7 +232,7 @@ def table_of_model(rankings: Sequence[SuiteRanking], model: AcrossModel) -> Tabl
 
 
 def _row_of_model(at: int, ranking: SuiteRanking, place: Place) -> dict[str, object]:
-    value = (place.metric or {}).get("value")
+    value = place.metric and place.metric.value
     worst, best = place.bounds or (value, value)
     return {
         "at": at,
@@ -315,7 +321,7 @@ def _of_all(rankings: Sequence[SuiteRanking]) -> Arguments:
         SuiteMetrics(
             title=ranking.title,
             metrics=[_drawn(ranking.places.get(model.key)) for model in models],
-            chance=ranking.chance,
+            chance=_as_metric(ranking.chance),
         )
         for ranking in ranked
     ]
@@ -324,7 +330,9 @@ def _of_all(rankings: Sequence[SuiteRanking]) -> Arguments:
 
 def _of_model(rankings: Sequence[SuiteRanking], model: AcrossModel, title: str) -> Arguments:
     suites = [
-        MetricOfSuite(title=ranking.title, metric=_drawn(place), chance=ranking.chance, rank=_ranks(place, ranking))
+        MetricOfSuite(
+            title=ranking.title, metric=_drawn(place), chance=_as_metric(ranking.chance), rank=_ranks(place, ranking)
+        )
         for ranking in rankings
         if (place := ranking.places.get(model.key))
     ]
@@ -336,8 +344,8 @@ def _units(rankings: Sequence[SuiteRanking]) -> str:
     return " or ".join(dict.fromkeys(suite_named(group_suite(ranking.group)).cluster[1] for ranking in rankings))
 
 
-def _drawn(place: Place | None) -> Mapping[str, object] | None:
-    return {**place.metric, "bounds": place.bounds} if place and place.metric else None
+def _drawn(place: Place | None) -> RowMetric | None:
+    return replace(place.metric, bounds=place.bounds) if place and place.metric else None
 
 
 def _ranks(place: Place, ranking: SuiteRanking) -> str:

@@ -195,11 +195,11 @@ def unread(entrants: Sequence[NamedEntrant], group: str, parse: str, selection: 
 
 def _unread(entrant: NamedEntrant, group: str, parse: str, selection: Selection | None) -> str:
     metrics = entrant.metrics
-    if metrics[parse]:
+    if metrics.parses.of(parse):
         return ""
     if selection and (columns := columns_of(StoryScores.objects.get(pk=entrant.scores).metrics[group], parse)):
         return lacking(columns, selection.stories)
-    return str(metrics.get("reason") or NONE)
+    return metrics.reason or NONE
 
 
 def compare(entrants: Sequence[NamedEntrant], group: str, parse: str, selection: Selection | None = None) -> Comparison:

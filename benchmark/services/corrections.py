@@ -291,10 +291,7 @@ def _correction(entrant: RunEntrant, run: Run | None, run_scores: RunScores | No
 
 def _overall(entrant: EntrantResults, group: str, parse: str) -> dict[str, float | None]:
     overall = entrant.parses.overall(parse)
-    return {
-        metric: None if overall.get(share) is None else float(overall[share])
-        for metric, share in group_named(group).corrected.items()
-    }
+    return {metric: overall.number_of(share) for metric, share in group_named(group).corrected.items()}
 
 
 def _row(entrant: EntrantResults, run_scores: RunScores, group: str) -> CorrectedRow:

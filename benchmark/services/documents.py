@@ -37,6 +37,7 @@ from benchmark.services.suite_rankings import SuiteRanking, rankings_as_data, ra
 from benchmark.services.variance import prompt_splits
 from benchmark.suites.asked import PARSES
 from benchmark.suites.contract import Suite
+from benchmark.suites.group_metrics import GroupMetrics
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import group_named, group_suite, keys_of, ordered_keys, suite_named
 from benchmark.suites.showing.entrants import analyses_of
@@ -169,7 +170,8 @@ def as_json(document: Document) -> Json:
 
 def _as_json(entrant: EntrantResults) -> Json:
     row = {kept: getattr(entrant, name) for name, kept in _OF_ENTRANT.items()} | {"at": entrant.at.isoformat()}
-    row |= {KEPT["parses"]: as_plain(entrant.parses), "ranking": as_plain(entrant.ranking)}
+    row |= {KEPT[name]: as_plain(getattr(entrant, name)) for name in ("metrics", "parses")}
+    row["ranking"] = as_plain(entrant.ranking)
     row["corrected"] = as_plain(entrant.corrected)
     return {name: value for name, value in row.items() if name not in ("others", "corrected") or value is not None}
 
@@ -210,6 +212,7 @@ def _absent_from(rows: Sequence[Mapping[str, str]]) -> list[Absent]:
 
 def _entrant_from(row: Mapping[str, Any]) -> EntrantResults:
     values = {name: row[kept] for name, kept in _OF_ENTRANT.items() if row.get(kept) is not None}
+    values["metrics"] = GroupMetrics.from_json(values.get("metrics", {}))
     at = datetime.fromisoformat(values["at"]) if "at" in values else LONG_AGO
     if "parses" in values:
         values["parses"] = EntrantParses.from_json(values["parses"])

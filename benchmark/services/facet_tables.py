@@ -9,6 +9,7 @@ from benchmark.domain.bounded_estimates import kept_estimate
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.suites.registry import group_named, group_suite, nouns_of_group, suite_named, units_of_group
+from benchmark.suites.showing.entrants import analyses_of
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.showing.ranking import ranked_within
 from benchmark.suites.shown import EntrantResults
@@ -49,7 +50,7 @@ def facet_table(entrants: Sequence[EntrantResults], group: str, facet: str, pars
     """`facet` is a key of the group's facets. EntrantsByGroup without analyses of the parse are left out by the
     caller."""
     described = group_named(group)
-    facets_by_model = {entrant.model: entrant.metrics["analyses"][parse]["facets"][facet] for entrant in entrants}
+    facets_by_model = {entrant.model: analyses_of(entrant, parse)["facets"][facet] for entrant in entrants}
     values = list(dict.fromkeys(value for rows in facets_by_model.values() for value in rows))
     columns = [Column(key="value", header=described.facets[facet])]
     columns += [estimated(model, model, digits=1, best="") for model in facets_by_model]
@@ -95,7 +96,7 @@ def repetition_table(entrants: Sequence[EntrantResults], group: str, parse: str)
             **share,
         ),
     ]
-    rows = [{"model": entrant.model, **entrant.metrics["analyses"][parse]["repetitions"]} for entrant in entrants]
+    rows = [{"model": entrant.model, **analyses_of(entrant, parse)["repetitions"]} for entrant in entrants]
     title = gettext_noop(f"{described.score_title} of single repetitions, {parse} parse (%)")
     notes = [REPEATED, SAME, COMPARED, SPLIT]
     return Table(title=title, columns=columns, rows=rows, notes=notes)
@@ -112,7 +113,7 @@ def repetition_story_table(entrants: Sequence[EntrantResults], group: str) -> Ta
         {"story": cluster, "model": entrant.model, "compared": compared, "flipped": flipped}
         | {"same": 1 - flipped / compared}
         for entrant in entrants
-        for cluster, compared, flipped in entrant.metrics["analyses"]["repaired"]["repetitions"].get("stories", ())
+        for cluster, compared, flipped in analyses_of(entrant, "repaired")["repetitions"].get("stories", ())
     ]
     rows.sort(key=lambda row: (row["same"], -row["flipped"], row["story"], row["model"]))
     columns = [

@@ -10,6 +10,7 @@ from decimal import Decimal
 
 from django.core.cache import cache
 
+from benchmark.domain.report_rows import NO_FIGURES, ReportRow
 from benchmark.models import Run
 from benchmark.services.at_once import check_at_once, kept_once
 from benchmark.services.in_context import judge_told
@@ -23,7 +24,6 @@ from benchmark.suites.reasons import NO_JUDGEMENT
 from benchmark.suites.registry import suite_named
 from core.language import gettext_noop
 from core.made_by import made_by
-from core.plain import Json
 from judge.domain.calibration.panels import FEWEST, majority
 from judge.domain.calibration.rows import Unknown, count_of
 from judge.domain.judgements import Reading, RowJudgement, StoryJudgement
@@ -54,14 +54,14 @@ class Tally:
 @dataclass(frozen=True, slots=True)
 class JudgedRow:
     """The figures of a model's answers by one judge, or by a panel of the judges `members`. `repaired` and `official`
-    are figures over all samples, None where there are none; a panel has no official ones. `alone` counts the rows of
+    are figures over all samples; a panel has no official ones. `alone` counts the rows of
     which one judge of a panel alone speaks, None where no panel judges."""
 
     judge: str
     model: str
     run: str
-    repaired: Json | None
-    official: Json | None
+    repaired: ReportRow
+    official: ReportRow
     tally: Tally
     members: tuple[str, ...] = ()
     alone: int | None = None
@@ -137,8 +137,7 @@ def _rows_of(run: Run, report: RunMetrics, judgements: Sequence[StoryJudgement])
         if entrant.id is None or not metrics:
             continue
         mine = [story for story in judgements if story.model == entrant.name]
-        official = (metrics.get("official") or {}).get("overall")
-        repaired = (metrics.get("repaired") or {}).get("overall")
+        repaired, official = (metrics.parses.overall(parse) for parse in ("repaired", "official"))
         rows.append(JudgedRow(judge, entrant.name, run.uid, repaired, official, tally_of(mine)))
     return rows
 
@@ -152,7 +151,16 @@ def _panel_rows(panel: Sequence[Run], judgements: Mapping[int, Sequence[StoryJud
         by_model.setdefault(story.model, []).append(story)
     name = gettext_noop(f"Panel of {len(panel)}, majority")
     return [
-        JudgedRow(name, model, panel[0].uid, metrics.get(model), None, tally_of(stories), members, _alone(stories))
+        JudgedRow(
+            name,
+            model,
+            panel[0].uid,
+            metrics.get(model, NO_FIGURES),
+            NO_FIGURES,
+            tally_of(stories),
+            members,
+            _alone(stories),
+        )
         for model, stories in by_model.items()
     ]
 
@@ -203,25 +211,25 @@ def _alone(stories: Iterable[StoryJudgement]) -> int:
     return sum(count == 1 for count in voices)
 
 
-def _panel_metrics(panel: Sequence[Run], voted: Mapping[Answer, StoryJudgement]) -> dict[str, Json]:
+def _panel_metrics(panel: Sequence[Run], voted: Mapping[Answer, StoryJudgement]) -> dict[str, ReportRow]:
     """Return the panel's metrics over all samples by model, kept until an answer comes or the code changes."""
     places = places_of(panel)
     described = [made_by(), *((run.uid, places[run.pk]) for run in panel)]
     key = "panel:" + hashlib.sha256(str(described).encode()).hexdigest()
-    kept: dict[str, Json] | None = cache.get(key)
+    kept: dict[str, ReportRow] | None = cache.get(key)
     if kept is None:
         kept = _measured(panel[0], voted)
         cache.set(key, kept, KEPT_SECONDS)
     return kept
 
 
-def _measured(run: Run, voted: Mapping[Answer, StoryJudgement]) -> dict[str, Json]:
+def _measured(run: Run, voted: Mapping[Answer, StoryJudgement]) -> dict[str, ReportRow]:
     suite, group = suite_named(run.suite), judged_group(run)
-    metrics: dict[str, Json] = {}
+    metrics: dict[str, ReportRow] = {}
     for _, entered in each_entered(run, samples_of(run)):
         measured = suite.measure(_as_voted(entered, judged_at(run), voted)).get(group.key) if group else None
         if measured is not None:
-            metrics[entered.name] = measured.metrics.parses.repaired.as_json()["overall"]
+            metrics[entered.name] = measured.metrics.parses.repaired.overall.reported()
     return metrics
 
 

@@ -36,9 +36,9 @@ def _judge(entrant: RunEntrant) -> str:
 def _is_heard(entrant: RunEntrant, group: str) -> bool:
     """Return whether the judge has verdicts, so that the entrant has a score by the careful parse: one that is not
     nought whatever a judge says."""
-    overall, score = (entrant.metrics["repaired"] or {}).get("overall") or {}, group_named(group).score
-    has_score = entrant.kind != "person" and overall.get(score) is not None
-    return has_score and (overall.get("bounds", {}).get(score) or (0, 1))[1] > 0
+    overall, score = entrant.metrics.parses.overall("repaired"), group_named(group).score
+    has_score = entrant.kind != "person" and overall.value_of(score) is not None
+    return has_score and (overall.bounds_of(score) or (0, 1))[1] > 0
 
 
 def _chosen(dataset: Dataset) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from benchmark.domain.tables import Column, Table
@@ -60,17 +60,12 @@ def _cells(row: JudgedRow, shares: Sequence[str]) -> dict[str, Any]:
     cells |= {key: getattr(row.tally, key) for key, _ in _ROWS} | {"price": row.tally.price_a_story}
     cells["alone"] = row.alone
     for share in shares:
-        repaired, official = row.repaired or {}, row.official or {}
-        cells[f"repaired-{share}"] = repaired.get(share)
-        cells[f"{share}-interval"] = _of(repaired, "interval", share)
-        cells[f"{share}-interval_reason"] = _of(repaired, "reasons", share)
-        cells[f"{share}-bounds"] = _of(repaired, "bounds", share)
-        cells[f"official-{share}"] = float(official[share]) if official.get(share) is not None else None
+        cells[f"repaired-{share}"] = row.repaired.value_of(share)
+        cells[f"{share}-interval"] = row.repaired.interval_of(share)
+        cells[f"{share}-interval_reason"] = row.repaired.reasons.get(share)
+        cells[f"{share}-bounds"] = row.repaired.bounds_of(share)
+        cells[f"official-{share}"] = row.official.number_of(share)
     return cells
-
-
-def _of(metrics: Mapping[str, Any], name: str, share: str) -> Any:
-    return (metrics.get(name) or {}).get(share)
 
 
 def _notes(panel: Sequence[Run]) -> list[str]:

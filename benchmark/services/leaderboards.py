@@ -183,19 +183,19 @@ def _own_parses(entrant: RunEntrant) -> EntrantParses:
     """Return the figures that the run's report has of the entrant."""
     metrics = entrant.metrics
     return EntrantParses(
-        official=metrics["official"],
-        repaired=metrics["repaired"],
-        own=metrics.get("own"),
-        reason=metrics.get("reason", ""),
-        levels={name: metrics.get(name) for name in ("chance", "majority", "category_levels")},
+        official=metrics.parses.official,
+        repaired=metrics.parses.repaired,
+        own=metrics.own,
+        reason=metrics.reason,
+        levels=metrics.levels,
         tells_levels=True,
     )
 
 
 def _score(entrant: EntrantResults, group: str) -> float:
-    overall = entrant.parses.overall("repaired") or entrant.parses.overall("official")
-    value = overall.get(group_named(group).score)
-    return -1.0 if value is None else float(value)
+    parse = "repaired" if entrant.parses.of("repaired") else "official"
+    value = entrant.parses.overall(parse).number_of(group_named(group).score)
+    return -1.0 if value is None else value
 
 
 def differences(
@@ -259,10 +259,10 @@ def _part(
     why = "" if parses.official else lacking(columns_of(columns, "official"), selection.stories)
     own = _parses(columns["own"], group, selection, seed) if "own" in columns else None
     return EntrantParses(
-        official=parses.official and parses.official.as_json(),
-        repaired=parses.repaired.as_json(),
-        own=own.as_json() if own else None,
-        reason=why if columns["official"] else entrant.metrics.get("reason", why),
+        official=parses.official.reported() if parses.official else None,
+        repaired=parses.repaired.reported(),
+        own=own.reported() if own else None,
+        reason=why if columns["official"] else entrant.metrics.reason or why,
         levels=None,  # they are of the samples of a run
         tells_levels=True,
     )

@@ -292,7 +292,8 @@ def _uncertainty(run: Run, groups: Mapping[str, Sequence[EntrantResults]]) -> st
     shown_entrants = [entrant for entrants in groups.values() for entrant in entrants]
     if not shown_entrants:
         return ""
-    suite, method = suite_named(run.suite), shown_entrants[0].metrics["repaired"]["method"]
+    suite, rows = suite_named(run.suite), shown_entrants[0].metrics.parses.repaired
+    method = rows.method if rows else ""
     (_, many), (cluster, clusters) = suite.noun, suite.cluster
     dependent = suite.dependent or f"{many} about one {cluster}"
     ranked = {group_named(group).title: entrants for group, entrants in groups.items() if entrants}

@@ -34,25 +34,25 @@ def own_columns(entrants: Sequence[EntrantResults]) -> list[Column]:
             key=f"own_{name}", header=name.capitalize(), kind="share", group=OWN_GROUP, interval=f"own_{name}_interval"
         )
         for name in PARSES
-        if any(parse[name] for parse in own_parses)
+        if any(own.of(name) for own in own_parses)
     ]
 
 
 def own_values(entrant: EntrantResults, group: str) -> Cells:
     values: Cells = {}
-    for name, metrics in (entrant.parses.own or {}).items():
-        overall = metrics["overall"] if metrics else {}
-        values[f"own_{name}"] = overall.get(group_named(group).score)
-        values |= interval_of(f"own_{name}_interval", overall, group_named(group).score)
+    own, score = entrant.parses.own, group_named(group).score
+    if own is None:
+        return values
+    for name in PARSES:
+        overall = own.overall(name)
+        values |= {f"own_{name}": overall.value_of(score), **interval_of(f"own_{name}_interval", overall, score)}
     return values
 
 
 def labelled_notes(entrants: Sequence[EntrantResults]) -> list[str]:
     """Return a note on how much of what models were asked each person labelled, and how much of that counts; older
     frozen reports have none."""
-    labelled_by_model = [
-        (entrant.model, entrant.metrics["labelled"]) for entrant in entrants if entrant.metrics.get("labelled")
-    ]
+    labelled_by_model = [(entrant.model, labelled) for entrant in entrants if (labelled := entrant.metrics.labelled)]
     sentences = [f"{name}: {_labelled(labelled)}" for name, labelled in labelled_by_model]
     return [gettext_noop(f"Labelled by {'; '.join(sentences)}.")] if sentences else []
 

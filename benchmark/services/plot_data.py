@@ -14,8 +14,9 @@ from benchmark.domain.corrections import CorrectedScore
 from benchmark.domain.drawn import Lead, Metric, ModelRow, RankedRow
 from benchmark.domain.entered import Reference
 from benchmark.domain.inference import ComparedModel
+from benchmark.domain.report_rows import RowMetric
 from benchmark.domain.tables import Absent, absent_told
-from benchmark.domain.tables.estimates import RowMetric, metric_of
+from benchmark.domain.tables.estimates import metric_of
 from benchmark.services.absences import unread
 from benchmark.services.comparisons import Comparison
 from benchmark.services.control_tables import control_pictures
@@ -161,14 +162,6 @@ def _leaderboard_arguments(
     }
 
 
-class Score(RowMetric):
-    """The figure that a metric group is ranked by, the number of samples that it is of, and of those that the parse
-    leaves out."""
-
-    n: int
-    unusable: int
-
-
 def leaderboard_rows(entrants: Sequence[EntrantResults], group: str) -> list[RankedRow]:
     """Return the row of each entrant."""
     return [_leaderboard_row(entrant, group) for entrant in entrants]
@@ -193,13 +186,14 @@ def corrected_score_of(entrant: EntrantResults, group: str) -> CorrectedScore | 
     return entrant.corrected.scores.get(group_named(group).score) if entrant.corrected else None
 
 
-def score_of(entrant: EntrantResults, parse: str, group: str) -> Score | None:
-    """Return the figure of a parse that the group is ranked by, None where there is none."""
-    overall = entrant.parses.overall(parse)
-    if not overall:
+def score_of(entrant: EntrantResults, parse: str, group: str) -> RowMetric | None:
+    """Return the figure of a parse that the group is ranked by, with the number of samples that it is of and of those
+    that the parse leaves out; None where there is none."""
+    if not entrant.parses.of(parse):
         return None
-    metric, n = metric_of(overall, group_named(group).score), int(overall.get("n", overall["stories"]))
-    return {**metric, "n": n, "unusable": overall.get("unusable", 0)}
+    overall = entrant.parses.overall(parse)
+    metric = metric_of(overall, group_named(group).score)
+    return replace(metric, n=overall.samples, unusable=overall.unusable or 0)
 
 
 MATRIX_FROM = 3
@@ -295,8 +289,8 @@ def _named(values: Mapping[str, Any], group: MetricGroup) -> dict[str, Metric]:
 
 def _category_values(entrant: EntrantResults, group: str, parse: str) -> ModelRow:
     """Return the figures of one entrant by category."""
-    rows = entrant.parses.by_category(parse)
-    return ModelRow(entrant.model, {row["story_category"]: metric_of(row, group_named(group).score) for row in rows})
+    rows = entrant.parses.by_category(parse).items()
+    return ModelRow(entrant.model, {category: metric_of(row, group_named(group).score) for category, row in rows})
 
 
 def comparison_picture(comparison: Comparison) -> Picture:

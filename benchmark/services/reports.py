@@ -25,7 +25,7 @@ from benchmark.suites.people import MeasuredOfPerson
 from benchmark.suites.registry import suite_named
 from core.language import gettext_noop
 from core.made_by import made_by
-from core.plain import Json
+from core.plain import Json, plain
 from core.reads import Read
 from core.stored_json import parsed_once, text_of
 from workers.services.notify import Notifier
@@ -201,7 +201,7 @@ def _measured(suite: Suite, entrant: EntrantMetrics, entered: Entered) -> _Score
 def _numbers(suite: Suite, scored: _Scored) -> _Scored:
     """Return the metrics of one entrant, which no database keeps where one is not finite. Raises SuiteFailed."""
     try:
-        json.dumps([scored.metrics.groups, scored.by_story], allow_nan=False)
+        json.dumps([plain(scored.metrics.groups), scored.by_story], allow_nan=False)
     except ValueError as error:
         log.exception("%s has a figure of %s that is not a number.", suite.title, scored.metrics.name)
         raise SuiteFailed(
@@ -230,7 +230,7 @@ def _failed(suite: Suite, entrant: EntrantMetrics, why: str) -> _Scored:
 
 
 def _by_group(entrant: EntrantMetrics, measured: Mapping[str, Measured | MeasuredOfPerson | None]) -> _Scored:
-    groups = {group: result and result.metrics.as_json() for group, result in measured.items()}
+    groups = {group: result.metrics.reported() if result else None for group, result in measured.items()}
     by_story = {group: result and result.by_sample.as_json() for group, result in measured.items()}
     return _Scored(replace(entrant, groups=groups), by_story)
 

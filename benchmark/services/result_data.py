@@ -7,13 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmark.domain.corrections import Correction
-from benchmark.domain.drawn import Metric, RankedRow
+from benchmark.domain.drawn import RankedRow
 from benchmark.domain.tables import Absent
 from benchmark.services.documents import Document, absent_from, by_group
 from benchmark.services.plot_data import leaderboard_rows
+from benchmark.suites.group_metrics import BaselineLevels, Level
 from benchmark.suites.registry import group_named
-from benchmark.suites.showing.levels import ROWS, levels_of
+from benchmark.suites.showing.levels import levels_of
 from benchmark.suites.shown import EntrantResults
+from core.plain import Json, plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,8 +33,8 @@ class RankedEntrant:
     rank: int | None
     ranks: Sequence[int] | None
     group: str | None
-    official: Metric
-    repaired: Metric
+    official: Json | None
+    repaired: Json | None
     bounds: Sequence[float] | None
     left_out: float | None
     corrected: Correction | None
@@ -41,15 +43,15 @@ class RankedEntrant:
 @dataclass(frozen=True, slots=True)
 class RankedGroup:
     """The ranking of a metric group, over all samples, with who is absent from it, and what its score is by chance and
-    for the answer that is right most often: {value, n}, None where that is not defined or may not be known."""
+    for the answer that is right most often, None where that is not defined or may not be known."""
 
     key: str
     title: str
     score: str
     entrants: Sequence[RankedEntrant]
     absent: Sequence[Absent]
-    chance: Mapping[str, float] | None
-    majority: Mapping[str, float] | None
+    chance: Level | None
+    majority: Level | None
 
 
 def groups_of(document: Document) -> list[RankedGroup]:
@@ -61,10 +63,15 @@ def groups_of(document: Document) -> list[RankedGroup]:
             group_named(group).score_title,
             _entrants(entrants, group),
             absent_from(document, group),
-            **{name: (levels_of(entrants) or {}).get(name) for name in ROWS},
+            *_levels(entrants),
         )
         for group, entrants in by_group(document).items()
     ]
+
+
+def _levels(entrants: Sequence[EntrantResults]) -> tuple[Level | None, Level | None]:
+    levels = levels_of(entrants) or BaselineLevels()
+    return levels.chance, levels.majority
 
 
 def _entrants(entrants: Sequence[EntrantResults], group: str) -> list[RankedEntrant]:
@@ -83,8 +90,8 @@ def _entrant(entrant: EntrantResults, row: RankedRow) -> RankedEntrant:
         rank=ranking.rank if ranking else None,
         ranks=row.ranks,
         group=row.group,
-        official=row.official,
-        repaired=row.repaired,
+        official=plain(row.official),
+        repaired=plain(row.repaired),
         bounds=row.bounds,
         left_out=row.left_out,
         corrected=entrant.corrected,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from benchmark.domain.report_rows import ReportRow
 from benchmark.domain.tables import Cells, Column, Items, SourcedRow, Table
 from benchmark.domain.tables.categories import in_order, short_names_told
-from benchmark.domain.tables.estimates import interval_of, share_column, worst_of
+from benchmark.domain.tables.estimates import interval_of, share_column
 from benchmark.services.people_columns import PEOPLE_NOTE, labelled_notes, own_columns, own_values
 from benchmark.suites.asked import PARSES
 from benchmark.suites.contract import GUESSED, LEFT_OUT, WRONG, MetricGroup
@@ -19,7 +19,7 @@ from benchmark.suites.showing.corrected import (
     corrected_notes,
     corrected_values,
 )
-from benchmark.suites.showing.entrants import by_category, measured, parses_in, row_of, short_names_of, unjudged
+from benchmark.suites.showing.entrants import measured, parses_in, row_of, short_names_of, unjudged
 from benchmark.suites.showing.judges import COLUMN, NOTE, notes_of, tests_of
 from benchmark.suites.showing.levels import LEVELS_NOTE, category_level_rows, level_notes, level_rows
 from benchmark.suites.showing.missing import leads, left_out, missing_of, unlike_missing
@@ -111,7 +111,7 @@ def _missing_columns(group: MetricGroup) -> list[Column]:
 def _count_columns(entrants: Sequence[EntrantResults], group: MetricGroup) -> list[Column]:
     """The numbers of answers that the official figures are of and leave out, where they leave out any or their suite
     says that they do."""
-    if group.unread != LEFT_OUT and not any(_official(entrant).get("unusable") for entrant in entrants):
+    if group.unread != LEFT_OUT and not any(_official(entrant).unusable for entrant in entrants):
         return []
     heads = {"n": "n", "unusable": gettext_noop("Not read")}
     return [
@@ -120,7 +120,7 @@ def _count_columns(entrants: Sequence[EntrantResults], group: MetricGroup) -> li
     ]
 
 
-def _official(entrant: EntrantResults) -> Mapping[str, Any]:
+def _official(entrant: EntrantResults) -> ReportRow:
     return entrant.parses.overall("official")
 
 
@@ -157,7 +157,8 @@ def _group_row(entrant: EntrantResults, group: str) -> SourcedRow:
         "unusable": left_out(missing),
         "unjudged": unjudged(entrant),
         **{name: missing[name] for name in ("low", "high", "stories")},
-        **{f"official_{name}": _official(entrant).get(name) for name in ("n", "unusable")},
+        "official_n": _official(entrant).n,
+        "official_unusable": _official(entrant).unusable,
     }
     return row_of(entrant, group, cells, _where(group))
 
@@ -165,7 +166,7 @@ def _group_row(entrant: EntrantResults, group: str) -> SourcedRow:
 def _of_parse(entrant: EntrantResults, group: str, parse: str) -> Cells:
     ranking = entrant.ranking.get(parse)
     overall = entrant.parses.overall(parse)
-    n = int(overall.get("n", overall["stories"])) if group_named(group).unit and overall else None
+    n = overall.samples if group_named(group).unit and entrant.parses.of(parse) else None
     by_metric = [
         _metric_cells(f"{parse}_{name}", overall, name, parse) | {f"{parse}_{name}_n": n}
         for name in group_named(group).headers
@@ -179,14 +180,15 @@ def _of_parse(entrant: EntrantResults, group: str, parse: str) -> Cells:
     }
 
 
-def _metric_cells(key: str, overall: Mapping[str, Any], name: str, parse: str) -> Cells:
+def _metric_cells(key: str, overall: ReportRow, name: str, parse: str) -> Cells:
     interval = interval_of(f"{key}_interval", overall, name)
-    return {key: overall.get(name), **interval, f"{key}_worst": _at_worst(overall, name, parse)}
+    return {key: overall.value_of(name), **interval, f"{key}_worst": _at_worst(overall, name, parse)}
 
 
-def _at_worst(metrics: Mapping[str, Any], name: str, parse: str) -> Any:
+def _at_worst(metrics: ReportRow, name: str, parse: str) -> float | str | None:
     """The values that marks compare; official figures that were kept before they had bounds stand for themselves."""
-    return metrics.get(name) if parse == "official" and "bounds" not in metrics else worst_of(metrics, name)
+    old = parse == "official" and metrics.bounds is None
+    return metrics.value_of(name) if old else metrics.worst_of(name)
 
 
 def _where(group: str) -> dict[str, Items]:
@@ -230,7 +232,7 @@ def category_table(entrants: Sequence[EntrantResults], group: str) -> Table:
     """The score of a metric group by category, official beside repaired."""
     short = short_names_of(group)
     categories = in_order(
-        (name for entrant in entrants for parse in PARSES for name in by_category(entrant, parse)), short
+        (name for entrant in entrants for parse in PARSES for name in entrant.parses.by_category(parse)), short
     )
     columns = [Column(key="model", header=gettext_noop("Model"))]
     for category in categories:
@@ -268,12 +270,9 @@ def _category_row(entrant: EntrantResults, group: str) -> SourcedRow:
     row: Cells = {}
     where: dict[str, Items] = {}
     for parse in PARSES:
-        for category, metrics in by_category(entrant, parse).items():
+        for category, metrics in entrant.parses.by_category(parse).items():
             key = f"{parse} {category}"
-            row |= {key: metrics[score], **interval_of(f"{key} interval", metrics, score)}
-            row |= {
-                f"{key} n": int(metrics.get("n", metrics["stories"])),
-                f"{key} worst": _at_worst(metrics, score, parse),
-            }
+            row |= {key: metrics.value_of(score), **interval_of(f"{key} interval", metrics, score)}
+            row |= {f"{key} n": metrics.samples, f"{key} worst": _at_worst(metrics, score, parse)}
             where[key] = Items({"category": category} | measured(group, score, parse))
     return row_of(entrant, group, row, where)

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from core.plain import Json, renamed
+from benchmark.suites.group_metrics import GroupMetrics
+from core.plain import Json, plain, renamed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,17 +15,13 @@ class EntrantMetrics:
     """The metrics of an entrant or person by metric group; of a person `id` is None, and there are `role` and
     `number`. `failed` is the sentence of a suite that could not score what this one said: then no group has metrics.
 
-    Those of a group are None or {official, repaired, answered, asked, analyses[, reason]}: `official` and `repaired` as
-    score_outputs prints them, without their `stories`, which are in `StoryScores`; rows of `official` have an
-    `interval` too. `reason` says why `official` is None; `answered` counts the answers that official scoring takes.
-    `analyses` is {reading: those of the suite}, None where the parse has no metrics. Of a person the group that the
-    suite names for people has `labelled` and `own` too, as `suites.people` says.
+    Of a group that nobody was asked about there are None. What single stories came to is in `StoryScores`.
     """
 
     id: int | None
     name: str
     kind: str
-    groups: Mapping[str, Json | None] = field(default_factory=dict)
+    groups: Mapping[str, GroupMetrics | None] = field(default_factory=dict)
     role: str = ""
     number: int | None = None
     failed: str = ""
@@ -32,14 +29,19 @@ class EntrantMetrics:
 
     def as_json(self) -> Json:
         """Return what is kept: the groups by key beside what else it says."""
-        kept = {"id": self.id, "name": self.name, "kind": self.kind, "story_scores": self.story_scores, **self.groups}
+        kept: Json = {"id": self.id, "name": self.name, "kind": self.kind, "story_scores": self.story_scores}
+        kept |= {group: plain(metrics) for group, metrics in self.groups.items()}
         person = {"role": self.role, "number": self.number} if self.id is None else {}
         return kept | person | ({"failed": self.failed} if self.failed else {})
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> EntrantMetrics:
         names = {attribute.name for attribute in fields(cls)} - {"groups"}
-        groups = {name: value for name, value in kept.items() if name not in names}
+        groups = {
+            name: None if metrics is None else GroupMetrics.from_json(metrics)
+            for name, metrics in kept.items()
+            if name not in names
+        }
         return cls(groups=groups, **{name: kept[name] for name in names & kept.keys()})
 
 

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
+from benchmark.domain.report_rows import RowMetric
 from benchmark.domain.tables import Absent
 from benchmark.suites.registry import group_named
 from benchmark.suites.showing.names import labels_of
-from core.plain import Json, renamed
+from core.plain import Json, plain, renamed
 
 
 class AcrossModel(NamedTuple):
@@ -21,10 +22,10 @@ class AcrossModel(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A model in a ranking: its `metric` {value, interval[, reason]}, `bounds` with missing answers at their worst and
+    """A model in a ranking: its `metric`, `bounds` with missing answers at their worst and
     best where any are, its rank with the interval from best to worst, and the run that it is of."""
 
-    metric: Mapping[str, Any] | None
+    metric: RowMetric | None
     bounds: Sequence[float] | None
     rank: int | None
     ranks: Sequence[int] | None
@@ -33,6 +34,23 @@ class Place:
     run_title: str
     entrant: int
     settings: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExactLevel:
+    """What a score is expected to be by chance, where that follows from what may be answered to `n` samples."""
+
+    value: float
+    n: int
+    interval: None = None
+    exact: bool = True
+
+
+def chance_from(kept: Mapping[str, Any] | None) -> ExactLevel | RowMetric | None:
+    """Return the level at chance that a ranking kept: exact, or the figure of a baseline."""
+    if kept is None:
+        return None
+    return ExactLevel(**kept) if kept.get("exact") else RowMetric.from_json(kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +68,10 @@ class SuiteRanking:
     """The ranking of a metric group of one suite on one dataset in one answer format.
 
     `title` tells it from the others of its project. `places` are by key of the model, `ranked` is how many rows have a
-    rank, baselines among them. `chance` is what its score is expected to be by chance, `exact` where that follows from
-    what may be answered, else the figure of `CHANCE`; None with a reason in `no_chance`. `absent` are models that it
-    does not have, with the reason. Where its reader may not see it, `withheld` says why, and nobody has a place.
-    `method` is how all its models were asked, in words: empty where the suite asks in one way, and in rankings that
-    were frozen before they said it.
+    rank, baselines among them. `chance` is what its score is expected to be by chance, else the figure of `CHANCE`;
+    None with a reason in `no_chance`. `absent` are models that it does not have, with the reason. Where its reader may
+    not see it, `withheld` says why, and nobody has a place. `method` is how all its models were asked, in words: empty
+    where the suite asks in one way, and in rankings that were frozen before they said it.
     """
 
     group: str
@@ -67,7 +84,7 @@ class SuiteRanking:
     places: Mapping[str, Place]
     models: Mapping[str, RankedModel]
     ranked: int
-    chance: Mapping[str, Any] | None
+    chance: ExactLevel | RowMetric | None
     no_chance: str
     absent: Sequence[Absent]
     withheld: str = ""
@@ -105,6 +122,7 @@ def rankings_as_data(rankings: Sequence[SuiteRanking]) -> list[Json]:
         renamed(asdict(ranking), {"group": "stage"})
         | {
             "numbers": sorted(ranking.numbers),
+            "chance": plain(ranking.chance),
             "places": {key: _place_as_data(place) for key, place in ranking.places.items()},
             "models": {key: {"name": names[key], "spec": {}} for key in ranking.models},
         }
@@ -114,11 +132,16 @@ def rankings_as_data(rankings: Sequence[SuiteRanking]) -> list[Json]:
 
 def _place_as_data(place: Place) -> Json:
     data = asdict(place)
-    return {"figure": data.pop("metric")} | data
+    del data["metric"]
+    return {"figure": plain(place.metric)} | data
 
 
 def _place_from(data: Mapping[str, Any]) -> Place:
-    return Place(metric=data["figure"], **{name: value for name, value in data.items() if name != "figure"})
+    metric = data["figure"]
+    return Place(
+        metric=None if metric is None else RowMetric.from_json(metric),
+        **{name: value for name, value in data.items() if name != "figure"},
+    )
 
 
 def rankings_from(rows: Sequence[Mapping[str, Any]]) -> list[SuiteRanking]:
@@ -129,6 +152,7 @@ def rankings_from(rows: Sequence[Mapping[str, Any]]) -> list[SuiteRanking]:
             | {
                 "absent": [Absent(absence["model"], absence["why"]) for absence in row["absent"]],
                 "numbers": frozenset(row["numbers"]),
+                "chance": chance_from(row["chance"]),
                 "places": {key: _place_from(place) for key, place in row["places"].items()},
                 "models": {key: RankedModel(**model) for key, model in row["models"].items()},
             }

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from benchmark.domain.inference import Pair
+from benchmark.domain.report_rows import ReportRow
 from benchmark.models import Run
 from benchmark.services.conditions import named
 from benchmark.services.leaderboards import differences, entrants_of, ranked_entrants
@@ -31,7 +31,7 @@ def swept_by(runs: Sequence[Run]) -> tuple[Suite, Setting]:
 def cells_of(runs: Sequence[Run], group: MetricGroup) -> list[EntrantResults]:
     """Return each model of each run with its metrics and its ranking among all of them."""
     entrants = [entrant for entrant in entrants_of(runs, reports_of(runs), group.key) if entrant.kind != "person"]
-    answered = [entrant for entrant in entrants if entrant.metrics.get("repaired")]
+    answered = [entrant for entrant in entrants if entrant.metrics.parses.of("repaired")]
     labelled, _ = label(named(answered))
     return ranked_entrants(labelled, group.key, seed=_seed(runs)) if answered else []
 
@@ -65,11 +65,6 @@ def cell_name(cell: EntrantResults) -> str:
     return cell.spec.get("name") or cell.name
 
 
-def metrics_of(cell: EntrantResults) -> Mapping[str, Any]:
+def metrics_of(cell: EntrantResults) -> ReportRow:
     """Return the metrics of a cell over all its samples, by the repaired parse."""
     return cell.parses.overall("repaired")
-
-
-def metric_part(metrics: Mapping[str, Any], name: str, share: str) -> Any:
-    """Return what `metrics` have under `name` of a share: its interval, its bounds, or the reason for none."""
-    return (metrics.get(name) or {}).get(share)

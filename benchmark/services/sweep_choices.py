@@ -187,7 +187,7 @@ def _candidates(runs: Sequence[Run], group: MetricGroup, cells: Sequence[Entrant
     _suite, setting = swept_by(runs)
     levels = {run.uid: level_of(run, setting.name) for run in runs}
     candidates = [
-        Candidate(cell.key, cell_name(cell), levels[cell.run], metrics_of(cell).get(group.score), cell)
+        Candidate(cell.key, cell_name(cell), levels[cell.run], metrics_of(cell).number_of(group.score), cell)
         for cell in cells
     ]  # fmt: skip
     return sorted(candidates, key=lambda candidate: (candidate.model, candidate.level))

@@ -20,7 +20,6 @@ from benchmark.services.sweep_cells import (
     best_of,
     cell_name,
     cells_of,
-    metric_part,
     metrics_of,
     pair_of,
     pairs_of,
@@ -156,9 +155,9 @@ def _block(runs: Sequence[Run], group: MetricGroup, setting: Setting) -> list[Sw
 
 
 def _score(cell: EntrantResults, group: MetricGroup) -> SweptEstimate:
-    metrics = metrics_of(cell)
-    interval, reason, bounds = (metric_part(metrics, name, group.score) for name in ("interval", "reasons", "bounds"))
-    return SweptEstimate(metrics.get(group.score), interval, reason, bounds)
+    metrics, score = metrics_of(cell), group.score
+    ends = metrics.interval_of(score), metrics.reasons.get(score), metrics.bounds_of(score)
+    return SweptEstimate(metrics.number_of(score), *ends)
 
 
 def _alike(cell: EntrantResults, best: EntrantResults, pairs: Sequence[Pair]) -> bool | None:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, get_args
 
+from benchmark.domain.report_rows import BothParses, ParseRows, ReportRow
+from benchmark.suites.group_metrics import BaselineLevels, GroupMetrics, Level
 from benchmark.suites.settings import Settings
 from core.language import gettext_noop
 from core.plain import Json, plain
@@ -254,13 +256,19 @@ class OfficialRow:
     printed: PrintedMeans
     repaired: MetricRow
 
-    def as_json(self) -> Json:
-        """{[story_category,] stories, METRIC…, interval[, reasons], unusable, bounds, n}."""
-        reasons = {"reasons": self.repaired.reasons} if self.repaired.reasons else {}
-        bounds = {"unusable": sum(self.repaired.unusable.values()), "bounds": dict(self.repaired.bounds)}
-        return {
-            **self.printed.as_json(), "interval": self.repaired.ends, **reasons, **bounds, "n": self.repaired.stories
-        }  # fmt: skip
+    def reported(self) -> ReportRow:
+        """Return the row as a report has it."""
+        return ReportRow(
+            stories=self.printed.stories,
+            values=self.printed.means,
+            intervals=self.repaired.ends,
+            bounds=self.repaired.bounds,
+            reasons=self.repaired.reasons,
+            unusable=sum(self.repaired.unusable.values()),
+            n=self.repaired.stories,
+            category=self.printed.category,
+            printed=True,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,8 +279,8 @@ class Official:
     overall: OfficialRow
     by_category: Sequence[OfficialRow]
 
-    def as_json(self) -> Json:
-        return {"overall": self.overall.as_json(), "by_category": [row.as_json() for row in self.by_category]}
+    def reported(self) -> ParseRows:
+        return ParseRows(overall=self.overall.reported(), by_category=[row.reported() for row in self.by_category])
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,16 +290,8 @@ class Parses:
     official: Official | None
     repaired: Report
 
-    def as_json(self) -> Json:
-        return {"official": self.official and self.official.as_json(), "repaired": self.repaired.as_json()}
-
-
-@dataclass(frozen=True, slots=True)
-class Level:
-    """The mean of what `n` samples come to without a model."""
-
-    value: float
-    n: int
+    def reported(self) -> BothParses:
+        return BothParses(self.official.reported() if self.official else None, self.repaired.reported())
 
 
 Analysis = Mapping[str, object]
@@ -317,19 +317,16 @@ class Metrics:
     majority: Level | None = None
     category_levels: Mapping[str, Mapping[str, Level]] = field(default_factory=dict)
 
-    def as_json(self) -> Json:
-        """{official, repaired, answered, asked, analyses[, reason][, chance: {value, n}][, majority: {value, n}][,
-        category_levels: {chance or majority: {category: {value, n}}}]}."""
-        return {
-            **self.parses.as_json(),
-            "answered": self.answered,
-            "asked": self.asked,
-            "analyses": plain(self.analyses),
-            **({"reason": self.reason} if self.reason else {}),
-            **({"chance": plain(self.chance)} if self.chance else {}),
-            **({"majority": plain(self.majority)} if self.majority else {}),
-            **({"category_levels": plain(self.category_levels)} if self.category_levels else {}),
-        }
+    def reported(self) -> GroupMetrics:
+        """Return the result as a report has it."""
+        return GroupMetrics(
+            parses=self.parses.reported(),
+            answered=self.answered,
+            asked=self.asked,
+            analyses=plain(self.analyses),
+            reason=self.reason,
+            levels=BaselineLevels(chance=self.chance, majority=self.majority, by_category=self.category_levels),
+        )
 
 
 @dataclass(frozen=True, slots=True)

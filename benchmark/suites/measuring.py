@@ -24,12 +24,12 @@ from benchmark.suites.asked import (
     Analysis,
     BySample,
     Columns,
-    Level,
     Metrics,
     Parse,
     Parses,
 )
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Resources, Sample
+from benchmark.suites.group_metrics import Level
 from benchmark.suites.reasons import OPEN
 from benchmark.suites.registry import group_named, units_of_group
 from benchmark.suites.story_scores import (
@@ -168,7 +168,7 @@ def spread_of(values: Sequence[Sequence[float | None]]) -> dict[str, float | int
 def summary_of(measured: Mapping[str, Measured | None]) -> Json:
     """Return {reading: {group: figures}} of what `measure` returned, as runs print it; a `reason` where the official
     parse has none."""
-    parses = {group: result and result.metrics.parses.as_json() for group, result in measured.items()}
+    parses = {group: result and result.metrics.parses.reported().as_json() for group, result in measured.items()}
     reasons = {group: result.metrics.reason for group, result in measured.items() if result and result.metrics.reason}
     scores: Json = {name: {group: rows and rows[name] for group, rows in parses.items()} for name in PARSES}
     if reasons:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from annotation.domain.leave_one_out import By
 from annotation.domain.schema import Schema
 from benchmark.suites.asked import BySample, Measured, Metrics, Parses, Resources, Sample, SuiteData
+from benchmark.suites.group_metrics import GroupMetrics
 from benchmark.suites.settings import Settings
 from core.plain import Json
 
@@ -56,10 +57,10 @@ class PersonMetrics:
     labelled: Mapping[str, int]
     own: Parses
 
-    def as_json(self) -> Json:
-        """Return what `Metrics.as_json` says, labelled and own."""
-        metrics = self.metrics.as_json() if self.metrics else {}
-        return {**metrics, "labelled": self.labelled, "own": self.own.as_json()}
+    def reported(self) -> GroupMetrics:
+        """Return the figures as a report has them."""
+        metrics = self.metrics.reported() if self.metrics else GroupMetrics()
+        return replace(metrics, labelled=self.labelled, own=self.own.reported())
 
 
 @dataclass(frozen=True, slots=True)

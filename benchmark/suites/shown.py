@@ -13,8 +13,10 @@ from typing import Any
 
 from benchmark.domain.corrections import Correction
 from benchmark.domain.inference import ComparedModel
+from benchmark.domain.report_rows import BothParses, ParseRows
 from benchmark.domain.tables import Table
-from core.plain import Json
+from benchmark.suites.group_metrics import BaselineLevels, GroupMetrics
+from core.plain import Json, plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +37,7 @@ class RunEntrant:
     run_title: str
     at: datetime
     entrant: int | None
-    metrics: Mapping[str, Any]
+    metrics: GroupMetrics
     settings: Mapping[str, str] = field(default_factory=dict)
     role: str = ""
     person: str = ""
@@ -61,56 +63,40 @@ class NamedEntrant(RunEntrant):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EntrantParses:
+class EntrantParses(BothParses):
     """The figures of an entrant over the stories of its ranking, by parse.
 
-    Those of a parse are {overall, by_category} as `Parses.as_json` has them, None without any; `reason` says why there
-    is no official parse. `own` are a person's against gold with the person's own votes. `levels` is what chance and the
-    majority come to on these stories, None where its run is about more. `tells_levels` is not for who may not know
-    them, nor in reports from before there were any.
+    `reason` says why there is no official parse. `own` are a person's against gold with the person's own votes.
+    `levels` is what chance and the majority come to on these stories, None where its run is about more. `tells_levels`
+    is not for who may not know them, nor in reports from before there were any.
     """
 
-    official: Json | None = None
-    repaired: Json | None = None
-    own: Mapping[str, Json | None] | None = None
+    own: BothParses | None = None
     reason: str = ""
-    levels: Mapping[str, Any] | None = None
+    levels: BaselineLevels | None = None
     tells_levels: bool = False
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> EntrantParses:
         """Return the figures that `as_json` made, or an earlier version kept."""
+        own, levels = kept.get("own"), kept.get("levels")
         return cls(
-            official=kept.get("official"),
-            repaired=kept.get("repaired"),
-            own=kept.get("own"),
+            official=ParseRows.from_json(kept.get("official")),
+            repaired=ParseRows.from_json(kept.get("repaired")),
+            own=None if own is None else BothParses.from_json(own),
             reason=kept.get("reason", ""),
-            levels=kept.get("levels"),
+            levels=BaselineLevels.from_json(levels) if levels else None,
             tells_levels="levels" in kept,
         )
 
     def as_json(self) -> Json:
         """{official, repaired[, own][, levels][, reason]}, the reason where there is no official parse."""
         return {
-            "official": self.official,
-            "repaired": self.repaired,
-            **({} if self.own is None else {"own": self.own}),
-            **({"levels": self.levels} if self.tells_levels else {}),
+            **BothParses.as_json(self),
+            **({} if self.own is None else {"own": self.own.as_json()}),
+            **({"levels": plain(self.levels)} if self.tells_levels else {}),
             **({} if self.official else {"reason": self.reason}),
         }
-
-    def of(self, parse: str) -> Json | None:
-        return self.official if parse == "official" else self.repaired
-
-    def overall(self, parse: str) -> Mapping[str, Any]:
-        """Return the row over all stories; an empty one without figures of the parse."""
-        row: Mapping[str, Any] = (self.of(parse) or {}).get("overall") or {}
-        return row
-
-    def by_category(self, parse: str) -> Sequence[Mapping[str, Any]]:
-        """Return the row of each category; none without figures of the parse."""
-        rows: Sequence[Mapping[str, Any]] = (self.of(parse) or {}).get("by_category", ())
-        return rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

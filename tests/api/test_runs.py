@@ -205,7 +205,7 @@ def test_a_report_has_the_figures_of_the_page(world, api, base, read):
     best = groups["stage1"]["entrants"][0]
     kept = document_of(world.run).groups["stage1"][0].parses.overall("repaired")
     assert (best["model"], best["rank"], best["key"]) == ("omniscient", 1, world.entrant("omniscient"))
-    assert (best["repaired"]["value"], best["repaired"]["interval"]) == (kept["f1"], kept["interval"]["f1"])
+    assert (best["repaired"]["value"], best["repaired"]["interval"]) == (kept.value_of("f1"), kept.interval_of("f1"))
     table = read(world.alice, f"runs/{world.run.uid}/tables/stage2/")
     page = api(world.alice)
     page.force_login(world.alice)

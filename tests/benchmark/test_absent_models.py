@@ -21,6 +21,7 @@ from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import forget_report, report_of
 from benchmark.services.shared_reports import freeze_run
 from benchmark.services.withheld import whole_document
+from benchmark.suites.group_metrics import BaselineLevels
 from benchmark.suites.shown import EntrantParses
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, endpoint, results_world
 from tests.copies import copied
@@ -201,7 +202,7 @@ class Row:
 
     kind: str
     corrected: None = None
-    parses: EntrantParses = field(default_factory=lambda: EntrantParses(levels={}, tells_levels=True))
+    parses: EntrantParses = field(default_factory=lambda: EntrantParses(levels=BaselineLevels(), tells_levels=True))
 
 
 def test_rows_of_people_that_wait_are_named():

@@ -15,6 +15,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from benchmark.domain.report_rows import BothParses, ParseRows, ReportRow, RowMetric
 from benchmark.domain.tables import Absent
 from benchmark.models import Audience, Dataset, ResultsVisibility, Run, SharedReport
 from benchmark.services import across
@@ -38,6 +39,7 @@ from benchmark.services.run_metrics import EntrantMetrics
 from benchmark.services.runs import start_run
 from benchmark.services.selections import Selection
 from benchmark.services.suite_rankings import (
+    ExactLevel,
     Place,
     RankedModel,
     SuiteRanking,
@@ -47,6 +49,7 @@ from benchmark.services.suite_rankings import (
 )
 from benchmark.services.withheld import whole_ranking
 from benchmark.suites import registry
+from benchmark.suites.group_metrics import GroupMetrics
 from benchmark.suites.registry import suite_named
 from tests.benchmark.importing import import_benchmark
 from tests.benchmark.results_world import HOSTILE, results_world
@@ -73,7 +76,7 @@ def answer(body) -> str:
 # --- rules
 # -----------------------------------------------------------------------------------------------------------------
 def place(value: float | None, rank: int | None = None) -> Place:
-    return Place({"value": value, "interval": None}, None, rank, None, "", "uid", "A run", 1, "")
+    return Place(RowMetric(value), None, rank, None, "", "uid", "A run", 1, "")
 
 
 def ranking(title: str = "Tiny sums", **values: float | None) -> SuiteRanking:
@@ -117,7 +120,7 @@ def test_two_models_of_one_name_are_told_apart_by_their_endpoints():
 
 
 def test_open_work_takes_the_chance_level_away_and_of_few_stories_everything(tiny):
-    whole = replace(ranking(a=0.5), chance={"value": 0.25}, no_chance="")
+    whole = replace(ranking(a=0.5), chance=ExactLevel(0.25, 4), no_chance="")
     assert whole_ranking(whole, frozenset()) is whole
     few = whole_ranking(replace(whole, numbers=frozenset({1, 2})), frozenset({1}))
     assert not few.places and not few.models and few.chance is None and "Finish that first" in few.withheld
@@ -126,8 +129,8 @@ def test_open_work_takes_the_chance_level_away_and_of_few_stories_everything(tin
 
 
 def report_of(numbers: range, counted: int) -> SimpleNamespace:
-    overall = {"stories": counted - 1, "unusable": 1}
-    groups = {"tiny": {"repaired": {"overall": overall}}, "other": None}
+    overall = ReportRow(stories=counted - 1, unusable=1)
+    groups = {"tiny": GroupMetrics(parses=BothParses(repaired=ParseRows(overall=overall))), "other": None}
     return SimpleNamespace(numbers=[*numbers], entrants=[EntrantMetrics(id=1, name="m", kind="model", groups=groups)])
 
 
@@ -143,10 +146,8 @@ def test_a_run_of_many_samples_of_which_little_counts_does_not_displace_a_fuller
 
 
 def test_the_page_says_whose_chance_level_is_a_baselines_and_which_runs_count(tiny):
-    drawn = replace(ranking("Drawn", a=0.5), chance={"value": 0.4, "interval": [0.1, 0.8], "n": 9}, no_chance="")
-    exact = replace(
-        ranking("Exact", a=0.5), chance={"value": 0.25, "interval": None, "n": 12, "exact": True}, no_chance=""
-    )
+    drawn = replace(ranking("Drawn", a=0.5), chance=RowMetric(0.4, [0.1, 0.8], n=9), no_chance="")
+    exact = replace(ranking("Exact", a=0.5), chance=ExactLevel(0.25, 12), no_chance="")
     notes = table_of_all([drawn, exact]).notes
     assert "Chance level of Drawn (n = 9): the baseline “random”." in notes
     assert "Runs. Drawn: “A run”; Exact: “A run”." in notes
@@ -451,9 +452,9 @@ def test_chance_is_exact_where_labels_are_chosen_and_lacks_where_nothing_is(tmp_
     assert (stage1.title, stage2.title) == ("OmniToM, F1 of extraction", "OmniToM, Accuracy of labelling")
     entrants = leaderboard_of(world.dataset, world.run.answer_format, "").entrants["stage2"]
     by_name = {entrant.name: score_of(entrant, "repaired", "stage2") for entrant in entrants}
-    assert stage2.chance["exact"] and stage2.chance["value"] == pytest.approx(by_name[across.CHANCE]["value"], abs=0.05)
-    low, high = by_name[across.CHANCE]["interval"]
-    assert low < stage2.chance["value"] < high
+    assert stage2.chance.exact and stage2.chance.value == pytest.approx(by_name[across.CHANCE].value, abs=0.05)
+    low, high = by_name[across.CHANCE].interval
+    assert low < stage2.chance.value < high
     assert stage1.chance is None and stage1.no_chance == NO_CHANCE
     assert [model.name for model in models_across([stage1, stage2])] == [HOSTILE], "baselines are no models"
 

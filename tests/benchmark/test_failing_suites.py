@@ -143,8 +143,8 @@ def test_an_answer_that_cannot_be_read_is_kept_and_taken_in_later(breaking, monk
     assert odd.item.call.answer == "9"
     page = shown(admin, run, "run_item", odd.pk)
     assert told in page and ">9</pre>" in page
-    metrics = report_of(run).entrants[0].groups["tiny"]["repaired"]["overall"]
-    assert (metrics["stories"], metrics["right"]) == (11, 1.0)
+    metrics = report_of(run).entrants[0].groups["tiny"].parses.overall("repaired")
+    assert (metrics.stories, metrics.value_of("right")) == (11, 1.0)
     mended(monkeypatch)
     calls = Call.objects.count()
     retry_failed(job=run.job, now=timezone.now())

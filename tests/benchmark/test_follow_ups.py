@@ -10,6 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+from benchmark.domain.report_rows import ReportRow
 from benchmark.models import RunItem
 from benchmark.services.estimates import estimate
 from benchmark.services.evaluating import read_again
@@ -92,8 +93,8 @@ def run_of(cast, gold, form: str = "text", **judge):
     return work_off(started(cast, gold, [baselines()["omniscient"]], ("extract", "judge"), judge=held, form=form))
 
 
-def overall(run) -> dict:
-    return report_of(run).entrants[0].groups["stage1"]["repaired"]["overall"]
+def overall(run) -> ReportRow:
+    return report_of(run).entrants[0].groups["stage1"].parses.overall("repaired")
 
 
 def followed_up(run):
@@ -104,17 +105,16 @@ def followed_up(run):
 @pytest.mark.parametrize("form", ["text", "structured"])
 def test_the_missing_rows_are_asked_for_and_fill_the_judgement(cast, gold, form):
     run = run_of(cast, gold, form)
-    before, official = overall(run), report_of(run).entrants[0].groups["stage1"]["official"]
-    assert before["stories"] == 4 and before["unusable"] == 0
-    rows = before["unjudged"]["predicted"] + before["unjudged"]["gold"]
-    assert rows == gaps_of(run)["rows"] == gaps_of(run)["all_rows"] >= 4
-    low, high = before["bounds"]["f1"]
-    assert low < before["f1"] <= high
+    before, official = overall(run), report_of(run).entrants[0].groups["stage1"].parses.official
+    assert before.stories == 4 and before.unusable == 0
+    assert before.unjudged.rows == gaps_of(run)["rows"] == gaps_of(run)["all_rows"] >= 4
+    low, high = before.bounds_of("f1")
+    assert low < before.value_of("f1") <= high
     run = followed_up(run)
     after = overall(run)
-    assert "unjudged" not in after and after["bounds"]["f1"] == [after["f1"], after["f1"]]
-    assert low <= after["f1"] <= high
-    assert report_of(run).entrants[0].groups["stage1"]["official"] == official
+    assert after.unjudged is None and after.bounds_of("f1") == [after.value_of("f1")] * 2
+    assert low <= after.value_of("f1") <= high
+    assert report_of(run).entrants[0].groups["stage1"].parses.official == official
     assert gaps_of(run) == {"rows": 0, "judgements": 0, "all_rows": 0}
     places = RunItem.objects.filter(entrant__run=run, step=FOLLOW_UP).select_related("item", "call")
     assert {one.item.state for one in places} == {"done"} and len(places) == 4
@@ -169,10 +169,10 @@ def test_a_follow_up_that_says_nothing_is_unusable_and_leaves_the_gaps(cast, gol
 
 def test_a_judgement_without_any_row_is_asked_for_all_and_becomes_one(cast, gold):
     run = run_of(cast, gold, options={"function": "mute"})
-    assert overall(run)["unusable_reasons"] == {"no judgement": 4}
+    assert overall(run).unusable_reasons == {"no judgement": 4}
     run = followed_up(run)
     after = overall(run)
-    assert after["stories"] == 4 and after["unusable"] == 0
+    assert after.stories == 4 and after.unusable == 0
     judgements = RunItem.objects.filter(entrant__run=run, step=JUDGE)
     assert set(judgements.values_list("item__state", "unusable")) == {(ItemState.DONE, "")}
 
@@ -185,7 +185,7 @@ def test_failed_follow_ups_are_retried(cast, gold):
     Endpoint.objects.filter(pk=run.judge_id).update(options={"function": "forgetful"})
     assert retry_failed(job=run.job, now=timezone.now()) == 4
     work_off(run)
-    assert "unjudged" not in overall(run)
+    assert overall(run).unjudged is None
 
 
 def test_reading_again_after_a_follow_up_changes_nothing(cast, gold):

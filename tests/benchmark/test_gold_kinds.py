@@ -97,13 +97,13 @@ def test_scores_on_all_gold_are_those_of_the_leaderboard(world):
     metrics = gold_metrics_of(labelling)
     assert {entrant.name for entrant in labelling.entrants} >= {"majority", "random", HOSTILE}
     for entrant in labelling.entrants:
-        overall, score = entrant.metrics["repaired"]["overall"], metrics.scores[OVERALL][entrant.name][Kind.ALL]
-        assert score.estimate.value == pytest.approx(overall["overall_accuracy"])
-        assert score.bounds in (None, tuple(overall["bounds"]["overall_accuracy"]))
-        if overall["stories"]:
-            assert score.estimate.interval == pytest.approx(overall["interval"]["overall_accuracy"])
+        overall, score = entrant.metrics.parses.overall("repaired"), metrics.scores[OVERALL][entrant.name][Kind.ALL]
+        assert score.estimate.value == pytest.approx(overall.value_of("overall_accuracy"))
+        assert score.bounds in (None, tuple(overall.bounds_of("overall_accuracy")))
+        if overall.stories:
+            assert score.estimate.interval == pytest.approx(overall.interval_of("overall_accuracy"))
             by_dimension = metrics.scores[AT][entrant.name][Kind.ALL].estimate.value
-            assert by_dimension == pytest.approx(overall["acc_context"])
+            assert by_dimension == pytest.approx(overall.value_of("acc_context"))
     assert metrics.scores[OVERALL][HOSTILE][Kind.ALL].estimate.value is None
 
 

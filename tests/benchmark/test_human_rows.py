@@ -68,11 +68,11 @@ def test_an_annotator_is_scored_on_the_cells_with_a_vote(cast, stories, label):
     overall = bob.parses.overall("repaired")
     # story 1: context is wrong in the one cell that has a vote, 0 of 1; six dimensions 2 of 2: mean 6/7
     # story 2: order 0 of 1, truth status 1 of 1, no vote on the other five: mean 1/2
-    assert overall["overall_accuracy"] == pytest.approx((6 / 7 + 1 / 2) / 2)
-    assert overall["acc_order"] == pytest.approx((1 + 0) / 2) and overall["acc_context"] == 0
-    assert (overall["stories"], overall["unusable"]) == (2, 0)
+    assert overall.value_of("overall_accuracy") == pytest.approx((6 / 7 + 1 / 2) / 2)
+    assert overall.value_of("acc_order") == pytest.approx((1 + 0) / 2) and overall.value_of("acc_context") == 0
+    assert (overall.stories, overall.unusable) == (2, 0)
     counted = {"votes": 0, "expert": 0, "record": 15, "open": 0}
-    assert bob.metrics["labelled"] == {"stories": 2, "of_stories": 3, "cells": 7 + 6 + 2, "of_cells": 42} | counted
+    assert bob.metrics.labelled == {"stories": 2, "of_stories": 3, "cells": 7 + 6 + 2, "of_cells": 42} | counted
     assert bob.parses.official is None
     assert bob.parses.reason == "Official scoring needs a label in every cell of every story."
 
@@ -85,9 +85,9 @@ def test_official_figures_need_every_cell_of_every_story(cast, stories, label):
     found = metrics(cast)
     assert found["Annotator 1"].parses.official is not None
     bea, bob = found["Annotator 1"], found["Annotator 2"]  # by user name
-    assert bea.parses.overall("official")["overall_accuracy"] == "1.000000"
-    assert bob.parses.overall("official")["overall_accuracy"] == "0.857143"  # 6 of 7 dimensions
-    assert bob.parses.overall("official")["stories"] == "3"
+    assert bea.parses.overall("official").value_of("overall_accuracy") == "1.000000"
+    assert bob.parses.overall("official").value_of("overall_accuracy") == "0.857143"  # 6 of 7 dimensions
+    assert bob.parses.overall("official").stories == 3
 
 
 def test_structured_output_gives_people_no_official_figures_either(cast, stories, label):
@@ -96,12 +96,12 @@ def test_structured_output_gives_people_no_official_figures_either(cast, stories
             label(assignments[0], row)
     found = metrics(cast, form=AnswerFormat.STRUCTURED)
     assert found["Annotator 1"].parses.official is None
-    assert found["Annotator 1"].parses.overall("repaired")["overall_accuracy"] == 1
+    assert found["Annotator 1"].parses.overall("repaired").value_of("overall_accuracy") == 1
 
 
 def test_confusions_count_only_cells_with_a_vote(cast, stories, label):
     label(stories[0][2][0], stories[0][1][0], keys=("context",), context="Deceptive")
-    tables = metrics(cast)["Annotator 1"].metrics["analyses"]["repaired"]["confusion"]
+    tables = metrics(cast)["Annotator 1"].metrics.analysed("repaired")["confusion"]
     context = tables["context"]
     assert context["rows"][context["gold"].index("Neutral")][context["said"].index("Deceptive")] == 1
     assert sum(count for table in tables.values() for row in table["rows"] for count in row) == 1
@@ -117,16 +117,20 @@ def test_an_expert_has_a_row_where_she_decided(cast, stories):
     found = metrics(cast)
     assert set(found) == {"majority", "Expert 1", "Expert 2"}  # Alice, then Esi
     alice, esi = (found[name].parses for name in ("Expert 1", "Expert 2"))
-    own = [one.own["repaired"]["overall"] for one in (alice, esi)]
+    own = [one.own.overall("repaired") for one in (alice, esi)]
     # on gold as it is: Esi has context 1 of 2 in story 1 and order 1 of 1 in story 2, Alice her one decision
-    assert (own[1]["overall_accuracy"], own[1]["acc_context"], own[1]["acc_order"]) == (0.75, 0.5, 1)
-    assert (own[0]["overall_accuracy"], own[0]["stories"]) == (1, 1)
+    assert (own[1].value_of("overall_accuracy"), own[1].value_of("acc_context"), own[1].value_of("acc_order")) == (
+        0.75,
+        0.5,
+        1,
+    )
+    assert (own[0].value_of("overall_accuracy"), own[0].stories) == (1, 1)
     # without her: Alice's label stands in the one cell where Esi differs, and nothing in the other two
     overall = esi.overall("repaired")
-    assert (overall["overall_accuracy"], overall["acc_order"], overall["stories"]) == (0, None, 1)
+    assert (overall.value_of("overall_accuracy"), overall.value_of("acc_order"), overall.stories) == (0, None, 1)
     # without Alice, Esi's "Deceptive" stands
-    assert (alice.overall("repaired")["overall_accuracy"], alice.overall("repaired")["stories"]) == (0, 1)
-    held = found["Expert 2"].metrics["labelled"]
+    assert (alice.overall("repaired").value_of("overall_accuracy"), alice.overall("repaired").stories) == (0, 1)
+    held = found["Expert 2"].metrics.labelled
     assert held == {
         "stories": 2,
         "of_stories": 3,
@@ -157,12 +161,12 @@ def test_a_person_is_scored_on_gold_that_stands_without_the_person(cast, stories
     found = metrics(cast)
     bob = found["Annotator 3"]  # by user name: bea, ben, bob
     # today: order 1 of 2, the other six dimensions 2 of 2
-    today = bob.parses.own["repaired"]["overall"]
-    assert today["overall_accuracy"] == pytest.approx((1 / 2 + 6) / 7) and today["acc_order"] == 0.5
+    today = bob.parses.own.overall("repaired")
+    assert today.value_of("overall_accuracy") == pytest.approx((1 / 2 + 6) / 7) and today.value_of("acc_order") == 0.5
     # without him order has one cell, in which he is wrong; context keeps two: Esi's decision, and the other two votes
     alone = bob.parses.overall("repaired")
-    assert alone["overall_accuracy"] == pytest.approx(6 / 7)
-    assert (alone["acc_order"], alone["acc_context"]) == (0, 1)
+    assert alone.value_of("overall_accuracy") == pytest.approx(6 / 7)
+    assert (alone.value_of("acc_order"), alone.value_of("acc_context")) == (0, 1)
     told = {
         "stories": 1,
         "of_stories": 3,
@@ -173,12 +177,12 @@ def test_a_person_is_scored_on_gold_that_stands_without_the_person(cast, stories
         "record": 0,
         "open": 1,
     }
-    assert bob.metrics["labelled"] == told
+    assert bob.metrics.labelled == told
     # Esi's one decision is gold, and three different votes settle nothing without it: a dash, not 100
     esi = found["Expert 1"].parses
-    assert esi.overall("repaired")["overall_accuracy"] is None
-    assert (esi.overall("repaired")["stories"], esi.overall("repaired")["undefined"]) == (0, 1)
-    assert esi.own["repaired"]["overall"]["overall_accuracy"] == 1
+    assert esi.overall("repaired").value_of("overall_accuracy") is None
+    assert (esi.overall("repaired").stories, esi.overall("repaired").undefined) == (0, 1)
+    assert esi.own.overall("repaired").value_of("overall_accuracy") == 1
 
 
 def test_the_table_has_both_figures_and_says_how_many_cells_count(cast, stories, label):
@@ -210,7 +214,7 @@ def test_the_settings_of_the_frozen_gold_decide(cast, stories, label):
     cast.project.save(update_fields=["overlap"])
     run = work_off(started(cast, dataset, [baselines()["majority"]]))
     bob = next(one for one in ranked_entrants_of_run(run, report_of(run), "stage2") if one.model == "Annotator 3")
-    assert bob.metrics["labelled"]["votes"] == 7
+    assert bob.metrics.labelled["votes"] == 7
 
 
 def test_one_who_votes_here_and_decides_there_has_both_rows(cast, stories, label):

@@ -104,8 +104,8 @@ def test_what_the_file_lacks_is_missing_and_bounds_allow_for_it(bring):
     assert (told["missing_answers"], len(told["missing"]), told["state"]) == (10, 10, "finished with failures")
     lost = RunItem.objects.filter(entrant__run=run, call=None)
     assert set(lost.values_list("unusable", "item__state", "item__problem")) == {(NOT_IN_FILE, "failed", NOT_IN_FILE)}
-    row = report_of(run).entrants[0].groups["tiny"]["repaired"]["overall"]
-    assert row["bounds"]["right"] == pytest.approx([2 / 12, 1.0])
+    row = report_of(run).entrants[0].groups["tiny"].parses.overall("repaired")
+    assert row.bounds_of("right") == pytest.approx([2 / 12, 1.0])
 
 
 def test_what_does_not_match_and_what_is_double_is_listed(bring, cast):

@@ -113,7 +113,7 @@ def test_extraction_is_told_by_the_propositions_that_models_find(world, client):
     models = [one for one in leaderboard_of(world.dataset, AnswerFormat.TEXT, None).entrants["stage1"] if one.scores]
     found = finer_scores(world.dataset, models, "stage1")
     omniscient = next(at for at, one in enumerate(models) if one.name == "omniscient")
-    recall = models[omniscient].parses.overall("repaired")["recall"]
+    recall = models[omniscient].parses.overall("repaired").value_of("recall")
     by_story = [found.scores[omniscient, found.numbers == number, 0].mean() for number in sorted({*found.numbers})]
     assert sum(by_story) / len(by_story) == pytest.approx(recall)
     few = client.get(f"{world.base}/results/items/?stage=stage1&level=finer").content.decode()

@@ -146,9 +146,9 @@ def test_links_and_what_it_cannot_tell_come_back_and_skipped_rows_are_asked_agai
         tuple(at for at, row in enumerate(rows) if says(row, belief)) for belief in gold
     ]
     assert gaps_of(judging)["rows"] == 2  # one of each story; what it cannot tell is not asked again
-    overall = report_of(judging).entrants[0].groups["stage1"]["repaired"]["overall"]
-    low, high = overall["bounds"]["precision"]
-    assert overall["unjudged"]["predicted"] == 4 and low < overall["precision"] <= high
+    overall = report_of(judging).entrants[0].groups["stage1"].parses.overall("repaired")
+    low, high = overall.bounds_of("precision")
+    assert overall.unjudged.predicted == 4 and low < overall.value_of("precision") <= high
     # Official: MatchCounts read off the links; rows without any count 0 there, as in the released code.
     item = RunItem.objects.filter(entrant__run=judging, entrant__name="extracted", step=JUDGE).first()
     assert item.official["pred"] == [len(links) for links in expected[:3]] + [0, 0, len(expected[5])]

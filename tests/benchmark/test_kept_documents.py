@@ -25,8 +25,8 @@ OF_BEFORE = {
     "entrant": 1,
     "settings": {"level": "1"},
     "own": "level 1",
-    "figures": {"repaired": {}},
-    "readings": {"official": None, "repaired": {"overall": {}}},
+    "figures": {"official": None, "repaired": {"overall": {"stories": 6, "f1": 0.5}, "by_category": []}},
+    "readings": {"official": None, "repaired": {"overall": {"stories": 6, "f1": 0.5}, "by_category": []}},
 }
 LEVELS = {"chance": {"value": 0.25, "n": 6}, "majority": None, "category_levels": None}
 NOW = OF_BEFORE | {
@@ -53,7 +53,7 @@ def test_a_kept_document_is_the_same_when_it_is_read_and_written_again():
     kept |= {"absent": {"stage1": []}, "numbers": [1], "query": {"split": "main"}}
     document = document_from(kept)
     [entrant] = document.groups["stage1"]
-    assert (entrant.parses.as_json(), entrant.metrics) == (NOW["readings"], NOW["figures"])
+    assert (entrant.parses.as_json(), entrant.metrics.as_json()) == (NOW["readings"], NOW["figures"])
     assert entrant.ranking["repaired"].against["r.2"].differs
     assert entrant.at == datetime(2026, 11, 23, 11, tzinfo=UTC)
     assert as_json(document) == kept
@@ -64,6 +64,8 @@ def test_an_entrant_that_an_earlier_version_kept_has_nothing_of_what_it_lacks():
     [entrant] = document.groups["stage1"]
     assert (entrant.ranking, entrant.group, entrant.within, entrant.judge_test) == ({}, {}, {}, None)
     assert not entrant.parses.tells_levels and entrant.parses.levels is None
+    assert entrant.parses.overall("repaired").value_of("f1") == 0.5
+    assert entrant.parses.overall("repaired").interval_of("f1") is None
     assert entrant.others is None and document.groups["stage2"] == []
 
 

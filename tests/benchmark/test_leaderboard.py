@@ -42,10 +42,10 @@ def test_the_figures_are_those_of_score_outputs(world):
                 theirs = expected[name][parse][stage]
                 ours = shown[name].parses.of(parse)
                 beside = {"interval", "n", "unusable", "bounds"}
-                assert {key: value for key, value in ours["overall"].items() if key not in beside} == {
+                assert {key: value for key, value in ours.as_json()["overall"].items() if key not in beside} == {
                     key: value for key, value in theirs["overall"].items() if key not in beside
                 }
-            assert shown[name].parses.overall("repaired") == expected[name]["repaired"][stage]["overall"]
+            assert shown[name].parses.overall("repaired").as_json() == expected[name]["repaired"][stage]["overall"]
 
 
 @pytest.mark.once
@@ -67,8 +67,8 @@ def test_a_split_is_scored_as_if_it_alone_had_been_asked_for(world, tmp_path):
     assert found.chosen.stories == frozenset({1, 2, 3, 4, 5})
     assert {one.run for one in shown} == {world.run.uid, small.uid}
     for one in shown:
-        assert one.parses.overall("repaired") == expected["repaired"]["stage2"]["overall"]
-        official = dict(one.parses.overall("official"))
+        assert one.parses.overall("repaired").as_json() == expected["repaired"]["stage2"]["overall"]
+        official = one.parses.overall("official").as_json()
         assert official.pop("interval")["overall_accuracy"]
         counts = [official.pop(name) for name in ("n", "unusable")]
         assert counts == [5, 0] and official.pop("bounds")
@@ -206,8 +206,8 @@ def test_figures_follow_the_items(world):
     after = by_model(leaderboard_of(world.dataset, AnswerFormat.TEXT, None).entrants["stage2"])["majority"]
     assert not held & set(StoryScores.objects.current().values_list("pk", flat=True))
     assert after.parses.official is None  # official scoring has no figure where an answer lacks
-    assert after.parses.overall("repaired")["stories"] == STORIES - 1
-    assert by_model(before)["majority"].parses.overall("repaired")["stories"] == STORIES
+    assert after.parses.overall("repaired").stories == STORIES - 1
+    assert by_model(before)["majority"].parses.overall("repaired").stories == STORIES
 
 
 @pytest.mark.once

@@ -57,7 +57,7 @@ def measured(labels: list[int]):
 
 
 def entrant(name: str, labels: list[int]) -> EntrantResults:
-    metrics = measured(labels).metrics.as_json()
+    metrics = measured(labels).metrics.reported()
     return EntrantResults(
         key=name,
         name=name,
@@ -68,7 +68,7 @@ def entrant(name: str, labels: list[int]) -> EntrantResults:
         at=datetime.now(UTC),
         entrant=1,
         own="",
-        parses=EntrantParses.from_json(metrics),
+        parses=EntrantParses.from_json(metrics.as_json()),
         metrics=metrics,
         ranking={"official": None, "repaired": None},
         group={"official": None, "repaired": None},
@@ -79,7 +79,7 @@ FAIR, SHY, HOSTILE = [1, 1, 1, 1, 0, 0], [1, -1, -1, -1, -1, -1], [-1] * 6
 
 
 def test_official_figures_say_of_how_many_they_are():
-    metrics, columns = measured(SHY).metrics.as_json(), measured(SHY).by_sample
+    metrics, columns = measured(SHY).metrics.reported().as_json(), measured(SHY).by_sample
     official = metrics["official"]["overall"]
     assert official[ACCURACY] == "1.000000" and (official["n"], official["unusable"]) == (1, 5)
     assert official["bounds"][ACCURACY] == pytest.approx([1 / 6, 1]) and official["stories"] == "1"
@@ -87,11 +87,11 @@ def test_official_figures_say_of_how_many_they_are():
     # of a selection, and over repetitions of which each reads another part
     kept = columns.official
     averages = official_metrics(kept, {1, 2, 7}, GROUP.key)
-    some = with_intervals(averages, kept, {1, 2, 7}, GROUP.key, seed=1, resamples=9).as_json()
+    some = with_intervals(averages, kept, {1, 2, 7}, GROUP.key, seed=1, resamples=9).reported().as_json()
     assert some["overall"][ACCURACY] == "1.000000" and (some["overall"]["n"], some["overall"]["unusable"]) == (1, 1)
     both = mean_columns([kept, measured(HOSTILE).by_sample.official, measured(FAIR).by_sample.official])
     assert both.values[ACCURACY][:1] == [pytest.approx([2 / 3, 1, 1])] and both.unusable == {}
-    complete = measured(FAIR).metrics.as_json()["official"]["overall"]
+    complete = measured(FAIR).metrics.reported().as_json()["official"]["overall"]
     assert (complete["n"], complete["unusable"]) == (6, 0) and complete["bounds"][ACCURACY] == [
         pytest.approx(4 / 6)
     ] * 2
@@ -119,7 +119,7 @@ def test_the_table_has_official_n_beside_the_figure_and_marks_by_the_worst():
     assert marks == {"fair": "best", "shy": "second"}
     assert any(OFFICIALLY[LEFT_OUT] in note for note in table.notes) and not any("as 0" in note for note in table.notes)
     score = score_of(entrants[1], "official", GROUP.key)
-    assert (score["n"], score["unusable"]) == (1, 5) and score_of(entrants[1], "repaired", GROUP.key)["n"] == 1
+    assert (score.n, score.unusable) == (1, 5) and score_of(entrants[1], "repaired", GROUP.key).n == 1
 
 
 def test_each_suite_says_what_becomes_officially_of_what_cannot_be_read():

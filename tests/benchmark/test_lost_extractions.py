@@ -70,7 +70,7 @@ def test_a_lost_extraction_is_missing_when_it_is_judged_anew(source, models, nam
     low, high = overall["bounds"]["f1"]
     assert high - low == pytest.approx(1 / STORIES)
     assert report_of(run).stories == STORIES
-    without = report_of(run).entrants[0].groups["stage1"]["analyses"]["repaired"]["outputs"]["without"]
+    without = report_of(run).entrants[0].groups["stage1"].analysed("repaired")["outputs"]["without"]
     assert without["calls"] == {"the call failed": 1}
 
 
@@ -111,5 +111,5 @@ def test_page_and_official_folder_agree_beside_labelling(models, tmp_path, lacki
     archive = zipfile.ZipFile(io.BytesIO(b"".join(zipped(output_files(run.entrants.get())))))
     assert "metrics/stage1_overall.csv" not in archive.namelist()
     metrics = report_of(run).entrants[0].groups["stage1"]
-    assert metrics["official"] is None and "has no answer for extract" in metrics["reason"]
-    assert metrics["repaired"]["overall"]["stories"] == (STORIES - 1 if lacking == "a call" else 3)
+    assert metrics.parses.official is None and "has no answer for extract" in metrics.reason
+    assert metrics.parses.overall("repaired").stories == (STORIES - 1 if lacking == "a call" else 3)

@@ -63,11 +63,11 @@ def entries(world) -> list[dict]:
 def test_the_refuser_stands_below_whom_it_refused_against(world):
     first, second = entries(world)[:2]
     assert (first.model, second.model) == ("majority", "random")
-    means = [one.parses.overall("repaired")["overall_accuracy"] for one in (first, second)]
+    means = [one.parses.overall("repaired").value_of("overall_accuracy") for one in (first, second)]
     assert means[1] > means[0]  # which is what it was ranked by
     ranking = second.ranking["repaired"]
     assert (ranking.rank, ranking.missing, ranking.n) == (2, STORIES - KEPT, STORIES)
-    overall = second.parses.overall("repaired")["bounds"]["overall_accuracy"]
+    overall = second.parses.overall("repaired").bounds_of("overall_accuracy")
     assert [ranking.value, ranking.best] == pytest.approx(overall)
 
 

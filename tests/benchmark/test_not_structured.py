@@ -7,6 +7,7 @@ import json
 import pytest
 from django.utils import timezone
 
+from benchmark.domain.report_rows import ReportRow
 from benchmark.models import RunItem
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.evaluating import read_again
@@ -30,8 +31,8 @@ def gold(cast, make_story):
     return frozen(cast, make_story)
 
 
-def of_model(run) -> dict:
-    return report_of(run).entrants[0].groups
+def overall_of(run, group: str) -> ReportRow:
+    return report_of(run).entrants[0].groups[group].parses.overall("repaired")
 
 
 def run_of(cast, gold, text: str, *, form: str = "structured", judge=None, steps=STAGES):
@@ -43,8 +44,8 @@ def run_of(cast, gold, text: str, *, form: str = "structured", judge=None, steps
 
 def test_a_table_is_unusable_in_a_structured_run_and_an_answer_in_a_free_one(cast, gold):
     run = run_of(cast, gold, TABLE, steps=("extract", "judge"))
-    overall = of_model(run)["stage1"]["repaired"]["overall"]
-    assert (overall["stories"], overall["f1"], overall["unusable_reasons"]) == (0, None, {NOT_STRUCTURED: 4})
+    overall = overall_of(run, "stage1")
+    assert (overall.stories, overall.value_of("f1"), overall.unusable_reasons) == (0, None, {NOT_STRUCTURED: 4})
     extracted = RunItem.objects.filter(entrant__run=run, step="extract").select_related("item")
     assert {(one.unusable, one.item.state) for one in extracted} == {(NOT_STRUCTURED, "unusable")}
     row = tables_of(document_of(run))["unusable-repaired"]().rows[0]
@@ -53,22 +54,20 @@ def test_a_table_is_unusable_in_a_structured_run_and_an_answer_in_a_free_one(cas
 
 def test_free_text_takes_the_same_table(cast, gold):
     run = run_of(cast, gold, TABLE, form="text", steps=("extract", "judge"))
-    assert of_model(run)["stage1"]["repaired"]["overall"]["unusable"] == 0 and schema_breakers(run) == []
+    assert overall_of(run, "stage1").unusable == 0 and schema_breakers(run) == []
 
 
 def test_labels_in_a_table_are_unusable_too(cast, gold):
     labels = "world | The key is in the drawer | 0 | True | Shared | Explicit | Location | Narration | Neutral"
     run = run_of(cast, gold, labels, steps=("label",))
-    assert of_model(run)["stage2"]["repaired"]["overall"]["unusable_reasons"] == {NOT_STRUCTURED: 4}
+    assert overall_of(run, "stage2").unusable_reasons == {NOT_STRUCTURED: 4}
 
 
 def test_a_judge_that_answers_tables_judges_nothing(cast, gold):
     judge = make_endpoint("judge", options={"default": COUNTS})
     run = run_of(cast, gold, ROWS, judge=judge, steps=("extract", "judge"))
-    overall = of_model(run)["stage1"]["repaired"]["overall"]
-    assert list(overall["unusable_reasons"]) == [
-        "the judge's answer is not structured: its endpoint ignored the schema"
-    ]
+    overall = overall_of(run, "stage1")
+    assert list(overall.unusable_reasons) == ["the judge's answer is not structured: its endpoint ignored the schema"]
     [broken] = schema_breakers(run)
     assert (broken.endpoint, broken.step, broken.broken, broken.answers, broken.entrant) == (
         "judge",
@@ -140,5 +139,5 @@ def test_runs_from_before_are_put_right_by_reading_again(cast, gold):
     RunItem.objects.filter(entrant__run=run, step="extract").update(unusable="", repaired={"rows": 1})
     calls = Call.objects.count()
     assert read_again(by=None, run=run, now=timezone.now()) == 4
-    assert of_model(run)["stage1"]["repaired"]["overall"]["unusable_reasons"] == {NOT_STRUCTURED: 4}
+    assert overall_of(run, "stage1").unusable_reasons == {NOT_STRUCTURED: 4}
     assert Call.objects.count() == calls

@@ -90,19 +90,20 @@ def test_figures_are_means_over_repetitions_with_their_spread(run):
     by_turn = scores(run, "random", "label")
     means = [mean(held) for held in by_turn.values()]
     metrics = rows["random"]["stage2"]
-    assert metrics["repaired"]["overall"]["overall_accuracy"] == pytest.approx(mean(means))
-    assert float(metrics["official"]["overall"]["overall_accuracy"]) == pytest.approx(mean(means), abs=1e-5)
-    spread = metrics["analyses"]["repaired"]["repetitions"]
+    assert metrics.parses.overall("repaired").value_of("overall_accuracy") == pytest.approx(mean(means))
+    official = metrics.parses.overall("official").number_of("overall_accuracy")
+    assert official == pytest.approx(mean(means), abs=1e-5)
+    spread = metrics.analysed("repaired")["repetitions"]
     assert spread["spread"] == pytest.approx(stdev(means)) and spread["spread"] > 0
     assert (spread["lowest"], spread["highest"]) == pytest.approx((min(means), max(means)))
-    same = rows["majority"]["stage2"]["analyses"]["repaired"]["repetitions"]
+    same = rows["majority"]["stage2"].analysed("repaired")["repetitions"]
     assert (same["spread"], same["agreement"], same["repetitions"]) == (0.0, 1.0, TURNS)
-    random = rows["random"]["stage2"]["analyses"]["repaired"]["repetitions"]
+    random = rows["random"]["stage2"].analysed("repaired")["repetitions"]
     # of six stories, labelled at random, no table is the same twice, whatever scores are
     assert random["agreement"] == 0 and [flipped for _, _, flipped in random["stories"]] == [1] * 6
     judged = rows["omniscient"]["stage1"]
     means = [mean(held) for held in scores(run, "omniscient", "judge").values()]
-    assert judged["repaired"]["overall"]["f1"] == pytest.approx(mean(means))
+    assert judged.parses.overall("repaired").value_of("f1") == pytest.approx(mean(means))
 
 
 @pytest.mark.once

@@ -96,7 +96,13 @@ def test_without_json_people_read_a_table(dataset):
     lines = out.getvalue().splitlines()
     assert "items: 28 done, 0 failed, 0 unusable" in lines and "calls: 28 made, 0 reused" in lines
     assert {"majority", "random"} < set(lines)
-    held = report_of(Run.objects.get()).entrants[0].groups["stage2"]["official"]["overall"]["overall_accuracy"]
+    held = (
+        report_of(Run.objects.get())
+        .entrants[0]
+        .groups["stage2"]
+        .parses.overall("official")
+        .value_of("overall_accuracy")
+    )
     assert f"official  Stage 2: labelling  {'Overall':24}{held:>12}" in lines[lines.index("majority") :]
     assert "{" not in out.getvalue()
 

@@ -275,8 +275,8 @@ def test_people_are_rows_with_a_caution_and_without_their_names(world, client, a
     rows = {one.model: one for one in response.context["document"].groups["stage2"]}
     person = rows["Annotator 1"]
     assert person.kind == "person" and person.group == {"official": None, "repaired": None}
-    assert person.parses.overall("repaired")["overall_accuracy"] == 1.0
-    assert person.parses.overall("repaired")["stories"] == 3
+    assert person.parses.overall("repaired").value_of("overall_accuracy") == 1.0
+    assert person.parses.overall("repaired").stories == 3
     assert person.parses.official is None  # three stories of nine
 
 

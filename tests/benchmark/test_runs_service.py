@@ -242,8 +242,8 @@ def test_reading_again_makes_no_call_and_brings_the_report_up_to_date(dataset, m
     assert read_again(by=None, run=run, now=NOW()) == 8
     assert Call.objects.count() == calls
     row = report_of(run).entrants[0].groups["stage2"]
-    assert row["official"]["overall"]["overall_accuracy"] == "0.000000"
-    assert row["repaired"]["overall"]["stories"] == 0
+    assert row.parses.overall("official").value_of("overall_accuracy") == "0.000000"
+    assert row.parses.overall("repaired").stories == 0
     monkeypatch.undo()
     assert read_again(by=None, run=run, now=NOW()) == 8
     assert report_of(run) == before
@@ -259,9 +259,9 @@ def test_the_report_is_kept_until_an_item_changes(dataset, majority, django_asse
     part = report_of(run)  # five stories have no answer yet
     assert part.stories == 8
     row = part.entrants[0].groups["stage2"]
-    assert (row["answered"], row["asked"], row["repaired"]["overall"]["unusable"]) == (3, 8, 5)
+    assert (row.answered, row.asked, row.parses.overall("repaired").unusable) == (3, 8, 5)
     worked_off(run)
-    assert report_of(run).entrants[0].groups["stage2"]["answered"] == 8
+    assert report_of(run).entrants[0].groups["stage2"].answered == 8
 
 
 def test_people_are_scored_like_models(db):
@@ -279,17 +279,16 @@ def test_people_are_scored_like_models(db):
         whole = len(expected["own"]) == len(stories) and all(
             map(all, (said for one in stories for said in one.votes[name]))
         )
-        own = rows[name].groups["stage2"]["own"]
-        assert rows[name].kind == "person" and (own["official"] is not None) == whole
-        assert rows[name].groups["stage2"]["official"] is None  # nobody's cells are all settled by the others
-        for who, found in (("own", own["repaired"]), ("others", rows[name].groups["stage2"]["repaired"])):
+        own = rows[name].groups["stage2"].own
+        assert rows[name].kind == "person" and (own.official is not None) == whole
+        assert rows[name].groups["stage2"].parses.official is None  # nobody's cells are all settled by the others
+        for who, found in (("own", own.repaired), ("others", rows[name].groups["stage2"].parses.repaired)):
             values = [one for one in expected[who] if one is not None]
-            overall = found["overall"]
-            assert (overall["stories"], overall["overall_accuracy"]) == (
+            assert (found.overall.stories, found.overall.value_of("overall_accuracy")) == (
                 len(values),
                 pytest.approx(sum(values) / len(values)),
             )
-        assert rows[name].groups["stage2"]["repaired"]["overall"] != own["repaired"]["overall"]
+        assert rows[name].groups["stage2"].parses.overall("repaired") != own.overall("repaired")
 
 
 def _accuracies(stories, name: str, *, without_own: bool) -> list[float]:

@@ -66,7 +66,7 @@ def sets_of(answers: dict[str, list[float | str]], asked=None, **how):
         "m", "model", [sample for sample in samples if sample.key in outcomes], outcomes, ["sum"], Settings(), resources
     )
     measured = measured_sets(entered, replace(GROUP, **how), scored, of_all=False)
-    return plain(measured.metrics), plain(measured.by_sample)
+    return plain(measured.metrics.reported()), plain(measured.by_sample)
 
 
 def test_a_set_is_right_by_majority_where_each_of_its_samples_is(monkeypatch):

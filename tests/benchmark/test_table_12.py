@@ -35,7 +35,7 @@ def row_of(run, parse: str = "repaired") -> dict:
 
 
 def missing(run) -> dict[str, int]:
-    return report_of(run).entrants[0].groups["stage1"]["repaired"]["overall"]["unusable_reasons"]
+    return report_of(run).entrants[0].groups["stage1"].parses.overall("repaired").unusable_reasons
 
 
 @pytest.mark.parametrize(
@@ -100,8 +100,8 @@ def test_an_empty_table_counts_as_an_answer(cast, gold, models, form):
     row, [entrant] = row_of(run), report_of(run).entrants
     assert (row["stage1_unusable"], row["stage2_unusable"], row["stage1_answers"]) == (0, 0, 4)
     for stage, name in (("stage1", "recall"), ("stage1", "f1"), ("stage2", "overall_accuracy")):
-        overall = entrant.groups[stage]["repaired"]["overall"]
-        assert (overall["stories"], overall["unusable"], overall[name]) == (4, 0, 0)
+        overall = entrant.groups[stage].parses.overall("repaired")
+        assert (overall.stories, overall.unusable, overall.value_of(name)) == (4, 0, 0)
     assert set(RunItem.objects.filter(entrant__run=run).values_list("unusable", flat=True)) == {""}
 
 

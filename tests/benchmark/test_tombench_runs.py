@@ -80,17 +80,18 @@ def test_every_figure_follows_from_the_raw_answers(cast, copy):
     for model, metrics in held.items():
         expected = official_accuracies(votes_of(run, model))
         for parse in ("official", "repaired"):
-            overall = metrics[parse]["overall"]
-            assert float(overall["accuracy"]) == pytest.approx(expected.overall.value, abs=1e-6)
-            told = metrics["analyses"][parse]["facets"]["ability"]
+            assert metrics.parses.overall(parse).number_of("accuracy") == pytest.approx(
+                expected.overall.value, abs=1e-6
+            )
+            told = metrics.analysed(parse)["facets"]["ability"]
             assert {name: one["n"] for name, one in told.items()} == {
                 name.strip(): one.items for name, one in expected.abilities.items()
             }
             for name, one in expected.abilities.items():
                 assert told[name.strip()]["value"] == pytest.approx(one.value)
-        spread = metrics["analyses"]["repaired"]["repetitions"]
+        spread = metrics.analysed("repaired")["repetitions"]
         assert spread["repetitions"] == 3 and spread["lowest"] <= spread["mean"] <= spread["highest"]
-    assert held["majority"]["analyses"]["repaired"]["repetitions"]["agreement"] == 1.0  # the order does not move it
+    assert held["majority"].analysed("repaired")["repetitions"]["agreement"] == 1.0  # the order does not move it
 
 
 @pytest.mark.once

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.drawn import Metric, drawn
+from benchmark.domain.report_rows import RowMetric
 
 
 class Percent(NamedTuple):
@@ -38,9 +39,7 @@ BANDS = ", bands: worst to best case of missing answers"
 
 def bounds_of(metric: Metric) -> tuple[float, float] | None:
     """Return the bounds of a metric in per cent; None where it has none, and where nothing is missing."""
-    if isinstance(metric, BoundedEstimate):
-        return percents(metric.bounds)
-    return percents(metric.get("bounds")) if isinstance(metric, Mapping) else None
+    return percents(metric.bounds) if isinstance(metric, (BoundedEstimate, RowMetric)) else None
 
 
 def percents(ends: Sequence[float] | None) -> tuple[float, float] | None:

@@ -1,59 +1,39 @@
 """Figures of a report as cells of a table: the value, its interval or why there is none, on how many it rests, and its
-bounds.
-
-A report's row is {name: figure, "interval": {name: [low, high]}, "reasons": {name: why there is none}, "bounds": {name:
-[worst, best]}, "stories": n}.
-"""
+bounds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, NotRequired, TypedDict
+from typing import Any
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
+from benchmark.domain.report_rows import ReportRow, RowMetric
 from benchmark.domain.tables.table import Cells, Column, Row
 from core.statistics import FEWEST, Estimate, few
 
 
-class RowMetric(TypedDict):
-    """A figure of a report's row, officially a text, with its interval, or the `reason` why there is none, and where it
-    can be where anything is missing."""
-
-    value: float | str | None
-    interval: list[float] | None
-    reason: NotRequired[str]
-    bounds: NotRequired[list[float]]
-
-
-def metric_of(metrics: Mapping[str, Any], name: str) -> RowMetric:
+def metric_of(metrics: ReportRow, name: str) -> RowMetric:
     """Return the figure `name` of a report's row."""
-    interval = interval_of("interval", metrics, name)
-    result: RowMetric = {"value": metrics.get(name), "interval": interval["interval"]}
-    if why := interval.get("interval_reason"):
-        result["reason"] = why
-    bounds = (metrics.get("bounds") or {}).get(name)
-    if bounds and bounds[0] != bounds[1]:
-        result["bounds"] = bounds
-    return result
+    ends, bounds = metrics.interval_of(name), metrics.bounds_of(name)
+    return RowMetric(
+        metrics.value_of(name),
+        ends,
+        reason=None if ends else _no_interval(metrics, name),
+        bounds=bounds if bounds and bounds[0] != bounds[1] else None,
+    )
 
 
-def interval_of(key: str, metrics: Mapping[str, Any], name: str) -> Row:
+def interval_of(key: str, metrics: ReportRow, name: str) -> Row:
     """Return what a table's row holds under `key`: the interval of the figure `name` of a report's row, or why there is
     none."""
-    ends = (metrics.get("interval") or {}).get(name)
+    ends = metrics.interval_of(name)
     return {key: ends} if ends else {key: None, f"{key}_reason": _no_interval(metrics, name)}
 
 
-def _no_interval(metrics: Mapping[str, Any], name: str) -> str | None:
+def _no_interval(metrics: ReportRow, name: str) -> str | None:
     """Reports that were frozen before figures kept their reasons have one for the whole row, or none."""
-    reasons, stories = metrics.get("reasons") or {}, int(metrics.get("stories") or 0)
-    return reasons.get(name) or metrics.get("reason") or (few("stories") if 0 < stories < FEWEST else None)
-
-
-def worst_of(metrics: Mapping[str, Any], name: str) -> Any:
-    """The figure `name` of a report's row with what is missing at its worst; None where nothing is said of that."""
-    return ((metrics.get("bounds") or {}).get(name) or (None,))[0]
+    return metrics.reason_of(name) or (few("stories") if 0 < (metrics.stories or 0) < FEWEST else None)
 
 
 def share_column(key: str, header: str, **more: Any) -> Column:
@@ -74,8 +54,8 @@ def estimate(key: str, metric: Estimate | RowMetric | float | None) -> Cells:
     if isinstance(metric, Estimate):
         bounds = metric.bounds if isinstance(metric, BoundedEstimate) else None
         return _cells(key, metric.value, metric.interval, metric.reason, metric.n, bounds)
-    if isinstance(metric, Mapping):
-        return _cells(key, metric["value"], metric["interval"], metric.get("reason"), bounds=metric.get("bounds"))
+    if isinstance(metric, RowMetric):
+        return _cells(key, metric.value, metric.interval, metric.reason, bounds=metric.bounds)
     return _cells(key, metric)
 
 

@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
 from annotation.management.json_command import JsonCommand
+from benchmark.domain.report_rows import RowMetric
 from benchmark.management.commands._files import add_width, check_output, content_of, written
 from benchmark.services.across import pairs_across, rankings_across
 from benchmark.services.across_tables import pictures_across, tables_across
 from benchmark.services.shared_reports import freeze_across
 from benchmark.services.suite_rankings import AcrossModel, SuiteRanking, models_across
-from core.plain import Json
+from core.plain import Json, plain
 
 
 class PlaceTold(TypedDict, total=False):
@@ -124,7 +125,7 @@ def _told(rankings: Sequence[SuiteRanking], model: AcrossModel | None) -> Across
                 "dataset": ranking.dataset,
                 "over": ranking.over,
                 "method": ranking.method,
-                "chance": ranking.chance,
+                "chance": plain(ranking.chance),
                 "models": {model.name: _place(ranking, model) for model in models if model.key in ranking.places},
             }
             for ranking in rankings
@@ -145,5 +146,5 @@ def _told(rankings: Sequence[SuiteRanking], model: AcrossModel | None) -> Across
 
 def _place(ranking: SuiteRanking, model: AcrossModel) -> PlaceTold:
     place = ranking.places[model.key]
-    metric = place.metric or {"value": None, "interval": None}
+    metric = plain(place.metric or RowMetric(None))
     return {**metric, "bounds": place.bounds, "rank": place.rank, "rank_interval": place.ranks, "run": place.run}

@@ -8,6 +8,7 @@ from typing import Any, NotRequired, TypedDict
 
 from annotation.management.json_command import JsonCommand
 from annotation.models import Project
+from benchmark.domain.report_rows import RowMetric
 from benchmark.domain.tables import Table
 from benchmark.management.commands._files import add_width, check_output, content_of, written
 from benchmark.models import AnswerFormat, Dataset
@@ -23,14 +24,14 @@ from benchmark.services.leaderboard_scope import (
     suite_to_show,
     version_to_show,
 )
-from benchmark.services.plot_data import Score, plots_of, score_of
+from benchmark.services.plot_data import plots_of, score_of
 from benchmark.services.selections import selection_named
 from benchmark.services.shared_reports import freeze_leaderboard
 from benchmark.suites.asked import PARSES
 from benchmark.suites.registry import group_named, suite_for, suite_named, suite_of_gold, suites
 from benchmark.suites.showing.missing import leads, left_out, missing_of
 from benchmark.suites.shown import EntrantResults
-from core.plain import plain
+from core.plain import Json, plain
 
 KINDS = ("model", "baseline", "person")
 
@@ -241,8 +242,8 @@ class RowTold(JudgeTold, PlaceTold, MissingTold):
     kind: str
     run: str
     settings: Mapping[str, str]
-    official: Score | None
-    repaired: Score | None
+    official: Json | None
+    repaired: Json | None
 
 
 def _row(entrant: EntrantResults, group: str) -> RowTold:
@@ -281,9 +282,12 @@ def _missing(entrant: EntrantResults, group: str) -> MissingTold:
     }  # fmt: skip
 
 
-def _number(metric: Score | None) -> Score | None:
+def _number(metric: RowMetric | None) -> Json | None:
     """Return a figure with its value as a number: official values are texts of six decimals."""
-    return None if metric is None or metric["value"] is None else {**metric, "value": float(metric["value"])}
+    if metric is None or metric.value is None:
+        return None
+    kept: Json = plain(replace(metric, value=float(metric.value)))
+    return kept
 
 
 def _differences(leaderboard: Leaderboard) -> dict[str, Callable[[], Table]]:
@@ -327,8 +331,8 @@ NO_INTERVAL = "[–]"
 
 def _no_intervals(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Say why figures that are printed have no interval."""
-    metrics = [row[parse] for row in rows for parse in PARSES if row[parse]]
-    reasons = dict.fromkeys(metric["reason"] for metric in metrics if metric.get("reason") and not metric["interval"])
+    metrics = [RowMetric.from_json(row[parse]) for row in rows for parse in PARSES if row[parse]]
+    reasons = dict.fromkeys(metric.reason for metric in metrics if metric.reason and not metric.interval)
     return [f"No interval {NO_INTERVAL}: {'; or '.join(reasons)}."] if reasons else []
 
 
@@ -342,8 +346,9 @@ def _ends(row: Mapping[str, Any]) -> str:
     return f"{100 * low:.1f} to {100 * high:.1f}" if low != high else ""
 
 
-def _metric_text(metric: Mapping[str, Any] | None) -> str:
-    if metric is None:
+def _metric_text(told: Json | None) -> str:
+    if told is None:
         return "–"
-    ends = "[{:.1f}, {:.1f}]".format(*(100 * end for end in metric["interval"])) if metric["interval"] else NO_INTERVAL
-    return f"{100 * metric['value']:.2f} {ends}".strip()
+    metric = RowMetric.from_json(told)
+    ends = "[{:.1f}, {:.1f}]".format(*(100 * end for end in metric.interval)) if metric.interval else NO_INTERVAL
+    return f"{100 * float(metric.value or 0):.2f} {ends}".strip()

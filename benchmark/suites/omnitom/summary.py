@@ -17,7 +17,9 @@ def scores(entered: Entered) -> Json:
     """Return {official, repaired} in the form of score_outputs; a metric group without figures is None, with its
     sentence in the parse's `reason`. Of one that was asked several times, figures alone, without stories."""
     if any(outcome.repetition for outcomes in entered.outcomes.values() for outcome in outcomes):
-        parses = {group: result and result.metrics.parses.as_json() for group, result in measure(entered).items()}
+        parses = {
+            group: result and result.metrics.parses.reported().as_json() for group, result in measure(entered).items()
+        }
         return {name: {group: rows and rows[name] for group, rows in parses.items()} for name in PARSES}
     return _scores(results_of(entered), entered.settings.seed).as_json()
 

@@ -1,25 +1,20 @@
-"""The paper's tables over runs of this platform. Model names, scores and counts come in as plain data.
-
-A report is what `score_official` or `score_repaired` has for a metric group: `overall` and `by_category`, numbers or
-their texts.
-"""
+"""The paper's tables over runs of this platform. Model names and counts come in as plain data."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimate
+from benchmark.domain.report_rows import NO_FIGURES, ParseRows, ReportRow, RowMetric
 from benchmark.domain.tables.categories import in_order, short_names_told
 from benchmark.domain.tables.estimates import (
-    RowMetric,
     estimate,
     estimated,
     interval_of,
     share_column,
     with_what_is_known,
-    worst_of,
 )
 from benchmark.domain.tables.table import Cells, Column, Row, Table
 from benchmark.suites.omnitom.categories import CATEGORIES
@@ -46,14 +41,24 @@ def _number(value: Any) -> Any:
     return None if value in (None, "") else value
 
 
-def main_results(runs: Sequence[Mapping[str, Any]], *, parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Table:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MainResult:
+    """What a model came to by metric group, and why it has no figures of a group. `section` is the part of the table
+    that it stands in."""
+
+    model: str
+    rows: Mapping[str, ParseRows | None]
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    section: str | None = None
+
+
+def main_results(runs: Sequence[MainResult], *, parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Table:
     """The paper's table 3: F1 by category, both averages, then accuracy by dimension and overall.
 
-    A run is {"model", "stage1": report or None, "stage2": report or None[, "section"][, "reason": {group: why}]}; all
-    of one `parse`, which the title names. Intervals are those of the reports, where they have any.
+    All are of one `parse`, which the title names. Intervals are those of the reports, where they have any.
     """
-    reports = [run["stage1"] for run in runs if run.get("stage1")]
-    categories = in_order((row["story_category"] for report in reports for row in report["by_category"]), CATEGORIES)
+    extractions = [of for run in runs if (of := run.rows.get("stage1"))]
+    categories = in_order((row.category for of in extractions for row in of.by_category), CATEGORIES)
     first, second = gettext_noop("Stage 1: extraction F1 (%)"), gettext_noop("Stage 2: labelling accuracy (%)")
     columns = [
         _MODEL,
@@ -69,38 +74,38 @@ def main_results(runs: Sequence[Mapping[str, Any]], *, parse: str, scheme: Schem
         columns=with_what_is_known(columns, rows),
         rows=rows,
         notes=(*_MEANS, *_reasons(runs), *short_names_told(categories, CATEGORIES)),
-        section="section" if any(run.get("section") for run in runs) else "",
+        section="section" if any(run.section for run in runs) else "",
     )
 
 
-def _result(run: Mapping[str, Any], categories: Sequence[str], scheme: Scheme) -> Row:
-    row: Cells = {"model": run["model"], "section": run.get("section")}
-    if report := run.get("stage1"):
-        by_category = {row["story_category"]: row for row in report["by_category"]}
+def _result(run: MainResult, categories: Sequence[str], scheme: Scheme) -> Row:
+    row: Cells = {"model": run.model, "section": run.section}
+    if extraction := run.rows.get("stage1"):
+        by_category = {of.category: of for of in extraction.by_category}
         for name in categories:
-            row |= _metric(f"f1 {name}", by_category.get(name, {}), "f1")
-        row |= _metric("f1_category_mean", report["overall"]) | _metric("f1", report["overall"])
-    if report := run.get("stage2"):
+            row |= _metric(f"f1 {name}", by_category.get(name, NO_FIGURES), "f1")
+        row |= _metric("f1_category_mean", extraction.overall) | _metric("f1", extraction.overall)
+    if labelling := run.rows.get("stage2"):
         for share in scheme.shares:
-            row |= _metric(share, report["overall"])
+            row |= _metric(share, labelling.overall)
     return row
 
 
-def _metric(key: str, metrics: Mapping[str, Any], name: str = "") -> Cells:
+def _metric(key: str, metrics: ReportRow, name: str = "") -> Cells:
     name = name or key
     return {
-        key: _number(metrics.get(name)),
+        key: _number(metrics.value_of(name)),
         **interval_of(f"{key}_interval", metrics, name),
-        f"{key}_worst": worst_of(metrics, name),
+        f"{key}_worst": metrics.worst_of(name),
     }
 
 
-def _reasons(runs: Iterable[Mapping[str, Any]]) -> list[str]:
+def _reasons(runs: Iterable[MainResult]) -> list[str]:
     return [
-        gettext_noop(f"{run['model']}, stage {group[-1]}: {why}")
+        gettext_noop(f"{run.model}, stage {group[-1]}: {why}")
         for run in runs
-        for group, why in (run.get("reason") or {}).items()
-        if not run.get(group)
+        for group, why in run.reasons.items()
+        if not run.rows.get(group)
     ]
 
 

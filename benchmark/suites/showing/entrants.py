@@ -34,19 +34,13 @@ def unranked(entrant: EntrantResults) -> bool:
 
 def unjudged(entrant: EntrantResults) -> int:
     """Rows of both tables without a judgement."""
-    counts = entrant.parses.overall("repaired").get("unjudged", {})
-    return int(counts.get("predicted", 0) + counts.get("gold", 0))
-
-
-def by_category(entrant: EntrantResults, parse: str) -> dict[str, Mapping[str, Any]]:
-    """The report's row of each category; none without figures of the parse."""
-    return {row["story_category"]: row for row in entrant.parses.by_category(parse)}
+    counts = entrant.parses.overall("repaired").unjudged
+    return counts.rows if counts else 0
 
 
 def analyses_of(entrant: EntrantResults, parse: str) -> Mapping[str, Any]:
-    """The analyses of an entrant that has them in the parse."""
-    analyses: Mapping[str, Any] = entrant.metrics["analyses"][parse]
-    return analyses
+    """The analyses of an entrant in the parse; none of one that has none."""
+    return entrant.metrics.analysed(parse)
 
 
 def row_of(entrant: EntrantResults, group: str, cells: Mapping[str, Any], where: Where | None = None) -> SourcedRow:

@@ -3,9 +3,10 @@ most often."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from benchmark.suites.group_metrics import BaselineLevels
 from benchmark.suites.registry import group_named
 from benchmark.suites.showing.entrants import models_of
 from benchmark.suites.shown import EntrantResults
@@ -28,11 +29,8 @@ EXACT = gettext_noop("chance level and majority baseline follow from gold and ar
 OF_NO_RUN = gettext_noop("No chance level and no majority baseline: no run is about exactly these samples.")
 NO_BASELINE = gettext_noop("No baseline was run beside these models.")
 
-Levels = Mapping[str, Mapping[str, Any] | None]
-"""{"chance", "majority"}: {value, n} or None; "category_levels": {"chance", "majority"} by category, or None."""
 
-
-def levels_of(entrants: Iterable[EntrantResults]) -> Levels | None:
+def levels_of(entrants: Iterable[EntrantResults]) -> BaselineLevels | None:
     """Return the levels of a ranking, which are alike for all models whose run is about its samples; None where no
     model's is, and where the reader may not know them."""
     return next((levels for entrant in models_of(entrants) if (levels := entrant.parses.levels)), None)
@@ -40,23 +38,23 @@ def levels_of(entrants: Iterable[EntrantResults]) -> Levels | None:
 
 def level_rows(entrants: Sequence[EntrantResults], group: str) -> list[dict[str, Any]]:
     """Return a row for each level that there is, with its score and how many samples it is of."""
-    levels, score = levels_of(entrants) or {}, f"repaired_{group_named(group).score}"
+    levels, score = levels_of(entrants) or BaselineLevels(), f"repaired_{group_named(group).score}"
     return [
-        {"model": ROWS[name], score: level["value"], f"{score}_interval_reason": EXACT, "stories": level["n"]}
+        {"model": ROWS[name], score: level.value, f"{score}_interval_reason": EXACT, "stories": level.n}
         for name in ROWS
-        if (level := levels.get(name))
+        if (level := levels.of(name))
     ]
 
 
 def category_level_rows(entrants: Sequence[EntrantResults], parse: str = "repaired") -> list[dict[str, Any]]:
     """Return a row for each level that categories have, with the score of each and how many samples it is of."""
-    by_name = (levels_of(entrants) or {}).get("category_levels") or {}
+    levels = levels_of(entrants) or BaselineLevels()
     rows = []
     for name in ROWS:
         row: dict[str, Any] = {"model": ROWS[name]}
-        for category, level in by_name.get(name, {}).items():
+        for category, level in levels.of_categories(name).items():
             key = f"{parse} {category}"
-            row |= {key: level["value"], f"{key} n": level["n"], f"{key} interval_reason": EXACT}
+            row |= {key: level.value, f"{key} n": level.n, f"{key} interval_reason": EXACT}
         rows += [row] if len(row) > 1 else []
     return rows
 
@@ -66,8 +64,7 @@ def level_notes(entrants: Sequence[EntrantResults]) -> list[str]:
     levels = levels_of(entrants)
     if levels is None:
         return [OF_NO_RUN] if any(entrant.parses.tells_levels for entrant in models_of(entrants)) else []
-    notes = [LEVELS_NOTE] if any(levels.get(name) for name in ROWS) else []
-    notes += [why for name, why in NO_LEVEL.items() if not levels.get(name)]
-    by_category = levels.get("category_levels") or {}
-    notes += [BY_CATEGORY] if any(by_category.get(name) and not levels.get(name) for name in ROWS) else []
+    notes = [LEVELS_NOTE] if any(levels.of(name) for name in ROWS) else []
+    notes += [why for name, why in NO_LEVEL.items() if not levels.of(name)]
+    notes += [BY_CATEGORY] if any(levels.of_categories(name) and not levels.of(name) for name in ROWS) else []
     return notes + ([] if any(entrant.kind == "baseline" for entrant in entrants) else [NO_BASELINE])

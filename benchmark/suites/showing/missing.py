@@ -27,8 +27,8 @@ def missing_of(entrant: EntrantResults, group: str) -> Cells:
         counts = {"stories": ranking.n, "unusable": ranking.missing, "lost": ranking.lost}
         return counts | {"low": ranking.value, "high": ranking.best}
     overall = entrant.parses.overall("repaired")
-    low, high = overall["bounds"][group_named(group).score] or (None, None)
-    counts = {"stories": overall["stories"] + overall["unusable"], "unusable": overall["unusable"], "lost": 0}
+    low, high = overall.bounds_of(group_named(group).score) or (None, None)
+    counts = {"stories": overall.asked, "unusable": overall.unusable or 0, "lost": 0}
     return counts | {"low": low, "high": high}
 
 
@@ -83,7 +83,7 @@ def fewest_ranked(entrants: Sequence[EntrantResults]) -> int:
     rankings = [ranking for entrant in entrants for ranking in entrant.ranking.values() if ranking]
     if rankings:
         return min(ranking.n if ranking.clusters is None else ranking.clusters for ranking in rankings)
-    return min((int(entrant.metrics["repaired"]["overall"]["stories"]) for entrant in entrants), default=0)
+    return min((entrant.metrics.parses.overall("repaired").stories or 0 for entrant in entrants), default=0)
 
 
 def missing_told(entrants: Sequence[EntrantResults], group: str) -> str:
@@ -169,8 +169,7 @@ def _incomplete_sets(models: Sequence[EntrantResults]) -> list[str]:
     sentence."""
     alike: dict[int, list[str]] = {}
     for entrant in models:
-        analyses = (entrant.metrics.get("analyses") or {}).get("repaired") or {}
-        if sets := analyses.get("incomplete"):
+        if sets := entrant.metrics.analysed("repaired").get("incomplete"):
             alike.setdefault(sets, []).append(entrant.model)
     return [
         gettext_noop(f"{sets:,} sets, of which not all questions were asked, have no figure, of {', '.join(names)}.")
@@ -200,7 +199,7 @@ def incomplete(entrants: Sequence[EntrantResults], parse: str) -> str:
     models = models_of(entrants) if parse == "repaired" else []
     whys = {
         gettext_noop("the models answered different stories"): any(
-            entrant.parses.overall("repaired")["unusable"] for entrant in models
+            entrant.parses.overall("repaired").unusable for entrant in models
         ),
         gettext_noop("judges left out rows"): any(map(unjudged, models)),
     }

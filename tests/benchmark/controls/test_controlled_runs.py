@@ -96,7 +96,7 @@ def test_models_are_asked_about_the_changed_samples_and_read_by_them(run):
     # one ledger: what was asked is another question, and every one of it has its own call
     assert RunItem.objects.filter(sample=sample, entrant__name=READS).values("call").distinct().count() == 3
     accuracy = {
-        (one.control, row.name): row.groups["opentom"]["repaired"]["overall"]["accuracy"]
+        (one.control, row.name): row.groups["opentom"].parses.overall("repaired").value_of("accuracy")
         for one in (run, renamed, storyless)
         for row in report_of(one).entrants
     }

@@ -32,6 +32,7 @@ from benchmark.domain.plots.names import LONGEST, ROOM, UNNAMED, is_eastern, lab
 from benchmark.domain.plots.text_size import text_width, wrapped
 from benchmark.domain.plots.theme import SMALL, THEMES, families
 from benchmark.domain.plots.values import limits, percent
+from benchmark.domain.report_rows import RowMetric
 from benchmark.suites.omnitom import plots as omnitom_plots
 from benchmark.suites.omnitom.categories import CATEGORIES
 from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
@@ -237,7 +238,7 @@ def test_a_screen_reader_gets_title_and_data(name):
 
 def test_a_description_says_what_the_picture_says():
     rows = [
-        RankedRow(model="A", official="0.500000", repaired={"value": 0.55, "interval": [0.5, 0.6004]}, group="a"),
+        RankedRow(model="A", official=RowMetric("0.500000"), repaired=RowMetric(0.55, [0.5, 0.6004]), group="a"),
         RankedRow(model="B"),
     ]
     root = ElementTree.fromstring(plots.leaderboard(rows, score="F1"))
@@ -301,7 +302,7 @@ def test_the_same_data_makes_the_same_bytes_also_in_threads(form):
 
 
 def test_a_mark_stands_where_its_value_is_on_the_axis():
-    rows = [RankedRow(model=f"m{at}", repaired=value) for at, value in enumerate((0.4, 0.6, 0.5))]
+    rows = [RankedRow(model=f"m{at}", repaired=RowMetric(value)) for at, value in enumerate((0.4, 0.6, 0.5))]
     root = ElementTree.fromstring(plots.leaderboard(rows, score="F1"))
     ticks = {one.text: float(one.get("x")) for one in texts(root) if one.text in {"40", "50", "60"}}
     # a panel's marks are the group with three uses; the ticks of an axis stand in groups of one
@@ -316,7 +317,7 @@ def test_a_mark_stands_where_its_value_is_on_the_axis():
 
 
 def test_an_interval_reaches_from_its_lower_to_its_upper_end():
-    rows = [RankedRow(model="m", repaired={"value": 0.5, "interval": [0.4, 0.6]})]
+    rows = [RankedRow(model="m", repaired=RowMetric(0.5, [0.4, 0.6]))]
     root = ElementTree.fromstring(plots.leaderboard(rows, score="F1"))
     ticks = {one.text: float(one.get("x")) for one in texts(root) if one.text in {"40", "60"}}
     drawn = [re.findall(r"[ML] ([\d.]+) ([\d.]+)", one.get("d", "")) for one in root.iter(f"{SVG}path")]
@@ -407,7 +408,7 @@ def test_a_png_has_two_hundred_dots_an_inch():
 
 
 def test_pdf_fonts_are_those_that_publishers_take_unless_the_glyphs_would_be_lost():
-    rows = lambda name: [RankedRow(model=name, official=0.5, repaired=0.5)]  # noqa: E731
+    rows = lambda name: [RankedRow(model=name, official=RowMetric(0.5), repaired=RowMetric(0.5))]  # noqa: E731
     latin = plots.leaderboard(rows("Qwen"), score="F1", format="pdf")
     assert b"/Type0" in latin and b"/Type3" not in latin
     if len(families()) == 1:
@@ -466,7 +467,7 @@ def test_limits_show_every_interval_and_stay_within_the_scale():
 
 @pytest.mark.parametrize("value", [0.0, 1.0, 1 + 1e-15, -1e-17])
 def test_no_axis_names_what_no_score_can_be(value):
-    rows = [RankedRow(model="m", repaired={"value": value, "interval": [value, value]})]
+    rows = [RankedRow(model="m", repaired=RowMetric(value, [value, value]))]
     root = ElementTree.fromstring(plots.leaderboard(rows, score="F1"))
     found = [one.text for one in texts(root)]
     assert ("0" in found or "100" in found) and not {"−2", "-2", "102", "105", "−5"} & set(found)

@@ -10,19 +10,22 @@ from pathlib import Path
 
 import pytest
 
+from benchmark.domain.report_rows import ParseRows, ReportRow
 from benchmark.domain.tables import Column, Source, SourcedRow, Table, to_csv, to_json, to_latex
 from benchmark.domain.tables.categories import in_order, short_names_told
-from benchmark.domain.tables.estimates import metric_of, worst_of
+from benchmark.domain.tables.estimates import metric_of
 from benchmark.domain.tables.latex import escaped
 from benchmark.domain.tables.table import MARKED, MARKED_BY_WORST
 from benchmark.suites.omnitom.categories import CATEGORIES
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, SCHEMA
 from benchmark.suites.omnitom.tables import (
+    MainResult,
     by_dimension_and_category,
     main_results,
     match_count_distribution,
     unusable_outputs,
 )
+from core.plain import plain
 
 HOSTILE = [
     r"a&b%c_d\e$f#g{h}i~j^k",
@@ -130,8 +133,8 @@ def test_latex_by_hand():
     assert r"Model & \multicolumn{1}{c}{F1 (\%)} \\" in text
     assert r"m0 & \textbf{50.00} {\scriptsize {[}10.0, 90.0{]}} \\" in text
     assert r"m1 & \underline{25.00} {\scriptsize" in text and r"m2 & 12.50 {\scriptsize" in text
-    plain = to_latex(table(0.5, -0.25, None, ci=[0.1, 0.9]), mark=False, intervals=False).decode()
-    assert "m0 & 50.00 \\\\\nm1 & $-$25.00 \\\\\nm2 & -- \\\\\n" in plain and "textbf" not in plain
+    bare = to_latex(table(0.5, -0.25, None, ci=[0.1, 0.9]), mark=False, intervals=False).decode()
+    assert "m0 & 50.00 \\\\\nm1 & $-$25.00 \\\\\nm2 & -- \\\\\n" in bare and "textbf" not in bare
     with pytest.raises(ValueError, match="not a label"):
         to_latex(table(0.5), label=r"x}\input{y")
 
@@ -180,7 +183,7 @@ def fraction(percent: float | None) -> str | None:
     return None if percent is None else f"{percent / 100:.6f}"
 
 
-def paper_run(row: dict) -> dict:
+def paper_run(row: dict) -> MainResult:
     full = {short: name for name, short in CATEGORIES.items()}
     first, second = row["stage1"], row["stage2"]
     keys = dict(
@@ -204,13 +207,16 @@ def paper_run(row: dict) -> dict:
         "f1_category_mean": fraction(first["Overall"]),
         "f1": fraction(row.get("check_stage1_weighted_by_story_counts")),
     }
-    return {
-        "model": row["model"],
-        "section": {"closed": "Closed-source models", "open": "Open-source models"}[row["group"]],
+    rows = {
         "stage1": report(overall, by_category) if first["Overall"] else None,
         "stage2": report(shares | {"overall_accuracy": fraction(second["Overall"])}),
-        "reason": {"stage1": "it is the judge"},
     }
+    return MainResult(
+        model=row["model"],
+        section={"closed": "Closed-source models", "open": "Open-source models"}[row["group"]],
+        rows={group: ParseRows.from_json(of) for group, of in rows.items()},
+        reasons={"stage1": "it is the judge"},
+    )
 
 
 def test_table_3_of_the_paper_is_printed_and_marked_as_it_should_be(paper):
@@ -244,8 +250,8 @@ def test_table_3_of_the_paper_is_printed_and_marked_as_it_should_be(paper):
 
 
 def test_the_repaired_reading_has_its_intervals_where_there_are_some():
-    shares = {"f1": 0.5, "interval": {"f1": [0.4, 0.6], "f1_category_mean": None}}
-    run = {"model": "m", "stage1": {"overall": shares, "by_category": []}, "stage2": None}
+    shares = ReportRow(values={"f1": 0.5}, intervals={"f1": [0.4, 0.6], "f1_category_mean": None})
+    run = MainResult(model="m", rows={"stage1": ParseRows(overall=shares), "stage2": None})
     found = main_results([run], parse="repaired")
     intervals = {one.key: one.interval for one in found.columns if one.interval}
     assert intervals == {"f1": "f1_interval"}
@@ -370,20 +376,17 @@ def test_categories_that_a_suite_names_stand_first_and_in_its_order():
 
 
 def test_a_figure_of_a_report_has_its_interval_or_says_why_not():
-    row = {
-        "f1": 0.5,
-        "recall": 0.4,
-        "stories": 9,
-        "interval": {"f1": [0.4, 0.6]},
-        "bounds": {"f1": [0.3, 0.7], "recall": [0.4, 0.4]},
-    }
-    assert metric_of(row, "f1") == {"value": 0.5, "interval": [0.4, 0.6], "bounds": [0.3, 0.7]}
-    assert metric_of(row | {"reasons": {"recall": "all alike"}}, "recall") == {
-        "value": 0.4, "interval": None, "reason": "all alike",
-    }  # fmt: skip
-    assert metric_of(row, "recall") == {"value": 0.4, "interval": None}
-    assert "reason" in metric_of(row | {"stories": 1}, "recall")  # too few to resample
-    assert (worst_of(row, "f1"), worst_of(row, "precision")) == (0.3, None)
+    row = ReportRow(
+        stories=9,
+        values={"f1": 0.5, "recall": 0.4},
+        intervals={"f1": [0.4, 0.6]},
+        bounds={"f1": [0.3, 0.7], "recall": [0.4, 0.4]},
+    )
+    assert plain(metric_of(row, "f1")) == {"value": 0.5, "interval": [0.4, 0.6], "bounds": [0.3, 0.7]}
+    assert metric_of(replace(row, reasons={"recall": "all alike"}), "recall").reason == "all alike"
+    assert plain(metric_of(row, "recall")) == {"value": 0.4, "interval": None}
+    assert metric_of(replace(row, stories=1), "recall").reason  # too few to resample
+    assert (row.worst_of("f1"), row.worst_of("precision")) == (0.3, None)
 
 
 def test_a_long_table_is_looked_through_for_bounds_a_few_times_alone(monkeypatch):

@@ -61,7 +61,7 @@ def test_a_run_asks_at_the_steps_of_its_program(plan, cast, tone, steps):
     run = work_off(run)
     assert run.steps == steps and run.job.state == "finished"
     assert sorted(set(RunItem.objects.values_list("step", flat=True))) == steps
-    assert report_of(run).entrants[0].groups["tiny"]["repaired"]["overall"]["right"] == 1.0
+    assert report_of(run).entrants[0].groups["tiny"].parses.overall("repaired").value_of("right") == 1.0
     stories = check(planned)
     looked_up = cached_answers(planned, stories, parts_of(planned, stories))
     assert {stage: len(cached) for (_, stage), cached in looked_up.items()} == dict.fromkeys(steps, len(SUMS))
@@ -75,8 +75,8 @@ def test_a_lost_earlier_answer_is_a_missing_one(plan, cast):
     RunItem.objects.filter(pk=lost.pk).update(call=None)
     forget_report(run)
     metrics = report_of(Run.objects.get(pk=run.pk)).entrants[0].groups["tiny"]
-    assert (metrics["asked"], metrics["repaired"]["overall"]["unusable"]) == (len(SUMS), 1)
-    assert metrics["official"] is None and "the call failed" in metrics["reason"]
+    assert (metrics.asked, metrics.parses.overall("repaired").unusable) == (len(SUMS), 1)
+    assert metrics.parses.official is None and "the call failed" in metrics.reason
 
 
 def test_a_launch_form_does_not_ask_for_the_steps(plan, cast, client):

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from benchmark.domain.plots.dots import METRIC, Panel, Series, dot_plot
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.values import percent, value_line
+from benchmark.domain.report_rows import RowMetric
 
 
 @plot
-def right(rows: Sequence[tuple[str, Mapping[str, Any]]], *, parse: str, look: Look) -> Drawing:
+def right(rows: Sequence[tuple[str, RowMetric]], *, parse: str, look: Look) -> Drawing:
     """Right sums of each model; `rows` are (model, figure)."""
     title = f"Right at a glance, {parse} parse"
     if not rows:

@@ -40,7 +40,7 @@ def by_category(entrants: Sequence[EntrantResults], parse: str) -> Arguments:
     rows = [
         ModelRow(
             entrant.model,
-            {row["story_category"]: metric_of(row, "f1") for row in entrant.parses.by_category(parse)},
+            {category: metric_of(row, "f1") for category, row in entrant.parses.by_category(parse).items()},
         )
         for entrant in entrants
     ]
@@ -51,8 +51,8 @@ def dimensions(entrants: Sequence[EntrantResults], parse: str, scheme: Scheme = 
     rows = []
     for entrant in entrants:
         overall = entrant.parses.overall(parse)
-        values = {name: overall[scheme.share_of(name)] for name in scheme.keys}
-        rows.append(ModelRow(entrant.model, values, overall["overall_accuracy"]))
+        values = {name: overall.value_of(scheme.share_of(name)) for name in scheme.keys}
+        rows.append(ModelRow(entrant.model, values, overall.value_of("overall_accuracy")))
     return {
         "positional": [rows],
         "parse": parse,

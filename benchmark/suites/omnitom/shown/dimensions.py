@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from benchmark.domain.tables import Items, Table
-from benchmark.domain.tables.estimates import metric_of, worst_of
+from benchmark.domain.tables.estimates import metric_of
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
 from benchmark.suites.omnitom.tables import CategoryAccuracy, by_dimension_and_category
-from benchmark.suites.showing.entrants import by_category, row_of
+from benchmark.suites.showing.entrants import row_of
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.shown import EntrantResults
 
@@ -25,14 +25,13 @@ def dimension_table(entrants: Sequence[EntrantResults], parse: str, scheme: Sche
 
 
 def _accuracies(entrant: EntrantResults, parse: str, scheme: Scheme) -> dict[str, dict[str, CategoryAccuracy]]:
-    """Return {dimension: {category: accuracy}}; official numbers of stories are texts."""
+    """Return {dimension: {category: accuracy}}."""
     accuracies: dict[str, dict[str, CategoryAccuracy]] = {name: {} for name in scheme.keys}
-    for category, row in by_category(entrant, parse).items():
+    for category, row in entrant.parses.by_category(parse).items():
         for name in scheme.keys:
             share = scheme.share_of(name)
-            accuracies[name][category] = CategoryAccuracy(
-                metric_of(row, share), int(row["stories"]), worst_of(row, share)
-            )
+            metric, worst = metric_of(row, share), row.worst_of(share)
+            accuracies[name][category] = CategoryAccuracy(metric, row.stories or 0, worst)
     return accuracies
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from benchmark.domain.tables import Items, Table
 from benchmark.suites.omnitom.categories import CATEGORIES
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
-from benchmark.suites.omnitom.tables import main_results
+from benchmark.suites.omnitom.tables import MainResult, main_results
 from benchmark.suites.published import Published
 from benchmark.suites.showing.entrants import measured, row_of
 from benchmark.suites.showing.judges import notes_of
@@ -50,8 +49,10 @@ def main_table(groups: EntrantsByGroup, parse: str, scheme: Scheme = OMNITOM_SCH
         replace(head, model=model, own=own) for head, model, own in zip(heads, labels.models, labels.own, strict=True)
     ]
     runs = [
-        {"model": head.model}
-        | {group: entrant.parses.of(parse) if entrant else None for group, entrant in row.by_group.items()}
+        MainResult(
+            model=head.model,
+            rows={group: entrant.parses.of(parse) if entrant else None for group, entrant in row.by_group.items()},
+        )
         for head, row in zip(heads, rows, strict=True)
     ]
     table = main_results(runs, parse=parse, scheme=scheme)
@@ -68,13 +69,13 @@ def _of_judges(entrants: Sequence[EntrantResults]) -> list[str]:
     return [*ranked_within(entrants), *notes_of(entrants)]
 
 
-def _stories(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _stories(runs: Sequence[MainResult]) -> Iterator[str]:
     """Say on how many stories each model's figures rest."""
     for group, name in (("stage1", gettext_noop("Extraction")), ("stage2", gettext_noop("Labelling"))):
         counts: dict[int, list[str]] = {}
         for run in runs:
-            if run[group]:
-                counts.setdefault(int(run[group]["overall"]["stories"]), []).append(run["model"])
+            if of_group := run.rows[group]:
+                counts.setdefault(of_group.overall.stories or 0, []).append(run.model)
         notes = [
             f"{count:,}" + (f" ({', '.join(models)})" if len(counts) > 1 else "")
             for count, models in sorted(counts.items(), reverse=True)

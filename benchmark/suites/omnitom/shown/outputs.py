@@ -62,11 +62,9 @@ def unusable_table(groups: EntrantsByGroup, parse: str) -> Table:
     by_model: dict[str, EntrantResults] = {}
     for group, entrants in groups.items():
         for entrant in entrants:
-            if entrant.kind != "person" and entrant.metrics["analyses"][parse]:
+            if entrant.kind != "person" and (analyses := analyses_of(entrant, parse)):
                 by_model.setdefault(entrant.model, entrant)
-                shares.setdefault(entrant.model, {"stage1": None, "stage2": None})[group] = analyses_of(entrant, parse)[
-                    "outputs"
-                ]
+                shares.setdefault(entrant.model, {"stage1": None, "stage2": None})[group] = analyses["outputs"]
     table = unusable_outputs(shares, parse=parse)
     rows = [row_of(by_model[row["model"]], "stage1", row, _outputs_where(parse)) for row in table.rows]
     notes = [f"{model}: {reasons}" for model, model_shares in shares.items() if (reasons := _reasons(model_shares))]

@@ -145,4 +145,5 @@ def groups_of(run: Run, model: str) -> Any:
 
 
 def figures(run: Run, model: str, group: str = "fantom-told") -> Any:
-    return groups_of(run, model)[group]
+    """The figures of a model in a metric group as the report keeps them."""
+    return groups_of(run, model)[group].as_json()

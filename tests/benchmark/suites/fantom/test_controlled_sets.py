@@ -7,6 +7,7 @@ import pytest
 from django.utils import timezone
 
 from benchmark.domain.beside import ControlRow
+from benchmark.domain.report_rows import ReportRow
 from benchmark.models import RunItem
 from benchmark.services.control_tables import left_table
 from benchmark.services.documents import document_of, tables_of
@@ -83,15 +84,15 @@ def test_a_figure_that_a_control_cannot_change_has_a_sentence_and_no_row(run):
 
 
 def test_figures_of_a_control_follow_the_run_as_published(run):
-    def overall() -> dict:
-        return report_of(run.controls.get()).entrants[0].groups["fantom"]["repaired"]["overall"]
+    def overall() -> ReportRow:
+        return report_of(run.controls.get()).entrants[0].groups["fantom"].parses.overall("repaired")
 
-    assert overall()["all"] > 0
+    assert overall().number_of("all") > 0
     lists = RunItem.objects.filter(entrant__run=run, sample__content__kind=LIST)
     lists.update(repaired={"right": False, "named": []}, repaired_score=0.0)
     forget_report(run)
-    assert overall()["all"] == 0.0
+    assert overall().value_of("all") == 0.0
     lists.update(
         call=None, official=None, repaired=None, repaired_score=None
     )  # an answer less makes them out of date by itself
-    assert overall()["unusable"] > 0
+    assert overall().unusable > 0

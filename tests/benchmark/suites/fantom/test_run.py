@@ -31,6 +31,7 @@ from benchmark.suites.conversations.baselines import TELL
 from benchmark.suites.conversations.rows import CHOICE, DISTANCE, INACCESSIBLE
 from benchmark.suites.fantom.samples import load
 from benchmark.suites.fantom.steps import ANSWER, expected
+from benchmark.suites.group_metrics import Level
 from benchmark.suites.registry import suite_named
 from benchmark.suites.settings import Settings
 from tests.benchmark.importing import import_benchmark
@@ -136,6 +137,10 @@ def _metrics(run, model, group):
     return next(entrant for entrant in report_of(run).entrants if entrant.name == model).groups[group]
 
 
+def _overall(run, model, group, parse="repaired"):
+    return _metrics(run, model, group).parses.overall(parse)
+
+
 def _wrong(model):
     items = RunItem.objects.filter(entrant__name=model).select_related("sample")
     return {item.sample.key for item in items if not item.repaired.get("right", item.repaired.get("f1") == 1.0)}
@@ -152,12 +157,12 @@ def test_the_oracle_is_right_and_the_omniscient_misses_false_beliefs_alone(run):
         ("fantom-facts", "f1"),
     ):
         for parse in ("official", "repaired"):
-            assert float(_metrics(run, "oracle", group)[parse]["overall"][share]) == 1.0, group
+            assert _overall(run, "oracle", group, parse).number_of(share) == 1.0, group
     # both sets with a false belief have a belief that the omniscient gets wrong; no accessible question is wrong
     for group, value in (("fantom", 0.0), ("fantom-star-toy", 0.0), ("fantom-control", 1.0)):
-        assert _metrics(run, "knows-all", group)["repaired"]["overall"]["all"] == value
+        assert _overall(run, "knows-all", group).value_of("all") == value
     # 4 of 2 · 4 beliefs, 6 lists and 18 yes or no questions are wrong
-    assert _metrics(run, "knows-all", "fantom-questions")["repaired"]["overall"]["accuracy"] == 28 / 32
+    assert _overall(run, "knows-all", "fantom-questions").value_of("accuracy") == 28 / 32
 
 
 def test_what_a_launch_can_show_goes_by_the_spread_of_each_score_over_conversations(dataset, run):
@@ -181,9 +186,9 @@ def test_what_a_launch_can_show_goes_by_the_spread_of_each_score_over_conversati
 def test_the_control_is_of_wholly_accessible_sets_and_officially_of_what_is_accessible(run):
     metrics = _metrics(run, "oracle", "fantom-control")
     # 2-0-0 alone is wholly accessible; officially the accessible choice of 1-1-0 counts as a set, too
-    assert metrics["repaired"]["overall"]["stories"] == 1
+    assert metrics.parses.overall("repaired").stories == 1
     found = {
-        parse: _metrics(run, "oracle", "fantom-questions")["analyses"][parse]["fantom"]
+        parse: _metrics(run, "oracle", "fantom-questions").analysed(parse)["fantom"]
         for parse in ("official", "repaired")
     }
     assert {parse: one["scenarios"]["accessible"]["all"]["n"] for parse, one in found.items()} == {
@@ -194,7 +199,7 @@ def test_the_control_is_of_wholly_accessible_sets_and_officially_of_what_is_acce
 
 
 def test_an_order_of_which_nothing_is_right_stands_as_nought(run):
-    orders = _metrics(run, "knows-all", "fantom-questions")["analyses"]["official"]["fantom"]["orders"]
+    orders = _metrics(run, "knows-all", "fantom-questions").analysed("official")["fantom"]["orders"]
     assert orders["inaccessible"]["second-order:acyclic"]["distance"]["value"] == 0.0
     assert orders["inaccessible"]["first-order"]["choice"]["value"] == 0.0
     assert orders["accessible"]["first-order"]["choice"]["value"] == 1.0
@@ -212,23 +217,22 @@ def test_baselines_answer_without_a_model(run):
         "included": True,
     }
     assert len({item["said"] for key, item in said.items() if key.endswith("choice")}) == 1
-    rates = [
-        _metrics(run, name, "fantom-questions")["repaired"]["overall"]["accuracy"] for name in ("random", "majority")
-    ]
+    rates = [_overall(run, name, "fantom-questions").value_of("accuracy") for name in ("random", "majority")]
     assert all(0.2 < rate < 0.9 for rate in rates)
     for group in ("fantom", "fantom-control"):  # what follows from gold alone is what the baseline came to
         measured = _metrics(run, "majority", group)
-        overall = measured["repaired"]["overall"]
-        assert measured["majority"] == {"value": overall["all"], "n": overall["stories"]}
+        overall = measured.parses.overall("repaired")
+        assert measured.levels.majority == Level(overall.value_of("all"), overall.stories)
     questions = _metrics(run, "majority", "fantom-questions")
-    assert "majority" not in questions, "there is none in free words"
-    rows = {row["story_category"]: row["accuracy"] for row in questions["repaired"]["by_category"]}
-    levels = questions["category_levels"]["majority"]
+    assert questions.levels.majority is None, "there is none in free words"
+    by_category = questions.parses.by_category("repaired")
+    rows = {category: row.value_of("accuracy") for category, row in by_category.items()}
+    levels = questions.levels.by_category["majority"]
     assert rows.keys() - levels.keys() == {"Belief, free", "Fact"}  # by type, where gold has one
-    assert {name: level["value"] for name, level in levels.items()} == {name: rows[name] for name in levels}
+    assert {name: level.value for name, level in levels.items()} == {name: rows[name] for name in levels}
     # a set that misses one of its other questions is wrong, whatever it says in free words
     free = _metrics(run, "majority", "fantom-star-toy")
-    assert free["majority"] == {"value": 0.0, "n": free["repaired"]["overall"]["stories"]}
+    assert free.levels.majority == Level(0.0, free.parses.overall("repaired").stories)
 
 
 def test_levels_stand_below_the_table_by_type(run):

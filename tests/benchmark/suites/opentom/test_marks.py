@@ -7,8 +7,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from benchmark.domain.report_rows import ParseRows, ReportRow
 from benchmark.domain.tables import Table
 from benchmark.suites.asked import Sample
+from benchmark.suites.group_metrics import GroupMetrics
 from benchmark.suites.opentom import tables
 from benchmark.suites.opentom.faithfulness import Answer, unfaithful_rates
 from benchmark.suites.opentom.kinds import COARSE, FINE
@@ -35,11 +37,11 @@ def entrant(name: str, labels: list[int | None]) -> EntrantResults:
         ),
     }
     left = labels.count(None)
-    overall = {"stories": len(labels) - left, "unusable": left, "bounds": {"accuracy": [0.0, 1.0]}}
+    overall = ReportRow(stories=len(labels) - left, unusable=left, bounds={"accuracy": [0.0, 1.0]})
     return EntrantResults(
         key=name, name=name, model=name, kind="model", run="r", run_title="R", at=datetime.now(UTC), entrant=1, own="",
-        parses=EntrantParses(repaired={"overall": overall}),
-        metrics={"analyses": {"repaired": {"opentom": plain(found)}}},
+        parses=EntrantParses(repaired=ParseRows(overall=overall)),
+        metrics=GroupMetrics(analyses={"repaired": {"opentom": plain(found)}}),
     )  # fmt: skip
 
 
@@ -84,8 +86,8 @@ def test_who_cannot_be_read_has_no_mark_in_any_table():
 def test_samples_that_are_not_whole_are_said_before_figures_over_them(narratives, told):
     means = Batches(f1=0.5, deviation=0.1, accuracy=0.5, corrupted=0.0, worst=0.5, narratives=narratives)
     model = entrant("fair", [1, 1, 1, 1, 0, 0])
-    found = model.metrics["analyses"]["repaired"]["opentom"] | {"batches": {GENRE: plain(means)}}
-    model = replace(model, metrics={"analyses": {"repaired": {"opentom": found}}})
+    found = model.metrics.analysed("repaired")["opentom"] | {"batches": {GENRE: plain(means)}}
+    model = replace(model, metrics=GroupMetrics(analyses={"repaired": {"opentom": found}}))
     shown = tables.tables(ParseResults("repaired", {}, {}, {"opentom": [model]}))
     assert list(shown["batches"].make().lead) == told
 

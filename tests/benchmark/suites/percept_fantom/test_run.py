@@ -91,6 +91,10 @@ def metrics(run, model, group):
     return next(entrant for entrant in report_of(run).entrants if entrant.name == model).groups[group]
 
 
+def overall(run, model, group, parse="repaired"):
+    return metrics(run, model, group).parses.overall(parse)
+
+
 def wrong(model, stage):
     items = RunItem.objects.filter(entrant__name=model, step=stage).select_related("sample")
     return {item.sample.key for item in items if not item.repaired["right"]}
@@ -115,27 +119,25 @@ def test_the_oracle_is_right_and_the_omniscient_misses_false_beliefs_alone(run, 
     assert wrong("omniscient", "answer") == wrong("omniscient", "belief") == false_beliefs
     for parse in ("official", "repaired"):
         for group in SETS:
-            assert float(metrics(run, "oracle", group)[parse]["overall"]["all"]) == 1.0
+            assert overall(run, "oracle", group, parse).number_of("all") == 1.0
             value = 1.0 if group.endswith("true") else 0.0
-            assert float(metrics(run, "omniscient", group)[parse]["overall"]["all"]) == value
-        assert float(metrics(run, "oracle", "percept-fantom-perception")[parse]["overall"]["perception_recall"]) == 1.0
+            assert overall(run, "omniscient", group, parse).number_of("all") == value
+        assert overall(run, "oracle", "percept-fantom-perception", parse).number_of("perception_recall") == 1.0
     # two sets have a false belief; all questions of one are of true belief, and the accessible choice of 1-1-0 makes no
     # set
-    assert metrics(run, "oracle", "percept-fantom")["repaired"]["overall"]["stories"] == 2
-    assert metrics(run, "oracle", "percept-fantom-true")["repaired"]["overall"]["stories"] == 1
-    assert metrics(run, "omniscient", "percept-fantom-questions")["repaired"]["overall"]["accuracy"] == 26 / 28
+    assert overall(run, "oracle", "percept-fantom").stories == 2
+    assert overall(run, "oracle", "percept-fantom-true").stories == 1
+    assert overall(run, "omniscient", "percept-fantom-questions").value_of("accuracy") == 26 / 28
     # a conversation counts once for each of its sets
-    assert metrics(run, "random", "percept-fantom-perception")["repaired"]["overall"]["stories"] == 3
-    assert 0 < metrics(run, "random", "percept-fantom-questions")["repaired"]["overall"]["accuracy"] < 1
+    assert overall(run, "random", "percept-fantom-perception").stories == 3
+    assert 0 < overall(run, "random", "percept-fantom-questions").value_of("accuracy") < 1
     # everybody is said to hear everything: wrong of the last two utterances of the garden
-    assert metrics(run, "majority", "percept-fantom-perception")["repaired"]["overall"][
-        "perception_recall"
-    ] == pytest.approx(2 / 3)
+    assert overall(run, "majority", "percept-fantom-perception").value_of("perception_recall") == pytest.approx(2 / 3)
     for group in (*SETS, "percept-fantom-perception", "percept-fantom-questions"):
         of_baseline = metrics(run, "majority", group)
         share = "all" if group in SETS else "accuracy" if group.endswith("questions") else "perception_recall"
-        overall = of_baseline["repaired"]["overall"]
-        assert of_baseline["majority"] == {"value": pytest.approx(overall[share]), "n": overall["stories"]}
+        row, level = of_baseline.parses.overall("repaired"), of_baseline.levels.majority
+        assert (level.value, level.n) == (pytest.approx(row.value_of(share)), row.stories)
     shows_tables(run)
     shows_pages(run, cast, client)
 
@@ -225,7 +227,7 @@ def test_a_missing_answer_of_a_precursor_leaves_bounds_and_no_official_figure(ca
         told = [sentence for sentence in table.lead if sentence.startswith("oracle has no figure here of")]
         assert len(told) == (2 if parse == "official" else 0), table.lead
     refused = metrics(run, "oracle", "percept-fantom-perception")
-    assert refused["official"] is None and refused["reason"] in made["scenarios-official"]().lead[0]
+    assert refused.parses.official is None and refused.reason in made["scenarios-official"]().lead[0]
 
 
 def test_perceptions_that_cannot_be_read_are_officially_left_out_with_bounds(cast, copy, folder, monkeypatch):
@@ -281,8 +283,8 @@ def test_perceptom_asks_over_http(cast, copy, folder):
             run = worked_off(cast, copy, [asked], method="perceptom")
             value = 1.0 if name == "oracle" else 0.0
             for parse in ("official", "repaired"):
-                assert float(metrics(run, name, "percept-fantom")[parse]["overall"]["all"]) == value
-                assert float(metrics(run, name, "percept-fantom-true")[parse]["overall"]["all"]) == 1.0
+                assert overall(run, name, "percept-fantom", parse).number_of("all") == value
+                assert overall(run, name, "percept-fantom-true", parse).number_of("all") == 1.0
         assert wrong("omniscient", "answer") == {"1-0-0/belief0/choice", "1-1-0/belief0/choice"}
 
 
@@ -301,8 +303,7 @@ def test_perceptions_that_cannot_be_read_leave_questions_unasked_which_are_offic
     # the released code finds nobody in a list whose right answer is nobody, and takes every other answer for wrong
     assert not any(item.official["right"] for item in unasked if item.sample.gold["right"])
     for group, sets in (("percept-fantom", 1.0), ("percept-fantom-true", 0.0)):
-        of_group = metrics(run, "seeing", group)
-        assert float(of_group["official"]["overall"]["all"]) == sets
+        assert overall(run, "seeing", group, "official").number_of("all") == sets
     # the one set of true belief is the unasked one: official wrong, repaired anything
-    whole = metrics(run, "seeing", "percept-fantom-true")["repaired"]["overall"]
-    assert (whole["stories"], whole["unusable"], whole["bounds"]["all"]) == (0, 1, [0.0, 1.0])
+    whole = overall(run, "seeing", "percept-fantom-true")
+    assert (whole.stories, whole.unusable, whole.bounds_of("all")) == (0, 1, [0.0, 1.0])

@@ -70,20 +70,20 @@ def test_the_tracker_is_right_everywhere_and_stories_are_asked_once(cast, copy, 
     for group in GROUPS:
         share = "perception_recall" if group.endswith("perception") else "accuracy"
         for parse in ("official", "repaired"):
-            assert float(metrics["tracker"][group][parse]["overall"][share]) == 1.0
+            assert metrics["tracker"][group].parses.overall(parse).number_of(share) == 1.0
     # the first container is right in every false belief, the second in every true one
     for group in GROUPS:  # what follows from gold alone is what the baseline came to, in every category
         share, majority = (
             "perception_recall" if group.endswith("perception") else "accuracy",
             metrics["majority"][group],
         )
-        rows = majority["repaired"]["by_category"]
-        assert majority["majority"]["value"] == pytest.approx(majority["repaired"]["overall"][share])
-        assert {name: level["value"] for name, level in majority["category_levels"]["majority"].items()} == {
-            row["story_category"]: pytest.approx(row[share]) for row in rows
+        parses, levels = majority.parses, majority.levels
+        assert levels.majority.value == pytest.approx(parses.overall("repaired").value_of(share))
+        assert {name: level.value for name, level in levels.by_category["majority"].items()} == {
+            name: pytest.approx(row.value_of(share)) for name, row in parses.by_category("repaired").items()
         }
-        assert majority["category_levels"]["chance"].keys() == majority["category_levels"]["majority"].keys() != set()
-    facets = metrics["majority"]["percept-tomi"]["analyses"]["repaired"]["facets"]["scenario"]
+        assert levels.by_category["chance"].keys() == levels.by_category["majority"].keys() != set()
+    facets = metrics["majority"]["percept-tomi"].analysed("repaired")["facets"]["scenario"]
     assert {name: one["value"] for name, one in facets.items()} == {"false belief": 1.0, "true belief": 0.0}
     client.force_login(cast.alice)
     report = client.get(reverse("benchmark:run_report", args=[cast.project.slug, run.uid])).content.decode()
@@ -234,10 +234,10 @@ def test_perceptions_that_cannot_be_read_are_an_unusable_answer_of_the_model(cas
     for call in (item.call for item in unasked):
         assert (call.answer, call.answered_by, call.cost, call.attempts.count()) == ("no output", "rule", 0, 0)
     metrics = report_of(run).entrants[0].groups["percept-tomi"]
-    official, repaired = metrics["official"]["overall"], metrics["repaired"]["overall"]
+    official, repaired = (metrics.parses.overall(parse) for parse in ("official", "repaired"))
     # official: 8 of 8 right, 8 left out; repaired: right between 8 of 16 and 16 of 16
-    assert (float(official["accuracy"]), official["n"], official["unusable"]) == (1.0, 8, 8)
-    assert repaired["bounds"]["accuracy"] == [0.5, 1.0] and repaired["unusable_reasons"] == {UNASKED: 8}
+    assert (official.number_of("accuracy"), official.n, official.unusable) == (1.0, 8, 8)
+    assert repaired.bounds_of("accuracy") == [0.5, 1.0] and repaired.unusable_reasons == {UNASKED: 8}
     (row,) = by_group(document_of(run))["percept-tomi"]
     for parse in ("official", "repaired"):
         ranking = row.ranking[parse]
