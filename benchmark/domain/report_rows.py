@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.plain import WHERE_THERE_IS_ONE, Json, plain
+from core.plain import WHERE_THERE_IS_ONE, Json, plain, read_as
 
 Ends = Sequence[float]
 """[low, high]"""
@@ -25,13 +25,9 @@ _NO_METRICS = {"story_category", "stories", *_BESIDE, *_BESIDE_PRINTED}
 class Unjudged:
     """The number of stories of which a judge left out rows, and of these rows."""
 
-    stories: int
-    predicted: int
-    gold: int
-
-    @classmethod
-    def from_json(cls, kept: Mapping[str, int]) -> Unjudged:
-        return cls(kept.get("stories", 0), kept.get("predicted", 0), kept.get("gold", 0))
+    stories: int = 0
+    predicted: int = 0
+    gold: int = 0
 
     @property
     def rows(self) -> int:
@@ -76,7 +72,7 @@ class ReportRow:
             unusable=kept.get("unusable"),
             unusable_reasons=kept.get("unusable_reasons") or {},
             undefined=kept.get("undefined") or 0,
-            unjudged=Unjudged.from_json(unjudged) if unjudged else None,
+            unjudged=read_as(Unjudged, unjudged) if unjudged else None,
             n=kept.get("n"),
             category=kept.get("story_category") or "",
             printed=isinstance(stories, str),
@@ -146,7 +142,7 @@ class RowMetric:
     """A figure of a row, printed ones a text, with its interval, or the `reason` why there is none, and where it can be
     where anything is missing. `n` is how many samples it is of and `unusable` how many have none."""
 
-    value: float | str | None
+    value: float | str | None = None
     interval: Ends | None = None
     reason: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
     bounds: Ends | None = field(default=None, metadata=WHERE_THERE_IS_ONE)

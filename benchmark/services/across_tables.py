@@ -123,7 +123,7 @@ def _cells(key: str, place: Place | None) -> dict[str, object]:
 
 
 def _metric(key: str, level: ExactLevel | RowMetric | None) -> dict[str, object]:
-    metric = _as_metric(level) or RowMetric(None)
+    metric = _as_metric(level) or RowMetric()
     reason = {} if metric.interval else {f"{key}_interval_reason": metric.reason}
     return {key: metric.value, f"{key}_interval": metric.interval, **reason}
 

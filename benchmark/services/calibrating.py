@@ -207,7 +207,7 @@ def self_test_of(judge: JudgeBrief) -> str:
     """Return the outcome of the judge's contrast self-test in words."""
     runs = Run.objects.filter(uid=judge.runs[0]).select_related("project", "dataset", "judge", "job")
     [summary] = summaries_of(list(runs)).values() or [None]
-    return summary["told"] if summary else NOT_TESTED
+    return summary.told if summary else NOT_TESTED
 
 
 def judges_of(study: AlignmentStudy, settled: list[SettledTable], *, only: str = "") -> list[StudyJudge]:

@@ -39,6 +39,7 @@ from benchmark.suites.asked import PARSES
 from benchmark.suites.contract import Suite
 from benchmark.suites.group_metrics import GroupMetrics
 from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.judge_summaries import JudgeTestSummary
 from benchmark.suites.registry import group_named, group_suite, keys_of, ordered_keys, suite_named
 from benchmark.suites.showing.entrants import analyses_of
 from benchmark.suites.showing.judges import judge_test_table, tests_of
@@ -171,7 +172,7 @@ def as_json(document: Document) -> Json:
 def _as_json(entrant: EntrantResults) -> Json:
     row = {kept: getattr(entrant, name) for name, kept in _OF_ENTRANT.items()} | {"at": entrant.at.isoformat()}
     row |= {KEPT[name]: as_plain(getattr(entrant, name)) for name in ("metrics", "parses")}
-    row["ranking"] = as_plain(entrant.ranking)
+    row |= {name: as_plain(getattr(entrant, name)) for name in ("ranking", "judge_test")}
     row["corrected"] = as_plain(entrant.corrected)
     return {name: value for name, value in row.items() if name not in ("others", "corrected") or value is not None}
 
@@ -219,6 +220,8 @@ def _entrant_from(row: Mapping[str, Any]) -> EntrantResults:
     if "ranking" in values:
         ranked = values["ranking"].items()
         values["ranking"] = {parse: model and ComparedModel.from_json(model) for parse, model in ranked}
+    if "judge_test" in values:
+        values["judge_test"] = JudgeTestSummary.from_json(values["judge_test"])
     if "corrected" in values:
         values["corrected"] = Correction.from_json(values["corrected"])
     return EntrantResults(**{"entrant": None, **values, "at": at})

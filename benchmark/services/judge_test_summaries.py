@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 
 from django.db.models import prefetch_related_objects
 
 from benchmark.models import JudgeTest, Run
 from benchmark.services.judge_test_calls import pairs_of
 from benchmark.services.judge_versions import judge_name, judged_at, version_failure, version_of
-from benchmark.suites.showing.judges import NOT_TESTED, Summary
+from benchmark.suites.judge_summaries import JudgeTestSummary
+from benchmark.suites.showing.judges import NOT_TESTED
 from core.language import gettext_noop
 from core.reads import Read
 from judge.domain.self_test import rates, summary_line
 
 
-def summaries_of(runs: Sequence[Run]) -> dict[int, Summary]:
+def summaries_of(runs: Sequence[Run]) -> dict[int, JudgeTestSummary]:
     """Return the outcome by id of each run that has a judge of which its suite can say what it is. Two queries."""
     tested = [run for run in runs if judged_at(run) and not version_failure(run)]
     judged = {run.pk: (run.project_id, run.suite, version_of(run)) for run in tested}
@@ -34,10 +34,10 @@ _STORED = Read[JudgeTest](
 )
 
 
-def _summary(run: Run, test: JudgeTest | None) -> Summary:
+def _summary(run: Run, test: JudgeTest | None) -> JudgeTestSummary:
     judge = judge_name(run)
     if test is None:
-        return {"state": NOT_TESTED, "judge": judge, "told": NOT_TESTED, "kinds": []}
+        return JudgeTestSummary(state=NOT_TESTED, judge=judge, told=NOT_TESTED)
     items = list(test.items.all())
     judged = [
         (pair.kind, count)
@@ -50,8 +50,12 @@ def _summary(run: Run, test: JudgeTest | None) -> Summary:
     if not any(kind.n for kind in kinds):
         state = state if state == "in progress" else NOT_TESTED
     summary = summary_line(kinds) if answered else gettext_noop(f"no answer to {len(items)} calls")
-    return {
-        "state": state, "judge": judge, "dataset": test.dataset.version, "calls": len(items), "answered": answered,
-        "kinds": [asdict(kind) for kind in kinds],
-        "told": summary if state == "tested" else f"{state}: {summary}",
-    }  # fmt: skip
+    return JudgeTestSummary(
+        state=state,
+        judge=judge,
+        told=summary if state == "tested" else f"{state}: {summary}",
+        kinds=kinds,
+        dataset=test.dataset.version,
+        calls=len(items),
+        answered=answered,
+    )

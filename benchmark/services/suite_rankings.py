@@ -10,7 +10,7 @@ from benchmark.domain.report_rows import RowMetric
 from benchmark.domain.tables import Absent
 from benchmark.suites.registry import group_named
 from benchmark.suites.showing.names import labels_of
-from core.plain import Json, plain, renamed
+from core.plain import Json, plain, read_as, renamed
 
 
 class AcrossModel(NamedTuple):
@@ -50,7 +50,7 @@ def chance_from(kept: Mapping[str, Any] | None) -> ExactLevel | RowMetric | None
     """Return the level at chance that a ranking kept: exact, or the figure of a baseline."""
     if kept is None:
         return None
-    return ExactLevel(**kept) if kept.get("exact") else RowMetric.from_json(kept)
+    return read_as(ExactLevel if kept.get("exact") else RowMetric, kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ def _place_as_data(place: Place) -> Json:
 def _place_from(data: Mapping[str, Any]) -> Place:
     metric = data["figure"]
     return Place(
-        metric=None if metric is None else RowMetric.from_json(metric),
+        metric=None if metric is None else read_as(RowMetric, metric),
         **{name: value for name, value in data.items() if name != "figure"},
     )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmark.domain.report_rows import BothParses
-from core.plain import Json, plain
+from core.plain import Json, plain, read_as
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,9 @@ class BaselineLevels:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> BaselineLevels:
-        levels = {name: Level(**kept[name]) for name in ("chance", "majority") if kept.get(name)}
+        levels = {name: read_as(Level, kept[name]) for name in ("chance", "majority") if kept.get(name)}
         by_category = {
-            name: {category: Level(**level) for category, level in categories.items()}
+            name: {category: read_as(Level, level) for category, level in categories.items()}
             for name, categories in (kept.get("category_levels") or {}).items()
         }
         return cls(**levels, by_category=by_category)

@@ -16,6 +16,7 @@ from benchmark.domain.inference import ComparedModel
 from benchmark.domain.report_rows import BothParses, ParseRows
 from benchmark.domain.tables import Table
 from benchmark.suites.group_metrics import BaselineLevels, GroupMetrics
+from benchmark.suites.judge_summaries import JudgeTestSummary
 from core.plain import Json, plain
 
 
@@ -41,7 +42,7 @@ class RunEntrant:
     settings: Mapping[str, str] = field(default_factory=dict)
     role: str = ""
     person: str = ""
-    judge_test: dict[str, Any] | None = None
+    judge_test: JudgeTestSummary | None = None
     spec: Mapping[str, Any] = field(default_factory=dict)
     conditions: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
     numbers: Sequence[int] = ()

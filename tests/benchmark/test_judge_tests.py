@@ -58,7 +58,7 @@ def seen_through(run: Run) -> Run:
 
 
 def by_kind(run: Run) -> dict[str, dict]:
-    return {one["kind"]: one for one in summaries_of([run])[run.pk]["kinds"]}
+    return {one.kind: one for one in summaries_of([run])[run.pk].kinds}
 
 
 def judging(says) -> None:
@@ -81,14 +81,14 @@ def judging(says) -> None:
 def test_the_lexical_judge_is_tested_at_the_launch_of_its_first_run(dataset, omniscient):
     run = seen_through(launched(dataset, [omniscient], endpoint("lexical-judge", "baseline")))
     summary, kinds = summaries_of([run])[run.pk], by_kind(run)
-    assert (summary["state"], summary["calls"], summary["answered"]) == ("tested", 8, 8)
+    assert (summary.state, summary.calls, summary.answered) == ("tested", 8, 8)
     for kind in (Kind.IDENTICAL, Kind.NEGATED, Kind.PLACE):
-        assert kinds[kind]["right"] == kinds[kind]["n"] > 0 and kinds[kind]["missing"] == 0
+        assert kinds[kind].right == kinds[kind].n > 0 and kinds[kind].missing == 0
     for kind in (
         Kind.PARAPHRASE,
         Kind.ACTOR,
     ):  # it goes by words: of an actor's other rows it takes one that is worded alike
-        assert kinds[kind]["n"] / 2 < kinds[kind]["right"] < kinds[kind]["n"]
+        assert kinds[kind].n / 2 < kinds[kind].right < kinds[kind].n
 
 
 @pytest.mark.once
@@ -107,18 +107,18 @@ def test_judges_of_known_skill_get_their_figures(dataset, omniscient, own_regist
     judging(says)
     seen_through(run)
     kinds = by_kind(run)
-    assert {kind: one["rate"] for kind, one in kinds.items()} == {kind.value: rate for kind, rate in expected.items()}
+    assert {kind: one.rate for kind, one in kinds.items()} == {kind.value: rate for kind, rate in expected.items()}
     asked = [pair["kind"] for item in JudgeTestItem.objects.all() for pair in item.pairs]
     for kind, one in kinds.items():
-        assert one["n"] + one["missing"] == asked.count(kind)
-        assert (one["missing"] > 0) == (expected[kind] is None)
+        assert one.n + one.missing == asked.count(kind)
+        assert (one.missing > 0) == (expected[kind] is None)
 
 
 def test_a_judge_that_answers_nothing_readable_is_not_silent(dataset, omniscient):
     run = seen_through(launched(dataset, [omniscient], endpoint("mute", options={"default": "I would rather not."})))
     summary = summaries_of([run])[run.pk]
-    assert {one["n"] for one in summary["kinds"]} == {0} and sum(one["missing"] for one in summary["kinds"]) > 50
-    assert "unanswered" in summary["told"] and {one["rate"] for one in summary["kinds"]} == {None}
+    assert {one.n for one in summary.kinds} == {0} and sum(one.missing for one in summary.kinds) > 50
+    assert "unanswered" in summary.told and {one.rate for one in summary.kinds} == {None}
 
 
 @pytest.mark.once
@@ -130,7 +130,7 @@ def test_the_page_says_why_a_kind_has_no_figure(db, omniscient, cast, client, tm
     client.force_login(cast.alice)
     page = client.get(f"/p/om/runs/{run.uid}/judge/test/").content.decode()
     kinds = by_kind(run)
-    silent = sum(one["missing"] > 0 for one in kinds.values())
+    silent = sum(one.missing > 0 for one in kinds.values())
     assert 0 < silent < len(kinds)
     assert page.count("no answer to these pairs") == silent
     assert page.count("no such pair can be made of this gold") == len(kinds) - silent
@@ -174,7 +174,7 @@ def test_a_cancelled_test_is_made_anew(dataset, omniscient):
     run = launched(dataset, [omniscient], judge)
     test = JudgeTest.objects.get()
     cancel_job(job=test.job, now=timezone.now())
-    assert summaries_of([run])[run.pk]["state"] == "not tested"
+    assert summaries_of([run])[run.pk].state == "not tested"
     again = start_test(by=None, run=run, now=timezone.now())
     run_to_end(job=again.job)
     assert JudgeTest.objects.count() == 1 and Call.objects.filter(handler=HANDLER).count() == 8
@@ -249,7 +249,7 @@ def test_it_stands_beside_every_row_in_notes_methods_and_files(dataset, omniscie
     assert len(kinds) == 5 and kinds["negated"]["match"] == "no" and kinds["paraphrase"]["match"] == "yes"
     judged = next(one["text"] for one in document.methods if one["heading"] == "Judge")
     assert "Self-test of the judge lexical-judge on pairs made from version 1 of the gold" in judged
-    assert document.groups["stage1"][0].judge_test["kinds"][0]["n"] > 0
+    assert document.groups["stage1"][0].judge_test.kinds[0].n > 0
 
 
 @pytest.mark.once

@@ -69,14 +69,14 @@ def test_a_judge_of_free_answers_is_tested(dataset, strict):
         and {one.sample.split for one in asked} == {"asked"}
     )
     summary = summaries_of([run])[run.pk]
-    assert (summary["state"], summary["calls"], summary["answered"]) == ("tested", 4, 4)
-    kinds = {one["kind"]: one for one in summary["kinds"]}
+    assert (summary.state, summary.calls, summary.answered) == ("tested", 4, 4)
+    kinds = {one.kind: one for one in summary.kinds}
     said = {one.pairs[0]["kind"]: one.counts for one in asked}
     assert (
-        said["negated"] == [None] and kinds["negated"]["missing"] == 1
+        said["negated"] == [None] and kinds["negated"].missing == 1
     )  # an answer that is no verdict is not a wrong one
-    assert said["place"] == [0] and kinds["place"]["rate"] == 1.0
-    assert kinds["actor"]["n"] + kinds["actor"]["missing"] == 0  # an answer is nobody's belief
+    assert said["place"] == [0] and kinds["place"].rate == 1.0
+    assert kinds["actor"].n + kinds["actor"].missing == 0  # an answer is nobody's belief
 
 
 def test_what_makes_the_instrument_is_what_the_suite_says(dataset, strict):

@@ -88,5 +88,5 @@ def run_summary(run: Run, *, scores: bool = False) -> Json:
     }
     if controls := list(run.controls.select_related("job").order_by("pk")):
         summary["controls"] = {control.control: run_summary(control) for control in controls}
-    summary |= {"judge_test": test} if (test := summaries_of([run]).get(run.pk)) else {}
+    summary |= {"judge_test": test.as_json()} if (test := summaries_of([run]).get(run.pk)) else {}
     return summary | {"scores": scores_of(run)} if scores else summary

@@ -146,5 +146,5 @@ def _told(rankings: Sequence[SuiteRanking], model: AcrossModel | None) -> Across
 
 def _place(ranking: SuiteRanking, model: AcrossModel) -> PlaceTold:
     place = ranking.places[model.key]
-    metric = plain(place.metric or RowMetric(None))
+    metric = plain(place.metric or RowMetric())
     return {**metric, "bounds": place.bounds, "rank": place.rank, "rank_interval": place.ranks, "run": place.run}

@@ -31,7 +31,7 @@ from benchmark.suites.asked import PARSES
 from benchmark.suites.registry import group_named, suite_for, suite_named, suite_of_gold, suites
 from benchmark.suites.showing.missing import leads, left_out, missing_of
 from benchmark.suites.shown import EntrantResults
-from core.plain import Json, plain
+from core.plain import Json, plain, read_as
 
 KINDS = ("model", "baseline", "person")
 
@@ -232,7 +232,7 @@ class MissingTold(TypedDict):
 class JudgeTold(TypedDict, total=False):
     """The self-test of the judge, where one judged."""
 
-    judge_test: Mapping[str, Any]
+    judge_test: Json
 
 
 class RowTold(JudgeTold, PlaceTold, MissingTold):
@@ -261,7 +261,7 @@ def _row(entrant: EntrantResults, group: str) -> RowTold:
 
 
 def _judge(entrant: EntrantResults) -> JudgeTold:
-    return {"judge_test": entrant.judge_test} if entrant.judge_test else {}
+    return {"judge_test": entrant.judge_test.as_json()} if entrant.judge_test else {}
 
 
 def _place(entrant: EntrantResults) -> PlaceTold:
@@ -331,7 +331,7 @@ NO_INTERVAL = "[–]"
 
 def _no_intervals(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Say why figures that are printed have no interval."""
-    metrics = [RowMetric.from_json(row[parse]) for row in rows for parse in PARSES if row[parse]]
+    metrics = [read_as(RowMetric, row[parse]) for row in rows for parse in PARSES if row[parse]]
     reasons = dict.fromkeys(metric.reason for metric in metrics if metric.reason and not metric.interval)
     return [f"No interval {NO_INTERVAL}: {'; or '.join(reasons)}."] if reasons else []
 
@@ -349,6 +349,6 @@ def _ends(row: Mapping[str, Any]) -> str:
 def _metric_text(told: Json | None) -> str:
     if told is None:
         return "–"
-    metric = RowMetric.from_json(told)
+    metric = read_as(RowMetric, told)
     ends = "[{:.1f}, {:.1f}]".format(*(100 * end for end in metric.interval)) if metric.interval else NO_INTERVAL
     return f"{100 * float(metric.value or 0):.2f} {ends}".strip()

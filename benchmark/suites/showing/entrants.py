@@ -60,7 +60,7 @@ def row_of(entrant: EntrantResults, group: str, cells: Mapping[str, Any], where:
         study=entrant.corrected.study if entrant.corrected else "",
         version=entrant.corrected.version if entrant.corrected else "",
     )
-    result = (entrant.judge_test or {}).get("told")
+    result = entrant.judge_test.told if entrant.judge_test else None
     return SourcedRow({**cells, "model": entrant.model, JUDGE_TEST: result}, source)
 
 

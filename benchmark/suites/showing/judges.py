@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.table import Cells
+from benchmark.suites.judge_summaries import JudgeTestSummary
 from benchmark.suites.showing.entrants import JUDGE_TEST
 from benchmark.suites.shown import EntrantResults, RunEntrant
 from core.language import gettext_noop
-from judge.domain.self_test import METHOD
+from core.plain import plain
+from judge.domain.self_test import METHOD, Rate
 
 NOT_TESTED = gettext_noop("not tested")
-
-Summary = dict[str, Any]
-"""{state, dataset, calls, answered, kinds, told, judge}: `state` is "not tested", "in progress", "incomplete" or
-"tested", `kinds` what each `judge.domain.self_test.Rate` has, none where it was not tested."""
 
 COLUMN = Column(key=JUDGE_TEST, header=gettext_noop("Judge’s self-test"))
 NOTE = gettext_noop(
@@ -25,10 +22,10 @@ NOTE = gettext_noop(
 )
 
 
-def tests_of(entrants: Sequence[RunEntrant]) -> list[Summary]:
+def tests_of(entrants: Sequence[RunEntrant]) -> list[JudgeTestSummary]:
     """The tests of the judges of these rows, each once, in the order of the rows; reports that were frozen before have
     none."""
-    summaries: list[Summary] = []
+    summaries: list[JudgeTestSummary] = []
     for entrant in entrants:
         if (test := entrant.judge_test) and test not in summaries:
             summaries.append(test)
@@ -40,29 +37,29 @@ def notes_of(entrants: Sequence[RunEntrant]) -> list[str]:
     return [told_of(test) for test in tests_of(entrants)]
 
 
-def told_of(test: Summary) -> str:
-    if test["state"] == NOT_TESTED and not test["kinds"]:
-        return gettext_noop(f"Self-test of the judge {test['judge']}: {NOT_TESTED}.")
-    parts = [f"{kind['name']} {_share(kind)}" for kind in test["kinds"]]
+def told_of(test: JudgeTestSummary) -> str:
+    if test.state == NOT_TESTED and not test.kinds:
+        return gettext_noop(f"Self-test of the judge {test.judge}: {NOT_TESTED}.")
+    parts = [f"{kind.name} {_share(kind)}" for kind in test.kinds]
     state = (
         ""
-        if test["state"] == "tested"
-        else gettext_noop(f" ({test['state']}: {test['answered']} of {test['calls']} calls answered)")
+        if test.state == "tested"
+        else gettext_noop(f" ({test.state}: {test.answered} of {test.calls} calls answered)")
     )
     return gettext_noop(
-        f"Self-test of the judge {test['judge']} on pairs made from version {test['dataset']} of the gold{state}, "
+        f"Self-test of the judge {test.judge} on pairs made from version {test.dataset} of the gold{state}, "
         f"judged rightly: {'; '.join(parts)}; {METHOD}."
     )
 
 
-def _share(kind: Cells) -> str:
-    if not kind["n"] and not kind["missing"]:
+def _share(kind: Rate) -> str:
+    if not kind.n and not kind.missing:
         return "–, no pair"
     share = "–"
-    if kind["n"]:
-        low, high = kind["interval"]
-        share = f"{100 * kind['rate']:.1f} % [{100 * low:.1f}, {100 * high:.1f}], n = {kind['n']}"
-    return gettext_noop(f"{share}, {kind['missing']} unanswered") if kind["missing"] else share
+    if kind.rate is not None and kind.interval:
+        low, high = kind.interval
+        share = f"{100 * kind.rate:.1f} % [{100 * low:.1f}, {100 * high:.1f}], n = {kind.n}"
+    return gettext_noop(f"{share}, {kind.missing} unanswered") if kind.missing else share
 
 
 SHARES = (
@@ -89,11 +86,11 @@ def judge_test_table(entrants: Sequence[EntrantResults]) -> Table:
     rows: list[Cells] = []
     for test in tests_of(entrants):
         kinds = [
-            kind | {"judge": test["judge"], "kind": kind["name"], "match": "yes" if kind["alike"] else "no"}
-            for kind in test["kinds"]
+            plain(kind) | {"judge": test.judge, "kind": kind.name, "match": "yes" if kind.alike else "no"}
+            for kind in test.kinds
         ]
-        rows += kinds or [{"judge": test["judge"], "kind": NOT_TESTED}]
-    states = [f"{test['judge']}: {test['told']}." for test in tests_of(entrants) if test["state"] != "tested"]
+        rows += kinds or [{"judge": test.judge, "kind": NOT_TESTED}]
+    states = [f"{test.judge}: {test.told}." for test in tests_of(entrants) if test.state != "tested"]
     return Table(
         title=gettext_noop("Self-test of judges"),
         columns=columns,
