@@ -181,10 +181,8 @@ class StoryReport:
     stories: Sequence[ReportedStory]
 
     def as_json(self) -> Json:
-        """What `ParseRows.as_json` says, with `stories` between the rows and how intervals are made."""
-        stories = {"stories": [story.as_json() for story in self.stories]}
-        kept = self.report.as_json()
-        return {"overall": kept["overall"], "by_category": kept["by_category"], **stories, **kept}
+        rows = self.report.reported()
+        return {**rows.estimates, "stories": [story.as_json() for story in self.stories], **rows.made}
 
 
 def report(

@@ -179,14 +179,19 @@ class ParseRows:
             resamples=kept.get("resamples"),
         )
 
-    def as_json(self) -> Json:
-        """{overall, by_category: [{story_category, …}][, method, seed, resamples]}."""
+    @property
+    def estimates(self) -> Json:
+        """{overall, by_category: [{story_category, …}]}."""
+        return {"overall": self.overall.as_json(), "by_category": [row.as_json() for row in self.by_category]}
+
+    @property
+    def made(self) -> Json:
+        """{method, seed, resamples}, where they are known."""
         made = {"method": self.method, "seed": self.seed, "resamples": self.resamples}
-        return {
-            "overall": self.overall.as_json(),
-            "by_category": [row.as_json() for row in self.by_category],
-            **{name: value for name, value in made.items() if value is not None},
-        }
+        return {name: value for name, value in made.items() if value is not None}
+
+    def as_json(self) -> Json:
+        return {**self.estimates, **self.made}
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,12 @@ each labelled."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from benchmark.domain.tables import Cells, Column
 from benchmark.domain.tables.estimates import interval_of
 from benchmark.suites.asked import PARSES
+from benchmark.suites.group_metrics import LabelledCounts
 from benchmark.suites.registry import group_named
 from benchmark.suites.shown import EntrantResults
 from core.language import gettext_noop
@@ -57,15 +58,15 @@ def labelled_notes(entrants: Sequence[EntrantResults]) -> list[str]:
     return [gettext_noop(f"Labelled by {'; '.join(sentences)}.")] if sentences else []
 
 
-def _labelled(counts: Mapping[str, int]) -> str:
+def _labelled(counts: LabelledCounts) -> str:
     total = gettext_noop(
-        f"{counts['cells']:,} of {counts['of_cells']:,} cells in {counts['stories']:,} of "
-        f"{counts['of_stories']:,} stories"
+        f"{counts.cells:,} of {counts.of_cells:,} cells in {counts.stories:,} of {counts.of_stories:,} stories"
     )
-    if "open" not in counts:
+    if counts.open is None:
         return total
-    settled = ", ".join(gettext_noop(f"{counts[by]:,} by {who}") for by, who in SETTLERS.items() if counts[by])
+    cells = counts.settled
+    settled = ", ".join(gettext_noop(f"{cells[by]:,} by {who}") for by, who in SETTLERS.items() if cells[by])
     return gettext_noop(
-        f"{total}, of which {counts['cells'] - counts['open']:,} count ({settled or 'none is settled'}) and "
-        f"{counts['open']:,} stay open"
+        f"{total}, of which {counts.cells - counts.open:,} count ({settled or 'none is settled'}) and "
+        f"{counts.open:,} stay open"
     )

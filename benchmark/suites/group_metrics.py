@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmark.domain.report_rows import BothParses
-from core.plain import Json, plain, read_as
+from core.plain import WHERE_THERE_IS_ONE, Json, plain, read_as
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +54,34 @@ class BaselineLevels:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledCounts:
+    """How many of the stories and cells that models were asked about a person labelled; and how many of these cells are
+    settled without the person, by the other `votes`, an `expert` or the `record`, and how many stay `open`, which
+    earlier versions did not keep."""
+
+    stories: int
+    of_stories: int
+    cells: int
+    of_cells: int
+    votes: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    expert: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    record: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    open: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+
+    @property
+    def settled(self) -> Mapping[str, int]:
+        """The cells that are settled, by what."""
+        return {"votes": self.votes or 0, "expert": self.expert or 0, "record": self.record or 0}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GroupMetrics:
     """The results of somebody in a metric group.
 
     `reason` says why there are no official figures; `answered` counts the answers that official scoring takes, of those
     `asked`. `analyses` are those of the suite by parse, as `core.plain.plain` makes them, None where the parse has no
     figures. Of a person, in the group that the suite names for people, `labelled` counts what they labelled and `own`
-    are the figures against gold with their own votes, as `suites.people` says.
+    are the figures against gold with their own votes.
     """
 
     parses: BothParses = field(default_factory=BothParses)
@@ -69,13 +90,13 @@ class GroupMetrics:
     analyses: Mapping[str, Mapping[str, Any] | None] | None = None
     reason: str = ""
     levels: BaselineLevels = field(default_factory=BaselineLevels)
-    labelled: Mapping[str, int] | None = None
+    labelled: LabelledCounts | None = None
     own: BothParses | None = None
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> GroupMetrics:
         """Return the results that `as_json` made, or an earlier version kept."""
-        own = kept.get("own")
+        own, labelled = kept.get("own"), kept.get("labelled")
         return cls(
             parses=BothParses.from_json(kept),
             answered=kept.get("answered"),
@@ -83,7 +104,7 @@ class GroupMetrics:
             analyses=kept.get("analyses"),
             reason=kept.get("reason") or "",
             levels=BaselineLevels.from_json(kept),
-            labelled=kept.get("labelled"),
+            labelled=read_as(LabelledCounts, labelled) if labelled else None,
             own=None if own is None else BothParses.from_json(own),
         )
 
@@ -96,7 +117,7 @@ class GroupMetrics:
             "analyses": self.analyses,
             "reason": self.reason or None,
             **self.levels.as_json(),
-            "labelled": self.labelled,
+            "labelled": plain(self.labelled),
             "own": plain(self.own),
         }
         return {**self.parses.as_json(), **{name: value for name, value in there.items() if value is not None}}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from annotation.domain.leave_one_out import By
 from annotation.domain.schema import Schema
 from benchmark.suites.asked import BySample, Measured, Metrics, Parses, Resources, Sample, SuiteData
-from benchmark.suites.group_metrics import GroupMetrics
+from benchmark.suites.group_metrics import GroupMetrics, LabelledCounts
 from benchmark.suites.settings import Settings
 from core.plain import Json
 
@@ -54,7 +54,7 @@ class PersonMetrics:
     `PersonMeasured` has them."""
 
     metrics: Metrics | None
-    labelled: Mapping[str, int]
+    labelled: LabelledCounts
     own: Parses
 
     def reported(self) -> GroupMetrics:
@@ -87,15 +87,11 @@ class MeasuredOfPerson:
 @dataclass(frozen=True, slots=True)
 class PersonMeasured:
     """The results of a person's labels: figures by metric group as of a model, against gold without the person, and
-    `own`, the figures against gold that contains the person's own votes.
-
-    `labelled` has {stories, of_stories, cells, of_cells}: how many of those that models were asked about; and of the
-    cells {votes, expert, record, open}: by what their gold is settled without the person, and how many are not.
-    """
+    `own`, the figures against gold that contains the person's own votes, with how much the person `labelled`."""
 
     measured: Mapping[str, Measured | None]
     own: tuple[Parses, BySample]
-    labelled: Mapping[str, int]
+    labelled: LabelledCounts
 
     def by_group(self, of_people: str) -> dict[str, Measured | MeasuredOfPerson | None]:
         """Return the results by metric group; those of `of_people`, which the suite names for people, say what is

@@ -14,6 +14,7 @@ from benchmark.services.leaderboards import ranked_entrants_of_run
 from benchmark.services.reports import report_of
 from benchmark.services.result_tables import category_table, group_table
 from benchmark.suites.showing.levels import ROWS
+from core.plain import plain
 from tests.benchmark.settled import LABELS, baselines, settle, started, work_off
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -72,7 +73,7 @@ def test_an_annotator_is_scored_on_the_cells_with_a_vote(cast, stories, label):
     assert overall.value_of("acc_order") == pytest.approx((1 + 0) / 2) and overall.value_of("acc_context") == 0
     assert (overall.stories, overall.unusable) == (2, 0)
     counted = {"votes": 0, "expert": 0, "record": 15, "open": 0}
-    assert bob.metrics.labelled == {"stories": 2, "of_stories": 3, "cells": 7 + 6 + 2, "of_cells": 42} | counted
+    assert plain(bob.metrics.labelled) == {"stories": 2, "of_stories": 3, "cells": 7 + 6 + 2, "of_cells": 42} | counted
     assert bob.parses.official is None
     assert bob.parses.reason == "Official scoring needs a label in every cell of every story."
 
@@ -130,7 +131,7 @@ def test_an_expert_has_a_row_where_she_decided(cast, stories):
     assert (overall.value_of("overall_accuracy"), overall.value_of("acc_order"), overall.stories) == (0, None, 1)
     # without Alice, Esi's "Deceptive" stands
     assert (alice.overall("repaired").value_of("overall_accuracy"), alice.overall("repaired").stories) == (0, 1)
-    held = found["Expert 2"].metrics.labelled
+    held = plain(found["Expert 2"].metrics.labelled)
     assert held == {
         "stories": 2,
         "of_stories": 3,
@@ -177,7 +178,7 @@ def test_a_person_is_scored_on_gold_that_stands_without_the_person(cast, stories
         "record": 0,
         "open": 1,
     }
-    assert bob.metrics.labelled == told
+    assert plain(bob.metrics.labelled) == told
     # Esi's one decision is gold, and three different votes settle nothing without it: a dash, not 100
     esi = found["Expert 1"].parses
     assert esi.overall("repaired").value_of("overall_accuracy") is None
@@ -214,7 +215,7 @@ def test_the_settings_of_the_frozen_gold_decide(cast, stories, label):
     cast.project.save(update_fields=["overlap"])
     run = work_off(started(cast, dataset, [baselines()["majority"]]))
     bob = next(one for one in ranked_entrants_of_run(run, report_of(run), "stage2") if one.model == "Annotator 3")
-    assert bob.metrics.labelled["votes"] == 7
+    assert bob.metrics.labelled.votes == 7
 
 
 def test_one_who_votes_here_and_decides_there_has_both_rows(cast, stories, label):

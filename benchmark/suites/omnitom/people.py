@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from annotation.domain.leave_one_out import By
+from benchmark.suites.group_metrics import LabelledCounts
 from benchmark.suites.omnitom.collecting import Results, not_read, records_of
 from benchmark.suites.omnitom.item_parses import stage2_of
 from benchmark.suites.omnitom.labels import scheme_of
@@ -63,7 +64,7 @@ def _lack(of_person: PersonResults, samples_asked: int, unread: str) -> None:
         results.official2 = []
 
 
-def _told(person: Person, results: PersonResults, records: Mapping[str, Record], dimensions: int) -> dict[str, int]:
+def _told(person: Person, results: PersonResults, records: Mapping[str, Record], dimensions: int) -> LabelledCounts:
     settled = Counter(
         by
         for labelled in person.labelled
@@ -71,13 +72,16 @@ def _told(person: Person, results: PersonResults, records: Mapping[str, Record],
         for (_, by), label in zip(row, labels, strict=True)
         if label
     )
-    return {
-        "stories": len(results.own_repaired),
-        "of_stories": len(person.samples),
-        "cells": settled.total(),
-        "of_cells": sum(len(records[sample.key].shown_rows) for sample in person.samples) * dimensions,
-        **{by.value or "open": settled[by] for by in By},
-    }
+    return LabelledCounts(
+        stories=len(results.own_repaired),
+        of_stories=len(person.samples),
+        cells=settled.total(),
+        of_cells=sum(len(records[sample.key].shown_rows) for sample in person.samples) * dimensions,
+        votes=settled[By.VOTES],
+        expert=settled[By.EXPERT],
+        record=settled[By.RECORD],
+        open=settled[By.NOTHING],
+    )
 
 
 def _take_labels(results: PersonResults, labelled: Labelled, record: Record) -> None:

@@ -44,7 +44,8 @@ def test_results_of_a_group_are_written_as_they_were_kept():
     kept = {
         "official": None, "repaired": rows, "answered": 3, "asked": 5, "analyses": {"repaired": {"facets": {}}},
         "reason": "Story 2 has no answer.", "chance": {"value": 0.25, "n": 5},
-        "category_levels": {"chance": {"A": {"value": 0.5, "n": 2}}}, "labelled": {"cells": 3},
+        "category_levels": {"chance": {"A": {"value": 0.5, "n": 2}}},
+        "labelled": {"stories": 1, "of_stories": 2, "cells": 3, "of_cells": 8},
         "own": {"official": None, "repaired": {"overall": OF_BEFORE, "by_category": []}},
     }  # fmt: skip
     metrics = GroupMetrics.from_json(kept)
