@@ -6,6 +6,7 @@ import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from django.db import transaction
@@ -69,8 +70,17 @@ _TEXTS = Read[tuple[int, str]](
 
 def _current(text: str | None, places: list[int]) -> RunMetrics | None:
     """Return the metrics that are kept, None where they are out of date."""
-    kept, valid = parsed_once(text) if text else {}, {"places": places, "version": made_by()}
-    return RunMetrics.from_json(kept) if {name: kept.get(name) for name in valid} == valid else None
+    if not text:
+        return None
+    kept, valid = parsed_once(text), {"places": places, "version": made_by()}
+    return _read_once(text) if {name: kept.get(name) for name in valid} == valid else None
+
+
+@lru_cache(maxsize=8)
+def _read_once(text: str) -> RunMetrics:
+    """Return the metrics that are kept as a text: of the last few the same object to everybody, which nobody
+    changes."""
+    return RunMetrics.from_json(parsed_once(text))
 
 
 class _Scored(NamedTuple):
