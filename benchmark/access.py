@@ -35,7 +35,7 @@ from benchmark.services.leaderboard_scope import Leaderboard, leaderboard_of
 from benchmark.services.open_questions import questions_about, texts_of_stories
 from benchmark.services.suite_rankings import SuiteRanking
 from benchmark.suites.registry import group_suite, suite_named
-from benchmark.suites.shown import EntrantsByGroup, NamedEntrant
+from benchmark.suites.results import EntrantsByGroup, NamedEntrant
 from core.language import gettext_noop
 from core.reads import Read
 from core.stored_json import parsed_once, text_of

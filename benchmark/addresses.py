@@ -36,7 +36,7 @@ from benchmark.services.suite_rankings import AcrossModel, SuiteRanking, models_
 from benchmark.suites.asked import PARSES
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import is_suite, suite_named
-from benchmark.suites.shown import EntrantResults, NamedEntrant
+from benchmark.suites.results import EntrantResults, NamedEntrant
 from core.language import gettext_noop
 from core.views.contexts import Context
 

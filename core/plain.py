@@ -32,7 +32,7 @@ def plain(value: Any) -> Any:
         return value
     if _says_itself(kind):
         return value.as_json()
-    if (field_names := _shown(kind)) is not None:
+    if (field_names := _fields_of(kind)) is not None:
         attributes = ((name, getattr(value, name), always) for name, always in field_names)
         return {name: plain(of) for name, of, always in attributes if always or of is not None}
     if isinstance(value, (list, tuple)):
@@ -71,7 +71,7 @@ def _says_itself(kind: type) -> bool:
 
 
 @cache
-def _shown(kind: type) -> list[tuple[str, bool]] | None:
+def _fields_of(kind: type) -> list[tuple[str, bool]] | None:
     """Return the names of a dataclass's fields, and whether JSON has each also where it is None; None for another
     type."""
     return [(field.name, "plain" not in field.metadata) for field in fields(kind)] if is_dataclass(kind) else None

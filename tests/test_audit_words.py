@@ -11,7 +11,7 @@ from django.conf import settings
 
 from annotation.models import Role
 from annotation.services import audit
-from annotation.services.audit_words import _ACTIONS, details_told
+from annotation.services.audit_words import _ACTIONS, details_text
 from annotation.services.people import change_role
 
 CODE = re.compile(r"[a-z_]+\.[a-z_]+")
@@ -57,8 +57,8 @@ def test_details_within_details_and_lists_are_told_without_brackets_of_code(cast
     event = audit.record(
         by=None, project=cast.project, action="project.changed", before={"overlap": 2, "name": ""}, after={"overlap": 3}
     )
-    assert details_told(event) == "before (overlap: 2); after (overlap: 3)"
+    assert details_text(event) == "before (overlap: 2); after (overlap: 3)"
     event = audit.record(
         by=None, project=cast.project, action="proposition.moved", up=True, numbers=[1, 2], accounts=[{"name": "Ada"}]
     )
-    assert details_told(event) == "upwards: yes; numbers: 1, 2; accounts: name: Ada"
+    assert details_text(event) == "upwards: yes; numbers: 1, 2; accounts: name: Ada"

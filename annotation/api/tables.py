@@ -224,13 +224,13 @@ def _lane_row(row: LaneRow, lost: Collection[str]) -> dict[str, Any]:
     return {
         "row": row.uid,
         "lane": reconciliation.lane_of_row(row).value,
-        "a": _said(row.a),
-        "b": _said(row.b),
+        "a": _row_fields(row.a),
+        "b": _row_fields(row.b),
         "decided_by": by,
         "quicker": (by or "") if row.uid in lost else "",
         **reconciliation.state_of_row(row).as_dict(),
     }
 
 
-def _said(row: Any) -> dict[str, str] | None:
+def _row_fields(row: Any) -> dict[str, str] | None:
     return row and {"actor": row.actor, "belief": row.belief, "order": row.order_text, "remark": row.remark}

@@ -50,7 +50,7 @@ def cell_of(cells: Sequence[str], at: Mapping[str, int], name: str) -> str:
     return cells[place] if 0 <= place < len(cells) else ""
 
 
-def as_shown(text: str) -> str:
+def as_displayed(text: str) -> str:
     """Return a cell without spaces around it, and a whole number as a workbook has it: what saves tables of numbers as
     text writes 1 as 1.0 where a cell of the column is empty."""
     bare = text.strip()

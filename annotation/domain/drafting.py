@@ -109,7 +109,7 @@ def read_draft(text: str, story: str, orders: Sequence[str] = ORDERS) -> Drafted
     if len(answered) > MOST_ROWS:
         return Drafted((), gettext_noop(f"The answer has {len(answered):,} rows; a draft has at most {MOST_ROWS}."))
     rows, left_out = _usable(answered, scripts_of(story), orders)
-    problem = _told(left_out, len(answered))
+    problem = _left_out_sentence(left_out, len(answered))
     if not rows:
         return Drafted((), problem)
     strangers = sum(not is_named(row.actor, story) for row in rows)
@@ -176,7 +176,7 @@ def _script(letter: str) -> str:
     return unicodedata.name(letter, "").split(" ", 1)[0]
 
 
-def _told(left_out: Mapping[str, int], rows: int) -> str:
+def _left_out_sentence(left_out: Mapping[str, int], rows: int) -> str:
     """Return one sentence about rows that were left out; empty where none were."""
     if not left_out:
         return ""

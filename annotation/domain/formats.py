@@ -15,7 +15,7 @@ class FileFormat:
     """A kind of file that somebody may bring; commands, forms and the audit log call it by `key`.
 
     `title` is what such files hold, `so_many` says a number of them, `becomes` what is made of it. It is told by its
-    fields: a file is of this format if it has all of one set of `told_by` and none of `told_not`, as columns of a
+    fields: a file is of this format if it has all of one set of `recognised_by` and none of `not_with`, as columns of a
     spreadsheet where `in_sheet`, else as keys of its first JSON object. `page` is the name of the address that takes
     it, with what it needs beside the project; empty for the page *Import*.
     """
@@ -24,8 +24,8 @@ class FileFormat:
     title: str
     so_many: Callable[[int], str]
     becomes: str
-    told_by: tuple[frozenset[str], ...] = ()
-    told_not: frozenset[str] = frozenset()
+    recognised_by: tuple[frozenset[str], ...] = ()
+    not_with: frozenset[str] = frozenset()
     in_sheet: bool = False
     page: str = ""
     page_needs: tuple[str, ...] = ()
@@ -35,8 +35,8 @@ class FileFormat:
         names = set(fields)
         return (
             in_sheet == self.in_sheet
-            and not names & self.told_not
-            and any(required <= names for required in self.told_by)
+            and not names & self.not_with
+            and any(required <= names for required in self.recognised_by)
         )
 
 
@@ -57,7 +57,7 @@ RECORDS = CorpusFormat(
     gettext_noop("OmniToM records"),
     lambda count: counted(count, "record"),
     gettext_noop("stories of this project with their belief tables"),
-    told_by=(frozenset({"story_id", "story", "beliefs"}),),
+    recognised_by=(frozenset({"story_id", "story", "beliefs"}),),
     numbered=True,
 )
 QUESTIONS = CorpusFormat(
@@ -65,15 +65,15 @@ QUESTIONS = CorpusFormat(
     gettext_noop("ToMBench items"),
     lambda count: counted(count, "item"),
     gettext_noop("stories of this project"),
-    told_by=(frozenset({"STORY", "QUESTION"}), frozenset({"故事", "问题"})),
+    recognised_by=(frozenset({"STORY", "QUESTION"}), frozenset({"故事", "问题"})),
 )
 STORIES = CorpusFormat(
     "stories",
     gettext_noop("Stories in a spreadsheet"),
     lambda count: counted(count, "row"),
     gettext_noop("stories of this project"),
-    told_by=(frozenset({"story"}), frozenset({"text"})),
-    told_not=frozenset({"actor", "belief", "proposition", "label", "question"}),
+    recognised_by=(frozenset({"story"}), frozenset({"text"})),
+    not_with=frozenset({"actor", "belief", "proposition", "label", "question"}),
     in_sheet=True,
     suffixes=(".csv", ".tsv", ".xlsx"),
 )
@@ -85,8 +85,8 @@ TABLES = FileFormat(
     gettext_noop("Propositions in a spreadsheet"),
     lambda count: counted(count, "row"),
     gettext_noop("belief tables of stories that are here"),
-    told_by=(frozenset({"actor", "belief"}), frozenset({"actor", "proposition"})),
-    told_not=frozenset({"dimension"}),
+    recognised_by=(frozenset({"actor", "belief"}), frozenset({"actor", "proposition"})),
+    not_with=frozenset({"dimension"}),
     in_sheet=True,
 )
 LABELS = FileFormat(
@@ -94,7 +94,7 @@ LABELS = FileFormat(
     gettext_noop("Votes in a spreadsheet"),
     lambda count: counted(count, "row"),
     gettext_noop("votes on the propositions of stories that are here"),
-    told_by=(frozenset({"dimension", "annotator", "label"}),),
+    recognised_by=(frozenset({"dimension", "annotator", "label"}),),
     in_sheet=True,
 )
 IMPORTED: Mapping[str, FileFormat] = {**CORPUS_FORMATS, TABLES.key: TABLES, LABELS.key: LABELS}

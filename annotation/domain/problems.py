@@ -28,7 +28,7 @@ def _kind(message: str) -> str:
     return _VALUE.sub("…", message)
 
 
-class ProblemTold(TypedDict):
+class ProblemJson(TypedDict):
     """A `Problem` as plain data."""
 
     file: str
@@ -42,7 +42,7 @@ class Problem:
     line: int
     message: str
 
-    def as_dict(self) -> ProblemTold:
+    def as_dict(self) -> ProblemJson:
         return {"file": self.file, "line": self.line, "message": self.message}
 
 
@@ -135,15 +135,15 @@ class Problems(list[Problem]):
             yield from self._all
             self._all.seek(0, io.SEEK_END)
 
-    def as_dicts(self) -> list[ProblemTold]:
+    def as_dicts(self) -> list[ProblemJson]:
         """Return the listed problems in order of file and line; the last entry counts those that are not listed."""
-        listed = [replace(problem, message=self._told(problem)).as_dict() for problem in self]
+        listed = [replace(problem, message=self._text_of(problem)).as_dict() for problem in self]
         if self._last is not None:
             unlisted = self.total - sum(self._lines.values())
             more = f"{unlisted} more problem{' is' if unlisted == 1 else 's are'} not listed."
             listed.append(replace(self._last, message=more).as_dict())
         return listed
 
-    def _told(self, problem: Problem) -> str:
+    def _text_of(self, problem: Problem) -> str:
         more = self._lines.get((problem.file, 0, problem.message), 1) - 1
         return problem.message + (f" ({more:,} more line{'' if more == 1 else 's'} like it.)" if more else "")

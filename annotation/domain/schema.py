@@ -118,7 +118,7 @@ class Schema:
         return key in self._by_key and value in self._by_key[key].values
 
 
-def told_orders(orders: Sequence[str]) -> str:
+def orders_text(orders: Sequence[str]) -> str:
     """Return orders in words, in the language of the reader: "0 to 3"."""
     first, last = orders[0], orders[-1]
     if len(orders) > 2 and list(orders) == [str(number) for number in range(int(first), int(last) + 1)]:

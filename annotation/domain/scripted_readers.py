@@ -38,7 +38,7 @@ class Reader:
     def answer(self, body: Body) -> str:
         """Return the answer to a request to extract or to label; to any other, a sentence that says so. What it answers
         as a judge is added where judges are known (benchmark/services/sample_judges.py)."""
-        task, reader = body["task"], self._told(body.get("messages", ()))
+        task, reader = body["task"], self._instructed(body.get("messages", ()))
         match task.get("kind"):
             case "extract":
                 return extraction_answer(task, reader._rows(task["story"]))
@@ -46,7 +46,7 @@ class Reader:
                 return label_answer(task, reader._label)
         return f"{self.name} extracts, labels and judges the stories of the sample, nothing else."
 
-    def _told(self, messages: Sequence[Mapping[str, Any]]) -> Reader:
+    def _instructed(self, messages: Sequence[Mapping[str, Any]]) -> Reader:
         """Return the reader as the system message leaves it: one that explains nothing doubles its errors."""
         system = [len(message["content"]) for message in messages if message["role"] == "system"]
         if not system or (explained := min(1.0, sum(system) / EXPLAINS)) == 1:

@@ -33,11 +33,11 @@ FIRST = OMNITOM
 it."""
 
 
-def told_of(schema: Schema) -> dict[str, str]:
+def schema_details(schema: Schema) -> dict[str, str]:
     """Return what an audit entry says of a project's schema: nothing of the first one."""
     return {} if schema == FIRST else {"schema": schema.reference}
 
 
-def version_shown(schema: Schema) -> str:
+def version_text(schema: Schema) -> str:
     """Return how texts and digests name a schema: OmniToM's, which was the only one for long, by its version alone."""
     return schema.version if schema.name == OMNITOM.name else schema.reference

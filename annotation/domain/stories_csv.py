@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from annotation.domain.columns import as_shown, cell_of, columns_of
+from annotation.domain.columns import as_displayed, cell_of, columns_of
 from annotation.domain.problems import Problem
 from annotation.domain.records import fingerprint
 from annotation.domain.spreadsheet import defused, restored
@@ -58,7 +58,7 @@ def _problem(cells: list[str], at: Mapping[str, int]) -> str:
         return gettext_noop(f"The story has {len(text)} characters; expected at most {MAX_STORY_LENGTH}.")
     if any("\x00" in cell for cell in cells):
         return gettext_noop("The row holds a NUL character; remove it.")
-    number = as_shown(number)
+    number = as_displayed(number)
     if number and not (number.isascii() and number.isdecimal() and len(number) < 20 and int(number) <= MAX_NUMBER):
         return gettext_noop(f"story_id is {number[:40]!r}; expected a whole number, or nothing for the next free one.")
     if len(category.strip()) > MAX_CATEGORY_LENGTH:
@@ -69,7 +69,7 @@ def _problem(cells: list[str], at: Mapping[str, int]) -> str:
 def _row(cells: list[str], at: Mapping[str, int], file: str, line: int, language: str) -> StoryRow:
     text, translation = restored(cell_of(cells, at, "story")), restored(cell_of(cells, at, "translation"))
     category = restored(cell_of(cells, at, "category")).strip() or Path(file).stem[:MAX_CATEGORY_LENGTH]
-    number = as_shown(cell_of(cells, at, "story_id"))
+    number = as_displayed(cell_of(cells, at, "story_id"))
     row = StoryRow(file, line, category, text, language=language)
     if translation.strip():
         row.translations = {"zh" if language == "en" else "en": translation}

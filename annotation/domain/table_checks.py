@@ -11,7 +11,7 @@ from rapidfuzz import fuzz, process
 
 from annotation.domain.actors import JOINT
 from annotation.domain.reconciliation import DraftRow
-from annotation.domain.schema import ORDERS, WORLD, is_world, told_orders
+from annotation.domain.schema import ORDERS, WORLD, is_world, orders_text
 from annotation.domain.tables import likely_actors
 from core.language import gettext
 
@@ -158,7 +158,7 @@ def _of_order(row: DraftRow, orders: Sequence[str]) -> str:
     if not order:
         return ""
     if order not in orders:
-        return gettext("The order is {order}; expected {orders}.").format(order=order, orders=told_orders(orders))
+        return gettext("The order is {order}; expected {orders}.").format(order=order, orders=orders_text(orders))
     if "0" in orders and (warning := _of_fact(row, order)):
         return warning
     depth = depth_of(row.actor, row.belief)

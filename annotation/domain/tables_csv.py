@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from annotation.domain.columns import WrongColumns, as_shown, cell_of, columns_of
+from annotation.domain.columns import WrongColumns, as_displayed, cell_of, columns_of
 from annotation.domain.spreadsheet import restored
 from annotation.domain.tables import TableRow, problem_of
 from core.incoming.sheets import SheetRow
@@ -45,8 +45,8 @@ def read_tables(sheet: Iterable[SheetRow], file: str) -> Iterator[TableLine]:
 
 def _line(cells: list[str], at: Mapping[str, int], line: int, problem: str) -> TableLine:
     actor, belief, order = (restored(cell_of(cells, at, name)).strip() for name in ("actor", "belief", "order"))
-    row = TableRow(actor, belief, as_shown(order))
-    number, text = as_shown(cell_of(cells, at, "story_id")), restored(cell_of(cells, at, "story"))
+    row = TableRow(actor, belief, as_displayed(order))
+    number, text = as_displayed(cell_of(cells, at, "story_id")), restored(cell_of(cells, at, "story"))
     if problem:
         return TableLine(line, _story(number, text), row, f"{problem[0].upper()}{problem[1:]}")
     if number and not _is_number(number):

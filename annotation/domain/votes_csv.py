@@ -8,7 +8,7 @@ from functools import partial
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from annotation.domain.columns import as_shown, columns_of
+from annotation.domain.columns import as_displayed, columns_of
 from annotation.domain.problems import Problem
 from annotation.domain.schema import Schema
 from annotation.domain.spreadsheet import restored
@@ -121,8 +121,8 @@ class _Reader:
             expected = gettext_noop(f"at least {self._few}")
         else:
             expected = gettext_noop(f"at most {self._most}, as in the first line")
-        cells_told = counted(width, "cell")
-        return gettext_noop(f"The line has {cells_told}; expected {expected}.")
+        cells_text = counted(width, "cell")
+        return gettext_noop(f"The line has {cells_text}; expected {expected}.")
 
     def _moment_of(self, text: str) -> datetime | None:
         moment = _moment(text.strip())
@@ -138,7 +138,7 @@ class _Reader:
             )
         if not 0 < len(annotator) <= 150 or "\x00" in annotator:
             raise _Bad(gettext_noop("annotator is empty, longer than 150 characters or holds a NUL character."))
-        canonical = self._labels.get((dimension, label.lower())) or self._labels.get((dimension, as_shown(label)))
+        canonical = self._labels.get((dimension, label.lower())) or self._labels.get((dimension, as_displayed(label)))
         if canonical is None:
             values = ", ".join(self._schema[dimension].values)
             raise _Bad(gettext_noop(f"label is {cells[2][:40]!r}; expected one of {values}."))
@@ -157,14 +157,14 @@ def _remember(cache: dict[Any, Any], cells: Any, meaning: Any, length: int) -> N
 
 def _proposition(cells: tuple[str, ...]) -> _Proposition:
     story, actor, belief = cells
-    number = as_shown(story)
+    number = as_displayed(story)
     if not number.isdecimal() or len(number) > 18:
         raise _Bad(gettext_noop(f"story_id is {number[:40]!r}; expected a whole number."))
     return _Proposition(cells, int(number), restored(actor), restored(belief))
 
 
 def _count(text: str) -> int:
-    raw = as_shown(text) or "1"
+    raw = as_displayed(text) or "1"
     if not raw.isdecimal() or not 1 <= int(raw[:9]) < 10**6:
         raise _Bad(
             gettext_noop(

@@ -62,7 +62,7 @@ class NewProjectForm(forms.ModelForm):
         self.fields["name"].validators.append(refuse_bidi_controls)
         self.fields["name"].widget.attrs["autofocus"] = True
         self.schemas = {schema.reference: schema for schema in known_schemas()}
-        self.fields["schema"].choices = [(key, _schema_told(schema)) for key, schema in self.schemas.items()]
+        self.fields["schema"].choices = [(key, _schema_text(schema)) for key, schema in self.schemas.items()]
         self.fields["schema"].initial = DEFAULT_SCHEMA.reference
         self.fields["schema"].help_text = gettext(
             "The dimensions and labels. Left as it is, propositions are labelled by {title}. It stays with the "
@@ -73,7 +73,7 @@ class NewProjectForm(forms.ModelForm):
         return self.schemas[self.cleaned_data["schema"]]
 
 
-def _schema_told(schema: Schema) -> str:
+def _schema_text(schema: Schema) -> str:
     return gettext("{title}, version {version} ({count} dimensions)").format(
         title=schema.title, version=schema.version, count=len(schema.dimensions)
     )

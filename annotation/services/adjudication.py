@@ -176,7 +176,7 @@ def undo_decision(
     """
     cells = {(proposition.pk, dimension): revision}
     undo_decisions(by=by, project=proposition.table.story.project, cells=cells, now=now)
-    return _held(proposition, dimension)
+    return _gold_label(proposition, dimension)
 
 
 @transaction.atomic
@@ -195,10 +195,10 @@ def undo_decisions(*, by: User, project: Project, cells: Mapping[Cell, int], now
         if gold is None or gold.revision != revision:
             if events and (events[-1].undoes, events[-1].by_id) == (revision, by.pk):
                 continue  # sent again, as the answer was lost
-            _check_told(by, project, cell)
+            _check_notified(by, project, cell)
             raise DecidedMeanwhile(gold)
         if not _own(gold, by):
-            _check_told(by, project, cell)
+            _check_notified(by, project, cell)
             raise AdjudicationRefused(gettext("Only your own decision can be taken back."))
         earlier = standing_decisions(events)[-2:-1]
         standing = votes[cell]
@@ -207,7 +207,7 @@ def undo_decisions(*, by: User, project: Project, cells: Mapping[Cell, int], now
     write_gold(changes, project=project, by=by, now=now)
 
 
-def _check_told(by: User, project: Project, cell: Cell) -> None:
+def _check_notified(by: User, project: Project, cell: Cell) -> None:
     """Raise AdjudicationRefused in a story that `by` still labels: a refusal that says what stands, or whether it is
     anybody's decision, would show the gold."""
     story = Proposition.objects.select_related("table__story").get(pk=cell[0]).table.story
@@ -274,7 +274,7 @@ def _check_decidable(proposition, dimension, gold, votes, *, by: User, label: st
         )
 
 
-def _held(proposition: Proposition, dimension: str) -> GoldLabel | None:
+def _gold_label(proposition: Proposition, dimension: str) -> GoldLabel | None:
     rows = GoldLabel.objects.select_related("decided_by").filter(proposition=proposition, dimension=dimension)
     return rows.first()
 
@@ -287,7 +287,7 @@ def lock_propositions(propositions: Iterable[int]) -> None:
 
 def _lock(proposition: Proposition, dimension: str) -> GoldLabel | None:
     lock_propositions([proposition.pk])
-    return _held(proposition, dimension)
+    return _gold_label(proposition, dimension)
 
 
 def _write(proposition: Proposition, change: Change, *, by: User, now: datetime) -> GoldLabel | None:
@@ -296,8 +296,8 @@ def _write(proposition: Proposition, change: Change, *, by: User, now: datetime)
     try:
         write_gold([change], project=proposition.table.story.project, by=by, now=now)
     except ChangedMeanwhile as error:
-        raise DecidedMeanwhile(_held(proposition, change.dimension)) from error
-    return _held(proposition, change.dimension)
+        raise DecidedMeanwhile(_gold_label(proposition, change.dimension)) from error
+    return _gold_label(proposition, change.dimension)
 
 
 def standing_decisions(history: Iterable[GoldEvent]) -> list[GoldEvent]:

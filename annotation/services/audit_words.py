@@ -126,12 +126,12 @@ def register(actions: Mapping[str, Promise], details: Mapping[str, Promise]) -> 
     _DETAILS.update({name: word for name, word in details.items() if name not in _DETAILS})
 
 
-def action_told(action: str) -> str:
+def action_text(action: str) -> str:
     """Return an action in words, in the language of the reader."""
     return str(_ACTIONS[action]) if action in _ACTIONS else action
 
 
-def target_told(event: AuditEvent) -> str:
+def target_text(event: AuditEvent) -> str:
     """Return what an event was about, in the language of the reader where that is not a name."""
     if story := _STORY.fullmatch(event.target):
         return gettext("story {number}").format(number=story[1])
@@ -144,7 +144,7 @@ _FIRST = {"before": 0, "after": 1}
 """PostgreSQL does not keep the order in which details were written."""
 
 
-def details_told(event: AuditEvent) -> str:
+def details_text(event: AuditEvent) -> str:
     """Return the details of an event as one sentence, in the language of the reader; without those that say nothing."""
     return _named(event.details)
 

@@ -16,7 +16,7 @@ from annotation.domain.corpus_files import StoryRow, read_file
 from annotation.domain.formats import CORPUS_FORMATS, WHAT_IT_SEEMS, CorpusFormat
 from annotation.domain.problems import Problem, Problems
 from annotation.domain.schema import Schema
-from annotation.domain.shipped_schemas import DEFAULT_SCHEMA, told_of
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA, schema_details
 from annotation.models import BeliefTable, Membership, Project, Proposition, Role, Story, User
 from annotation.services import audit
 from annotation.services.attached_tables import Ambiguous, Candidate, attach, candidates_for, story_for
@@ -343,7 +343,7 @@ class _Import:
         if admin is not None:
             Membership.objects.create(project=self.project, user=admin, role=Role.ADMIN)
         details = {"admin": admin.username} if admin is not None and admin != self.by else {}
-        details |= told_of(self.schema)
+        details |= schema_details(self.schema)
         audit.record(by=self.by, project=self.project, action="project.created", target=self.slug, **details)
 
     def _record(self, action: str, name: str, **counts: int) -> None:

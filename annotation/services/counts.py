@@ -195,7 +195,7 @@ def differences(project: Project) -> Iterator[tuple[int, str]]:
         stored = _kept(part)
         for story, counts in counted(project, part).items():
             if stored[story] != counts:
-                yield numbers[story], f"kept {_said(stored[story])}, counted {_said(counts)}"
+                yield numbers[story], f"kept {_counts_text(stored[story])}, counted {_counts_text(counts)}"
 
 
 def _kept(stories: Sequence[int]) -> dict[int, Counted]:
@@ -209,7 +209,7 @@ def _kept(stories: Sequence[int]) -> dict[int, Counted]:
     return stored
 
 
-def _said(counts: Counted) -> str:
+def _counts_text(counts: Counted) -> str:
     numbers = ", ".join(f"{name} {getattr(counts, name)}" for name in _COLUMNS if name != "patterns")
     return f"{numbers}, votes {sum(votes.cells for votes in (counts.annotators or {}).values())}"
 

@@ -9,7 +9,7 @@ from django.db.models import Count, Max, Min, Sum
 from django.db.models.functions import Coalesce
 
 from annotation.domain.schema import Schema
-from annotation.domain.shipped_schemas import version_shown
+from annotation.domain.shipped_schemas import version_text
 from annotation.models import AnnotatorCounts, Guideline, Project
 from annotation.services.agreement import agreement_report
 from annotation.services.progress import Progress
@@ -50,7 +50,7 @@ class Facts:
         project = self.project
         lines = [
             f"Each proposition is labelled on {len(self.schema.dimensions)} dimensions ({', '.join(self.schema.keys)}; "
-            f"schema version {version_shown(self.schema)}) by {project.overlap} annotators who do not see "
+            f"schema version {version_text(self.schema)}) by {project.overlap} annotators who do not see "
             f"each other's votes.",
             f"A label with more than half of the votes is gold; experts adjudicate the rest (rule version "
             f"{project.rule_version}).",

@@ -187,12 +187,12 @@ class _Saving:
             self.table.draft_events.filter(idempotency_key__in=keys).values_list("idempotency_key", flat=True)
         )
         saved = [
-            self._known(change) if change.idempotency_key in applied_keys else self._apply(change) for change in changes
+            self._saved(change) if change.idempotency_key in applied_keys else self._apply(change) for change in changes
         ]
         self._write()
         return saved
 
-    def _known(self, change: RowChange) -> SavedRow:
+    def _saved(self, change: RowChange) -> SavedRow:
         row = self.rows.get(change.row)
         if row is None:
             raise Refused(

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 
 from annotation.domain.resolution import Outcome, resolve
 from annotation.domain.schema import Schema
-from annotation.domain.shipped_schemas import DEFAULT_SCHEMA, told_of
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA, schema_details
 from annotation.models import GoldLabel, Guideline, Membership, Method, Project, Proposition, Role, User, Vote
 from annotation.services import audit
 from annotation.services.resolution import resolve_cells
@@ -39,7 +39,7 @@ def create_project(*, by: User, slug: str, name: str, description: str = "", sch
     except IntegrityError as error:  # someone else took it after it was checked
         raise SlugTaken(SLUG_TAKEN) from error
     Membership.objects.create(project=project, user=by, role=Role.ADMIN)
-    audit.record(by=by, project=project, action="project.created", target=slug, **told_of(schema))
+    audit.record(by=by, project=project, action="project.created", target=slug, **schema_details(schema))
     return project
 
 

@@ -58,7 +58,7 @@ class Seen:
             return self.problem
         if not self.formats:
             return gettext("{file} is of no format that is known here{fields}.").format(
-                file=self.file, fields=self._fields_told
+                file=self.file, fields=self._fields_text
             )
         first = self.formats[0]
         title = gettext(first.title)
@@ -78,7 +78,7 @@ class Seen:
         return gettext("As {uses}?").format(uses=named) if len(uses) > 1 else ""
 
     @property
-    def _fields_told(self) -> str:
+    def _fields_text(self) -> str:
         names = listed(name[:40] for name in self.fields[:_FIELDS_TOLD] if name)
         more = f"{joint(LIST)}…" if len(self.fields) > _FIELDS_TOLD else ""
         return gettext(": its first line has {names}{more}").format(names=names, more=more) if names else ""

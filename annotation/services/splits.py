@@ -49,7 +49,7 @@ def make_split(
         raise ValueError(gettext("The names of the two parts must differ, and consist of letters, digits and hyphens."))
     if seed not in SEEDS:
         raise ValueError(NO_SEED)
-    numbers_by_category = _wanted(project, per_category, numbers)
+    numbers_by_category = _numbers_by_category(project, per_category, numbers)
     stories: dict[str, list[int]] = defaultdict(list)
     rows = project.stories.in_use().filter(category__name__in=numbers_by_category).order_by()
     for category, number in rows.values_list("category__name", "number"):
@@ -75,7 +75,7 @@ def make_split(
     return Drawn(counts, small)
 
 
-def _wanted(project: Project, per_category: int, numbers: Numbers) -> dict[str, int]:
+def _numbers_by_category(project: Project, per_category: int, numbers: Numbers) -> dict[str, int]:
     """Return category → how many stories to set apart. Raises ValueError for unknown categories and numbers below 1."""
     names = set(project.categories.values_list("name", flat=True))
     numbers_by_category = dict(numbers) if numbers is not None else dict.fromkeys(names, per_category)

@@ -27,7 +27,7 @@ from annotation.services.ready_votes import ReadyVotes, Tally, made_ready, tally
 from annotation.services.short_writes import MOST_ROWS, ShortWrites
 from annotation.services.very_many import without_full_collections
 from annotation.services.vote_batches import Batch, Rehearsal, stored_of, stored_votes
-from annotation.services.vote_parts import Found, Part, VoteParts
+from annotation.services.vote_parts import Part, ReportedProblem, VoteParts
 from annotation.services.vote_shelves import Shelves
 from core.beside import EndedEarly
 from core.incoming.sheets import rows_of
@@ -64,7 +64,7 @@ class ImportedVotes:
             key = f"{person.kind} {person.name}"
             self.people[key] = (person, self.people.get(key, (person, 0))[1] + votes)
 
-    def tell(self, problems: Iterable[Found]) -> None:
+    def tell(self, problems: Iterable[ReportedProblem]) -> None:
         for problem, once in problems:
             self.problems.add(problem, once=once)
 

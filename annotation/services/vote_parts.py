@@ -28,7 +28,7 @@ from core.beside import made_beside
 _story_of = attrgetter("story")
 CLOCK_LEAD = timedelta(minutes=1)
 """A file's times may be so far ahead of this machine's clock, and are then taken for now."""
-Found = tuple[Problem, bool]
+ReportedProblem = tuple[Problem, bool]
 """A problem, and whether it is listed once for all rows that have it."""
 
 
@@ -40,7 +40,7 @@ class Part:
     rows: list[Placed] | bytes
     size: int
     ready: ReadyVotes
-    problems: list[Found]
+    problems: list[ReportedProblem]
     is_last: bool
 
     def placed(self) -> list[Placed]:
@@ -53,7 +53,7 @@ class VoteParts:
     def __init__(self, project: Project, shelves: Shelves, file: str, now: datetime, by: User | None) -> None:
         self.project, self.file, self.now, self.by = project, file, now, by
         self.annotators = Annotators(project)
-        self._shelves, self._found = shelves, []
+        self._shelves, self._reported = shelves, []
 
     def beside(self, writes: ShortWrites) -> Iterator[Part]:
         """Yield the parts, made ready by a forked process (`core/beside.py`)."""
@@ -72,9 +72,9 @@ class VoteParts:
         if problems := self.problems():  # nobody else tells them
             yield Part([], 0, made_ready(Batch(self.project, [], NOTHING, self.now), self.by), problems, True)
 
-    def problems(self) -> list[Found]:
+    def problems(self) -> list[ReportedProblem]:
         """Return the problems found since the last call."""
-        problems, self._found = self._found, []
+        problems, self._reported = self._reported, []
         return problems
 
     def parts(self, most: Callable[[], int]) -> Iterator[list[Placed]]:
@@ -102,7 +102,7 @@ class VoteParts:
                 try:
                     placed.append(places.place(row))
                 except Refused as error:
-                    self._found.append((Problem(self.file, row.line, str(error)), error.once))
+                    self._reported.append((Problem(self.file, row.line, str(error)), error.once))
             rows.clear()
             yield from sorted(placed, key=_story_of)
 

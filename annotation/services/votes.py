@@ -133,7 +133,7 @@ class _Save:
         return frozenset(change.proposition for change in self.changes)
 
 
-class _Held(NamedTuple):
+class _LockedRows(NamedTuple):
     """Rows that the database holds of everything that a few saves touch, read under the locks on their propositions."""
 
     propositions: Mapping[tuple[int, str], tuple[int, str]]
@@ -170,7 +170,7 @@ def save_votes(
 def _save_all(saves: Sequence[_Save]) -> list[list[Saved] | Exception]:
     """Write several saves that touch different propositions: the only place where votes of annotators are written. The
     outcome of a save that is refused is why; of it nothing is written."""
-    locked = _held(saves)
+    locked = _lock_rows(saves)
     outcomes: list[list[Saved] | Exception] = []
     replayed: list[_Replayed] = []
     for save in saves:
@@ -188,7 +188,7 @@ def _save_all(saves: Sequence[_Save]) -> list[list[Saved] | Exception]:
 _together = Together(_save_all, touches=lambda save: save.propositions)
 
 
-def _held(saves: Sequence[_Save]) -> _Held:
+def _lock_rows(saves: Sequence[_Save]) -> _LockedRows:
     uids = {uid for save in saves for uid in save.propositions}
     locked = _LOCKED(stories=sorted({save.assignment.story_id for save in saves}), uids=sorted(uids))
     annotators = sorted({save.by.pk for save in saves})
@@ -196,14 +196,14 @@ def _held(saves: Sequence[_Save]) -> _Held:
     votes: dict[int, list[tuple]] = defaultdict(list)
     for vote in _VOTES_ON(propositions=[pk for _, _, pk, _ in locked]) if locked else ():
         votes[vote[0]].append(vote)
-    return _Held(
+    return _LockedRows(
         {(story, uid): (pk, actor) for story, uid, pk, actor in locked},
         votes,
         {(annotator, key): about for annotator, key, *about in applied},
     )
 
 
-def _replayed(save: _Save, locked: _Held) -> _Replayed:
+def _replayed(save: _Save, locked: _LockedRows) -> _Replayed:
     by, assignment, changes = save.by, save.assignment, save.changes
     places = {}
     for uid in dict.fromkeys(change.proposition for change in changes):
@@ -225,7 +225,7 @@ def _replayed(save: _Save, locked: _Held) -> _Replayed:
 
 
 def _votes_on(
-    by: User, propositions: Iterable[int], locked: _Held
+    by: User, propositions: Iterable[int], locked: _LockedRows
 ) -> tuple[dict[Cell, Standing], dict[Cell, list[GoldVote]]]:
     """Return the annotator's own votes, withdrawn ones too, and the standing votes of others, by annotator id."""
     own_votes: dict[Cell, Standing] = {}
@@ -269,7 +269,7 @@ def _saved(changes, places, current, applied, suggested) -> list[Saved]:
     return saved
 
 
-def _arrived(by, changes, ids, locked: _Held) -> dict[str, bool]:
+def _arrived(by, changes, ids, locked: _LockedRows) -> dict[str, bool]:
     """Return idempotency key → applied of the changes that arrived before. Raises Refused for a key that names two
     cells."""
     applied_by_key: dict[str, bool] = {}

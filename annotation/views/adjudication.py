@@ -24,7 +24,7 @@ from annotation.services import adjudication as service
 from annotation.services import adjudication_bulk as bulk
 from annotation.services import claims, last_decisions
 from annotation.views.adjudication_cells import Cell, CellReader, proposition_in_gold
-from annotation.views.adjudication_saving import cell_shown
+from annotation.views.adjudication_saving import cell_on_page
 from core.wording import counted
 
 STORIES_A_PAGE = 8
@@ -325,5 +325,5 @@ def _answer(request, access: ProjectAccess, row: Proposition, dimension: str, pr
     # What was typed survives an answer that did not take it in.
     stays = problem or "filed" in request.POST
     typed = {name: request.POST.get(name, "")[:2000] for name in ("reason", "error_tag")} if stays else None
-    cell = cell_shown(request, access, CellReader(access, [row]), row, dimension, problem=problem, typed=typed)
+    cell = cell_on_page(request, access, CellReader(access, [row]), row, dimension, problem=problem, typed=typed)
     return HttpResponse(cell, status=status)

@@ -133,7 +133,7 @@ class CellReader:
             dimension=dimension,
             gold=gold,
             voted=voted,
-            votes=[] if voted or gold is None else self._shown(key, gold, cast),
+            votes=[] if voted or gold is None else self._labels_with_names(key, gold, cast),
             cast=cast,
             expert=self.access.user,
             imported=(proposition.imported_labels or {}).get(dimension.key) or "",
@@ -143,7 +143,7 @@ class CellReader:
         cell.requested = requested == cell.id and cell.state in {"unanimous", "majority", "imported"}
         return cell
 
-    def _shown(self, key: Key, gold: GoldLabel, cast: list[str]) -> list[tuple[str, str]]:
+    def _labels_with_names(self, key: Key, gold: GoldLabel, cast: list[str]) -> list[tuple[str, str]]:
         if gold.method == Method.OPEN:
             return [(label, "") for label in cast]
         return sorted((label, self.names.get(annotator, "")) for annotator, label in self.votes.get(key, []))

@@ -40,7 +40,7 @@ def save_decisions(request: HttpRequest, slug: str) -> JsonResponse:
             for change in posted.changes:
                 place = {"proposition": rows[change.proposition], "dimension": change.dimension}
                 service.adjudicate(by=request.user, now=now, **place, **change.decision)
-        cells = _shown(request, access, rows, posted.changes)
+        cells = _cells_on_page(request, access, rows, posted.changes)
         answer = [
             cell | {"idempotency_key": change.idempotency_key, "changed_at": change.changed_at.isoformat()}
             for change, cell in zip(posted.changes, cells, strict=True)
@@ -63,7 +63,7 @@ def undo_decisions(request: HttpRequest, slug: str) -> JsonResponse:
         cells = {(rows[cell.proposition].pk, cell.dimension): cell.revision for cell in posted.cells}
         service.undo_decisions(by=request.user, project=access.project, cells=cells, now=timezone.now())
         few = posted.cells if len(posted.cells) <= MOST_SHOWN else []
-        return {"cells": _shown(request, access, rows, few)}
+        return {"cells": _cells_on_page(request, access, rows, few)}
 
     return saved(
         request, TakenBack, take_back, made=gettext("made these decisions"), refused=service.AdjudicationRefused
@@ -100,7 +100,7 @@ def _propositions(access: ProjectAccess, cells: Iterable[CellIn]) -> dict[str, P
     return by_uid
 
 
-def _shown(
+def _cells_on_page(
     request: HttpRequest, access: ProjectAccess, rows: dict[str, Proposition], cells: Iterable[CellIn]
 ) -> list[dict[str, str]]:
     """Return the cells as the page shows them; without their content where the expert still labels the story."""
@@ -109,12 +109,12 @@ def _shown(
     reader = CellReader(access, [row for row in listed if row.table.story_id not in hidden])
     return [
         {"proposition": cell.proposition, "dimension": cell.dimension}
-        | {"html": "" if row.table.story_id in hidden else cell_shown(request, access, reader, row, cell.dimension)}
+        | {"html": "" if row.table.story_id in hidden else cell_on_page(request, access, reader, row, cell.dimension)}
         for cell, row in ((cell, rows[cell.proposition]) for cell in cells)
     ]
 
 
-def cell_shown(
+def cell_on_page(
     request: HttpRequest, access: ProjectAccess, reader: CellReader, row: Proposition, dimension: str, **more: Any
 ) -> str:
     """Return a cell as a fragment of the page, in full whatever its state."""

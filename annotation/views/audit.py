@@ -16,7 +16,7 @@ from annotation.domain.schema import Schema
 from annotation.domain.spreadsheet import Echo, defused
 from annotation.forms.audit import GoldLogFilter
 from annotation.models import AuditEvent, GoldEvent, Method, Role, gold_log
-from annotation.services.audit_words import action_told, details_told, target_told
+from annotation.services.audit_words import action_text, details_text, target_text
 
 PAGE = 50
 
@@ -34,9 +34,9 @@ def audit_log(request: HttpRequest, slug: str) -> HttpResponse:
         return _csv(_lines(rows), f"{slug}-audit")
     page = Paginator(rows, PAGE).get_page(request.GET.get("page"))
     actions = access.project.audit_events.order_by("action").values_list("action", flat=True).distinct()
-    named = sorted(((name, action_told(name)) for name in actions), key=lambda pair: pair[1])
-    rows_told = [_in_words(event) for event in page]
-    context = {"page": page, "rows": rows_told, "actions": named, "action": action, "who": who}
+    named = sorted(((name, action_text(name)) for name in actions), key=lambda pair: pair[1])
+    rows_text = [_in_words(event) for event in page]
+    context = {"page": page, "rows": rows_text, "actions": named, "action": action, "who": who}
     context["query"] = urlencode({name: value for name, value in (("action", action), ("who", who)) if value})
     return render(request, "annotation/projects/audit.html", access.context | context)
 
@@ -59,7 +59,7 @@ def gold_audit(request: HttpRequest, slug: str) -> HttpResponse:
     events, older = gold_log.page_of(rows, before=before_id)
     context = {
         "form": form,
-        "events": [_shown(event, schema) for event in events],
+        "events": [_entry_of(event, schema) for event in events],
         "older": older,
         "before": before,
         "withheld": len(waiting),
@@ -68,7 +68,7 @@ def gold_audit(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/projects/audit_gold.html", access.context | context)
 
 
-def _shown(event: GoldEvent, schema: Schema) -> dict:
+def _entry_of(event: GoldEvent, schema: Schema) -> dict:
     return {
         "event": event,
         "decided": bool(event.undoes) or event.after_method == Method.ADJUDICATED,
@@ -81,9 +81,9 @@ def _shown(event: GoldEvent, schema: Schema) -> dict:
 def _in_words(event: AuditEvent) -> dict:
     return {
         "event": event,
-        "action": action_told(event.action),
-        "target": target_told(event),
-        "details": details_told(event),
+        "action": action_text(event.action),
+        "target": target_text(event),
+        "details": details_text(event),
     }
 
 

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.access import ProjectAccess, project_access, story_of
 from annotation.domain.drafts import LONGEST, RowState
-from annotation.domain.schema import told_orders
+from annotation.domain.schema import orders_text
 from annotation.domain.tables import likely_actors
 from annotation.forms.drafts import RowChangesIn
 from annotation.models import BeliefTable, Role, Story
@@ -79,7 +79,7 @@ def _settings(
         "now": timezone.now().isoformat(),
         "names": likely_actors(story.text),
         "orders": orders,
-        "orders_told": told_orders(orders),
+        "orders_told": orders_text(orders),
         "longest": LONGEST,
         "rows": [_row(row.uid, service.state_of_row(row)) for row in rows],
         "model": _model(begun),

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.access import ProjectAccess, project_access, story_of, unfinished
 from annotation.domain.drafts import LONGEST
-from annotation.domain.schema import told_orders
+from annotation.domain.schema import orders_text
 from annotation.domain.tables import likely_actors
 from annotation.forms.lanes import DecisionsIn, LinkIn
 from annotation.models import DraftRow, LaneRow, Role, Story
@@ -54,7 +54,7 @@ def reconcile(request: HttpRequest, slug: str, story: str) -> HttpResponse:
         "writers": [_name(draft.author) for draft in state.submitted],
         "shows_order": row.pk not in unfinished(access),  # who still labels the story is not told a label of it
         "why_kept": kept_by(row) if state.has_gold else "",
-        "rows": [_shown(lane_row) for lane_row in rows] if state.has_gold else [],
+        "rows": [_entry_of(lane_row) for lane_row in rows] if state.has_gold else [],
         "settings": _settings(access, row, state) if state.opened and not state.has_gold else None,
     }
     return render(request, "annotation/tables/reconcile.html", access.context | context)
@@ -91,7 +91,7 @@ def _name(person) -> str:
     return person.shown_name if person is not None else "somebody"
 
 
-def _shown(row: LaneRow) -> dict[str, Any]:
+def _entry_of(row: LaneRow) -> dict[str, Any]:
     remark = service.remark_of(row)
     marks = {"a_mark": _mark(row.a), "b_mark": _mark(row.b)}
     return {"row": row, "remark": remark.label if remark else "", "lane": service.lane_of_row(row).value, **marks}
@@ -110,7 +110,7 @@ def _settings(access: ProjectAccess, story: Story, state: service.State) -> dict
         "now": timezone.now().isoformat(),
         "names": likely_actors(story.text),
         "orders": orders,
-        "orders_told": told_orders(orders),
+        "orders_told": orders_text(orders),
         "longest": LONGEST,
         "lanes": _lanes(story, state),
         "urls": {

@@ -18,7 +18,7 @@ from benchmark.api.description import NOT_SHOWN, RUN, SLUG
 from benchmark.api.shapes.runs import RunDetailOut, RunOut
 from benchmark.controls.chosen import CONTROLS
 from benchmark.models import Entrant, Run, UnmatchedReport
-from benchmark.services.conditions import parameters_of, settings_told
+from benchmark.services.conditions import parameters_of, settings_in_words
 from benchmark.services.items import numbers_of
 from benchmark.services.method_runs import beside_by_method
 from benchmark.services.run_progress import missing_rows, progress_rows, run_rows
@@ -65,7 +65,7 @@ def run_answer(access: RunAccess, status: int = 200) -> Response:
         ],
         "methods": _beside(beside_by_method(run)),
         "controls": _beside((control.control, CONTROLS[control.control].title, control) for control in _controls(run)),
-        "settings": settings_told(run),
+        "settings": settings_in_words(run),
         "parameters": parameters_of(run) | _prompts(run),
         "progress": progress_rows(run, now=timezone.now()),
         "missing": missing_rows(run, closed),

@@ -19,7 +19,7 @@ from benchmark.api.shapes.results import StructureOut
 from benchmark.services.structure import Association, association_of
 from benchmark.services.structure_choice import choice_of, lacking
 from benchmark.services.structure_sides import Sides, sides_of
-from benchmark.services.structure_tables import cut_told, tables_of, verdict_of
+from benchmark.services.structure_tables import cut_text, tables_of, verdict_of
 from core.api.fields import read_query
 from core.api.refusals import CannotBeDone
 
@@ -57,7 +57,7 @@ class Structure(GenericAPIView):
         body = {
             "measure": association.choice.measure.key,
             "measures": [measure.key for measure in sides.measures],
-            "right": cut_told(association),
+            "right": cut_text(association),
             "cut": association.cut,
             **verdict_of(association),
             "models": [

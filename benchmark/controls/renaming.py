@@ -36,7 +36,7 @@ class Renaming:
 
     def kept(self, text: str) -> str:
         """Return what `of` does; samples of a cluster have their story in common, which is told once."""
-        return _told(
+        return _rewritten(
             text, tuple(self.people.items()), tuple(self.things.items()), self.language, self.given, self.others
         )
 
@@ -68,7 +68,7 @@ def _names(names: Sequence[str], language: str, given: bool) -> re.Pattern[str]:
 
 
 @lru_cache(256)
-def _told(
+def _rewritten(
     text: str,
     people: tuple[tuple[str, str], ...],
     things: tuple[tuple[str, str], ...],

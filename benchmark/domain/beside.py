@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
-from benchmark.domain.inference.leaderboard import shown_told
+from benchmark.domain.inference.leaderboard import significance_text
 from benchmark.domain.inference.paired import Answered
 from core.plain import WHERE_THERE_IS_ONE, read_as
 from core.statistics import Estimate
@@ -34,7 +34,7 @@ class Difference:
     @property
     def verdict(self) -> str:
         """Return whether a test shows the difference, in a word; a dash where none was made."""
-        return shown_told(self.value, self.p_adjusted, self.answered.value if self.answered else None)
+        return significance_text(self.value, self.p_adjusted, self.answered.value if self.answered else None)
 
     @property
     def open_bounds(self) -> Sequence[float] | None:

@@ -124,7 +124,7 @@ class CorrectedComparison:
         return read_as(cls, kept, sides=sides, rows=rows)
 
 
-def differing_told(p: float | None) -> str:
+def differing_text(p: float | None) -> str:
     """Return the warning that calibration of one model says nothing of another."""
     p_value = "p < 0.001" if p is not None and p < 0.001 else f"p = {p:.3f}"
     return gettext_noop(

@@ -106,7 +106,7 @@ class Making:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Statements:
     """Statements of an importer that files do not make themselves: the model that answered, the `format`, the step
     that is answered, and the choices of `AnswerIds.options` by name; what is empty is told by the files."""
 
@@ -116,7 +116,7 @@ class Said:
     ids: Options = field(default_factory=dict)
 
     @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> Said:
+    def from_json(cls, kept: Mapping[str, Any]) -> Statements:
         return read_as(cls, kept)
 
 
@@ -125,13 +125,13 @@ class UnreadFiles:
     """The way in which files are to be read that lie beside their run as they came: what is `declared` of them, the
     `title` that was given, empty for none, and `repetitions`, 0 where the files tell it."""
 
-    declared: Said
+    declared: Statements
     repetitions: int
     title: str
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> UnreadFiles:
-        return cls(declared=Said.from_json(kept["said"]), repetitions=kept["repetitions"], title=kept["title"])
+        return cls(declared=Statements.from_json(kept["said"]), repetitions=kept["repetitions"], title=kept["title"])
 
     def as_json(self) -> Json:
         """{said, repetitions, title}."""

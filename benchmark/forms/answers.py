@@ -18,7 +18,7 @@ from benchmark.forms.launch import RefusableForm, SampleFields
 from benchmark.forms.settings import setting_field
 from benchmark.models import Run
 from benchmark.services.made_elsewhere import unread
-from benchmark.services.made_elsewhere.importing import Preview, Said, import_answers, importable, preview_of
+from benchmark.services.made_elsewhere.importing import Preview, Statements, import_answers, importable, preview_of
 from benchmark.services.made_elsewhere.reading import FORMATS
 from benchmark.services.plans import MOST_REPETITIONS, MOST_TITLE, Plan
 from benchmark.services.prompt_sets import names_of
@@ -86,7 +86,7 @@ class AnswersForm(RefusableForm, SampleFields):
         return self.suite.answer_ids.options if self.suite.answer_ids else ()
 
     @property
-    def told_fields(self) -> list[BoundField]:
+    def described_fields(self) -> list[BoundField]:
         """The fields of what the files may not say."""
         names = ("model", "title", *(f"ids_{setting.name}" for setting in self._own), "step", "repetitions", "format")
         return [self[name] for name in names if name in self.fields]
@@ -128,11 +128,11 @@ class AnswersForm(RefusableForm, SampleFields):
             options={name: chosen[name] for name in self.parse},
         )
 
-    def declaration(self) -> Said:
+    def declaration(self) -> Statements:
         """Return what a valid form says of the files."""
         chosen = self.cleaned_data
         ids = {setting.name: chosen[f"ids_{setting.name}"] for setting in self._own}
-        return Said(chosen["model"].strip(), chosen["format"], chosen.get("step", ""), ids)
+        return Statements(chosen["model"].strip(), chosen["format"], chosen.get("step", ""), ids)
 
     @property
     def is_large(self) -> bool:

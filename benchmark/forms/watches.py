@@ -46,11 +46,11 @@ class WatchForm(forms.Form):
         super().__init__(data)
         self.run = run
         self.watchable = {watchable.key: watchable for watchable in watchable_of(run)}
-        self.fields["what"].choices = [(key, self._told(watchable)) for key, watchable in self.watchable.items()]
+        self.fields["what"].choices = [(key, self._label_of(watchable)) for key, watchable in self.watchable.items()]
         self.fields["stories"].initial = max(FEWEST_ANCHORS, min(USUAL, run.parameters.stories or USUAL))
         self.fields["stories"].help_text = str(self.fields["stories"].help_text).format(least=FEWEST_BASELINE)
 
-    def _told(self, watchable: Watchable) -> str:
+    def _label_of(self, watchable: Watchable) -> str:
         if not watchable.judges:
             step = suite_named(self.run.suite).step(watchable.step).label
             return _("{model}: {step}").format(model=watchable.asked.name, step=_(step))

@@ -22,8 +22,8 @@ from benchmark.services.leaderboards import people_of
 from benchmark.services.results import WITHOUT_CALL
 from benchmark.services.run_metrics import RunMetrics
 from benchmark.suites.registry import group_named, group_suite, keys_of, suite_named
+from benchmark.suites.results import EntrantResults, RunEntrant
 from benchmark.suites.showing.ranking import WITHIN
-from benchmark.suites.shown import EntrantResults, RunEntrant
 from core.language import gettext_noop
 from core.plain import Json
 from workers.domain.outcomes import commonest

@@ -34,9 +34,9 @@ from benchmark.services.variance import IDENTITY
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.group_metrics import GroupMetrics
 from benchmark.suites.registry import group_suite, ordered_suites, suite_named
+from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.levels import levels_of
 from benchmark.suites.showing.ranking import in_rank_order
-from benchmark.suites.shown import EntrantResults
 from core.language import gettext_noop
 from core.plain import Json
 from core.statistics import FEWEST, few

@@ -25,7 +25,7 @@ ACROSS = "across"
 def across_report(rankings: Sequence[SuiteRanking], runs: Sequence[Run]) -> Document:
     """Return the rankings as a document to be frozen; `runs` are those that they have places of."""
     reports = reports_of(runs)
-    ranked = [[gettext_noop(f"Ranking {ranking.title}"), _ranked_told(ranking)] for ranking in rankings]
+    ranked = [[gettext_noop(f"Ranking {ranking.title}"), _ranked_text(ranking)] for ranking in rankings]
     return Document(
         kind=ACROSS,
         rankings=rankings,
@@ -40,7 +40,7 @@ def across_report(rankings: Sequence[SuiteRanking], runs: Sequence[Run]) -> Docu
     )
 
 
-def _ranked_told(ranking: SuiteRanking) -> str:
+def _ranked_text(ranking: SuiteRanking) -> str:
     return ", ".join(filter(None, [ranking.score, ranking.dataset, ranking.over, ranking.within]))
 
 

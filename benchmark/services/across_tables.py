@@ -10,7 +10,7 @@ from typing import Any
 from benchmark.domain.drawn import MetricOfSuite, SuiteMetrics
 from benchmark.domain.inference.leaderboard import RANKS_FROM
 from benchmark.domain.report_rows import RowMetric
-from benchmark.domain.tables import Column, Table, absent_told
+from benchmark.domain.tables import Column, Table, absent_text
 from benchmark.domain.tables.estimates import share_column
 from benchmark.domain.tables.table import MISSING
 from benchmark.services.across import pairs_across
@@ -78,8 +78,8 @@ def table_of_all(rankings: Sequence[SuiteRanking]) -> Table:
         columns=columns,
         rows=rows,
         totals=[totals],
-        lead=[*_methods_told(rankings, METHODS_NOTE), *_leads(rankings)],
-        notes=[METRIC_NOTE, CHANCE_NOTE, *_drawn_levels(rankings), RANK_NOTE, NEWEST_NOTE, *_runs_told(rankings)],
+        lead=[*_method_sentences(rankings, METHODS_NOTE), *_leads(rankings)],
+        notes=[METRIC_NOTE, CHANCE_NOTE, *_drawn_levels(rankings), RANK_NOTE, NEWEST_NOTE, *_run_sentences(rankings)],
         ranking="; ".join(f"{ranking.title}: {ranking.within}" for ranking in rankings),
     )
 
@@ -145,7 +145,7 @@ def _drawn_levels(rankings: Sequence[SuiteRanking]) -> list[str]:
 MOST_RUNS = 3
 
 
-def _runs_told(rankings: Sequence[SuiteRanking]) -> list[str]:
+def _run_sentences(rankings: Sequence[SuiteRanking]) -> list[str]:
     """Say of which runs the figures of each ranking are."""
     notes = []
     for ranking in rankings:
@@ -156,7 +156,7 @@ def _runs_told(rankings: Sequence[SuiteRanking]) -> list[str]:
     return [gettext_noop(f"Runs. {'; '.join(notes)}.")] if notes else []
 
 
-def _methods_told(rankings: Sequence[SuiteRanking], note: str) -> list[str]:
+def _method_sentences(rankings: Sequence[SuiteRanking], note: str) -> list[str]:
     """Return the note where rankings differ in their method; a suite that asks in one way differs from none."""
     return [note] if len({ranking.method for ranking in rankings if ranking.method and ranking.places}) > 1 else []
 
@@ -183,9 +183,9 @@ def _absent(ranking: SuiteRanking) -> Iterator[str]:
     absent = [absence for absence in ranking.absent if absence.model not in ranked]
     apart = [absence for absence in ranking.absent if absence.model in ranked]
     if absent:
-        yield gettext_noop(f"Not in {ranking.title}: {absent_told(absent)}.")
+        yield gettext_noop(f"Not in {ranking.title}: {absent_text(absent)}.")
     if apart:
-        yield gettext_noop(f"{ranking.title} has other figures, too: {absent_told(apart)}.")
+        yield gettext_noop(f"{ranking.title} has other figures, too: {absent_text(apart)}.")
 
 
 def table_of_model(rankings: Sequence[SuiteRanking], model: AcrossModel) -> Table:
@@ -223,7 +223,7 @@ def table_of_model(rankings: Sequence[SuiteRanking], model: AcrossModel) -> Tabl
         columns=columns,
         rows=rows,
         lead=[
-            *_methods_told([ranking for ranking in rankings if model.key in ranking.places], METHODS_NOTE),
+            *_method_sentences([ranking for ranking in rankings if model.key in ranking.places], METHODS_NOTE),
             *_not_run(lacking, model),
             *_leads([ranking for ranking in rankings if ranking.title in names and ranking.no_chance]),
         ],
@@ -300,7 +300,7 @@ def table_of_pairs(rankings: Sequence[SuiteRanking]) -> Table:
         title=gettext_noop("Correlations between suites over models"),
         columns=columns,
         rows=rows,
-        lead=_methods_told(rankings, PAIRED_METHODS_NOTE),
+        lead=_method_sentences(rankings, PAIRED_METHODS_NOTE),
         notes=notes,
     )
 

@@ -38,7 +38,7 @@ DRIFT, IDENTITY, OTHERWISE, UNANSWERED, UNUSABLE, NOT_BEGUN, MISSED = (
     "drift", "identity", "otherwise", "unanswered", "unusable", "not begun", "missed",
 )  # fmt: skip
 """The kinds of what is noticed."""
-Said = Counter[tuple[Any, ...]]
+AnswerCounts = Counter[tuple[Any, ...]]
 """The things that an answer says, each as often as it says it."""
 
 
@@ -138,7 +138,7 @@ class _Answers:
     """What is said in one repeat: by (model, sample, turn), with the story of each, None where the answer cannot be
     used; how many were asked."""
 
-    counts: dict[tuple[int, int, int], Said | None] = field(default_factory=dict)
+    counts: dict[tuple[int, int, int], AnswerCounts | None] = field(default_factory=dict)
     cluster: dict[tuple[int, int, int], str] = field(default_factory=dict)
     asked: int = 0
 

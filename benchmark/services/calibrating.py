@@ -31,7 +31,7 @@ from judge.domain.calibration.differing import Differing, differing
 from judge.domain.calibration.foreseeing import foreseen, needed
 from judge.domain.calibration.report import Calibration, calibration
 from judge.domain.calibration.rows import known_rows
-from judge.domain.calibration.score import Corrected, as_shown
+from judge.domain.calibration.score import Corrected, as_displayed
 from judge.domain.calibration.selection import Selection, select
 from judge.domain.calibration.stories import Averaging, JudgedStory, Metric
 from judge.domain.calibration.weighted import mean_judged
@@ -282,17 +282,17 @@ def report_of(judge: StudyJudge, study: AlignmentStudy) -> CalibrationReport:
 def _corrected(name: str, models: Mapping[str, Sequence[JudgedStory]], over: ClusterName) -> CorrectedModel:
     stories = models[name]
     others = [story for other, part in models.items() if other != name for story in part if story.human]
-    scores = {metric: as_shown(corrected(stories, metric, over=over)) for metric in Metric}
+    scores = {metric: as_displayed(corrected(stories, metric, over=over)) for metric in Metric}
     f1 = scores[Metric.F1]
     return CorrectedModel(
         name,
         scores,
-        as_shown(corrected(stories, Metric.F1, Averaging.CATEGORIES, over=over)),
+        as_displayed(corrected(stories, Metric.F1, Averaging.CATEGORIES, over=over)),
         mean_judged(stories, Metric.F1, over=over).estimate,
         foreseen(f1, min(f1.aligned + MORE, len(f1.moves))),
         needed(f1, NARROW, len(f1.moves)),
         len(models),
-        None if f1.interval or not others else as_shown(corrected(stories, Metric.F1, others=others, over=over)),
+        None if f1.interval or not others else as_displayed(corrected(stories, Metric.F1, others=others, over=over)),
     )
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 
 from benchmark.domain.beside import Difference
-from benchmark.domain.corrections import CorrectedComparison, differing_told
-from benchmark.domain.inference import PairedDifference, shown_told
+from benchmark.domain.corrections import CorrectedComparison, differing_text
+from benchmark.domain.inference import PairedDifference, significance_text
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.services.comparisons import ComparedStory, Comparison
 from benchmark.suites.registry import group_named, group_suite, nouns_of_group, suite_named
@@ -26,9 +26,9 @@ def corrected_note(group: str) -> str:
     )
 
 
-def told_apart(row: PairedDifference) -> str:
+def apart_text(row: PairedDifference) -> str:
     """Return whether a test shows a difference, in a word."""
-    return shown_told(row.value, row.p_adjusted, row.answered.value if row.answered else None)
+    return significance_text(row.value, row.p_adjusted, row.answered.value if row.answered else None)
 
 
 def count_column(group: str) -> Column:
@@ -77,7 +77,7 @@ def difference_table(comparison: Comparison) -> Table:
     everything = gettext_noop(f"All {nouns_of_group(comparison.group)[1]}")
     rows = [
         plain(row)
-        | {"part": "Category" if row.category else everything, "shown": told_apart(row), "interval_reason": row.reason}
+        | {"part": "Category" if row.category else everything, "shown": apart_text(row), "interval_reason": row.reason}
         | answered_by_both(row)
         for row in comparison.rows
     ]
@@ -111,7 +111,7 @@ def corrected_difference_table(comparison: Comparison, corrected: CorrectedCompa
     rows = [
         plain(row)
         | {"corrected_first": row.first, "corrected_second": row.second, "interval_reason": row.reason}
-        | {"shown": shown_told(row.value, row.p_adjusted)}
+        | {"shown": significance_text(row.value, row.p_adjusted)}
         for row in corrected.rows
     ]
     warnings = [side.differing for side in corrected.sides if side.warns and side.differing is not None]
@@ -119,7 +119,7 @@ def corrected_difference_table(comparison: Comparison, corrected: CorrectedCompa
         title=gettext_noop(f"Corrected for the judge's error: {comparison.first} minus {comparison.second}"),
         columns=columns,
         rows=rows,
-        lead=list(dict.fromkeys(map(differing_told, warnings))),
+        lead=list(dict.fromkeys(map(differing_text, warnings))),
         notes=[*_corrected_by(comparison, corrected), corrected_note(comparison.group), _family(corrected)],
     )
 

@@ -17,7 +17,7 @@ from benchmark.domain.inference import (
     Cases,
     PairedDifference,
     adjusted,
-    caution_told,
+    caution_text,
     fewest_units,
     paired_differences,
 )
@@ -29,10 +29,10 @@ from benchmark.services.reports import reports_of
 from benchmark.services.selections import Selection
 from benchmark.suites.asked import Columns
 from benchmark.suites.registry import group_named, group_suite, keys_of, nouns_of_group, suite_named, units_of_group
+from benchmark.suites.results import NamedEntrant
 from benchmark.suites.showing.judges import notes_of
-from benchmark.suites.showing.missing import differ_told, rows_told, shares_told
+from benchmark.suites.showing.missing import differing_sentences, rows_text, shares_text
 from benchmark.suites.showing.names import label
-from benchmark.suites.shown import NamedEntrant
 from benchmark.suites.story_scores import (
     cases_by_story,
     categories_of,
@@ -280,7 +280,7 @@ def _compare(entrants: Sequence[NamedEntrant], group: str, parse: str, selection
                 f"Holm's correction over the {tests} tests of this table alone, not over all pairs of models as on the "
                 "leaderboard"
             )
-            + (f"; {why}" if (why := caution_told(fewest_units(rows), unit)) else "")
+            + (f"; {why}" if (why := caution_text(fewest_units(rows), unit)) else "")
         ),
     )
 
@@ -322,8 +322,8 @@ def _unlike_missing(
         shares[entrant.model] = sum(case.answered is None for case in answered) / len(answered) if answered else 0.0
         unjudged = columns.unjudged.items()
         rows[entrant.model] = sum(sum(counts) for number, counts in unjudged if int(number) in stories)
-    return differ_told(
-        (shares_told(shares, nouns_of_group(group)[1]), rows_told(rows)),
+    return differing_sentences(
+        (shares_text(shares, nouns_of_group(group)[1]), rows_text(rows)),
         gettext_noop("The differences count them at their worst."),
     )
 

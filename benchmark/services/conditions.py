@@ -20,11 +20,11 @@ from benchmark.controls.chosen import CONTROL, CONTROLS
 from benchmark.domain.provenance import Making
 from benchmark.models import Run
 from benchmark.services.asking import chosen_in, reads_prompts, settings_of
-from benchmark.services.in_context import examples_told, judge_told
+from benchmark.services.in_context import examples_text, judge_text
 from benchmark.services.judge_versions import version_of
 from benchmark.suites.registry import group_named, suite_named
+from benchmark.suites.results import RunEntrant
 from benchmark.suites.settings import OF_EVERY_RUN, OPTION, PARAMETER
-from benchmark.suites.shown import RunEntrant
 from core.language import gettext_noop
 from core.plain import Json
 
@@ -44,7 +44,7 @@ def conditions_of(run: Run, group: str, *, reads: bool) -> Conditions:
     return {"judge": judge, "prompts": _prompts(run, group_named(group).prompt) if reads else None}
 
 
-def imported_told(run: Run) -> dict[str, str]:
+def imported_in_words(run: Run) -> dict[str, str]:
     """Return where the answers of an imported run come from, in words."""
     making = run.imported or Making()
     tool = making.made_with
@@ -59,21 +59,21 @@ def _prompts(run: Run, step: str) -> list[str]:
     sets = suite_named(run.suite).prompting
     if sets is None:
         return _own_prompts(asking_run, digest)
-    phrase, identity = sets.condition(settings_of(asking_run), step, digest, asking_told(asking_run))
+    phrase, identity = sets.condition(settings_of(asking_run), step, digest, asking_in_words(asking_run))
     return [phrase, _digest(identity)]
 
 
 def _own_prompts(run: Run, digest: str | None) -> list[str]:
     """Return the condition of a suite without prompt sets: its options, how often and how freely everything was
     asked."""
-    options = settings_told(run)
+    options = settings_in_words(run)
     in_words = ", ".join(f"{name} {value}" for name, value in options.items())
     return [f"{run.prompt_set}, {in_words}" if in_words else run.prompt_set, _digest([digest, options])]
 
 
-def settings_told(run: Run) -> dict[str, str]:
+def settings_in_words(run: Run) -> dict[str, str]:
     """Return, in words by name, the run's control, what was chosen of its suite's settings, repetitions and temperature
-    where there are any; without the settings of its judge, of which `judge_told` tells, and without what prompt sets
+    where there are any; without the settings of its judge, of which `judge_text` tells, and without what prompt sets
     tell of themselves."""
     suite = suite_named(run.suite)
     stored = {OPTION} if suite.prompting else {OPTION, PARAMETER}
@@ -84,7 +84,7 @@ def settings_told(run: Run) -> dict[str, str]:
     ]
     control = {CONTROL: CONTROLS[run.control].title} if run.control else {}
     chosen = {setting.label.lower(): setting.in_words(chosen_in(run, setting)) for setting in settings}
-    return control | chosen | asking_told(run)
+    return control | chosen | asking_in_words(run)
 
 
 _OF_IMPORTS = ("split", "category", "limit", "repetitions", "stories")
@@ -106,7 +106,7 @@ def parameters_of(run: Run) -> Json:
     return control | own | {name: value for name, value in run.parameters.as_json().items() if name in names} | options
 
 
-def asking_told(run: Run) -> dict[str, str]:
+def asking_in_words(run: Run) -> dict[str, str]:
     """Return how often everything was asked, and at which temperature, where that is not once and the suite's own."""
     chosen: dict[str, str] = {}
     parameters = run.parameters
@@ -119,8 +119,8 @@ def asking_told(run: Run) -> dict[str, str]:
 
 def _judge(run: Run) -> list[str]:
     judging = suite_named(run.suite).judging
-    examples = examples_told(run, judging.key) if judging and reads_prompts(run.judge) else ""
-    return [judge_told(run) + (f", {examples}" if examples else ""), version_of(run)[:12]]
+    examples = examples_text(run, judging.key) if judging and reads_prompts(run.judge) else ""
+    return [judge_text(run) + (f", {examples}" if examples else ""), version_of(run)[:12]]
 
 
 def _digest(value: Any) -> str:

@@ -21,8 +21,8 @@ from benchmark.services.paired_sides import common_cases, paired_sides, scores_o
 from benchmark.services.reports import reports_of
 from benchmark.suites.asked import PARSES, Columns
 from benchmark.suites.registry import group_named, keys_of, nouns_of_group, suite_named, units_of_group
-from benchmark.suites.shown import EntrantResults
-from benchmark.suites.story_scores import clusters_of, said_by_sample, scores_by_story
+from benchmark.suites.results import EntrantResults
+from benchmark.suites.story_scores import clusters_of, scores_by_story, statements_by_sample
 from core.language import gettext_noop
 from core.made_by import made_by
 from core.reads import Read
@@ -145,7 +145,7 @@ class _Both(NamedTuple):
 def _agreed(sides: Sequence[Columns], numbers: Set[int]) -> _Both | None:
     """Hold the answers of both sides against each other, an unread one as another than any that was read; None where
     it is not known what they say."""
-    first, second = (said_by_sample(side) for side in sides)
+    first, second = (statements_by_sample(side) for side in sides)
     if first is None or second is None:
         return None
     compared = [number for number in sorted(numbers) if first.get(number) and second.get(number)]

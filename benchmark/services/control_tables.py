@@ -20,7 +20,7 @@ from benchmark.suites.registry import (
     suite_named,
     units_of_group,
 )
-from benchmark.suites.shown import Section, ShownPicture, ShownTable
+from benchmark.suites.results import Section, ShownPicture, ShownTable
 from core.language import gettext_noop
 
 MOST_STORIES = 100

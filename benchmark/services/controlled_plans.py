@@ -92,8 +92,8 @@ def under_control(plan: Plan, name: str, samples: Sequence[DatasetSample], of: i
         sample.pk for sample in DatasetSample.in_full(samples) if sample_asked(draft, sample).published is not None
     }
     kept, same = ([sample for sample in samples if (sample.pk in changed) is there] for there in (True, False))
-    notes += _same_told(plan.definition, name, len(same), len(samples), of) if same else []
-    notes += _part_told(plan.definition, name, len(samples), of) if len(samples) < of else []
+    notes += _same_sentences(plan.definition, name, len(same), len(samples), of) if same else []
+    notes += _part_sentences(plan.definition, name, len(samples), of) if len(samples) < of else []
     return UnderControl(name, asked if kept else None, kept, same, notes)
 
 
@@ -141,7 +141,7 @@ def _notes(plan: Plan, name: str) -> list[str]:
     ]
 
 
-def _same_told(suite: Suite, name: str, same: int, looked: int, of: int) -> list[str]:
+def _same_sentences(suite: Suite, name: str, same: int, looked: int, of: int) -> list[str]:
     """Say how many of the samples stay as they are, about how many of all where only a part was looked at."""
     singular, many = suite.noun
     about, count, of = ("about ", round(same * of / looked), of) if looked < of else ("", same, looked)
@@ -160,7 +160,7 @@ def _same_told(suite: Suite, name: str, same: int, looked: int, of: int) -> list
     ]
 
 
-def _part_told(suite: Suite, name: str, looked: int, of: int) -> list[str]:
+def _part_sentences(suite: Suite, name: str, looked: int, of: int) -> list[str]:
     return [
         (
             gettext_noop(

@@ -12,7 +12,7 @@ from benchmark.models import Run
 from benchmark.services.calibration_words import cluster_named
 from benchmark.services.corrections import Side, Stories, corrected_sides, corrects, kept_by_state
 from benchmark.suites.registry import group_named, group_suite
-from benchmark.suites.shown import NamedEntrant
+from benchmark.suites.results import NamedEntrant
 from judge.domain.calibration.differences import difference
 from judge.domain.calibration.stories import Metric
 from judge.domain.cluster_names import ClusterName

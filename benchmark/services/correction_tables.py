@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from benchmark.domain.corrections import CorrectedRow, Corrections, differing_told
+from benchmark.domain.corrections import CorrectedRow, Corrections, differing_text
 from benchmark.domain.tables import Cells, Column, Source, SourcedRow, Table
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
+from benchmark.suites.results import Section, ShownTable
 from benchmark.suites.showing.corrected import BESIDE, heads_of_counts, notes_of_counts
-from benchmark.suites.shown import Section, ShownTable
 from core.language import gettext_noop
 
 NAME = "corrected"
@@ -78,7 +78,7 @@ def _cells(row: CorrectedRow, corrections: Corrections) -> SourcedRow:
 def _lead(corrections: Corrections) -> list[str]:
     if not corrections.warns or corrections.differing is None:
         return []
-    return [differing_told(corrections.differing)]
+    return [differing_text(corrections.differing)]
 
 
 def _notes(corrections: Corrections) -> list[str]:

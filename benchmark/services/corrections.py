@@ -19,13 +19,13 @@ from benchmark.services.calibration_links import judged_tables_of
 from benchmark.services.judge_versions import judge_name, judged_at, version_failure, version_of
 from benchmark.services.leaderboards import KEPT_SECONDS
 from benchmark.suites.registry import group_named, suite_named
-from benchmark.suites.shown import EntrantResults, NamedEntrant, RunEntrant
+from benchmark.suites.results import EntrantResults, NamedEntrant, RunEntrant
 from core.made_by import made_by
 from core.plain import Json
 from core.reads import Read
 from judge.domain.calibration.corrected import corrected
 from judge.domain.calibration.differing import differing
-from judge.domain.calibration.score import Corrected, as_shown
+from judge.domain.calibration.score import Corrected, as_displayed
 from judge.domain.calibration.stories import JudgedStory, Metric
 from judge.domain.judgements import StoryJudgement
 from judge.models import AlignmentStudy
@@ -234,7 +234,7 @@ def _made(run: Run, study: AlignmentStudy, stories: Stories) -> RunScores | None
     over = cluster_of(study)
     errors, numbers, unjudged = differing(models, over=over), {}, {}
     scores = {
-        entrant: {metric: as_shown(corrected(of, metric, over=over)) for metric in Metric}
+        entrant: {metric: as_displayed(corrected(of, metric, over=over)) for metric in Metric}
         for entrant, of in models.items()
     }
     for name, entrant in _entrants(run).items():

@@ -7,25 +7,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from benchmark.domain.corrections import CorrectedPair
-from benchmark.domain.inference import Pair, shown_told
+from benchmark.domain.inference import Pair, significance_text
 from benchmark.domain.matched_rows import F1
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.categories import in_order
 from benchmark.services.comparison_tables import (
     answered_by_both,
     answered_columns,
+    apart_text,
     corrected_note,
     count_column,
-    told_apart,
 )
 from benchmark.services.leaderboards import differences
 from benchmark.services.selections import Selection
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
+from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.corrected import corrected_by, corrected_leads, heads_of_counts
 from benchmark.suites.showing.entrants import short_names_of
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.showing.ranking import ranked_by, ranked_within
-from benchmark.suites.shown import EntrantResults
 from core.language import gettext_noop
 from core.plain import plain
 
@@ -95,7 +95,7 @@ def corrected_pair_table(rows: Sequence[CorrectedPair], group: str, entrants: Se
     shown_rows = [
         plain(of)
         | {name: getattr(pair, name) for name in ("first", "second", "first_key", "second_key")}
-        | {"shown": shown_told(of.value, of.p_adjusted), "interval_reason": of.reason}
+        | {"shown": significance_text(of.value, of.p_adjusted), "interval_reason": of.reason}
         for pair, of in ((pair, pair.difference) for pair in rows)
     ]
     score = described.headers[described.corrected[F1]]
@@ -134,7 +134,7 @@ def pair_table(
     everything = gettext_noop(f"All {nouns_of_group(group)[1]}")
     shown_rows = [
         plain(row)
-        | {"over": row.category or everything, "shown": told_apart(row), "interval_reason": row.reason}
+        | {"over": row.category or everything, "shown": apart_text(row), "interval_reason": row.reason}
         | answered_by_both(row)
         for row in rows
     ]

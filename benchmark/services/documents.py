@@ -41,13 +41,13 @@ from benchmark.suites.group_metrics import GroupMetrics
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.judge_summaries import JudgeTestSummary
 from benchmark.suites.registry import group_named, group_suite, keys_of, ordered_keys, suite_named
+from benchmark.suites.results import EntrantParses, EntrantResults, EntrantsByGroup, ParseResults, ShownTable
 from benchmark.suites.showing.entrants import analyses_of
 from benchmark.suites.showing.judges import judge_test_table, tests_of
-from benchmark.suites.shown import EntrantParses, EntrantResults, EntrantsByGroup, ParseResults, ShownTable
 from core.plain import Json, renamed
 from core.plain import plain as as_plain
 
-Shown = TypeVar("Shown")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -284,8 +284,8 @@ def tables_of(document: Document, failed: list[str] | None = None) -> dict[str, 
 
 
 def own_of(
-    own: Callable[[ParseResults], Mapping[str, Shown]], results: ParseResults, failed: list[str] | None
-) -> Mapping[str, Shown]:
+    own: Callable[[ParseResults], Mapping[str, Result]], results: ParseResults, failed: list[str] | None
+) -> Mapping[str, Result]:
     """The tables or pictures of a suite's own, none where it could not say them; then `failed` gets its sentence."""
     try:
         return own(results)

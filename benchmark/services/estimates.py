@@ -139,7 +139,7 @@ Counted = set[tuple[int, str, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class CountedCalls:
     """The calls that were `counted` before a line, and the ids of those samples whose question is `resting` on an
     earlier answer, without which it is not known."""
 
@@ -342,7 +342,7 @@ def estimate_of(
         control = CONTROLS[plan.control].title if plan.control else ""
         method = methods_of(plan.definition).get(method_of(plan), "")
         line = Line(part.model, part.step, part.asked, plan.suite, method=method, control=control)
-        counting = None if part.step == SELF_TEST else Told(counted, _resting(plan, part, sizes))
+        counting = None if part.step == SELF_TEST else CountedCalls(counted, _resting(plan, part, sizes))
         estimate.lines.append(_line(plan, line, mine, cached, counting))
     return estimate
 
@@ -389,7 +389,7 @@ def estimate_of_test(run: Run) -> Line:
 
 
 def _line(
-    plan: Plan, line: Line, sizes: Mapping[int, Size], cached: Cached | None, counting: Told | None = None
+    plan: Plan, line: Line, sizes: Mapping[int, Size], cached: Cached | None, counting: CountedCalls | None = None
 ) -> Line:
     turns = 1 if line.step == SELF_TEST else plan.repetitions
     distinct = {size.digest or str(sample): sample for sample, size in reversed(sizes.items())}
@@ -413,7 +413,7 @@ def _line(
 
 
 def _uncounted(
-    line: Line, questions: list[tuple[int, int]], sizes: Mapping[int, Size], counting: Told
+    line: Line, questions: list[tuple[int, int]], sizes: Mapping[int, Size], counting: CountedCalls
 ) -> tuple[list[tuple[int, int]], int]:
     """Return the questions whose calls were not counted before, which are counted now, and how many were."""
     keys = {

@@ -9,10 +9,10 @@ from benchmark.domain.bounded_estimates import kept_estimate
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.suites.registry import group_named, group_suite, nouns_of_group, suite_named, units_of_group
+from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import analyses_of
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.showing.ranking import ranked_within
-from benchmark.suites.shown import EntrantResults
 from core.language import gettext_noop
 
 NOTE = gettext_noop(

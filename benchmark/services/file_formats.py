@@ -13,7 +13,11 @@ ANSWERS = FileFormat(
     gettext_noop("Answers of a model"),
     lambda count: counted(count, "answer"),
     gettext_noop("a run beside the others"),
-    told_by=(frozenset({"doc_id", "resps"}), frozenset({"doc_id", "filtered_resps"}), frozenset({"eval", "samples"})),
+    recognised_by=(
+        frozenset({"doc_id", "resps"}),
+        frozenset({"doc_id", "filtered_resps"}),
+        frozenset({"eval", "samples"}),
+    ),
     page="benchmark:import_answers",
 )
 
@@ -22,7 +26,7 @@ def register_formats() -> None:
     """Register the copies that suites take, and answers that were made elsewhere."""
     register_format(ANSWERS)
     for suite in suites().values():
-        if suite.load is not None and suite.told_by:
+        if suite.load is not None and suite.recognised_by:
             register_format(_copy_of(suite))
 
 
@@ -32,8 +36,8 @@ def _copy_of(suite: Suite) -> FileFormat:
         gettext_noop(f"{suite.title} questions"),
         lambda count: counted(count, "question"),
         gettext_noop("the question suite"),
-        told_by=suite.told_by,
-        in_sheet=suite.told_in_sheet,
+        recognised_by=suite.recognised_by,
+        in_sheet=suite.recognised_in_sheet,
         page="benchmark:import_copy",
         page_needs=(suite.name,),
     )

@@ -21,7 +21,7 @@ from benchmark.services.asking import all_at_once, sample_of
 from benchmark.services.leaderboards import KEPT_SECONDS
 from benchmark.suites.finer import FinerItems, Floats
 from benchmark.suites.registry import group_named
-from benchmark.suites.shown import RunEntrant
+from benchmark.suites.results import RunEntrant
 from core.made_by import made_by
 
 AT_ONCE = 100

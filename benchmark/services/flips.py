@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from benchmark.controls.chosen import CONTROLS
 from benchmark.models import Entrant, Run, RunItem, StoryScores
 from benchmark.services.at_once import kept_once
-from benchmark.services.item_detail import lines_shown
+from benchmark.services.item_detail import lines_on_page
 from benchmark.services.leaderboards import KEPT_SECONDS
 from benchmark.services.reports import reports_of, stamps_of
 from benchmark.services.results import samples_of
@@ -128,7 +128,7 @@ def _pairs(
 def _answers(entrant: Entrant, closed: Set[int]) -> dict[Place, _Answer]:
     """Return a model's answers by their place, in the order of the samples: what they say is what a metric group of
     their step takes them for, else their score."""
-    words_by_place, worded = _said(entrant), _worded(entrant.run)
+    words_by_place, worded = _statements(entrant), _worded(entrant.run)
     items = RunItem.objects.filter(entrant=entrant, step__in=_steps(entrant.run), call__isnull=False).without(closed)
     rows = items.order_by("sample__position", "repetition").values_list(
         "step", "sample_id", "sample__number", "repetition", "pk", "repaired_score", "unusable"
@@ -155,7 +155,7 @@ def _keeps_single(group: MetricGroup) -> bool:
     return group.says is not None and group.counts is None
 
 
-def _said(entrant: Entrant) -> dict[Place, str]:
+def _statements(entrant: Entrant) -> dict[Place, str]:
     """Return what a model's answers say by step, number of the sample and repetition: as the figures of a metric group
     keep it, else as one of sets takes the kept parse."""
     groups = suite_named(entrant.run.suite).groups
@@ -167,10 +167,10 @@ def _said(entrant: Entrant) -> dict[Place, str]:
             words_by_place |= {(group.scored, number, turn): words for turn, words in enumerate(turns) if words}
     single = {group.scored for group in groups if _keeps_single(group)}
     of_sets = {group.scored: group.says for group in groups if group.says and group.scored not in single}
-    return words_by_place | (_said_in_sets(entrant, of_sets) if of_sets else {})
+    return words_by_place | (_statements_in_sets(entrant, of_sets) if of_sets else {})
 
 
-def _said_in_sets(entrant: Entrant, says: Mapping[str, Says]) -> dict[Place, str]:
+def _statements_in_sets(entrant: Entrant, says: Mapping[str, Says]) -> dict[Place, str]:
     """Return what the answers at steps with figures of sets alone say one by one."""
     items = RunItem.objects.filter(entrant=entrant, step__in=says, call__isnull=False)
     rows = list(items.values_list("step", "sample_id", "repetition", "repaired", "unusable"))
@@ -204,6 +204,6 @@ def read(flips: Sequence[Flip]) -> list[tuple[RunItem, RunItem]]:
 def _meant(item: RunItem, answer: str) -> str:
     """Return what an answer was read as where its words do not say it: a letter means another option wherever options
     stand in another order."""
-    lines, _ = lines_shown(item)
+    lines, _ = lines_on_page(item)
     read_as = lines[0].repaired if len(lines) == 1 else None
     return read_as if read_as and read_as not in answer else ""

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from annotation.domain.shipped_schemas import version_shown
+from annotation.domain.shipped_schemas import version_text
 from annotation.models import Project, Story, TableKind, User
 from annotation.services.counts import refresh
 from annotation.services.kept import Kept, Progress
@@ -56,7 +56,7 @@ def keep(stories: Mapping[int, str], samples: Samples) -> None:
 
 def digest_of(project: Project, stories: Iterable[str]) -> str:
     """Return the digest of a version of settled stories, from theirs in the corpus's order."""
-    versions = [version_shown(project.schema), project.rule_version]
+    versions = [version_text(project.schema), project.rule_version]
     return hashlib.sha256("\n".join([*versions, *stories]).encode()).hexdigest()
 
 

@@ -26,7 +26,7 @@ from benchmark.services.reports import reports_of
 from benchmark.suites.contract import Suite
 from benchmark.suites.people import LabelsOf
 from benchmark.suites.registry import group_named, suite_named
-from benchmark.suites.shown import RunEntrant
+from benchmark.suites.results import RunEntrant
 from core.made_by import made_by
 from workers.models import JobState
 

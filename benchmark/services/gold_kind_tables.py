@@ -98,7 +98,7 @@ def tables_of(metrics: GoldMetrics, dimension: int = OVERALL) -> dict[str, Calla
     return tables | {"moves": partial(moves_table, metrics), "by-dimension": partial(by_dimension, metrics)}
 
 
-def dimension_told(metrics: GoldMetrics, dimension: int) -> str:
+def dimension_sentence(metrics: GoldMetrics, dimension: int) -> str:
     """Return the name of a dimension, or of all."""
     return ALL_DIMENSIONS if dimension == OVERALL else metrics.dimensions[dimension]
 
@@ -144,9 +144,9 @@ def by_kind(metrics: GoldMetrics, dimension: int) -> Table:
         ],
         rows=rows,
         notes=[
-            gettext_noop(f"Of: {dimension_told(metrics, dimension)}."),
+            gettext_noop(f"Of: {dimension_sentence(metrics, dimension)}."),
             SCORED,
-            *_votes_told(metrics),
+            *_vote_sentences(metrics),
             ROWS_TOLD,
             *(gettext_noop(f"{NAMES[Kind(kind)]}: {count:,} cells.") for kind, count in counts.items()),
         ],
@@ -168,16 +168,16 @@ def by_dimension(metrics: GoldMetrics) -> Table:
         columns=[
             Column(key="kind", header=gettext_noop("Kind of gold")),
             Column(key="model", header=gettext_noop("Model")),
-            *(_share(key, dimension_told(metrics, at)) for at, key in keys.items()),
+            *(_share(key, dimension_sentence(metrics, at)) for at, key in keys.items()),
             Column(key="cells", header=gettext_noop("Cells"), kind="count"),
         ],
         rows=rows,
         mark_within="kind",
-        notes=[SCORED, *_votes_told(metrics)],
+        notes=[SCORED, *_vote_sentences(metrics)],
     )
 
 
-def _votes_told(metrics: GoldMetrics) -> Iterator[str]:
+def _vote_sentences(metrics: GoldMetrics) -> Iterator[str]:
     """Yield what gold made anew of votes is, where there is any."""
     if Kind.BLIND in metrics.kinds:
         yield BLIND_TOLD
@@ -210,7 +210,7 @@ def ranks(metrics: GoldMetrics, dimension: int) -> Table:
         ],
         rows=rows,
         notes=[
-            gettext_noop(f"Of: {dimension_told(metrics, dimension)}."),
+            gettext_noop(f"Of: {dimension_sentence(metrics, dimension)}."),
             TAU_TOLD,
             *(UNRANKED_TOLD for _ in range(bool(metrics.unranked))),
             SAME_CELLS,
@@ -255,7 +255,7 @@ def moves_table(metrics: GoldMetrics) -> Table:
     """Return how many labels moved at each step on their way to gold, by dimension."""
     rows: list[Cells] = []
     for at, moves in metrics.moves.items():
-        row: Cells = {"dimension": dimension_told(metrics, at), "at": at}
+        row: Cells = {"dimension": dimension_sentence(metrics, at), "at": at}
         for move, moved in moves.items():
             row |= estimated(move, moved.estimate) | {f"{move}_n": moved.cells}
         rows.append(row)
@@ -286,7 +286,7 @@ def ceiling_table(metrics: GoldMetrics, dimension: int) -> Table:
         ],
         rows=rows,
         notes=[
-            gettext_noop(f"Of: {dimension_told(metrics, dimension)}."),
+            gettext_noop(f"Of: {dimension_sentence(metrics, dimension)}."),
             CEILING_TOLD,
             *(gettext_noop(f"{name}: {ceilings[votes].cells:,} places.") for votes, name in VOTES.items()),
         ],
@@ -345,11 +345,11 @@ def standing_in_table(metrics: GoldMetrics) -> Table:
         ],
         rows=rows,
         mark_within="votes",
-        notes=[EPSILON_TOLD, WINNING_TOLD, *_unknown_told(metrics), *sorted(reasons)],
+        notes=[EPSILON_TOLD, WINNING_TOLD, *_unknown_sentences(metrics), *sorted(reasons)],
     )
 
 
-def _unknown_told(metrics: GoldMetrics) -> list[str]:
+def _unknown_sentences(metrics: GoldMetrics) -> list[str]:
     return [UNKNOWN_TOLD] if UNKNOWN_VOTES in metrics.standing_in else []
 
 
@@ -388,5 +388,5 @@ def annotators_table(metrics: GoldMetrics) -> Table:
             Column(key="p_corrected", header=gettext_noop("p, corrected"), kind="number", digits=4),
         ],
         rows=rows,
-        notes=[EPSILON_TOLD, *_unknown_told(metrics)],
+        notes=[EPSILON_TOLD, *_unknown_sentences(metrics)],
     )

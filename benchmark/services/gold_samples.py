@@ -20,7 +20,7 @@ ByPerson = dict[str, list[list[str]]]
 """{user name: [[label of each dimension, "" without one] of each proposition]}."""
 
 
-class _Held(NamedTuple):
+class _StoryRows(NamedTuple):
     """Rows of a batch of stories by proposition id; `tables` by story id."""
 
     tables: dict[int, list[Proposition]]
@@ -36,12 +36,12 @@ def samples_of(project: Project, stories: Sequence[int]) -> Iterator[tuple[int, 
     for at in range(0, len(stories), AT_ONCE):
         rows = Story.objects.filter(pk__in=stories[at : at + AT_ONCE]).select_related("category", "split")
         batch = list(rows.order_by("id"))
-        frozen = _held(batch)
+        frozen = _rows_of(batch)
         for story in batch:
             yield story.pk, _row(story, frozen, keys)
 
 
-def _held(stories: list[Story]) -> _Held:
+def _rows_of(stories: list[Story]) -> _StoryRows:
     tables: dict[int, list[Proposition]] = defaultdict(list)
     live = Proposition.objects.live_gold().filter(table__story__in=stories).select_related("table").order_by("position")
     for row in live:
@@ -55,10 +55,10 @@ def _held(stories: list[Story]) -> _Held:
     for pk, key, name, label in cast.values_list("proposition_id", "dimension", "annotator__username", "label"):
         votes[pk][name][key] = label
     decisions = decisions_in(GoldEvent.objects.filter(proposition__table__story__in=stories))
-    return _Held(tables, gold, votes, decisions, provenance_of(stories))
+    return _StoryRows(tables, gold, votes, decisions, provenance_of(stories))
 
 
-def _row(story: Story, frozen: _Held, keys: tuple[str, ...]) -> DatasetSample | None:
+def _row(story: Story, frozen: _StoryRows, keys: tuple[str, ...]) -> DatasetSample | None:
     beliefs, methods, table = [], [], frozen.tables[story.pk]
     for row in table:
         imported = row.imported_labels or {}

@@ -53,7 +53,7 @@ def examples_used(run: Run, steps: Iterable[str], stories: Sequence[DatasetSampl
     ]
 
 
-def examples_told(run: Run, step: str) -> str:
+def examples_text(run: Run, step: str) -> str:
     """Return how many examples the prompts of a step really showed, in words; empty where they were to show none."""
     suite = suite_named(run.suite)
     groups: dict[str, list[str]] = {}
@@ -72,7 +72,7 @@ def _number(suite: Suite, row: ExamplesUsed) -> str:
     return gettext_noop(f"{count} from {sources.get(row.source, row.source)}")
 
 
-def judge_told(run: Run) -> str:
+def judge_text(run: Run) -> str:
     """Return the judge in words: its name, what of its settings it saw, and what else sets it apart from its other
     versions. A baseline sees no prompt, and has rules of a version."""
     if run.judge is None:

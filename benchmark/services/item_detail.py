@@ -48,7 +48,7 @@ def shortened(text: str) -> Shortened:
     return Shortened(text[:SHOWN_CHARACTERS], len(text), max(0, len(text) - SHOWN_CHARACTERS))
 
 
-def message_shown(role: str, text: str) -> ShownMessage:
+def shortened_message(role: str, text: str) -> ShownMessage:
     short = shortened(text)
     return ShownMessage(short.text, short.whole, short.left, role)
 
@@ -72,7 +72,7 @@ def texts_of(run: Run, closed: Set[int]) -> list[str]:
 
 def asked_of(call: Call | None, closed: Sequence[str] = ()) -> list[ShownMessage]:
     """Return `messages_of` with long texts shortened for a page."""
-    return [message_shown(message["role"], message["text"]) for message in messages_of(call, closed)]
+    return [shortened_message(message["role"], message["text"]) for message in messages_of(call, closed)]
 
 
 def messages_of(call: Call | None, closed: Sequence[str] = ()) -> list[dict[str, str]]:
@@ -101,7 +101,7 @@ def _text(content: Any) -> str:
     return content if isinstance(content, str) else json.dumps(content, indent=2, ensure_ascii=False)
 
 
-def changes_shown(item: RunItem | SharedItem) -> list[Changed]:
+def changes_on_page(item: RunItem | SharedItem) -> list[Changed]:
     """Return what the control of the item's run changed of its sample; none without one, or where its suite cannot make
     it."""
     run = item.entrant.run
@@ -142,7 +142,7 @@ def items_beside(item: RunItem) -> list[SameQuestion]:
     ]
 
 
-def parses_shown(item: RunItem | SharedItem, closed: Set[int] = frozenset()) -> Json:
+def parses_on_page(item: RunItem | SharedItem, closed: Set[int] = frozenset()) -> Json:
     """Return what the suite's template shows of an item: what the suite makes of it, else its content, gold and
     parses. `item.call` has the answer; items of its set that are `closed` to the reader are left out. {"failed"}, a
     sentence, where the suite could not make it."""
@@ -176,7 +176,7 @@ def _beside(item: RunItem | SharedItem, closed: Set[int]) -> list[Beside]:
     ]
 
 
-def lines_shown(item: RunItem | SharedItem) -> tuple[list[ReadLine], str]:
+def lines_on_page(item: RunItem | SharedItem) -> tuple[list[ReadLine], str]:
     """Return the lines by which an item is held against another model's, and a sentence where the suite could not make
     them."""
     try:

@@ -18,7 +18,7 @@ from benchmark.services.at_once import kept_once
 from benchmark.services.finer_items import Place, finer_scores, texts_of
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED
 from benchmark.suites.registry import group_named
-from benchmark.suites.shown import EntrantResults
+from benchmark.suites.results import EntrantResults
 from benchmark.suites.story_scores import categories_of, columns_of, scores_by_story
 from core.language import gettext_noop
 from core.made_by import made_by

@@ -13,7 +13,7 @@ from django.core.cache import cache
 from benchmark.domain.report_rows import NO_FIGURES, ReportRow
 from benchmark.models import Run
 from benchmark.services.at_once import check_at_once, kept_once
-from benchmark.services.in_context import judge_told
+from benchmark.services.in_context import judge_text
 from benchmark.services.judge_versions import judged_at, version_failure, version_of
 from benchmark.services.judgements import judgements_of
 from benchmark.services.reports import places_of, reports_of, stamps_of
@@ -117,7 +117,7 @@ def rows_of_judges(runs: Sequence[Run], panel: Sequence[Run] = ()) -> list[Judge
 
 def _key(runs: Sequence[Run], panel: Sequence[Run]) -> str:
     stamps = stamps_of(runs)
-    facts = [made_by(), stamps, [judge_told(run) for run in runs], [run.pk for run in panel]]
+    facts = [made_by(), stamps, [judge_text(run) for run in runs], [run.pk for run in panel]]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest() if stamps else ""
 
 
@@ -130,7 +130,7 @@ def _counted(runs: Sequence[Run], panel: Sequence[Run], reports: Mapping[int, Ru
 
 
 def _rows_of(run: Run, report: RunMetrics, judgements: Sequence[StoryJudgement]) -> list[JudgedRow]:
-    group, judge = judged_group(run), judge_told(run)
+    group, judge = judged_group(run), judge_text(run)
     rows = []
     for entrant in report.entrants:
         metrics = entrant.groups.get(group.key) if group else None
@@ -143,7 +143,7 @@ def _rows_of(run: Run, report: RunMetrics, judgements: Sequence[StoryJudgement])
 
 
 def _panel_rows(panel: Sequence[Run], judgements: Mapping[int, Sequence[StoryJudgement]]) -> list[JudgedRow]:
-    members = tuple(map(judge_told, panel))
+    members = tuple(map(judge_text, panel))
     voted = voted_rows(list(judgements.values()))
     metrics = _panel_metrics(panel, voted)
     by_model: dict[str, list[StoryJudgement]] = {}

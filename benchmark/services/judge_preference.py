@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from benchmark.models import Dataset
 from benchmark.suites.registry import group_named
-from benchmark.suites.shown import RunEntrant
+from benchmark.suites.results import RunEntrant
 from judge.models import AlignmentStudy
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmark.domain.tables import Column, Table
 from benchmark.models import Run
-from benchmark.services.in_context import judge_told
+from benchmark.services.in_context import judge_text
 from benchmark.services.judge_panels import JudgedRow, judged_group, rows_of_judges
 from benchmark.suites.registry import nouns_of_samples
 from core.language import gettext_noop
@@ -77,7 +77,7 @@ def _notes(panel: Sequence[Run]) -> list[str]:
             "Flipped rows are those of which two passes of a judge, or two judges of a panel, say something else."
         ),
     ]
-    members = "; ".join(map(judge_told, panel))
+    members = "; ".join(map(judge_text, panel))
     if not panel:
         return notes
     return [

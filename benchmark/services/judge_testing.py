@@ -21,11 +21,11 @@ GONE = gettext_noop("The self-test or its story is gone.")
 
 class JudgeTestHandler(JobHandler):
     def ask(self, items: Sequence[Item]) -> Mapping[int, Request | str]:
-        test_items = _held(items)
+        test_items = _test_items(items)
         return {item.pk: _request(test_items.get(item.pk)) for item in items}
 
     def receive(self, answered: Sequence[tuple[Item, Call]]) -> Mapping[int, Received]:
-        test_items = _held([item for item, _ in answered])
+        test_items = _test_items([item for item, _ in answered])
         received: dict[int, Received] = {}
         rows = []
         for item, call in answered:
@@ -55,7 +55,7 @@ def _request(test_item: JudgeTestItem | None) -> Request | str:
         return str(error)
 
 
-def _held(items: Sequence[Item]) -> dict[int, JudgeTestItem]:
+def _test_items(items: Sequence[Item]) -> dict[int, JudgeTestItem]:
     rows = JudgeTestItem.objects.filter(item__in=items)
     return {
         test_item.item_id: test_item

@@ -13,7 +13,7 @@ from benchmark.services.methods_text import Facts, facts_of, methods_of
 from benchmark.services.reports import reports_of
 from benchmark.services.run_metrics import RunMetrics
 from benchmark.suites.registry import group_named, group_suite
-from benchmark.suites.shown import EntrantResults
+from benchmark.suites.results import EntrantResults
 from core.language import gettext_noop
 
 

@@ -23,8 +23,8 @@ from benchmark.services.run_metrics import RunMetrics
 from benchmark.services.selections import OF_RUN, Selection, selection_named, selections_of
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import group_suite, is_suite, keys_of, suite_named, suites, suites_of
+from benchmark.suites.results import EntrantResults, RunEntrant
 from benchmark.suites.showing.names import label
-from benchmark.suites.shown import EntrantResults, RunEntrant
 from core.reads import Read
 from workers.models import JobState
 

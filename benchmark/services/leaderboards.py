@@ -19,8 +19,15 @@ from django.core.cache import cache
 from benchmark.domain.inference import Case, Cases, ComparedModel, Ranking, leaderboard
 from benchmark.models import Run, StoryScores
 from benchmark.services.at_once import check_at_once, computing
-from benchmark.services.conditions import FIELDS, asking_told, conditions_of, imported_told, named, settings_told
-from benchmark.services.in_context import examples_told, judge_told
+from benchmark.services.conditions import (
+    FIELDS,
+    asking_in_words,
+    conditions_of,
+    imported_in_words,
+    named,
+    settings_in_words,
+)
+from benchmark.services.in_context import examples_text, judge_text
 from benchmark.services.judge_test_summaries import summaries_of
 from benchmark.services.judge_versions import version_failure
 from benchmark.services.run_metrics import EntrantMetrics, RunMetrics
@@ -28,8 +35,8 @@ from benchmark.services.selections import Selection
 from benchmark.suites.asked import PARSES, Parses
 from benchmark.suites.reasons import lost_by_judge
 from benchmark.suites.registry import group_named, nouns_of_group, suite_named, units_of_group
+from benchmark.suites.results import EntrantParses, EntrantResults, NamedEntrant, RunEntrant
 from benchmark.suites.showing.names import REPETITIONS, label
-from benchmark.suites.shown import EntrantParses, EntrantResults, NamedEntrant, RunEntrant
 from benchmark.suites.story_scores import (
     cases_by_story,
     categories_of,
@@ -56,29 +63,29 @@ def settings_of(run: Run, group: str, *, reads: bool) -> dict[str, str]:
     entrant is given a prompt; without one, nothing is told of how prompts were made."""
     parameters, suite = run.parameters, suite_named(run.suite)
     if run.imported:
-        return imported_told(run) | settings_told(run)
+        return imported_in_words(run) | settings_in_words(run)
     if suite.prompting is None:
         seed = {"seed": str(parameters.seed)}
-        return {"prompts": run.prompt_set} | settings_told(run) | seed if reads else _without_method(run) | seed
+        return {"prompts": run.prompt_set} | settings_in_words(run) | seed if reads else _without_method(run) | seed
     settings = {"prompts": run.prompt_set, "level": str(run.level)} if reads else {}
     settings["seed"] = str(parameters.seed)
-    settings |= {name: value for name, value in asking_told(run).items() if reads or name == REPETITIONS}
+    settings |= {name: value for name, value in asking_in_words(run).items() if reads or name == REPETITIONS}
     if reads and parameters.max_tokens:
         settings["longest answer"] = gettext_noop(f"{parameters.max_tokens:,} tokens")
-    if reads and (examples := examples_told(run, group_named(group).prompt)):
+    if reads and (examples := examples_text(run, group_named(group).prompt)):
         settings["examples"] = examples
     if group_named(group).judged:
-        settings["judge"] = judge_told(run)
-        if suite.judging and (examples := examples_told(run, suite.judging.key)):
+        settings["judge"] = judge_text(run)
+        if suite.judging and (examples := examples_text(run, suite.judging.key)):
             settings["judge's examples"] = examples
     return settings
 
 
 def _without_method(run: Run) -> dict[str, str]:
-    """`settings_told` without how models were prompted: a baseline answers by a rule of its own, and would stand in a
-    ranking once for each method that it was launched by."""
+    """`settings_in_words` without how models were prompted: a baseline answers by a rule of its own, and would stand in
+    a ranking once for each method that it was launched by."""
     methods = {setting.label.lower() for setting in suite_named(run.suite).settings if setting.method}
-    return {name: value for name, value in settings_told(run).items() if name not in methods}
+    return {name: value for name, value in settings_in_words(run).items() if name not in methods}
 
 
 def entrants_of(runs: Sequence[Run], reports: Mapping[int, RunMetrics], group: str) -> list[RunEntrant]:

@@ -15,9 +15,9 @@ from benchmark.services.method_rows import Asked, Chosen, MethodTable, rows_of_m
 from benchmark.services.paired_sides import score_of
 from benchmark.services.results import each_entered, samples_of
 from benchmark.suites.asked import PARSES, Parse
-from benchmark.suites.by_part import CATEGORY, PartMetric, Parts, Told
+from benchmark.suites.by_part import CATEGORY, PartAnswers, PartMetric, Parts
 from benchmark.suites.registry import group_named, group_suite, suite_named
-from benchmark.suites.shown import EntrantResults
+from benchmark.suites.results import EntrantResults
 
 Models = Sequence[tuple[EntrantResults, int]]
 """Models of a run with the ids of their endpoints."""
@@ -30,7 +30,7 @@ class _ByPart:
 
     parts: Parts
     numbers: Mapping[str, frozenset[int]] = field(default_factory=dict)
-    answers: Mapping[tuple[Parse, int], Told] = field(default_factory=dict)
+    answers: Mapping[tuple[Parse, int], PartAnswers] = field(default_factory=dict)
 
 
 def rows_by_part(
@@ -61,7 +61,7 @@ def _numbers(parts: Parts, names: Mapping[str, str], dataset: Dataset) -> dict[s
     return {names.get(value, value): frozenset(of) for value, of in numbers.items()}
 
 
-def _answers_told(metric: PartMetric, chosen: Chosen) -> dict[tuple[Parse, int], Told]:
+def _answers_told(metric: PartMetric, chosen: Chosen) -> dict[tuple[Parse, int], PartAnswers]:
     asked: dict[int, list[Asked]] = {}
     for choice in chosen.values():
         if not isinstance(choice, str):

@@ -24,7 +24,7 @@ from benchmark.services.reports import reports_of
 from benchmark.suites.asked import PARSES
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import group_named, keys_of, suite_named, units_of_group
-from benchmark.suites.shown import EntrantResults
+from benchmark.suites.results import EntrantResults
 from core.language import gettext_noop
 from core.made_by import made_by
 from core.statistics import method

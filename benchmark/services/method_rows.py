@@ -10,7 +10,7 @@ from benchmark.domain.beside import MethodRow
 from benchmark.models import Run
 from benchmark.services.paired_sides import common_cases, paired_sides, score_estimate, side_of
 from benchmark.suites.asked import Columns
-from benchmark.suites.shown import EntrantResults
+from benchmark.suites.results import EntrantResults
 from core.language import gettext_noop
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmark.models import Run
 from benchmark.services.asking import chosen_of
-from benchmark.services.conditions import IMPORTED, asking_told
+from benchmark.services.conditions import IMPORTED, asking_in_words
 from benchmark.services.method_plans import methods_of
 from benchmark.suites.registry import suite_named
 
@@ -32,7 +32,7 @@ def asked_by(run: Run) -> str:
     return IMPORTED if methods and run.imported else methods.get(method_of_run(run), "")
 
 
-def method_told(run: Run) -> str:
+def method_text(run: Run) -> str:
     """Return the title of the method that a run asks by, as a list of runs needs it: empty where the run's own title
     ends in it."""
     title = methods_of(suite_named(run.suite)).get(method_of_run(run), "")
@@ -66,7 +66,7 @@ def _asked_alike(run: Run) -> Any:
     if setting is None or run.imported:
         return run.pk
     options = {name: value for name, value in chosen_of(run).items() if name != setting.name}
-    return options, asking_told(run), run.provenance.prompts.get(answering_step(run))
+    return options, asking_in_words(run), run.provenance.prompts.get(answering_step(run))
 
 
 def beside_by_method(run: Run) -> list[tuple[str, str, Run]]:

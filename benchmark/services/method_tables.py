@@ -14,7 +14,7 @@ from benchmark.services.leaderboards import SEED
 from benchmark.suites.by_part import Parts
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import group_named, nouns_of_group, ordered_keys, units_of_group
-from benchmark.suites.shown import Section, ShownPicture, ShownTable
+from benchmark.suites.results import Section, ShownPicture, ShownTable
 from core.language import gettext_noop
 from core.statistics import method
 

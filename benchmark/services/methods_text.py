@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 
 from django.db.models import Min
 
-from annotation.domain.shipped_schemas import version_shown
+from annotation.domain.shipped_schemas import version_text
 from benchmark.domain.provenance import EndpointSpec, LaterChange, Making, Versions
 from benchmark.models import AnswerFormat, Run, RunItem
 from benchmark.services.asking import settings_of
-from benchmark.services.conditions import settings_told
-from benchmark.services.in_context import examples_told, judge_sees
+from benchmark.services.conditions import settings_in_words
+from benchmark.services.in_context import examples_text, judge_sees
 from benchmark.services.judge_versions import judge_name
 from benchmark.services.run_metrics import RunMetrics
 from benchmark.services.watching import SchemaBreaker, schema_breakers
@@ -20,9 +20,9 @@ from benchmark.suites.contract import Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.reported import ASKING, PROMPTS, UNCERTAINTY, Reported
+from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.judges import notes_of
 from benchmark.suites.showing.missing import fewest_ranked
-from benchmark.suites.shown import EntrantResults
 from core.statistics import caution
 from workers.models import Call
 from workers.providers.registry import without_prompts
@@ -57,9 +57,9 @@ def facts_of(run: Run, report: RunMetrics) -> Facts:
         *[
             [f"Examples of {step.label.lower()}", examples]
             for step in suite.steps
-            if (examples := examples_told(run, step.key))
+            if (examples := examples_text(run, step.key))
         ],
-        *([[name.capitalize(), value] for name, value in settings_told(run).items()]),
+        *([[name.capitalize(), value] for name, value in settings_in_words(run).items()]),
         *(_judge_facts(run) if run.judge or (suite.judging and not suite.program) else []),
         *[[f"Model {entrant.name}", _endpoint(entrant.asked_as)] for entrant in run.entrants.all()],
         *_answered(run, report),
@@ -92,7 +92,7 @@ def _facts_of_import(run: Run, making: Making, report: RunMetrics) -> Facts:
         *_data_facts(run),
         ["Stages", ", ".join(suite.step(step).label.lower() for step in run.steps)],
         ["Prompts, calls and price", "not known: imported"],
-        *[[f"Read with {name}", value] for name, value in settings_told(run).items()],
+        *[[f"Read with {name}", value] for name, value in settings_in_words(run).items()],
         ["Code", _code(provenance.made_by)],
         *[
             [f"{change.did.capitalize()} {change.at[:16].replace('T', ' ')} UTC", _later(change, suite.noun[1])]
@@ -101,7 +101,7 @@ def _facts_of_import(run: Run, making: Making, report: RunMetrics) -> Facts:
     ]
 
 
-def _making_told(run: Run) -> str:
+def _making_text(run: Run) -> str:
     """Return the paragraph on answers that were made elsewhere; empty where the run asked itself."""
     if not (making := (run.source or run).imported):
         return ""
@@ -122,7 +122,7 @@ def _data_facts(run: Run) -> Facts:
             *[[f"File {name}", f"SHA-256 {digest}"] for name, digest in sorted(files.items())],
         ]
     return [
-        ["Label schema", f"{version_shown(dataset.schema)}, rules {dataset.rule_version}"],
+        ["Label schema", f"{version_text(dataset.schema)}, rules {dataset.rule_version}"],
         ["Gold settled by", ", ".join(f"{name} {count:,}" for name, count in sorted(dataset.methods.items())) or "–"],
     ]
 
@@ -215,7 +215,7 @@ def methods_of(run: Run, report: RunMetrics, groups: Mapping[str, Sequence[Entra
     own_paragraphs = _own_paragraphs(suite, reported)
     placed = {heading for heading, _ in own_paragraphs}
     common = [(ASKING, reported.asking), (UNCERTAINTY, reported.uncertainty)]
-    if making := _making_told(run):
+    if making := _making_text(run):
         own_paragraphs = [
             ("Answers", making),
             *(paragraph for paragraph in own_paragraphs if paragraph[0] not in (PROMPTS, ASKING)),
@@ -249,7 +249,7 @@ def _reported(run: Run, groups: Mapping[str, Sequence[EntrantResults]]) -> Repor
         asking=_asking(run),
         uncertainty=_uncertainty(run, groups),
         judge_notes=notes_of(judged),
-        examples={step.key: examples_told(run, step.key) for step in suite_named(run.suite).steps},
+        examples={step.key: examples_text(run, step.key) for step in suite_named(run.suite).steps},
         schema=_broke_the_schema(schema_breakers(run)) if run.answer_format == AnswerFormat.STRUCTURED else "",
     )
 
@@ -262,7 +262,7 @@ def _data(run: Run, report: RunMetrics) -> str:
     return (
         f"{counted} ({dataset.propositions_count:,} gold propositions) of version {dataset.version} of the dataset "
         f"{dataset.project.name}, frozen with SHA-256 {dataset.digest[:12]}… (in full below). Each proposition has "
-        f"{len(dataset.schema.keys)} labels of schema {version_shown(dataset.schema)}."
+        f"{len(dataset.schema.keys)} labels of schema {version_text(dataset.schema)}."
     )
 
 

@@ -10,7 +10,7 @@ from benchmark.domain.tables.estimates import interval_of
 from benchmark.suites.asked import PARSES
 from benchmark.suites.group_metrics import LabelledCounts
 from benchmark.suites.registry import group_named
-from benchmark.suites.shown import EntrantResults
+from benchmark.suites.results import EntrantResults
 from core.language import gettext_noop
 
 PEOPLE_NOTE = gettext_noop(

@@ -15,7 +15,7 @@ from benchmark.domain.drawn import Lead, Metric, ModelRow, RankedRow
 from benchmark.domain.entered import Reference
 from benchmark.domain.inference import ComparedModel
 from benchmark.domain.report_rows import RowMetric
-from benchmark.domain.tables import Absent, absent_told
+from benchmark.domain.tables import Absent, absent_text
 from benchmark.domain.tables.estimates import metric_of
 from benchmark.services.absences import unread
 from benchmark.services.comparisons import Comparison
@@ -26,10 +26,10 @@ from benchmark.services.method_tables import method_pictures
 from benchmark.suites.asked import PARSES
 from benchmark.suites.contract import MetricGroup, Suite
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
+from benchmark.suites.results import EntrantResults, ParseResults, Plot, ShownPicture
 from benchmark.suites.showing.entrants import analyses_of, models_of
 from benchmark.suites.showing.missing import left_out, missing_of
 from benchmark.suites.showing.ranking import in_rank_order
-from benchmark.suites.shown import EntrantResults, ParseResults, Plot, ShownPicture
 from core.language import gettext_noop
 
 Arguments = dict[str, Any]
@@ -76,7 +76,7 @@ def _not_shown(absent: Sequence[Absent]) -> str:
     if not absent:
         return ""
     more = gettext_noop(f"; {len(absent) - NAMED} more") if len(absent) > NAMED else ""
-    return gettext_noop(f"without figures here: {absent_told(absent[:NAMED])}{more}")
+    return gettext_noop(f"without figures here: {absent_text(absent[:NAMED])}{more}")
 
 
 def plots_of(document: Document, failed: list[str] | None = None) -> dict[str, Picture]:

@@ -150,7 +150,7 @@ def _made(draft: Run, step: str, samples: Iterable[DatasetSample], prompts: Prom
         draft = copy(draft)
         own = {**draft.parameters.own, **suite.sizes.measured_with}
         draft.params = replace(draft.parameters, own=own).as_json()
-    identity = _told(draft, step, prompts) if suite.sizes else ""
+    identity = _instructions(draft, step, prompts) if suite.sizes else ""
     around: dict[str, Extent] = {}
     sizes: dict[int, Size] = {}
     for sample in DatasetSample.in_full(samples):
@@ -166,7 +166,7 @@ def _made(draft: Run, step: str, samples: Iterable[DatasetSample], prompts: Prom
     return sizes
 
 
-def _told(draft: Run, step: str, prompts: PromptSet | None) -> str:
+def _instructions(draft: Run, step: str, prompts: PromptSet | None) -> str:
     """Return what makes the questions of a step beside their samples, as text; empty where an earlier answer does,
     which nobody has yet."""
     suite = suite_named(draft.suite)

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from benchmark.domain.report_rows import ReportRow
 from benchmark.domain.tables import Cells, Column, Items, SourcedRow, Table
-from benchmark.domain.tables.categories import in_order, short_names_told
+from benchmark.domain.tables.categories import in_order, short_name_texts
 from benchmark.domain.tables.estimates import interval_of, share_column
 from benchmark.services.people_columns import PEOPLE_NOTE, labelled_notes, own_columns, own_values
 from benchmark.suites.asked import PARSES
 from benchmark.suites.contract import GUESSED, LEFT_OUT, WRONG, MetricGroup
 from benchmark.suites.registry import group_named, group_suite, nouns_of_group, suite_named, units_of_group
+from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.corrected import (
     basis_columns,
     corrected_columns,
@@ -24,7 +25,6 @@ from benchmark.suites.showing.judges import COLUMN, NOTE, notes_of, tests_of
 from benchmark.suites.showing.levels import LEVELS_NOTE, category_level_rows, level_notes, level_rows
 from benchmark.suites.showing.missing import leads, left_out, missing_of, unlike_missing
 from benchmark.suites.showing.ranking import ranked_by, ranked_within, with_settings
-from benchmark.suites.shown import EntrantResults
 from core.language import gettext_noop
 
 GROUPS = {"official": gettext_noop("Official parse (%)"), "repaired": gettext_noop("Repaired parse (%)")}
@@ -246,7 +246,7 @@ def category_table(entrants: Sequence[EntrantResults], group: str) -> Table:
         totals=[*below, *levels],
         lead=unlike_missing({group: entrants}),
         notes=[
-            *short_names_told(categories, short),
+            *short_name_texts(categories, short),
             nouns,
             *([LEVELS_NOTE] if levels else []),
             *ranked_within(entrants),

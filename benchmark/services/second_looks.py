@@ -65,7 +65,7 @@ def look_again(
         _take_back(cell.look, by=by, now=now)
         cell = _doubtful(labelling, proposition, dimension)
     elif (cell.revision, cell.label) != (revision, row):
-        raise DecidedMeanwhile(_held(cell))
+        raise DecidedMeanwhile(_gold_label(cell))
     check_claim(by=by, story=proposition.table.story, now=now)
     if label != cell.gold:
         _decide(cell, by=by, label=label, reason=reason, now=now)
@@ -82,7 +82,7 @@ def _doubtful(labelling: Labelling, proposition: Proposition, dimension: str) ->
     return cell
 
 
-def _held(cell: DoubtfulCell) -> GoldLabel | None:
+def _gold_label(cell: DoubtfulCell) -> GoldLabel | None:
     rows = GoldLabel.objects.select_related("decided_by")
     return rows.filter(proposition=cell.proposition, dimension=cell.dimension).first()
 

@@ -12,7 +12,7 @@ from benchmark.services import items as items_service
 from benchmark.services.item_detail import Shortened, ShownMessage
 from benchmark.suites.contract import MetricGroup, Step
 from benchmark.suites.registry import suite_named
-from benchmark.suites.shown import NamedEntrant
+from benchmark.suites.results import NamedEntrant
 from benchmark.suites.side_by_side import ReadLine
 
 Item = RunItem | None
@@ -128,7 +128,7 @@ def _side(item: Item, closed: Set[int]) -> Side:
     if item is None:
         return Side()
     call = item.call or (item.item.call if item.item else None)
-    lines, failed = item_detail.lines_shown(item)
+    lines, failed = item_detail.lines_on_page(item)
     return Side(
         item=item,
         state=items_service.state_of(item),
@@ -183,7 +183,7 @@ def set_beside(
 
 
 def _of_set(number: int, items: Sequence[Item], here: int, group: MetricGroup) -> SetLine | None:
-    sides = [item_detail.lines_shown(item)[0] if item else [] for item in items]
+    sides = [item_detail.lines_on_page(item)[0] if item else [] for item in items]
     if not any(sides) or any(len(lines) > 1 for lines in sides):
         return None
     sample = item_detail.sample_of(next(item for item in items if item))
@@ -201,7 +201,7 @@ def _of_set(number: int, items: Sequence[Item], here: int, group: MetricGroup) -
     )
 
 
-def step_shown(asked: str, steps: Collection[str], scored: str) -> str:
+def step_on_page(asked: str, steps: Collection[str], scored: str) -> str:
     """Return the step that an address asks for where there is one, else the one that the ranking scores."""
     return asked if asked in steps else scored if scored in steps else next(iter(steps))
 

@@ -28,8 +28,8 @@ from benchmark.services.structure_joins import Joined, Joining, Pair
 from benchmark.services.structure_sides import Measure, Sides
 from benchmark.suites.asked import Parse
 from benchmark.suites.contract import MetricGroup
+from benchmark.suites.results import RunEntrant
 from benchmark.suites.showing.entrants import short_names_of
-from benchmark.suites.shown import RunEntrant
 from core.language import gettext_noop
 from core.made_by import made_by
 from core.statistics import Estimate, method

@@ -14,7 +14,7 @@ from benchmark.services.structure_sides import Measure
 from benchmark.suites.asked import Columns, Parse
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.registry import suite_named
-from benchmark.suites.shown import RunEntrant
+from benchmark.suites.results import RunEntrant
 from benchmark.suites.story_scores import cases_by_story, categories_of
 from core.language import gettext_noop
 

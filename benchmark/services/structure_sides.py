@@ -15,7 +15,7 @@ from benchmark.services.leaderboards import entrants_of
 from benchmark.services.reports import reports_of
 from benchmark.suites.contract import STRUCTURE, MetricGroup
 from benchmark.suites.registry import group_named, group_suite, ordered_suites, suite_named
-from benchmark.suites.shown import RunEntrant
+from benchmark.suites.results import RunEntrant
 from core.language import gettext_noop
 from workers.models import JobState
 
@@ -153,10 +153,11 @@ def _named(
     identities = {identity for of in entrants.values() for identity in of}
     names = [identity.partition("\n")[0] for identity in identities]
     return {
-        group: {_shown(identity, names): listed for identity, listed in of.items()} for group, of in entrants.items()
+        group: {_page_name(identity, names): listed for identity, listed in of.items()}
+        for group, of in entrants.items()
     }
 
 
-def _shown(identity: str, names: Sequence[str]) -> str:
+def _page_name(identity: str, names: Sequence[str]) -> str:
     name, *endpoint = identity.split("\n")
     return name if names.count(name) == 1 else f"{name} ({', '.join(filter(None, endpoint))})"

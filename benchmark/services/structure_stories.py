@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmark.domain.association import RIGHT, Observation, is_right
 from benchmark.models import DatasetSample, RunItem
-from benchmark.services.item_detail import parses_shown
+from benchmark.services.item_detail import parses_on_page
 from benchmark.services.structure import Association
 from benchmark.services.structure_joins import Joined, Place
 from benchmark.services.structure_sides import Measure
@@ -59,7 +59,7 @@ class Side:
     suite: Any = None
 
 
-def sides_shown(joined: Joined, measure: Measure, answers: MetricGroup, place: Place) -> list[Side]:
+def sides_on_page(joined: Joined, measure: Measure, answers: MetricGroup, place: Place) -> list[Side]:
     """Return the structure that the model built of a story, in all parts that are to be right, and its answer to a
     question about it."""
     pair = joined.pair
@@ -82,7 +82,7 @@ def _side(title: str, entrant: Any, group: MetricGroup, number: int) -> Side:
         return Side(title, entrant.run, None, {})
     item = answered[0]
     suite = suite_named(item.entrant.run.suite)
-    return Side(title, entrant.run, item, parses_shown(item), suite.step(item.step), suite)
+    return Side(title, entrant.run, item, parses_on_page(item), suite.step(item.step), suite)
 
 
 def place_of(association: Association, model: str, question: int) -> tuple[Joined, Apart] | None:
@@ -95,7 +95,7 @@ def place_of(association: Association, model: str, question: int) -> tuple[Joine
     return None
 
 
-def questions_told(datasets: Sequence[int], numbers: Sequence[int]) -> dict[int, str]:
+def questions_text(datasets: Sequence[int], numbers: Sequence[int]) -> dict[int, str]:
     """Return what is asked in each sample, where its content says it under `question`."""
     rows = DatasetSample.objects.filter(dataset__in=datasets, number__in=numbers)
     return {number: text for number, text in rows.values_list("number", "content__question") if isinstance(text, str)}

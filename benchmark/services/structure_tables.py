@@ -18,7 +18,7 @@ TABLES = ("two-by-two", "association", "categories", "measures", "observations")
 WITHIN = gettext_noop("Difference of all models: within models, as one that is better at both makes no association.")
 
 
-def cut_told(association: Association) -> str:
+def cut_text(association: Association) -> str:
     """Return from which score on a structure is right, in words."""
     whence = "" if association.choice.cut is not None else gettext_noop(", the median")
     measure = association.choice.measure
@@ -27,7 +27,7 @@ def cut_told(association: Association) -> str:
     return gettext_noop(f"{measure.label} of at least {100 * association.cut:g} %{whence}")
 
 
-def counted_told(association: Association) -> str:
+def counted_sentence(association: Association) -> str:
     """Return what is counted, in words."""
     if association.choice.counted == QUESTIONS:
         return gettext_noop("Each question counts; stories are resampled whole.")
@@ -86,8 +86,8 @@ def crossing_table(association: Association) -> Table:
         rows=rows,
         absent=association.absent,
         notes=[
-            gettext_noop(f"Right structure: {cut_told(association)}."),
-            counted_told(association),
+            gettext_noop(f"Right structure: {cut_text(association)}."),
+            counted_sentence(association),
             *_unlinked(association),
         ],
     )
@@ -127,7 +127,7 @@ def association_table(association: Association) -> Table:
     ]
     names = ("given_right", "given_wrong", "difference", "within", "odds", "phi")
     rows = [
-        {"model": model, "bounds": table.bounds, "bounds_text": _bounds_told(model, table)}
+        {"model": model, "bounds": table.bounds, "bounds_text": _bounds_text(model, table)}
         | {key: value for name in names for key, value in _cell(name, getattr(table, name)).items()}
         for model, table in _rows(association)
     ]
@@ -138,9 +138,9 @@ def association_table(association: Association) -> Table:
         if of.value is None and of.reason
     }
     notes = [
-        gettext_noop(f"Right structure: {cut_told(association)}."),
+        gettext_noop(f"Right structure: {cut_text(association)}."),
         gettext_noop("Bounds: where the difference can be, whatever the missing answers and structures are."),
-        *all_told(association),
+        *all_sentences(association),
         *(gettext_noop(f"No figure: {why}.") for why in sorted(reasons)),
         _method(association),
     ]
@@ -153,7 +153,7 @@ def association_table(association: Association) -> Table:
     )
 
 
-def _bounds_told(model: str, table: Crossing) -> str | None:
+def _bounds_text(model: str, table: Crossing) -> str | None:
     if table.bounds is None:
         return None
     if not table.no_answer + table.no_structure + table.no_score:
@@ -258,7 +258,7 @@ def observation_table(association: Association) -> Table:
         for seen, place in zip(joined.observations, joined.places, strict=True)
     ]
     return Table(
-        title=gettext_noop(f"Structure and answers, question by question; right: {cut_told(association)}"),
+        title=gettext_noop(f"Structure and answers, question by question; right: {cut_text(association)}"),
         columns=columns,
         rows=rows,
     )
@@ -280,14 +280,14 @@ def picture_of(association: Association) -> Picture:
         lambda: plots().structure_and_answers,
         lambda: {
             "positional": [answer_rows(association)],
-            "cut": cut_told(association),
-            "note": "; ".join(sentence.rstrip(".") for sentence in all_told(association)),
+            "cut": cut_text(association),
+            "note": "; ".join(sentence.rstrip(".") for sentence in all_sentences(association)),
         },
         tuple(association.absent),
     )
 
 
-def all_told(association: Association) -> list[str]:
+def all_sentences(association: Association) -> list[str]:
     """Say what the difference of all models is, where there are several, and which of them are baselines."""
     if not association.metrics or ALL not in association.metrics.tables:
         return []
@@ -338,7 +338,7 @@ def verdict_of(association: Association) -> dict[str, str]:
             f"Beyond category, structure {verdict} answers: 10 points more of {label} come with "
             f"{_tenth(slope.value)} points of right answers ({interval})."
         )
-    return {"finding": finding, "how": _fit_told(association)}
+    return {"finding": finding, "how": _fit_text(association)}
 
 
 def _within_a_sentence(label: str) -> str:
@@ -351,7 +351,7 @@ def _tenth(value: float) -> str:
     return _signed(10 * value)
 
 
-def _fit_told(association: Association) -> str:
+def _fit_text(association: Association) -> str:
     beyond = association.metrics.beyond if association.metrics else None
     if beyond is None:
         return ""

@@ -14,10 +14,10 @@ from benchmark.services.reports import reports_of
 from benchmark.services.sweeps import swept_settings
 from benchmark.suites.contract import MetricGroup, Suite
 from benchmark.suites.registry import suite_named
+from benchmark.suites.results import EntrantResults
 from benchmark.suites.settings import Setting
 from benchmark.suites.showing.names import label
 from benchmark.suites.showing.ranking import in_rank_order
-from benchmark.suites.shown import EntrantResults
 from core.statistics import holm
 
 

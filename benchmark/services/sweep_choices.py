@@ -18,11 +18,11 @@ from benchmark.services.sweep_cells import best_of, cell_name, cells_of, metrics
 from benchmark.services.sweeps import level_of
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.registry import units_of_group
-from benchmark.suites.shown import EntrantResults
+from benchmark.suites.results import EntrantResults
 from core.language import gettext, gettext_noop
 from core.plain import Json
 from core.statistics import beyond_reach
-from judge.domain.calibration.selection import Beside, choice_told
+from judge.domain.calibration.selection import Beside, choice_text
 
 LONGEST_REASON = 2000
 
@@ -138,7 +138,7 @@ class Choosing:
             ]
             for above in (True, False)
         )
-        return choice_told(self.looked.name, Beside(worse, alike, better, apart), without)
+        return choice_text(self.looked.name, Beside(worse, alike, better, apart), without)
 
 
 def choosings_of(runs: Sequence[Run], looked: Sequence[str] = ()) -> list[Choosing]:
@@ -253,12 +253,12 @@ def choosing_document(choosing: Choosing) -> Json:
     return {
         "group": choosing.group.key,
         "chosen": _chosen(choosing),
-        "candidates": [_told(candidate) for candidate in choosing.candidates],
+        "candidates": [_as_json(candidate) for candidate in choosing.candidates],
         "looked": choosing.looked.key,
         "found": choosing.finding,
         "beyond": choosing.beyond or None,
         "against": [
-            _told(comparison.candidate)
+            _as_json(comparison.candidate)
             | {
                 "difference": comparison.value,
                 "interval": comparison.interval,
@@ -272,7 +272,7 @@ def choosing_document(choosing: Choosing) -> Json:
     }
 
 
-def _told(candidate: Candidate) -> Json:
+def _as_json(candidate: Candidate) -> Json:
     return {"key": candidate.key, "model": candidate.model, "level": candidate.level, "score": candidate.score}
 
 

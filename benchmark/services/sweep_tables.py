@@ -29,8 +29,8 @@ from benchmark.services.sweep_choices import Choosing, choosings_of
 from benchmark.services.sweep_rows import SweptEstimate, SweptRow
 from benchmark.services.sweeps import NO_LEVEL, judges_of_launch, level_name, level_of
 from benchmark.suites.contract import MetricGroup
+from benchmark.suites.results import EntrantResults
 from benchmark.suites.settings import Setting
-from benchmark.suites.shown import EntrantResults
 from core.language import gettext_noop
 from judge.domain.calibration.agreement import Agreement, BoundedEstimate
 

@@ -11,11 +11,11 @@ from typing import NamedTuple, NotRequired, TypedDict
 from django.core.cache import cache
 
 from benchmark.models import Entrant, Run, StoryScores
-from benchmark.services.conditions import asking_told, conditions_of
+from benchmark.services.conditions import asking_in_words, conditions_of
 from benchmark.services.leaderboards import KEPT_SECONDS
 from benchmark.services.reports import reports_of
 from benchmark.suites.registry import group_named, keys_of
-from benchmark.suites.shown import EntrantResults
+from benchmark.suites.results import EntrantResults
 from benchmark.suites.story_scores import columns_of, scores_by_turn
 from core.language import gettext_noop
 from core.made_by import made_by
@@ -78,7 +78,7 @@ def split_of(runs: Sequence[Run], model: str, group: str = "") -> GroupSplit:
         raise NotSplit(gettext_noop(f"There are no scores of {group!r}; there are: {', '.join(keys)}."))
     group = group or keys[0]
     reports_of(runs)  # what is kept of them is of their answers as they are
-    prompts_by_run = {run.pk: _prompts_told(run, group) for run in runs}
+    prompts_by_run = {run.pk: _prompts_text(run, group) for run in runs}
     scores = _scores(Entrant.objects.filter(run__in=runs, name=model), group, prompts_by_run)
     if not scores:
         raise NotSplit(gettext_noop(f"{model} has no scores of {group} in these runs."))
@@ -109,7 +109,7 @@ def _beside(run: Run) -> list[Run]:
     listed = Run.objects.listed().filter(dataset=run.dataset_id, suite=run.suite, answer_format=run.answer_format)
     finished = listed.filter(job__state=JobState.FINISHED).exclude(pk=run.pk).order_by("-pk")
     runs = finished.select_related("project", "dataset", "judge", "source", "job").prefetch_related("entrants")
-    return [other for other in runs if not other.imported and asking_told(other) == asking_told(run)]
+    return [other for other in runs if not other.imported and asking_in_words(other) == asking_in_words(run)]
 
 
 def _of_group(run: Run, others: Sequence[Run], group: str, entrants: Sequence[EntrantResults]) -> Iterable[ModelSplit]:
@@ -178,7 +178,7 @@ def _split(scores: Sequence[Score]) -> Split:
     return {**document, "reason": split.reason} if split.reason else document
 
 
-def _prompts_told(run: Run, group: str) -> str:
+def _prompts_text(run: Run, group: str) -> str:
     prompts = conditions_of(run, group, reads=True)["prompts"]
     return prompts[0] if prompts else ""
 

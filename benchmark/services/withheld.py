@@ -18,7 +18,7 @@ from benchmark.services.comparisons import Comparison
 from benchmark.services.documents import Document
 from benchmark.services.suite_rankings import SuiteRanking
 from benchmark.suites.registry import group_suite, suite_named
-from benchmark.suites.shown import EntrantResults, EntrantsByGroup
+from benchmark.suites.results import EntrantResults, EntrantsByGroup
 from core.language import gettext_noop
 
 Numbers = Set[int]

@@ -9,7 +9,7 @@ from typing import Any
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.suites.asked import Entered, Parse
 
-Told = Mapping[str, Sequence[tuple[int, Any]]]
+PartAnswers = Mapping[str, Sequence[tuple[int, Any]]]
 """By part, the number of each sample with what its answer says."""
 
 CATEGORY = "category"
@@ -28,7 +28,7 @@ class PartMetric:
 
     title: str
     note: str
-    answers: Callable[[Entered, Parse], Told]
+    answers: Callable[[Entered, Parse], PartAnswers]
     estimate: Callable[[Sequence[Any], int], BoundedEstimate]
     difference: Callable[[Sequence[Any], Sequence[Any], int], BoundedEstimate]
 

@@ -37,8 +37,8 @@ from benchmark.suites.prompt_sets import PromptSets
 from benchmark.suites.published import Published, of_groups
 from benchmark.suites.released import Exchanged, Files, Parser
 from benchmark.suites.reported import Reported, Sections
+from benchmark.suites.results import Explorer, ParseResults, Section, ShownPicture, ShownTable, nothing
 from benchmark.suites.settings import Option, Setting, Settings
-from benchmark.suites.shown import Explorer, ParseResults, Section, ShownPicture, ShownTable, nothing
 from benchmark.suites.side_by_side import ReadLine, lines_of
 from benchmark.suites.sizes import Sizes
 from core.language import gettext_noop
@@ -95,16 +95,16 @@ class Suite:
     What it is about: `story` names the text of `Sample.content` that a sample is about, empty where no other suite has
     it. `load(path, **options)` reads a user's copy of the benchmark, a folder or its one file, with `load_options`, and
     raises BadImport; `source` says where users get it and which files are read; `archive` names the one, if there is,
-    that its authors give out and `load` takes; `told_by` are sets of fields, any of which tells a file of such a copy,
-    columns where `told_in_sheet`; without `load` the suite works on a project's frozen gold, and `unfit(resources)`
-    says what is wrong with gold that it cannot ask about, as the end of a sentence about it, empty where it can.
-    `schema` is the label schema of the gold that it measures, None for any, and `labelled_by(schema)` the suite for
-    gold of another one, under a name and with metric groups of its own (`named_by`), so that no table holds figures of
-    two schemas against each other; `family` is then the name of the suite that made it. `noun` is what a sample is
-    called, one and many, `cluster` what is resampled whole. `people` is the group in which annotators and experts stand
-    beside models, empty for none; `people_measured(person)` scores one of them, None for who labelled nothing that
-    counts. `labels(sample, schema, parses)` says of each repaired parse of that group's scored step which label it
-    gives each cell of the gold: {place of the proposition: label of each dimension, "" without one}.
+    that its authors give out and `load` takes; `recognised_by` are sets of fields, any of which tells a file of such a
+    copy, columns where `recognised_in_sheet`; without `load` the suite works on a project's frozen gold, and
+    `unfit(resources)` says what is wrong with gold that it cannot ask about, as the end of a sentence about it, empty
+    where it can. `schema` is the label schema of the gold that it measures, None for any, and `labelled_by(schema)` the
+    suite for gold of another one, under a name and with metric groups of its own (`named_by`), so that no table holds
+    figures of two schemas against each other; `family` is then the name of the suite that made it. `noun` is what a
+    sample is called, one and many, `cluster` what is resampled whole. `people` is the group in which annotators and
+    experts stand beside models, empty for none; `people_measured(person)` scores one of them, None for who labelled
+    nothing that counts. `labels(sample, schema, parses)` says of each repaired parse of that group's scored step which
+    label it gives each cell of the gold: {place of the proposition: label of each dimension, "" without one}.
 
     How it is asked: `program(options)` names the steps that models go through in a run with these options, in order,
     and a judge is asked where the launch has one; without it steps are chosen at the launch. There are `settings` of
@@ -150,8 +150,8 @@ class Suite:
     load_options: tuple[Setting, ...] = ()
     source: CopySource | None = None
     archive: str = ""
-    told_by: tuple[frozenset[str], ...] = ()
-    told_in_sheet: bool = False
+    recognised_by: tuple[frozenset[str], ...] = ()
+    recognised_in_sheet: bool = False
     noun: tuple[str, str] = (gettext_noop("sample"), gettext_noop("samples"))
     cluster: tuple[str, str] = (gettext_noop("story"), gettext_noop("stories"))
     unfit: Callable[[Resources], str] | None = None

@@ -15,7 +15,7 @@ from benchmark.suites.contract import Suite
 from benchmark.suites.item_filters import KeptParse
 from benchmark.suites.people import Person
 from benchmark.suites.released import Files
-from benchmark.suites.shown import ShownPicture, ShownTable
+from benchmark.suites.results import ShownPicture, ShownTable
 from core.texts import storable
 
 log = logging.getLogger(__name__)
@@ -190,14 +190,16 @@ def _who(of: Entered | Person) -> str:
     return f"{of.role} {of.number}" if isinstance(of, Person) else of.name
 
 
-Shown = TypeVar("Shown", ShownTable, ShownPicture)
+Result = TypeVar("Result", ShownTable, ShownPicture)
 
 
-def _each(make: Callable[P, Mapping[str, Shown]], guard: Callable[[Shown], Shown]) -> Callable[P, Mapping[str, Shown]]:
+def _each(
+    make: Callable[P, Mapping[str, Result]], guard: Callable[[Result], Result]
+) -> Callable[P, Mapping[str, Result]]:
     """Things made by a suite, of which each is guarded too: it is drawn or made when it is asked for."""
 
     @wraps(make)
-    def made(*args: P.args, **kwargs: P.kwargs) -> Mapping[str, Shown]:
+    def made(*args: P.args, **kwargs: P.kwargs) -> Mapping[str, Result]:
         return {name: guard(made) for name, made in make(*args, **kwargs).items()}
 
     return made

@@ -240,11 +240,11 @@ def measured_samples(
     left_out = [sample.number for sample, result in measured if result.left_out(group.score)]
     repaired = _repaired(group, measured, entered.settings.seed)
     result = with_columns(official, categories, repaired, group.key, clusters, left_out)
-    wordings = _said_by_turn(group, entered, measured, score, members or {})
+    wordings = _statements_by_turn(group, entered, measured, score, members or {})
     by_turn = {
         parse: _by_turn(group, entered, measured, score, parse) for parse in PARSES if official or parse == "repaired"
     }
-    by_sample = _with_said(result.by_sample, wordings)
+    by_sample = _with_statements(result.by_sample, wordings)
     by_sample = _with_turns(by_sample, by_turn["repaired"]) if by_turn["repaired"] else by_sample
     result = replace(result, by_sample=by_sample)
     analyses = _analyses(group, entered, measured, by_turn, wordings)
@@ -273,25 +273,25 @@ def facets_of(
     return {name: _facet(scores, name, by_share, seed) for name in group.facets}
 
 
-Said = Sequence[Sequence[str | None]]
+Statements = Sequence[Sequence[str | None]]
 """What the answers to each sample say, by repetition."""
 
 
-def _said_by_turn(
+def _statements_by_turn(
     group: MetricGroup,
     entered: Entered,
     measured: SampleResults,
     score: Scoring,
     members: Mapping[str, Sequence[Sample]],
-) -> Said:
+) -> Statements:
     """Return what is said of each sample that counts, of a set by the answers to all of its samples, where the group
     has words for them."""
 
     def wording_of(sample: Sample, turn: int) -> str | None:
         if group.says is None or sample.key not in members:
-            return _said(group, entered, sample, score, turn)
-        each = [_said(group, entered, member, score, turn) for member in members[sample.key]]
-        return None if None in each else digest_of_said(each)
+            return _statement(group, entered, sample, score, turn)
+        each = [_statement(group, entered, member, score, turn) for member in members[sample.key]]
+        return None if None in each else statement_digest(each)
 
     turns = sorted({outcome.repetition for outcomes in entered.outcomes.values() for outcome in outcomes})
     return [
@@ -299,12 +299,12 @@ def _said_by_turn(
     ]
 
 
-def digest_of_said(parts: object) -> str:
+def statement_digest(parts: object) -> str:
     """Return a short text that is the same where these parts of an answer, plain data, are."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
-def _said(group: MetricGroup, entered: Entered, sample: Sample, score: Scoring, turn: int) -> str | None:
+def _statement(group: MetricGroup, entered: Entered, sample: Sample, score: Scoring, turn: int) -> str | None:
     """Return what an answer says, where the group has no words for it its score; None without an answer."""
     outcomes = _at_turn(group, entered, sample, turn)
     if not outcomes or any(outcome.without for outcome in outcomes):
@@ -318,10 +318,10 @@ def _said(group: MetricGroup, entered: Entered, sample: Sample, score: Scoring, 
     return None if value is None else f"{value:.6g}"
 
 
-def with_answers(measured: Measured, wordings: Said, clusters: Sequence[str]) -> Measured:
+def with_answers(measured: Measured, wordings: Statements, clusters: Sequence[str]) -> Measured:
     """Return what a group came to with what the answers to each sample of the repaired parse say, and, where there are
     several repetitions, how far these agree in that."""
-    result = replace(measured, by_sample=_with_said(measured.by_sample, wordings))
+    result = replace(measured, by_sample=_with_statements(measured.by_sample, wordings))
     repaired = result.metrics.analyses.get("repaired")
     if not repaired or "repetitions" not in repaired:
         return result
@@ -330,7 +330,7 @@ def with_answers(measured: Measured, wordings: Said, clusters: Sequence[str]) ->
     return replace(result, metrics=replace(result.metrics, analyses=analyses))
 
 
-def _with_said(by_sample: BySample, wordings: Said) -> BySample:
+def _with_statements(by_sample: BySample, wordings: Statements) -> BySample:
     repaired = by_sample.repaired
     return replace(by_sample, repaired=repaired and replace(repaired, said=wordings))
 
@@ -398,7 +398,7 @@ def _analyses(
     entered: Entered,
     measured: SampleResults,
     by_turn: Mapping[Parse, ScoresByTurn],
-    wordings: Said,
+    wordings: Statements,
 ) -> Analyses:
     """Return {reading: {"facets": {facet: {value: estimate}}[, "repetitions"]}}, None of a parse without figures; in
     `by_turn` are those that have some."""
@@ -459,7 +459,7 @@ def _by_turn(
     ]
 
 
-def agreement_over(wordings: Said, clusters: Sequence[str]) -> dict[str, Any]:
+def agreement_over(wordings: Statements, clusters: Sequence[str]) -> dict[str, Any]:
     """Return {agreement: the share of samples to which all repetitions say the same, None without a sample that all
     answered, stories: [cluster, samples that all answered, those to which they do not] of each cluster with one, the
     most first}."""

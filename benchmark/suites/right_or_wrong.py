@@ -64,7 +64,7 @@ def accuracy_group(
     )
 
 
-def said_right(sample: Sample, outcome: Outcome, parse: Parse) -> bool:
+def is_read_right(sample: Sample, outcome: Outcome, parse: Parse) -> bool:
     """Return whether a parse itself says that the answer is right, as `Verdict` has it; one without a parse is
     wrong."""
     return bool((outcome.read(parse) or {}).get("right"))

@@ -124,7 +124,7 @@ class Setting:
         """The value, of the type of the default. Raises ValueError with one sentence."""
         if expected := self._expected(value):
             raise ValueError(
-                self.refusal.format(value=value) or f"{self.label} is {_shown(value)}; expected {expected}."
+                self.refusal.format(value=value) or f"{self.label} is {_shortened(value)}; expected {expected}."
             )
         return bool(value) if isinstance(self.default, bool) else value
 
@@ -154,5 +154,5 @@ class Setting:
         return str(dict(self.choices).get(value, value))
 
 
-def _shown(value: Any) -> str:
+def _shortened(value: Any) -> str:
     return repr(value[:40] if isinstance(value, str) else value)

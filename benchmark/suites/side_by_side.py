@@ -58,10 +58,10 @@ def _flat(fields: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tu
             for at, entry in enumerate(value, 1):
                 yield from _flat(entry, (*path, str(at)))
         elif value is not None:
-            yield path, _said(value)
+            yield path, _value_text(value)
 
 
-def _said(value: Any) -> str:
+def _value_text(value: Any) -> str:
     """Return a value in words: yes or no, and a list of texts as one reads it."""
     if isinstance(value, bool):
         return "yes" if value else "no"

@@ -102,7 +102,7 @@ def with_turns(columns: Columns, by_turn: Sequence[Mapping[int, float | None]]) 
     return replace(columns, by_turn=[[scores.get(sample) for scores in by_turn] for sample in columns.stories])
 
 
-def said_by_sample(columns: Columns) -> dict[int, str | None] | None:
+def statements_by_sample(columns: Columns) -> dict[int, str | None] | None:
     """Return {sample: what its answers say}, of several repetitions what most say, the earliest of equally many; None
     where it was not kept."""
     if columns.said is None:

@@ -47,8 +47,8 @@ def across(request: HttpRequest, slug: str) -> HttpResponse:
     def address(kind: str, name: str, suffix: str) -> str:
         return reverse(f"benchmark:across_{kind}", args=[slug, name, suffix])
 
-    leaderboards = [_told(slug, ranking) for ranking in rankings]
-    context = _shown(
+    leaderboards = [_with_address(slug, ranking) for ranking in rankings]
+    context = _context(
         rankings, model, page, _of_model(address, model), items, [leaderboard.href for leaderboard in leaderboards]
     )
     return render(request, "benchmark/results/across.html", access.context | context | {"rankings": leaderboards})
@@ -65,7 +65,7 @@ def frozen_across(
         return frozen_items_url(slug, report.uid, **query | {"split": ""})  # no others were kept
 
     page = reverse("benchmark:shared_report", args=[slug, report.uid])
-    context = _shown(rankings, model, page, _of_model(address, model), items, [""] * len(rankings))
+    context = _context(rankings, model, page, _of_model(address, model), items, [""] * len(rankings))
     context |= {"report": report, "document": document, "address": request.build_absolute_uri(page)}
     context["rankings"] = [OneRanking(ranking) for ranking in rankings]
     return render(request, "benchmark/results/across.html", access.context | context)
@@ -90,7 +90,7 @@ def across_url(slug: str, key: str) -> str:
     return f"{reverse('benchmark:across', args=[slug])}?{urlencode({'model': key})}"
 
 
-def _shown(
+def _context(
     rankings: Sequence[SuiteRanking],
     model: AcrossModel | None,
     page: str,
@@ -129,7 +129,7 @@ class OneRanking:
     href: str = ""
 
 
-def _told(slug: str, ranking: SuiteRanking) -> OneRanking:
+def _with_address(slug: str, ranking: SuiteRanking) -> OneRanking:
     query = urlencode({name: value for name, value in ranking.query.items() if value})
     return OneRanking(ranking, f"{reverse('benchmark:leaderboard', args=[slug])}?{query}#{ranking.group}")
 

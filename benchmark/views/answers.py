@@ -39,7 +39,7 @@ def import_page(request: HttpRequest, slug: str) -> HttpResponse:
         try:
             if "keep" in request.POST:
                 return _to(request, slug, made_once(request, lambda: _kept(request, form)))
-            context |= {"large": True} if form.is_large else _shown(form.preview())
+            context |= {"large": True} if form.is_large else _preview_context(form.preview())
         except BadFile as error:
             form.add_error("files", str(error))
         except RunRefused as error:
@@ -64,7 +64,7 @@ def _to(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     return redirect("benchmark:run", slug, uid)
 
 
-def _shown(preview: Preview) -> Context:
+def _preview_context(preview: Preview) -> Context:
     """Return what the preview says, in the words of the suite."""
     summary, suite = preview.summary, preview.plan.definition
     settings = {setting.name: setting for setting in suite.settings if setting not in suite.judging_settings}

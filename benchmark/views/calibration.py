@@ -22,7 +22,7 @@ from annotation.access import ProjectAccess, project_access
 from annotation.models import Role
 from annotation.templatetags.agreement_values import brackets, coefficient_interval
 from benchmark.access import calibrated_study
-from benchmark.domain.corrections import differing_told
+from benchmark.domain.corrections import differing_text
 from benchmark.services.calibrating import (
     NARROW,
     CalibrationReport,
@@ -240,7 +240,7 @@ def _report(report: CalibrationReport, here: str, words: CalibrationWords) -> Co
     groups = [group for group in _groups(measured, words) if group.agreements]
     return {
         "report": report,
-        "differs": differing_told(report.differing.p or 0.0) if report.differing.warns else "",
+        "differs": differing_text(report.differing.p or 0.0) if report.differing.warns else "",
         "overall": overall,
         "estimates": estimates_of(overall, words),
         "words": words,

@@ -35,9 +35,9 @@ from benchmark.services.leaderboard_scope import ranking_with
 from benchmark.services.plans import RunRefused
 from benchmark.services.shared_reports import freeze_comparison
 from benchmark.suites.registry import group_named, nouns_of_group
+from benchmark.suites.results import NamedEntrant
 from benchmark.suites.showing.corrected import corrected_by
 from benchmark.suites.showing.entrants import measured
-from benchmark.suites.shown import NamedEntrant
 from benchmark.views.files import Address, files_of, plot_of
 from benchmark.views.tables import Href, PageTable, calibration_url, frozen_items_url, items_url, no_link, page_table
 from core.idempotency.forms import made_once

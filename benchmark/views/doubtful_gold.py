@@ -46,7 +46,7 @@ def _chosen(request: HttpRequest, slug: str) -> tuple[ProjectAccess, ChosenDoubt
     return access, chosen_doubts(request.GET.dict(), access)
 
 
-def _shown(request: HttpRequest, slug: str) -> ChosenDoubts:
+def _chosen_doubts(request: HttpRequest, slug: str) -> ChosenDoubts:
     """Return what the address asks for. Raises Http404 where there is none, PermissionDenied where it waits."""
     _access, chosen = _chosen(request, slug)
     if chosen is None:
@@ -196,7 +196,7 @@ def doubtful(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def doubtful_file(request: HttpRequest, slug: str, data: str) -> HttpResponse:
-    chosen = _shown(request, slug)
+    chosen = _chosen_doubts(request, slug)
     if data not in TABLE_TYPES:
         raise Http404(_("There is no such format of tables."))
     content = table_file(doubtful_table(chosen.gold, chosen.dataset.schema), data, "doubtful-gold")
@@ -209,7 +209,7 @@ def doubtful_file(request: HttpRequest, slug: str, data: str) -> HttpResponse:
 def second_look(request: HttpRequest, slug: str) -> HttpResponse:
     """Cells to look at, in the order of doubt, from the one that `cell` names or that follows `after`; their stories
     are claimed."""
-    chosen = _shown(request, slug)
+    chosen = _chosen_doubts(request, slug)
     waiting = [cell for cell in _cells(chosen, chosen.gold.waiting) if cell.for_me]
     named = [cell for cell in _cells(chosen, list(chosen.gold.cells)) if cell.id == request.GET.get("cell")]
     others = [cell for cell in waiting if cell not in named]
@@ -271,7 +271,7 @@ def _settings(chosen: ChosenDoubts, stories: list[Story], *, after: str) -> Cont
 @transaction.atomic
 def save_looks(request: HttpRequest, slug: str) -> JsonResponse:
     """Keep what an expert says of doubtful cells; the answer has each cell as it then stands."""
-    chosen = _shown(request, slug)
+    chosen = _chosen_doubts(request, slug)
 
     def save(posted: DecisionsIn) -> Json:
         doubts = [_doubt(chosen, change) for change in posted.changes]
@@ -323,7 +323,7 @@ def _doubt(chosen: ChosenDoubts, named: CellIn) -> DoubtfulCell:
 
 
 def _fragments(request: HttpRequest, slug: str, named: Iterable[CellIn]) -> list[Fragment]:
-    chosen = _shown(request, slug)
+    chosen = _chosen_doubts(request, slug)
     cells_by_key = {
         (cell.doubt.proposition.uid, cell.dimension.key): cell for cell in _cells(chosen, list(chosen.gold.cells))
     }
@@ -347,7 +347,7 @@ def _fragment(request: HttpRequest, chosen: ChosenDoubts, cell: PageCell, **more
 @require_http_methods(["GET", "POST"])
 def undo_looks(request: HttpRequest, slug: str) -> JsonResponse:
     """The look that this expert took last and can take back, null for none; a POST takes back those that it names."""
-    chosen = _shown(request, slug)
+    chosen = _chosen_doubts(request, slug)
     if request.method == "GET":
         return JsonResponse({"undo": plain(_last(chosen))})
 

@@ -28,7 +28,7 @@ def entered_rows(request: HttpRequest, slug: str) -> HttpResponse:
     rows = EnteredRow.objects.filter(project=access.project).select_related("created_by")
     own = set(Dataset.objects.filter(project=access.project).values_list("suite", flat=True))
     listed = [
-        {"suite": suite, "rows": [_shown(suite, row) for row in rows if row.suite == name]}
+        {"suite": suite, "rows": [_row_context(suite, row) for row in rows if row.suite == name]}
         for name, suite in service.enterable_suites(access.project).items()
     ]
     listed.sort(
@@ -37,7 +37,7 @@ def entered_rows(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "benchmark/entered/rows.html", access.context | {"suites": listed})
 
 
-def _shown(suite: Suite, row: EnteredRow) -> Context:
+def _row_context(suite: Suite, row: EnteredRow) -> Context:
     metrics = [
         (f"{metric.heading}: {metric.title}", row.metrics[metric.key])
         for metric in suite.enterable

@@ -19,7 +19,7 @@ from benchmark.services.asking import prompts_of, reads_prompts
 from benchmark.services.cached_answers import cached_answers
 from benchmark.services.detectable import can_show
 from benchmark.services.extending import extension_of
-from benchmark.services.item_detail import message_shown
+from benchmark.services.item_detail import shortened_message
 from benchmark.services.judge_tests import SELF_TEST
 from benchmark.services.launching import suite_of_version
 from benchmark.services.plan_checks import check
@@ -173,5 +173,5 @@ def _prompt_context(plan: Plan, step: str) -> Context:
     prompt = request_of(first, step, draft, prompts_of(draft))
     if isinstance(prompt, str):
         return {"problems": [prompt]}
-    parts = [message_shown(message.role, message.content) for message in prompt.messages]
+    parts = [shortened_message(message.role, message.content) for message in prompt.messages]
     return {"story": first, "parts": parts, "tokens": extent_of(prompt).tokens}

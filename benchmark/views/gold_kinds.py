@@ -30,7 +30,7 @@ from benchmark.services.gold_kind_tables import (
     STANDING_VOTES,
     UNRANKED_TOLD,
     VOTES,
-    dimension_told,
+    dimension_sentence,
     tables_of,
 )
 from benchmark.services.gold_kinds import ALL_VOTES, BLIND_VOTES, OVERALL, GoldMetrics
@@ -65,7 +65,7 @@ def gold_kinds(request: HttpRequest, slug: str) -> HttpResponse:
         names = [
             (key, chosen.metrics.dimensions[at], at == chosen.dimension) for at, key in enumerate(chosen.metrics.keys)
         ]
-        context["dimensions"] = [("", dimension_told(chosen.metrics, OVERALL), chosen.dimension == OVERALL), *names]
+        context["dimensions"] = [("", dimension_sentence(chosen.metrics, OVERALL), chosen.dimension == OVERALL), *names]
         if not context["waiting"]:
             context |= _parts(chosen)
     return render(request, "benchmark/results/gold_kinds.html", access.context | context)
@@ -135,7 +135,7 @@ def _chart(chosen: ChosenGold) -> DotChart | None:
         )
         for model in in_order(scores)
     ]
-    title = _("Accuracy: {dimension}").format(dimension=_(dimension_told(chosen.metrics, chosen.dimension)))
+    title = _("Accuracy: {dimension}").format(dimension=_(dimension_sentence(chosen.metrics, chosen.dimension)))
     heads = NAMES[chosen.kind], NAMES[other]
     unit = _("Right cells (%), lines are 95 % intervals over stories")
     return dot_chart(title, rows, notation=PERCENT, heads=heads, unit=unit)
@@ -143,11 +143,11 @@ def _chart(chosen: ChosenGold) -> DotChart | None:
 
 def _verdict(chosen: ChosenGold) -> str:
     """Say whether ranks change, and who has no part in them."""
-    verdict = _order_told(chosen)
+    verdict = _order_text(chosen)
     return f"{verdict} {_(UNRANKED_TOLD)}" if verdict and chosen.metrics.unranked else verdict
 
 
-def _order_told(chosen: ChosenGold) -> str:
+def _order_text(chosen: ChosenGold) -> str:
     order = chosen.metrics.orders[chosen.dimension].get(chosen.kind) if chosen.kind else None
     if order is None:
         return ""
@@ -175,7 +175,7 @@ def _moves_chart(chosen: ChosenGold) -> DotChart | None:
         return None
     rows = [
         Row(
-            label=_(dimension_told(metrics, at)),
+            label=_(dimension_sentence(metrics, at)),
             first=moves[Move.TO_MAJORITY].estimate if metrics.provenance.suggested else None,
             second=moves[Move.UNDECIDED].estimate,
             href=_cells_address(chosen, kind=Kind.ALL.value, show=MOVED, dimension=_key(metrics, at)),
@@ -274,7 +274,7 @@ def gold_kinds_cells(request: HttpRequest, slug: str) -> HttpResponse:
         "chosen": chosen,
         "key": "" if chosen.dimension == OVERALL else chosen.metrics.keys[chosen.dimension],
         "kind": NAMES[chosen.kind or Kind.ALL],
-        "dimension": dimension_told(chosen.metrics, chosen.dimension),
+        "dimension": dimension_sentence(chosen.metrics, chosen.dimension),
         "model": model,
         "models": chosen.metrics.models,
         "which": [(key, title, key == show) for key, title in WHICH.items()],

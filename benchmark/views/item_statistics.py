@@ -60,7 +60,7 @@ def items_apart(request: HttpRequest, slug: str) -> HttpResponse:
         "groups": [(key, group_named(key).title) for key in groups],
     }
     if group:
-        context |= _shown(request, access, chosen, group)
+        context |= _report_context(request, access, chosen, group)
     return render(request, "benchmark/results/items_apart.html", access.context | context)
 
 
@@ -99,7 +99,7 @@ class _Asked:
         return finer.noun if self.finer and finer else suite_named(suite).noun
 
 
-def _shown(request: HttpRequest, access: ProjectAccess, chosen: ChosenLeaderboard, group: str) -> Context:
+def _report_context(request: HttpRequest, access: ProjectAccess, chosen: ChosenLeaderboard, group: str) -> Context:
     asked = _Asked.of(request, group)
     report = _report(access, chosen, asked)
     query, noun = f"{chosen.query}&{asked.query}", suite_named(chosen.suite).noun[0]

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET
 from annotation.models import Role
 from benchmark.access import run_access
 from benchmark.models import Run
-from benchmark.services.in_context import judge_told
+from benchmark.services.in_context import judge_text
 from benchmark.services.judge_panels import judged_beside
 from benchmark.services.judge_tables import JUDGES, judges_table
 from benchmark.views.downloads import table_response
@@ -39,7 +39,7 @@ def judges(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         return f"{reverse('benchmark:run_judges_table', args=[slug, uid, name, suffix])}?{query}"
 
     context = {
-        "judges": [{"run": run, "description": judge_told(run), "in_panel": run in panel} for run in runs],
+        "judges": [{"run": run, "description": judge_text(run), "in_panel": run in panel} for run in runs],
         "fewest": FEWEST,
         "table": page_table(
             JUDGES, judges_table(runs, panel), href=item_links(slug), files=files_of("table", JUDGES, address)

@@ -86,7 +86,7 @@ def endpoint_choices(form: forms.Form, suite: Suite) -> list[dict]:
         row = {"endpoint": endpoint, "ticked": endpoint.name in ticked, "steps": steps, "partly": bool(unable)}
         ways = [] if endpoint.json_schema or not endpoint.about.reads_prompts else [gettext_noop("free text only")]
         ways += ["batch"] if endpoint.batches else []
-        rows.append(row | {"ability": ", ".join([able_told(steps, unable), *ways]).replace("every step, free", "free")})
+        rows.append(row | {"ability": ", ".join([able_text(steps, unable), *ways]).replace("every step, free", "free")})
     return rows
 
 
@@ -95,7 +95,7 @@ def baselines_of(models: Sequence[Mapping[str, Any]]) -> list[str]:
     return [row["endpoint"].name for row in models if not row["endpoint"].about.reads_prompts]
 
 
-def able_told(able: Sequence[str], unable: Sequence[str]) -> str:
+def able_text(able: Sequence[str], unable: Sequence[str]) -> str:
     """Say in one short line which of all steps a model can be asked for: what it cannot where that is less."""
     if not unable:
         return gettext_noop("every step")

@@ -38,8 +38,8 @@ from benchmark.services.plot_data import leaderboard_rows
 from benchmark.services.result_tables import group_table
 from benchmark.services.selections import OF_RUN
 from benchmark.suites.registry import group_named, suite_named, units_of_group
+from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.missing import unlike_missing
-from benchmark.suites.shown import EntrantResults
 from benchmark.views.across import across_url
 from benchmark.views.files import Address, PageFile, files_of
 from benchmark.views.tables import Href, PageTable, item_links, items_url, page_table

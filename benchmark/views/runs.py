@@ -22,10 +22,10 @@ from benchmark.access import RunAccess, results_access, run_access
 from benchmark.controls.chosen import CONTROLS
 from benchmark.models import Entrant, Run, RunItem, UnmatchedReport
 from benchmark.services.alignment_tables import can_be_aligned
-from benchmark.services.conditions import parameters_of, settings_told
+from benchmark.services.conditions import parameters_of, settings_in_words
 from benchmark.services.follow_ups import gaps_of
 from benchmark.services.judge_panels import judged_beside
-from benchmark.services.method_runs import beside_by_method, method_told
+from benchmark.services.method_runs import beside_by_method, method_text
 from benchmark.services.methods_text import sent_settings
 from benchmark.services.preparing import prepared_of
 from benchmark.services.run_actions import (
@@ -98,7 +98,7 @@ def _run_row(run: Run, progress: Progress, coming: int, why: str) -> dict:
         "controls": [
             (other, CONTROLS[other.control].title) for other in sorted(run.controls.all(), key=lambda other: other.pk)
         ],
-        "method": method_told(run),
+        "method": method_text(run),
         "progress": progress,
         "total": progress.total + coming,
         "steps": steps,
@@ -124,14 +124,14 @@ def gold(request: HttpRequest, slug: str) -> HttpResponse:
     runs = Counter(used.values_list("dataset__version", flat=True))
     stale = {version: count for version, count in runs.items() if present is None or version != present.version}
     number = request.GET.get("version", "")
-    version_shown = int(number) if number.isdecimal() and len(number) < 9 else None
+    version_text = int(number) if number.isdecimal() and len(number) < 9 else None
     versions = access.project.datasets.filter(suite="").values_list("version", flat=True)
     marks = [
         version
         for version in versions
         if str(version) in request.GET.getlist("mark") and (present is None or version != present.version)
     ]
-    context = {"present": present, "stale": stale, "of_version": version_shown, "marks": marks}
+    context = {"present": present, "stale": stale, "of_version": version_text, "marks": marks}
     return render(request, "benchmark/runs/_gold.html", access.context | context)
 
 
@@ -150,7 +150,7 @@ def run(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         "judged_answers": judged_answers(suite_named(access.run.suite))[1],
         "can_be_aligned": can_be_aligned(access.run),
         "left_out": _left_out(access.run),
-        "asked": settings_told(access.run),
+        "asked": settings_in_words(access.run),
         **_controls(access.run),
         "methods": _methods(access.run),
         "judged_anew": list(access.run.judged_anew.select_related("judge")[:20]),

@@ -15,7 +15,7 @@ from benchmark.services.plot_data import Picture, plots_of
 from benchmark.suites.contract import Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import ordered_keys
-from benchmark.suites.shown import Choice, Explorer, Section
+from benchmark.suites.results import Choice, Explorer, Section
 from benchmark.views.files import Address, PageFile, PagePlot, files_of, plot_of
 from benchmark.views.tables import Href, PageTable, no_link, page_table
 from core.language import gettext_noop

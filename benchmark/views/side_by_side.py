@@ -36,7 +36,7 @@ def compare_story(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     steps = service.steps_of(pair, number)
     if not steps:
         raise Http404(gettext_noop("Neither of the two has an answer about this here."))
-    step = service.step_shown(request.GET.get("step", ""), steps, group_named(group).scored)
+    step = service.step_on_page(request.GET.get("step", ""), steps, group_named(group).scored)
     query, only = urlencode(asked), request.GET.get("only", "") == "differences"
     context = {
         "number": number,

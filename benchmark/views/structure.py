@@ -32,12 +32,12 @@ from benchmark.services.structure import (
 )
 from benchmark.services.structure_choice import NAMES, Lacking, Step, choice_of, lacking
 from benchmark.services.structure_sides import Measure, Sides, sides_of
-from benchmark.services.structure_stories import ANSWER, APART, Apart, apart_of, place_of, questions_told, sides_shown
+from benchmark.services.structure_stories import ANSWER, APART, Apart, apart_of, place_of, questions_text, sides_on_page
 from benchmark.services.structure_tables import (
     PICTURE,
-    all_told,
+    all_sentences,
     answer_rows,
-    cut_told,
+    cut_text,
     picture_of,
     tables_of,
     verdict_of,
@@ -88,7 +88,7 @@ def structure(request: HttpRequest, slug: str) -> HttpResponse:
     association = association_of(sides, choice)
     context |= {
         "median": f"{100 * association.cut:g}",
-        "cut_told": cut_told(association),
+        "cut_text": cut_text(association),
         "waiting": waiting_for(access, association.stories),
         "absent": association.absent,
     }
@@ -176,7 +176,7 @@ def _answers_chart(association: Association) -> DotChart:
         heads=(gettext_noop("Right"), gettext_noop("Wrong")),
         noun="structure",
         aside=gettext_noop("Difference"),
-        lead=all_told(association),
+        lead=all_sentences(association),
     )
 
 
@@ -219,7 +219,7 @@ def _apart(request: HttpRequest, slug: str, association: Association, query: str
     right = request.GET["show"] if request.GET.get("show") in APART else ANSWER
     listed = {key: apart_of(association, key) for key in APART}
     page = Paginator(listed[right], APART_A_PAGE).get_page(request.GET.get("page"))
-    asked = questions_told(association.datasets, [apart.place.question for apart in page])
+    asked = questions_text(association.datasets, [apart.place.question for apart in page])
     return {
         "apart": [ApartTab(key, title, len(listed[key]), key == right) for key, title in APART.items()],
         "page": page,
@@ -292,16 +292,16 @@ def structure_story(request: HttpRequest, slug: str, number: int) -> HttpRespons
     context = {
         "number": number,
         "seen": apart.seen,
-        "cut_told": cut_told(association),
+        "cut_text": cut_text(association),
         "measure": choice.measure,
-        "sides": sides_shown(joined, choice.measure, choice.answers, apart.place),
+        "sides": sides_on_page(joined, choice.measure, choice.answers, apart.place),
         "query": _query(request.GET, choice),
-        "description": _told(apart, association.cut),
+        "description": _verdict(apart, association.cut),
     }
     return render(request, "benchmark/results/structure_story.html", access.context | context)
 
 
-def _told(apart: Apart, cut: float) -> str:
+def _verdict(apart: Apart, cut: float) -> str:
     """Say which of the two is right."""
     words = []
     for name, case, least in (

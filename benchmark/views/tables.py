@@ -234,7 +234,7 @@ def _rows(table: Table, href: Href, run_href: Callable[[str], str] | None) -> It
 def split_notes(table: Table) -> tuple[list[str], list[str]]:
     """Split notes into the few short ones that make a table readable, and the others; what its marks mean comes
     first."""
-    notes = [*table.legend, *table.entered_told, *table.dashes, *table.notes]
+    notes = [*table.legend, *table.entered_texts, *table.dashes, *table.notes]
     legend = [note for note in notes if len(note) <= LEGEND_LENGTH][:LEGEND_NOTES]
     return legend, [note for note in notes if note not in legend]
 

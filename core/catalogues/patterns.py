@@ -204,7 +204,7 @@ def _noted(language: str, text: str) -> Iterator[Read]:
             yield Read(joints.noted(head.words, note.words), head.left + note.left)
 
 
-def _told(language: str, text: str) -> Iterator[Read]:
+def _read_description(language: str, text: str) -> Iterator[Read]:
     """Read what is told of a name after a colon, or of one that is known."""
     name, _, description = text.partition(": ")
     if description:
@@ -227,7 +227,7 @@ def _stopped(language: str, text: str) -> Iterator[Read]:
         yield Read(note.words.removesuffix("。") + joints.joint("."), note.left)
 
 
-_WAYS = (_of_clauses, _stopped, _noted, _told)
+_WAYS = (_of_clauses, _stopped, _noted, _read_description)
 
 
 @cache

@@ -180,10 +180,10 @@ def _check(handle: IO[bytes], file: str, name: str, start: bytes) -> None:
             line += decoder.decode(piece, final=not piece).count("\n")
         except UnicodeDecodeError as error:
             line += error.object[: error.start].count(b"\n")
-            raise BadText(_told(file, line, name, error)) from error
+            raise BadText(_fault(file, line, name, error)) from error
 
 
-def _told(file: str, line: int, name: str, error: UnicodeDecodeError) -> str:
+def _fault(file: str, line: int, name: str, error: UnicodeDecodeError) -> str:
     if not name.startswith("utf-8"):
         return gettext_noop(f"{file} is not {_title(name)}: {error.reason} near line {line}.")
     begin = error.object.rfind(b"\n", 0, error.start) + 1

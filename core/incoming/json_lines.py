@@ -50,7 +50,7 @@ def object_of_line(
     try:
         value = json_of(raw.rstrip(b"\r\n"), nan=nan)
     except NotJson as error:
-        raise BadLine(error.told_in_line()) from error
+        raise BadLine(error.with_line()) from error
     if not isinstance(value, dict):
         raise BadLine(gettext_noop(f"The line holds {kind_of(value)}; expected one JSON object."))
     if b"\\u" in raw and (what := unfit(value)):

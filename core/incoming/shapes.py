@@ -113,7 +113,7 @@ class Expected:
     text: str
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        return _told(handler(source), self.text)
+        return _expecting(handler(source), self.text)
 
 
 def _filled(text: str) -> str:
@@ -126,7 +126,7 @@ Filled = Annotated[str, AfterValidator(_filled), Expected(gettext_noop("a text t
 """A text that says something."""
 
 
-def _told(schema: core_schema.CoreSchema, expected: str) -> core_schema.CoreSchema:
+def _expecting(schema: core_schema.CoreSchema, expected: str) -> core_schema.CoreSchema:
     return core_schema.custom_error_schema(
         schema, "misfit", custom_error_message="{expected}", custom_error_context={"expected": expected}
     )
@@ -147,7 +147,7 @@ class Like:
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         text = core_schema.str_schema(strict=True, pattern=self.pattern, max_length=self.max_length)
-        return _told(text, self.expected)
+        return _expecting(text, self.expected)
 
     def sentence_on(self, text: str) -> str:
         """Return what is wrong with a text of its own, empty where it fits."""
@@ -173,7 +173,7 @@ class Printable:
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         text = core_schema.str_schema(strict=True, min_length=1, max_length=self.most)
         expected = gettext_noop(f"a text of 1 to {self.most} printable characters, without spaces around it")
-        return _told(core_schema.no_info_after_validator_function(_printable, text), expected)
+        return _expecting(core_schema.no_info_after_validator_function(_printable, text), expected)
 
 
 def _printable(text: str) -> str:
@@ -192,7 +192,7 @@ class Among:
         values = ", ".join(filter(None, self.values))
         or_nothing = "" in self.values
         expected = gettext_noop(f"one of {values}, or nothing") if or_nothing else gettext_noop(f"one of {values}")
-        return _told(core_schema.literal_schema(list(self.values)), expected)
+        return _expecting(core_schema.literal_schema(list(self.values)), expected)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +208,7 @@ class Within:
         number: core_schema.CoreSchema = core_schema.int_schema(strict=True, ge=self.least, le=self.most)
         if self.pointed:
             number = core_schema.no_info_before_validator_function(_without_point, number)
-        return _told(number, self.expected or gettext_noop(f"a whole number from {self.least} to {self.most}"))
+        return _expecting(number, self.expected or gettext_noop(f"a whole number from {self.least} to {self.most}"))
 
 
 def _without_point(value: Any) -> Any:

@@ -32,7 +32,7 @@ class NotJson(ValueError):
         place = gettext_noop(f"{file}, line {self.line}, column {self.column}") if self.line else file
         return gettext_noop(f"{place}: {self.actual}; expected {self.expected}.")
 
-    def told_in_line(self) -> str:
+    def with_line(self) -> str:
         """One sentence for text that is itself one line of a file, which the caller names."""
         place = gettext_noop(f"column {self.column}")
         return gettext_noop(f"{place}: {self.actual}; expected {self.expected}.") if self.line else str(self)

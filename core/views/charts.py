@@ -255,7 +255,7 @@ def _mark(row: Row, axis: Axis, notation: Notation, columns: Mapping[str, str]) 
         third=_dot(row.third, axis, y=7),
         band=_band(row.bounds, axis),
         texts=list(texts.values()),
-        descriptions=_told(row, texts, columns, notation),
+        descriptions=_words(row, texts, columns, notation),
     )
 
 
@@ -289,11 +289,11 @@ def _text(row: Row, name: str, notation: Notation) -> str:
 LACKING = gettext_noop("{head} without a value")
 
 
-def _told(row: Row, texts: Mapping[str, str], columns: Mapping[str, str], notation: Notation) -> list[tuple[str, str]]:
+def _words(row: Row, texts: Mapping[str, str], columns: Mapping[str, str], notation: Notation) -> list[tuple[str, str]]:
     """Put a row of the picture into words, for screen readers."""
     named = "second" in columns
     parts = [
-        (columns[name] if named else "", _estimate_told(estimate, notation))
+        (columns[name] if named else "", _estimate_words(estimate, notation))
         for name, estimate in zip(ESTIMATES, _estimates(row), strict=True)
         if name == "first" or estimate
     ]
@@ -307,7 +307,7 @@ def _told(row: Row, texts: Mapping[str, str], columns: Mapping[str, str], notati
     return [*parts, *([("", row.n)] if row.n else [])]
 
 
-def _estimate_told(estimate: Estimated | None, notation: Notation) -> str:
+def _estimate_words(estimate: Estimated | None, notation: Notation) -> str:
     if estimate is None or estimate.value is None:
         return gettext_noop("without a value")
     ends = estimate.interval

@@ -53,13 +53,13 @@ def effect_of(alignments: Sequence[Linked], *, seed: int, over: ClusterName = ST
         return estimate_of(sums, measure, n=int(n), scale=scale, unit=over.plural, empty=empty, seed=seed)
 
     return ProposalEffect(
-        estimate(_shown, there[0], SHARE, NOBODY),
+        estimate(_share_shown, there[0], SHARE, NOBODY),
         estimate(_blind, there[1], SHARE, NOBODY),
-        estimate(lambda sums: _shown(sums) - _blind(sums), min(there), DIFFERENCE, ONE_ARM),
+        estimate(lambda sums: _share_shown(sums) - _blind(sums), min(there), DIFFERENCE, ONE_ARM),
     )
 
 
-def _shown(sums: Floats) -> Floats:
+def _share_shown(sums: Floats) -> Floats:
     return ratios(sums[:, 0], sums[:, 1])
 
 

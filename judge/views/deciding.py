@@ -76,13 +76,13 @@ def _votes(task: AlignmentTask, open_rows: list[str]) -> dict[str, str]:
     people = [both_sides(alignment.answers_by_row, task.rows) for alignment in task.alignments.handed_in()]
     votes = {}
     for row in open_rows:
-        answers = [_told(person[row]) for person in people]
+        answers = [_answer_text(person[row]) for person in people]
         Random(f"{task.uid} {row}").shuffle(answers)
         votes[row] = "; ".join(f"{count} × {text}" for text, count in Counter(answers).most_common())
     return votes
 
 
-def _told(answer: RowAnswer) -> str:
+def _answer_text(answer: RowAnswer) -> str:
     if answer.links:
         return ", ".join(link.upper() for link in answer.links)
     return _("cannot tell") if answer.verdict == Verdict.UNCLEAR else _("no match")

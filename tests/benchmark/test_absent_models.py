@@ -13,7 +13,7 @@ from html import unescape
 import pytest
 from django.core.management import CommandError, call_command
 
-from benchmark.domain.tables import Absent, absent_told, to_csv, to_json, to_latex
+from benchmark.domain.tables import Absent, absent_text, to_csv, to_json, to_latex
 from benchmark.models import AnswerFormat, RunItem
 from benchmark.services.documents import Document, document_from, document_of, leaderboard_document, tables_of
 from benchmark.services.leaderboard_scope import leaderboard_of
@@ -22,7 +22,7 @@ from benchmark.services.reports import forget_report, report_of
 from benchmark.services.shared_reports import freeze_run
 from benchmark.services.withheld import whole_document
 from benchmark.suites.group_metrics import BaselineLevels
-from benchmark.suites.shown import EntrantParses
+from benchmark.suites.results import EntrantParses
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, endpoint, results_world
 from tests.copies import copied
 
@@ -57,7 +57,7 @@ def words(drawn: bytes) -> str:
 
 def test_models_that_one_reason_keeps_out_are_named_together():
     absent = [Absent("one", LEXICAL), Absent("two", "not asked"), Absent("three", LEXICAL)]
-    assert absent_told(absent) == f"one, three ({LEXICAL}); two (not asked)"
+    assert absent_text(absent) == f"one, three ({LEXICAL}); two (not asked)"
 
 
 def test_files_and_pictures_of_a_leaderboard_name_who_is_ranked_apart(world, client):

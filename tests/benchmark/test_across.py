@@ -28,7 +28,7 @@ from benchmark.services.across_tables import (
     table_of_pairs,
 )
 from benchmark.services.archiving import archive_run, delete_run
-from benchmark.services.conditions import settings_told
+from benchmark.services.conditions import settings_in_words
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.leaderboards import _without_method
 from benchmark.services.method_runs import asked_by, asks_plainly
@@ -306,7 +306,7 @@ def test_of_methods_that_equally_many_models_were_asked_by_the_plain_one_counts(
     newest, _ = by_tone.rankings
     assert newest.places == before.places and newest.title == before.title
     assert any("tone curt" in absent.why for absent in newest.absent)
-    assert "tone" in settings_told(again) and "tone" not in _without_method(again)
+    assert "tone" in settings_in_words(again) and "tone" not in _without_method(again)
     curt = {entrant.name for entrant in leaderboard_of(again.dataset, "text", "").entrants["tiny"]}
     assert curt == {*SKILLS}
     [place, *_] = newest.places.values()

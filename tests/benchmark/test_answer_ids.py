@@ -9,8 +9,8 @@ from functools import cache
 import pytest
 from django.utils import timezone
 
-from benchmark.services.made_elsewhere.importing import Said, import_answers, preview_of
-from benchmark.services.made_elsewhere.matching import Index, Known, match
+from benchmark.services.made_elsewhere.importing import Statements, import_answers, preview_of
+from benchmark.services.made_elsewhere.matching import FileSample, Index, match
 from benchmark.services.made_elsewhere.records import BadFile, Record
 from benchmark.services.plans import Plan
 from benchmark.suites.contract import BadQuestion, Question
@@ -45,7 +45,7 @@ def _matched(suite, samples, answers, **options):
     """(key, step, repetition) of each answer, and (where, why) of those that are to nothing."""
     ids = suite_named(suite).answer_ids
     named = ids.named(samples, answers, **options) if ids else {}
-    index = Index([Known(at, sample.key) for at, sample in enumerate(samples)], named)
+    index = Index([FileSample(at, sample.key) for at, sample in enumerate(samples)], named)
     records = [Record(name, [name], text) for name, text in answers.items()]
     found = match(records, index, steps=["perceptions", "belief", "answer"], turns=5)
     places = {(samples[pk].key, step, turn): record.where for (pk, step, turn), record in found.answers.items()}
@@ -138,7 +138,7 @@ def test_of_percept_tomi_the_shape_says_what_is_answered(shared, cast, tmp_path)
     for task, step in (("qa", "answer"), ("perc_inf", "perceptions")):
         path = tmp_path / f"{task}.json"
         path.write_text(json.dumps(vectors[task]["oracle"]["model_answers"]))
-        told = preview_of([(path, path.name)], plan, Said(model="m")).summary
+        told = preview_of([(path, path.name)], plan, Statements(model="m")).summary
         assert (told["steps"], told["by_id"], told["answers"], told["unmatched"]) == ([step], 96, 96, [])
         assert len(told["missing"]) == 504
 
@@ -151,7 +151,7 @@ def test_a_run_reads_them_by_the_settings_that_go_with_them(cast, tmp_path, smal
     plan = Plan(dataset=dataset, endpoints=[], steps=["answer"], suite=suite.name, repetitions=0)
     path = tmp_path / "answers.json"
     path.write_text(json.dumps({"First Task/0/0": "[[A]]", "First Task/0/4": "[[A]]", "Second Task/9/0": "[[A]]"}))
-    preview = preview_of([(path, path.name)], plan, Said(model="m", ids={"language": "zh"}))
+    preview = preview_of([(path, path.name)], plan, Statements(model="m", ids={"language": "zh"}))
     assert (preview.summary["settings"]["order"], preview.plan.repetitions) == ("released", 5)
     assert [row["where"] for row in preview.summary["unmatched"]] == ["answer 'Second Task/9/0'"]
     run = import_answers(by=cast.alice, preview=preview, now=timezone.now())
@@ -160,7 +160,7 @@ def test_a_run_reads_them_by_the_settings_that_go_with_them(cast, tmp_path, smal
     # random.Random(42) shuffles four places to [2, 1, 3, 0] first, and at the fifth try to [1, 2, 3, 0]
     assert sorted(read) == [("first-task:1:zh", 0, "C"), ("first-task:1:zh", 4, "B")]
     path.write_text(json.dumps({"first-task:1:zh": "[[A]]"}))
-    assert preview_of([(path, path.name)], plan, Said(model="m")).summary["settings"]["order"] == "seeded"
+    assert preview_of([(path, path.name)], plan, Statements(model="m")).summary["settings"]["order"] == "seeded"
 
 
 @pytest.mark.django_db(transaction=True)
@@ -193,7 +193,7 @@ def test_released_ids_are_of_the_language_that_is_said_or_seen(
     path = tmp_path / "answers.json"
     path.write_text(json.dumps({f"First Task/0/{at}": text for at, text in enumerate(answers)}), encoding="utf-8")
     try:
-        preview = preview_of([(path, path.name)], plan, Said(model="m", ids={"language": language}))
+        preview = preview_of([(path, path.name)], plan, Statements(model="m", ids={"language": language}))
     except BadFile as error:
         assert said in str(error)
         return
@@ -213,6 +213,6 @@ def test_answers_of_a_judge_are_refused_and_the_sentence_says_what_is_taken(cast
     path.write_text(json.dumps(content))
     step = "judge" if content["1"] == "[]" else ""
     with pytest.raises(BadFile, match=r"judged\.json, answer '1' is the answer of a judge") as told:
-        preview_of([(path, path.name)], plan, Said(model="m", step=step))
+        preview_of([(path, path.name)], plan, Statements(model="m", step=step))
     assert "at Judging (judge); taken are" in str(told.value)
     assert "at Extraction (extract) or Labelling (label)" in str(told.value)

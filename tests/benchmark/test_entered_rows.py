@@ -107,15 +107,15 @@ def test_beside_a_published_row_it_is_said_that_models_were_asked_otherwise_here
 
     published, people = told("published"), told("human")
     assert (
-        OWN_WORDING_NOTE in published.entered_told and OWN_WORDING in page_table("board", published).entered[0].source
+        OWN_WORDING_NOTE in published.entered_texts and OWN_WORDING in page_table("board", published).entered[0].source
     )
-    assert OWN_WORDING_NOTE not in people.entered_told and page_table("board", people).entered[0].source == SOURCE
+    assert OWN_WORDING_NOTE not in people.entered_texts and page_table("board", people).entered[0].source == SOURCE
     assert (
         "own wording: not the paper" in to_latex(published).decode()
         and f'"source": "{SOURCE}"' in to_json(published).decode()
     )
     # the tables of a paper say it with rows and without
-    assert replace(_table(), beside_a_paper=True).entered_told == (OWN_WORDING_NOTE,) and not _table().entered_told
+    assert replace(_table(), beside_a_paper=True).entered_texts == (OWN_WORDING_NOTE,) and not _table().entered_texts
 
 
 def test_a_row_stands_below_and_takes_no_mark():

@@ -22,8 +22,8 @@ from benchmark.suites import guarding, registry
 from benchmark.suites.contract import Question, Sample, Suite
 from benchmark.suites.guarding import SuiteFailed, guarded
 from benchmark.suites.people import Person
+from benchmark.suites.results import Choice, Explorer, ShownPicture, ShownTable
 from benchmark.suites.settings import Settings
-from benchmark.suites.shown import Choice, Explorer, ShownPicture, ShownTable
 from tests.benchmark.settled import make_endpoint, work_off, written
 from tests.benchmark.tiny.suite import SUITE
 from tests.benchmark.tiny_copies import imported

@@ -16,7 +16,7 @@ from benchmark.models import Run, RunItem
 from benchmark.services.documents import document_of
 from benchmark.services.extending import extend_run
 from benchmark.services.made_elsewhere.lm_eval import TOOL
-from benchmark.services.made_elsewhere.matching import Index, Known, match
+from benchmark.services.made_elsewhere.matching import FileSample, Index, match
 from benchmark.services.made_elsewhere.reading import read_made
 from benchmark.services.made_elsewhere.records import BadFile, Record
 from benchmark.services.plans import RunRefused
@@ -210,8 +210,8 @@ def test_nothing_is_asked_of_it_and_nothing_says_that_it_was_free(bring, cast, c
 # --- matching, without a database
 # ------------------------------------------------------------------------------------------------
 KNOWN = [
-    Known(1, "a", ["Story one. Where is the ball?"], ["Story one, which is long.", "Where is the ball?"]),
-    Known(2, "b", ["Story two. Where is the ball?"], ["Story two, which is long.", "Where is the ball?"]),
+    FileSample(1, "a", ["Story one. Where is the ball?"], ["Story one, which is long.", "Where is the ball?"]),
+    FileSample(2, "b", ["Story two. Where is the ball?"], ["Story two, which is long.", "Where is the ball?"]),
 ]
 
 

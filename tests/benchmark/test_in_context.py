@@ -12,7 +12,7 @@ from benchmark.services.asking import step_request
 from benchmark.services.datasets import freeze
 from benchmark.services.documents import document_of
 from benchmark.services.extending import extend_run
-from benchmark.services.in_context import examples_told
+from benchmark.services.in_context import examples_text
 from benchmark.services.item_detail import asked_of
 from benchmark.services.leaderboards import settings_of
 from benchmark.services.plan_checks import check
@@ -95,7 +95,7 @@ def test_a_run_states_what_it_showed(cast, gold):
     ]
     assert run.params["example_stories"] == [3, 4]
     said = "3 from the sample corpus (False Belief Task); 2 from calibration stories (Riddle Task)"
-    assert examples_told(run, "label") == settings_of(run, "stage2", reads=True)["examples"] == said
+    assert examples_text(run, "label") == settings_of(run, "stage2", reads=True)["examples"] == said
     document = document_of(run)
     assert ["Examples of labelling", said] in document.facts
     assert f"Examples of labelling: {said}." in methods(document)["Prompts"]
@@ -111,7 +111,7 @@ def test_a_category_without_any_example_is_said_to_have_none(cast, gold):
     run = started(cast, gold, [make_endpoint("reader")], level=4, category=OWN)  # all of them are asked
     (row,) = run.spec["examples"]
     assert row == {"stage": "label", "category": OWN, "from": "", "least": 0, "most": 0}
-    assert examples_told(run, "label") == "none, as no story can serve"
+    assert examples_text(run, "label") == "none, as no story can serve"
 
 
 def test_a_story_that_is_shown_cannot_be_asked_later(cast, gold):

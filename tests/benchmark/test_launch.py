@@ -26,7 +26,7 @@ from benchmark.services.stored_plans import draft_of
 from benchmark.suites.omnitom import steps
 from benchmark.suites.omnitom.prompting import built_in
 from benchmark.views import reruns
-from benchmark.views.launch import able_told
+from benchmark.views.launch import able_text
 from tests.benchmark.planning import planned
 from tests.benchmark.settled import baselines, frozen, make_endpoint, settle, started, work_off, written
 from workers.domain.pricing import Money
@@ -89,11 +89,11 @@ def test_the_form_offers_what_each_endpoint_can_do(alice, gold, models):
 
 
 def test_what_a_model_can_do_is_one_short_line():
-    assert able_told(["Extraction", "Labelling"], []) == "every step"
-    assert able_told(["Labelling"], ["Extraction", "Judging"]) == "only labelling"
-    assert able_told(["Extraction", "Labelling"], ["Judging"]) == "not judging"
-    assert able_told(["A", "B"], ["C", "D", "E"]) == "2 of 5 steps"
-    assert able_told([], ["A"]) == "no step"
+    assert able_text(["Extraction", "Labelling"], []) == "every step"
+    assert able_text(["Labelling"], ["Extraction", "Judging"]) == "only labelling"
+    assert able_text(["Extraction", "Labelling"], ["Judging"]) == "not judging"
+    assert able_text(["A", "B"], ["C", "D", "E"]) == "2 of 5 steps"
+    assert able_text([], ["A"]) == "no step"
 
 
 def test_launching_makes_the_run_that_was_chosen(alice, cast, gold, models):

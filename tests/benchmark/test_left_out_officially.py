@@ -17,9 +17,9 @@ from benchmark.suites.contract import GUESSED, LEFT_OUT, WRONG
 from benchmark.suites.measuring import SampleResult, measured_samples, undefined
 from benchmark.suites.opentom.measure import GROUP
 from benchmark.suites.registry import suite_named
+from benchmark.suites.results import EntrantParses, EntrantResults
 from benchmark.suites.right_or_wrong import ACCURACY, scored_by
 from benchmark.suites.settings import Settings
-from benchmark.suites.shown import EntrantParses, EntrantResults
 from benchmark.suites.story_scores import cases_by_story, mean_columns, official_metrics, with_intervals
 
 UNREAD: dict[str, Any] = {"label": -1}

@@ -8,7 +8,7 @@ import pytest
 
 from benchmark.models import Run
 from benchmark.services.asking import chosen_of, settings_of
-from benchmark.services.conditions import parameters_of, settings_told
+from benchmark.services.conditions import parameters_of, settings_in_words
 from benchmark.suites import registry
 from benchmark.suites.contract import Suite
 from benchmark.suites.omnitom.judgements import Judging
@@ -39,12 +39,12 @@ def test_a_run_of_before_has_of_each_setting_what_was_then(later):
     run = before(later.name)
     assert chosen_of(run) == {"tone": "rude", "pace": 1, "mood": "calm", "level": 4}
     assert settings_of(run).options == chosen_of(run)
-    assert settings_told(run) == {"tone": "Rude", "pace": "1"}, "what only a judge has a use for is told with the judge"
+    assert settings_in_words(run) == {"tone": "Rude", "pace": "1"}, "what only a judge uses stands with the judge"
     assert parameters_of(run) == {"tone": "rude", "pace": 1, "seed": 1, "max_tokens": 50}
     run.steps.append("judge")
     assert parameters_of(run)["mood"] == "calm"
     run.params |= {"options": {"tone": "polite"}, "pace": 7}
-    assert settings_told(run) == {"tone": "Polite", "pace": "7"}
+    assert settings_in_words(run) == {"tone": "Polite", "pace": "7"}
     assert settings_of(run).options == {"tone": "polite", "pace": 7, "mood": "calm", "level": 4}
 
 

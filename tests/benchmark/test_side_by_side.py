@@ -11,7 +11,7 @@ import pytest
 from annotation.models import Assignment
 from benchmark.models import Audience, RunItem
 from benchmark.services import comparisons
-from benchmark.services.side_by_side import Around, numbers_around, paired, step_shown
+from benchmark.services.side_by_side import Around, numbers_around, paired, step_on_page
 from benchmark.suites.asked import Columns, ItemView, Question, Sample
 from benchmark.suites.registry import suites
 from benchmark.suites.settings import Settings
@@ -150,10 +150,10 @@ def test_every_suite_has_lines_of_its_own():
 
 
 def test_the_step_that_is_scored_comes_first_and_stories_follow_each_other():
-    assert step_shown("judge", {"extract": 1, "judge": 2}, "extract") == "judge"
+    assert step_on_page("judge", {"extract": 1, "judge": 2}, "extract") == "judge"
     assert (
-        step_shown("x", {"extract": 1, "judge": 2}, "judge")
-        == step_shown("", {"extract": 1, "judge": 2}, "judge")
+        step_on_page("x", {"extract": 1, "judge": 2}, "judge")
+        == step_on_page("", {"extract": 1, "judge": 2}, "judge")
         == "judge"
     )
     pair = [SimpleNamespace(numbers=numbers) for numbers in ([1, 2, 3, 5], [1, 3, 4, 5])]

@@ -21,7 +21,7 @@ from benchmark.services import structure
 from benchmark.services.structure import ALL, STORIES, Choice, association_of
 from benchmark.services.structure_sides import sides_of
 from benchmark.services.structure_stories import ANSWER, STRUCTURE, apart_of
-from benchmark.services.structure_tables import _signed, cut_told
+from benchmark.services.structure_tables import _signed, cut_text
 from benchmark.services.warm import warm
 from tests.benchmark.results_world import HOSTILE, results_world
 from tests.benchmark.results_world import STORIES as NINE
@@ -78,7 +78,7 @@ def test_extraction_and_labelling_are_right_together_where_both_are(world):
     assert sides.measures[-1].key == BOTH, "the single figures come first"
     assert choice.models == (HOSTILE,), "only one model was asked for both and for answers"
     association = association_of(sides, choice)
-    assert cut_told(association) == f"{choice.measure.label}, each of at least 50 %"
+    assert cut_text(association) == f"{choice.measure.label}, each of at least 50 %"
     [joined] = association.joined
     seen = {place.story: one.structure.answered for one, place in zip(joined.observations, joined.places, strict=True)}
     assert [seen[number] for number in (1, 2, 3, 4)] == [0.8, 0.1, 0.2, 0.1]

@@ -10,7 +10,7 @@ from benchmark.models import Run
 from benchmark.suites import registry
 from benchmark.suites.contract import Parsed, Question, Step, Suite
 from benchmark.suites.measuring import measured_samples
-from benchmark.suites.right_or_wrong import accuracy_group, said_right, scored_by
+from benchmark.suites.right_or_wrong import accuracy_group, is_read_right, scored_by
 from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off, written
 from workers.models import Endpoint
 from workers.providers.baseline.baseline import Baseline
@@ -41,7 +41,7 @@ def _parse(question: Question, answer: str) -> Parsed:
 LENGTHS = Suite(
     name="lengths", title="Lengths of tables", steps=(STEP,), groups=(GROUP,), request=_request, parse=_parse,
     expected=_expected,
-    measure=lambda entered: {GROUP.key: measured_samples(entered, GROUP, scored_by(said_right))},
+    measure=lambda entered: {GROUP.key: measured_samples(entered, GROUP, scored_by(is_read_right))},
     noun=("story", "stories"),
     baselines=(Baseline(name="two", task=STEP.task, answer=lambda body: "2", sample={}),),
 )  # fmt: skip

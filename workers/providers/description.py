@@ -9,7 +9,7 @@ from typing import Any
 from core.language import gettext_noop
 from workers.providers.contract import Backend, BatchBackend, EngineBackend, Spec, Task
 from workers.providers.headers import NO_LIMITS, RateHeaders, RequestLimits, kept
-from workers.providers.options import Known
+from workers.providers.options import KnownOptions
 
 PRICES = ("price_input", "price_cached", "price_cache_write", "price_output", "price_batch")
 RATES = ("requests_per_minute", "tokens_per_minute", "retry_after_cap")
@@ -85,7 +85,7 @@ class Provider:
     left_out: tuple[str, ...] = ()
     placeholders: Mapping[str, str] = field(default_factory=dict)
     model_label: str = ""
-    options: Known = field(default_factory=dict)
+    options: KnownOptions = field(default_factory=dict)
     options_sentence: str = ""
     unset_price: str = ""
 

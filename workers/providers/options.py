@@ -13,13 +13,13 @@ from core.language import gettext_noop
 from workers.providers.contract import Body, Options
 from workers.providers.errors import Rejected
 
-Known = Mapping[str, tuple[type, ...]]
+KnownOptions = Mapping[str, tuple[type, ...]]
 Fields = Mapping[str, Any]
 """Fields of a request that go to a server as they are, or of an object among them: which there are only the server
 knows."""
-CHAT: Known = {"max_tokens_field": (str,), "reasoning_effort": (str,), "extra_body": (dict,)}
+CHAT: KnownOptions = {"max_tokens_field": (str,), "reasoning_effort": (str,), "extra_body": (dict,)}
 """Options of whatever is asked by OpenAI's chat completions."""
-BATCHED: Known = {"batch_poll_seconds": (float, int)}
+BATCHED: KnownOptions = {"batch_poll_seconds": (float, int)}
 """Options of a provider that has a batch form."""
 LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 """Names under which servers know the limit of an answer."""
@@ -58,7 +58,7 @@ _THINKING = (
 """How many tokens a model may think for, wherever that is said; `reasoning` says it as max_tokens."""
 
 
-def check_options(options: Options, allowed: Known) -> None:
+def check_options(options: Options, allowed: KnownOptions) -> None:
     """Raise Rejected for an unknown option, or one of the wrong type."""
     for name, value in options.items():
         if name not in allowed:

@@ -19,7 +19,7 @@ class ReplyIn(Shape):
     text: Annotated[str, MESSAGE]
 
 
-class SaidOut(serializers.Serializer):
+class ThreadMessageOut(serializers.Serializer):
     """A message of a thread about a cell, as experts see it."""
 
     thread = serializers.CharField(help_text="Send it with a reply.")

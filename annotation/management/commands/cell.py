@@ -122,11 +122,11 @@ def _standing(cell: _Cell) -> dict[str, Any]:
     return {
         "label": gold.label if gold else "",
         "filed": bool(gold and gold.guideline_flag),
-        "threads": [_said(thread, named=named) for thread in threads],
+        "threads": [_messages_of(thread, named=named) for thread in threads],
     }
 
 
-def _said(thread: remarks.Thread, *, named: bool) -> list[dict[str, str | None]]:
+def _messages_of(thread: remarks.Thread, *, named: bool) -> list[dict[str, str | None]]:
     speakers = [(thread.speaker(message, named=named), message.text) for message in thread.messages]
     return [{"by": by.username if by else None, "text": text} for by, text in speakers]
 

@@ -23,7 +23,7 @@ class Command(JsonCommand):
             row.person.username: {
                 "acts": row.acts,
                 "hours": dict(zip(Activity, row.hours, strict=True)),
-                "outlooks": [_told(outlook) for outlook in row.outlooks],
+                "outlooks": [_as_json(outlook) for outlook in row.outlooks],
             }
             for row in efforts.people
         }
@@ -36,7 +36,7 @@ class Command(JsonCommand):
                 str(int(limit)): hours for limit, hours in zip(IDLE_LIMITS, efforts.by_limit, strict=True)
             },
             "people": people,
-            "adjudication": _told(efforts.adjudication),
+            "adjudication": _as_json(efforts.adjudication),
         }
 
     def say(self, result: dict) -> None:
@@ -49,7 +49,7 @@ class Command(JsonCommand):
         self.stdout.write(f"Adjudication: {_line(result['adjudication'])}")
 
 
-def _told(outlook: Outlook) -> dict[str, Any]:
+def _as_json(outlook: Outlook) -> dict[str, Any]:
     return plain(outlook) | {"hours_left": outlook.hours_left}
 
 

@@ -44,7 +44,7 @@ class Command(JsonCommand):
         if action == "withdraw":
             _withdraw(project, options["invitation"])
         invitations = project.invitations.select_related("created_by", "accepted_by").order_by("-created_at", "-id")
-        return {"project": project.slug, "invitations": [_told(invitation) for invitation in invitations]}
+        return {"project": project.slug, "invitations": [_as_json(invitation) for invitation in invitations]}
 
     def say(self, result: dict) -> None:
         for row in result.get("invitations", ()):
@@ -71,7 +71,7 @@ def _make(project: Project, options: dict) -> dict:
     return {
         "project": project.slug,
         "joined": joined,
-        "links": [_told(invitation) | _link(token) for invitation, token in made],
+        "links": [_as_json(invitation) | _link(token) for invitation, token in made],
     }
 
 
@@ -89,7 +89,7 @@ def _withdraw(project: Project, number: int) -> None:
         raise ValueError(f"Invitation {number} is {state}; nothing was withdrawn.")
 
 
-def _told(invitation: Invitation) -> dict:
+def _as_json(invitation: Invitation) -> dict:
     used = invitation.accepted_by
     return {
         "invitation": invitation.pk,

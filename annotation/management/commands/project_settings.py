@@ -51,7 +51,7 @@ class Command(JsonCommand):
 
     def say(self, result: dict) -> None:
         for name, value in result["settings"].items():
-            self.stdout.write(f"{name}={_told(value)}{' (changed)' if name in result['changed'] else ''}")
+            self.stdout.write(f"{name}={_as_written(value)}{' (changed)' if name in result['changed'] else ''}")
         for name, text in result["card"].items():
             if text:
                 self.stdout.write(f"card {name}={text}")
@@ -62,7 +62,7 @@ class Command(JsonCommand):
             self.stdout.write(f"By the rule {settled} settled anew, {further}.")
 
 
-def _told(value: object) -> str:
+def _as_written(value: object) -> str:
     """Return a setting as --set takes it."""
     if isinstance(value, list):
         return ",".join(value)

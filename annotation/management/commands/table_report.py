@@ -23,10 +23,10 @@ class Command(JsonCommand):
             f"{result['unremarked']} of {result['reviewed']} reviewed propositions of {stories} needed no remark."
         )
         for name, key in (("Overlap", "overlap"), ("F1 between the experts", "f1")):
-            self.stdout.write(f"{name}: {_told(result[key])}")
+            self.stdout.write(f"{name}: {_estimate_text(result[key])}")
 
 
-def _told(estimate: dict) -> str:
+def _estimate_text(estimate: dict) -> str:
     if estimate["value"] is None:
         return f"none ({estimate['reason']})"
     share = f"{estimate['value']:.2%}"

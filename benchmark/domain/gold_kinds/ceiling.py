@@ -46,7 +46,7 @@ def ceiling(cells: Cells, votes: Ints, models: Mapping[str, Ints], dimension: in
     golds = [_gold_without(votes, at, inside) for at in range(votes.shape[1])]
     own = [right(votes[None, :, at], gold) for at, gold in enumerate(golds)]
     people = _together(cells, own)
-    shares = {name: _together(cells, [_known(right(of, gold), mine) for gold, mine in zip(golds, own, strict=True)])
+    shares = {name: _together(cells, [_paired(right(of, gold), mine) for gold, mine in zip(golds, own, strict=True)])
               for name, of in models.items()}  # fmt: skip
     rows = np.array([people, *(cells.by_story(values) for values in own), *shares.values()])
     scores = mean_estimates(rows, scale=SHARE, seed=seed, unit=UNIT, empty=NO_GOLD)
@@ -66,7 +66,7 @@ def _gold_without(votes: Ints, annotator: int, inside: np.ndarray) -> Ints:
     return np.where(inside & (votes[:, annotator] != NOTHING), others, NOTHING)
 
 
-def _known(values: Floats, beside: Floats) -> Floats:
+def _paired(values: Floats, beside: Floats) -> Floats:
     return np.where(np.isfinite(beside), values, np.nan)
 
 

@@ -12,11 +12,11 @@ from benchmark.domain.inference.leaderboard import (
     Ahead,
     ComparedModel,
     Ranking,
-    caution_told,
+    caution_text,
     differs,
     fewest_units,
     leaderboard,
-    shown_told,
+    significance_text,
 )
 from benchmark.domain.inference.paired import Answered, Pair, PairedDifference, paired_differences
 from benchmark.domain.inference.power import DEFAULT_SD, difference_sd, smallest_difference
@@ -33,13 +33,13 @@ __all__ = [
     "PairedDifference",
     "Ranking",
     "adjusted",
-    "caution_told",
+    "caution_text",
     "difference_sd",
     "differs",
     "fewest_units",
     "leaderboard",
     "letters",
     "paired_differences",
-    "shown_told",
+    "significance_text",
     "smallest_difference",
 ]

@@ -171,7 +171,7 @@ def fewest_units(tested: Sequence[PairedDifference], default: int = 0) -> tuple[
     return overall, min((count for category, count in units if category), default=overall)
 
 
-def caution_told(fewest: tuple[int, int], unit: str) -> str:
+def caution_text(fewest: tuple[int, int], unit: str) -> str:
     """Return what `caution` says of the tests over everything or, where only categories have so few, of theirs."""
     overall, of_category = fewest
     return caution(overall, unit) or caution(of_category, unit, gettext_noop("in categories with"))
@@ -260,7 +260,7 @@ def shown_to_differ(value: float | None, p_adjusted: float | None, both: float |
     return both is None or bool(both * value >= 0)
 
 
-def shown_told(value: float | None, p_adjusted: float | None, both: float | None = None) -> str:
+def significance_text(value: float | None, p_adjusted: float | None, both: float | None = None) -> str:
     """Return what `shown_to_differ` returns in a word; a dash where no test was made."""
     if p_adjusted is None:
         return "–"
@@ -285,4 +285,4 @@ def _method(
         f"missing answers at their worst; {method(seed=seed, resamples=resamples, unit=unit)}; paired differences, "
         f"two-sided sign-flip test over {unit} ({flips:,} patterns, all of them for few {unit}), Holm's correction "
         f"over {family} ({tests:,} tests), level {alpha:g}"
-    ) + (f"; {why}" if (why := caution_told(fewest, unit)) else "")
+    ) + (f"; {why}" if (why := caution_text(fewest, unit)) else "")

@@ -132,7 +132,7 @@ def dot_plot(
     heading = HEADING if any(panel.title for panel in panels) or (asides and not together) else 0.0
     caption = f"{unit}{barred(metrics, over=look.over)}{BANDS if ends else ''}"
     block = heading + row * len(labels) + TICKS
-    caption = look.noted(caption, sources_told(references), note)
+    caption = look.noted(caption, sources_text(references), note)
     canvas = look.captioned(EDGE + legend + block * len(lines), caption, middle=left + room / 2)
     if legend:
         draw_legend(canvas, series, start, EDGE + legend / 2 - 2)
@@ -173,7 +173,7 @@ def _computed(series: Sequence[Series]) -> list[Series]:
     return [entry for entry in series if entry.key != REFERENCE]
 
 
-def sources_told(references: Sequence[Reference]) -> str:
+def sources_text(references: Sequence[Reference]) -> str:
     """Return the part of a caption that says where entered rows come from."""
     sources = "; ".join(f"{row.model}: {row.source}" for row in references)
     return f"entered, not computed here: {sources}" if sources else ""

@@ -2,7 +2,7 @@
 
 from benchmark.domain.tables.latex import to_latex
 from benchmark.domain.tables.sourced import Items, Source, SourcedRow, Where, source_of, with_cell
-from benchmark.domain.tables.table import Absent, Cells, Column, Entered, Row, Table, absent_told
+from benchmark.domain.tables.table import Absent, Cells, Column, Entered, Row, Table, absent_text
 from benchmark.domain.tables.writing import to_csv, to_json
 
 __all__ = [
@@ -16,7 +16,7 @@ __all__ = [
     "SourcedRow",
     "Table",
     "Where",
-    "absent_told",
+    "absent_text",
     "source_of",
     "to_csv",
     "to_json",

@@ -17,7 +17,7 @@ def in_order(categories: Iterable[str], short: ShortNames) -> list[str]:
     )
 
 
-def short_names_told(categories: Iterable[str], short: ShortNames) -> list[str]:
+def short_name_texts(categories: Iterable[str], short: ShortNames) -> list[str]:
     """The note that says what short names stand for; none where there are none but names that are short themselves."""
     abbreviations = [f"{short[name]} {name}" for name in categories if short.get(name, name) != name]
     return ["; ".join(abbreviations) + "."] if abbreviations else []

@@ -84,7 +84,7 @@ def to_latex(table: Table, *, label: str = "", mark: bool = True, intervals: boo
         *table.lead,
         *table.missing_rows,
         *(table.dashes if intervals else ()),
-        *table.entered_told,
+        *table.entered_texts,
         *(f"{row.cells[table.columns[0].key]}: {row.source}" for row in table.entered),
         *table.notes,
         *(table.legend if mark else ()),

@@ -123,7 +123,7 @@ def _printed(number: Decimal, places: int) -> Decimal:
     return rounded if rounded else abs(rounded)
 
 
-def absent_told(absent: Sequence[Absent]) -> str:
+def absent_text(absent: Sequence[Absent]) -> str:
     """Return the models that a table lacks, those that one reason keeps out together."""
     by_reason: dict[str, list[str]] = {}
     for absence in absent:
@@ -194,7 +194,7 @@ class Table:
     @property
     def missing_rows(self) -> tuple[str, ...]:
         """A sentence that names the models without a row, and why; none where every model has one."""
-        return (gettext_noop(f"Not in this table: {absent_told(self.absent)}."),) if self.absent else ()
+        return (gettext_noop(f"Not in this table: {absent_text(self.absent)}."),) if self.absent else ()
 
     @property
     def all_rows(self) -> tuple[Row, ...]:
@@ -202,7 +202,7 @@ class Table:
         return (*self.rows, *self.totals, *(row.cells for row in self.entered))
 
     @property
-    def entered_told(self) -> tuple[str, ...]:
+    def entered_texts(self) -> tuple[str, ...]:
         """The explanation of entered rows, where there are any, and how models were asked here where they stand beside
         a paper's."""
         asked = self.beside_a_paper or any(row.asked_otherwise for row in self.entered)

@@ -25,7 +25,7 @@ def to_csv(table: Table) -> bytes:
     writer = csv.writer(out)
     columns = [*_section_column(table), *table.columns]
     lacking, bounded = table.no_intervals, table.bounded
-    sentences = _said(table)
+    sentences = _row_texts(table)
     writer.writerow([*(name for column in columns for name in _headers(column, lacking, bounded)), *sentences])
     for row in (*table.rows, *table.totals, *_entered(table), *_absent(table)):
         cells = [cell for column in columns for cell in _cells(column, row, lacking, bounded)]
@@ -37,7 +37,7 @@ ABSENT, ENTERED = "Absent because", "Entered from"
 CASES = (" worst case", " best case")
 
 
-def _said(table: Table) -> dict[str, str]:
+def _row_texts(table: Table) -> dict[str, str]:
     """Return what stands in every row by the header of its column; the reason of who is absent, and the source of what
     was entered, are the row's own."""
     texts = {"Ranked by": table.ranking, "Read first": " ".join(table.lead)}
@@ -94,14 +94,14 @@ def to_json(table: Table) -> bytes:
     document: Json = {
         "title": table.title,
         "columns": [_described(table, column) for column in table.columns],
-        "rows": [_held(table, keys, row) for row in table.rows],
-        "totals": [_held(table, keys, row) for row in table.totals],
+        "rows": [_values_of(table, keys, row) for row in table.rows],
+        "totals": [_values_of(table, keys, row) for row in table.totals],
         "lead": list(table.lead),
-        "notes": [*table.dashes, *table.entered_told, *table.notes],
+        "notes": [*table.dashes, *table.entered_texts, *table.notes],
     }
     notes: Json = {"ranking": table.ranking, "absent": plain(list(table.absent)), "section": table.section}
     notes["entered"] = [
-        _held(table, keys, row.cells) | {"kind": row.kind, "source": row.source} for row in table.entered
+        _values_of(table, keys, row.cells) | {"kind": row.kind, "source": row.source} for row in table.entered
     ]
     document |= {name: value for name, value in notes.items() if value}
     return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1).encode("utf-8", "replace")
@@ -121,7 +121,7 @@ def _keys(table: Table) -> list[str]:
     return ([table.section] if table.section else []) + keys
 
 
-def _held(table: Table, keys: Sequence[str], row: Row) -> Json:
+def _values_of(table: Table, keys: Sequence[str], row: Row) -> Json:
     ends = [column.interval for column in table.columns if column.interval and not row.get(column.interval)]
     why = {key: row[key] for key in (f"{end}_reason" for end in ends) if row.get(key)}
     return {key: row.get(key) for key in keys} | why

@@ -13,7 +13,7 @@ from benchmark.services.suite_rankings import AcrossModel, SuiteRanking, models_
 from core.plain import Json, plain
 
 
-class PlaceTold(TypedDict, total=False):
+class PlaceJson(TypedDict, total=False):
     """The figure of a model in a ranking, with an interval or the reason why there is none, where it can be with what
     is missing, and the rank with the best and worst that it may have."""
 
@@ -28,7 +28,7 @@ class PlaceTold(TypedDict, total=False):
     run: str
 
 
-class RankingTold(TypedDict):
+class RankingJson(TypedDict):
     """A ranking with the places of the models by name, its score at chance, and by which method all of them were
     asked, empty where its suite asks in one way."""
 
@@ -38,10 +38,10 @@ class RankingTold(TypedDict):
     over: str
     method: str
     chance: Mapping[str, Any] | None
-    models: dict[str, PlaceTold]
+    models: dict[str, PlaceJson]
 
 
-class CorrelationTold(TypedDict):
+class CorrelationJson(TypedDict):
     """Pearson's r of two rankings over so many models, or the reason why there is none."""
 
     first: str
@@ -52,11 +52,11 @@ class CorrelationTold(TypedDict):
     reason: str
 
 
-class AcrossTold(TypedDict):
+class AcrossJson(TypedDict):
     """The models of a project across its suites, as the command prints them."""
 
-    rankings: list[RankingTold]
-    correlations: list[CorrelationTold]
+    rankings: list[RankingJson]
+    correlations: list[CorrelationJson]
 
 
 class Command(JsonCommand):
@@ -83,7 +83,7 @@ class Command(JsonCommand):
         project = self.project(options["project"])
         rankings = rankings_across(project)
         model = _model(rankings, options["model"])
-        result: Json = {"project": project.slug, **_told(rankings, model)}
+        result: Json = {"project": project.slug, **_as_json(rankings, model)}
         if options["share"]:
             report = freeze_across(by=None, project=project, title=options["title"] or "")
             address = f"/p/{project.slug}/results/reports/{report.uid}/"
@@ -115,7 +115,7 @@ def _model(rankings: Sequence[SuiteRanking], name: str | None) -> AcrossModel | 
     return models[name] if name else None
 
 
-def _told(rankings: Sequence[SuiteRanking], model: AcrossModel | None) -> AcrossTold:
+def _as_json(rankings: Sequence[SuiteRanking], model: AcrossModel | None) -> AcrossJson:
     models = [model] if model else models_across(rankings)
     return {
         "rankings": [
@@ -144,7 +144,7 @@ def _told(rankings: Sequence[SuiteRanking], model: AcrossModel | None) -> Across
     }
 
 
-def _place(ranking: SuiteRanking, model: AcrossModel) -> PlaceTold:
+def _place(ranking: SuiteRanking, model: AcrossModel) -> PlaceJson:
     place = ranking.places[model.key]
     metric = plain(place.metric or RowMetric())
     return {**metric, "bounds": place.bounds, "rank": place.rank, "rank_interval": place.ranks, "run": place.run}

@@ -13,7 +13,7 @@ from core.plain import Json
 ACTIONS = ("list", "figures", "add", "edit", "remove")
 
 
-class RowTold(TypedDict):
+class RowJson(TypedDict):
     """A row as the command prints it; figures are texts of per cent by key."""
 
     suite: str
@@ -23,10 +23,10 @@ class RowTold(TypedDict):
     figures: dict[str, str]
 
 
-class ChangeTold(TypedDict, total=False):
+class ChangeJson(TypedDict, total=False):
     """The row that was made or changed, or the name of the one that was removed."""
 
-    row: RowTold
+    row: RowJson
     removed: str
 
 
@@ -56,7 +56,7 @@ class Command(JsonCommand):
         if options["action"] == "list":
             rows = EnteredRow.objects.filter(project=project)
             rows = rows.filter(suite=options["suite"]) if options["suite"] else rows
-            return {"project": project.slug, "rows": [_told(row) for row in rows]}
+            return {"project": project.slug, "rows": [_as_json(row) for row in rows]}
         if not options["suite"]:
             raise ValueError("--suite says which benchmark a row is of; give it, too.")
         if options["action"] == "figures":
@@ -74,13 +74,13 @@ class Command(JsonCommand):
             self.stdout.write(f"removed: {result['removed']}")
 
 
-def _changed(project: Project, options: Mapping[str, Any]) -> ChangeTold:
+def _changed(project: Project, options: Mapping[str, Any]) -> ChangeJson:
     suite, name = suite_named(options["suite"]), options["name"] or ""
     if options["rename"] and options["action"] != "edit":
         raise ValueError("--rename is for edit, which gives a row another name.")
     if options["action"] == "add":
         entry = Entry(name, options["kind"] or "", options["source"] or "", _metrics(options["figure"]))
-        return {"row": _told(add_row(by=None, project=project, suite=suite, entry=entry))}
+        return {"row": _as_json(add_row(by=None, project=project, suite=suite, entry=entry))}
     row = EnteredRow.objects.filter(project=project, suite=suite.name, name=name).first()
     if row is None:
         names = EnteredRow.objects.filter(project=project, suite=suite.name).values_list("name", flat=True)
@@ -90,7 +90,7 @@ def _changed(project: Project, options: Mapping[str, Any]) -> ChangeTold:
         return {"removed": name}
     metrics = row.metrics | _metrics(options["figure"])
     entry = Entry(options["rename"] or name, options["kind"] or row.kind, options["source"] or row.source, metrics)
-    return {"row": _told(edit_row(by=None, row=row, entry=entry))}
+    return {"row": _as_json(edit_row(by=None, row=row, entry=entry))}
 
 
 def _metrics(arguments: list[str]) -> dict[str, str]:
@@ -103,7 +103,7 @@ def _metrics(arguments: list[str]) -> dict[str, str]:
     return metrics
 
 
-def _told(row: EnteredRow) -> RowTold:
+def _as_json(row: EnteredRow) -> RowJson:
     return {
         "suite": row.suite,
         "name": row.name,

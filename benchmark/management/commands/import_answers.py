@@ -9,7 +9,7 @@ from benchmark.management.commands._options import options_given
 from benchmark.management.commands._runs import run_summary
 from benchmark.management.commands._scores import say_run
 from benchmark.models import Dataset
-from benchmark.services.made_elsewhere.importing import Said, import_answers, preview_of
+from benchmark.services.made_elsewhere.importing import Statements, import_answers, preview_of
 from benchmark.services.made_elsewhere.reading import READERS
 from benchmark.services.plans import Plan
 from benchmark.suites.registry import suite_for, suite_of_gold, suites
@@ -86,7 +86,7 @@ class Command(JsonCommand):
         for path in options["files"]:
             if not path.exists():
                 raise ValueError(f"There is no file {path}.")
-        statements = Said(options["model"], options["format"], options["step"], ids)
+        statements = Statements(options["model"], options["format"], options["step"], ids)
         preview = preview_of([(path, path.name) for path in options["files"]], plan, statements)
         summary = {"suite": suite.name, "dataset": dataset.version, **preview.summary}
         if options["dry_run"]:

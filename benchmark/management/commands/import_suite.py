@@ -66,7 +66,7 @@ class Command(JsonCommand):
         version = None
         if not options["dry_run"]:
             version = keep_copy(by=None, project=project, copy=copy, note=options["note"])[0].version
-        return {"project": project.slug, "suite": suite.name, "dataset": version, **_told(copy)}
+        return {"project": project.slug, "suite": suite.name, "dataset": version, **_as_json(copy)}
 
 
 def _needed(suite: Suite) -> str:
@@ -81,6 +81,6 @@ def _sentence(problem: Mapping[str, str | int]) -> str:
     return f"{problem['file']}{line}: {problem['message']}"
 
 
-def _told(copy: Copy) -> dict:
+def _as_json(copy: Copy) -> dict:
     source = copy.suite.source
     return {**copy.summary, "terms": source.licence if source else ""}

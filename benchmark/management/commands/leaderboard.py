@@ -29,8 +29,8 @@ from benchmark.services.selections import selection_named
 from benchmark.services.shared_reports import freeze_leaderboard
 from benchmark.suites.asked import PARSES
 from benchmark.suites.registry import group_named, suite_for, suite_named, suite_of_gold, suites
+from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.missing import leads, left_out, missing_of
-from benchmark.suites.shown import EntrantResults
 from core.plain import Json, plain, read_as
 
 KINDS = ("model", "baseline", "person")
@@ -197,18 +197,18 @@ def _version(project: Project, number: int | None, suite: str) -> Dataset:
     dataset = version_to_show(project, suite) if number is None else datasets.filter(version=number).first()
     if dataset is None:
         versions = ", ".join(map(str, datasets.values_list("version", flat=True))) or "none"
-        raise ValueError(f"{project.slug} has no {_datasets_told(suite, number)}; there are: {versions}.")
+        raise ValueError(f"{project.slug} has no {_datasets_text(suite, number)}; there are: {versions}.")
     return dataset
 
 
-def _datasets_told(suite: str, number: int | None) -> str:
+def _datasets_text(suite: str, number: int | None) -> str:
     version = "" if number is None else f"version {number} of "
     if suite and suite_named(suite).load:
         return f"{version}{'a copy' if version else 'copy'} of {suite_named(suite).title}"
     return f"{version}its gold" if version else "frozen gold"
 
 
-class PlaceTold(TypedDict):
+class PlaceJson(TypedDict):
     """A rank, its interval from eight models on, and the letters of its group; the `reason` why there is no rank."""
 
     rank: int | None
@@ -217,7 +217,7 @@ class PlaceTold(TypedDict):
     reason: NotRequired[str]
 
 
-class MissingTold(TypedDict):
+class MissingJson(TypedDict):
     """Numbers of stories, of those without a score, and of these that judges or providers lost; the score with them at
     their worst and best."""
 
@@ -229,13 +229,13 @@ class MissingTold(TypedDict):
     best_case: float | None
 
 
-class JudgeTold(TypedDict, total=False):
+class JudgeJson(TypedDict, total=False):
     """The self-test of the judge, where one judged."""
 
     judge_test: Json
 
 
-class RowTold(JudgeTold, PlaceTold, MissingTold):
+class RowJson(JudgeJson, PlaceJson, MissingJson):
     """An entrant of a ranking as the command prints it."""
 
     model: str
@@ -246,7 +246,7 @@ class RowTold(JudgeTold, PlaceTold, MissingTold):
     repaired: Json | None
 
 
-def _row(entrant: EntrantResults, group: str) -> RowTold:
+def _row(entrant: EntrantResults, group: str) -> RowJson:
     return {
         "model": entrant.model,
         "kind": entrant.kind,
@@ -260,21 +260,21 @@ def _row(entrant: EntrantResults, group: str) -> RowTold:
     }
 
 
-def _judge(entrant: EntrantResults) -> JudgeTold:
+def _judge(entrant: EntrantResults) -> JudgeJson:
     return {"judge_test": entrant.judge_test.as_json()} if entrant.judge_test else {}
 
 
-def _place(entrant: EntrantResults) -> PlaceTold:
+def _place(entrant: EntrantResults) -> PlaceJson:
     ranking, letters = entrant.ranking["repaired"], entrant.group["repaired"]
     if not ranking:
         return {"rank": None, "rank_interval": None, "group": letters}
-    place: PlaceTold = {"rank": ranking.rank, "rank_interval": ranking.ranks, "group": letters}
+    place: PlaceJson = {"rank": ranking.rank, "rank_interval": ranking.ranks, "group": letters}
     if ranking.rank is None and ranking.reason:
         place["reason"] = ranking.reason
     return place
 
 
-def _missing(entrant: EntrantResults, group: str) -> MissingTold:
+def _missing(entrant: EntrantResults, group: str) -> MissingJson:
     missing = missing_of(entrant, group)
     return {
         "stories": missing["stories"], "unusable": missing["unusable"], "lost": missing["lost"],
@@ -346,9 +346,9 @@ def _ends(row: Mapping[str, Any]) -> str:
     return f"{100 * low:.1f} to {100 * high:.1f}" if low != high else ""
 
 
-def _metric_text(told: Json | None) -> str:
-    if told is None:
+def _metric_text(kept: Json | None) -> str:
+    if kept is None:
         return "–"
-    metric = read_as(RowMetric, told)
+    metric = read_as(RowMetric, kept)
     ends = "[{:.1f}, {:.1f}]".format(*(100 * end for end in metric.interval)) if metric.interval else NO_INTERVAL
     return f"{100 * float(metric.value or 0):.2f} {ends}".strip()

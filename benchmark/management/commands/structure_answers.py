@@ -6,7 +6,7 @@ from benchmark.management.commands._files import add_width, check_output, conten
 from benchmark.services.structure import QUESTIONS, STORIES, Association, association_of
 from benchmark.services.structure_choice import choice_of, lacking
 from benchmark.services.structure_sides import Sides, sides_of
-from benchmark.services.structure_tables import PICTURE, TABLES, cut_told, picture_of, tables_of, verdict_of
+from benchmark.services.structure_tables import PICTURE, TABLES, cut_text, picture_of, tables_of, verdict_of
 from benchmark.suites.asked import PARSES
 from benchmark.suites.registry import suite_of_gold
 from core.plain import Json, plain
@@ -53,7 +53,7 @@ class Command(JsonCommand):
         association = _association(project, sides_of(project), options)
         result = {
             "measure": association.choice.measure.key,
-            "right": cut_told(association),
+            "right": cut_text(association),
             **verdict_of(association),
             "rows": [_row(model, table) for model, table in association.metrics.tables.items()],
             "absent": plain(association.absent),

@@ -16,11 +16,11 @@ from django.utils.text import slugify
 
 from annotation.models import User
 from annotation.services import audit
-from benchmark.domain.provenance import DatasetVersion, EndpointSpec, Making, Provenance, Said
+from benchmark.domain.provenance import DatasetVersion, EndpointSpec, Making, Provenance, Statements
 from benchmark.models import DatasetSample, Entrant, Run, UnmatchedReport
 from benchmark.services.asking import prompts_of, sample_of
 from benchmark.services.made_elsewhere import taking
-from benchmark.services.made_elsewhere.matching import Index, ItemKey, Known, Matched, match
+from benchmark.services.made_elsewhere.matching import FileSample, Index, ItemKey, Matched, match
 from benchmark.services.made_elsewhere.reading import read_all
 from benchmark.services.made_elsewhere.records import BadFile, Made, Record
 from benchmark.services.made_elsewhere.taking import AnswerRow
@@ -89,10 +89,10 @@ class Preview:
         }
 
 
-NOTHING_SAID = Said()
+NOTHING_STATED = Statements()
 
 
-def preview_of(files: Sequence[tuple[Path, str]], plan: Plan, declared: Said = NOTHING_SAID) -> Preview:
+def preview_of(files: Sequence[tuple[Path, str]], plan: Plan, declared: Statements = NOTHING_STATED) -> Preview:
     """Return what the import of files would make, each with the name that it is called by; `plan` says of which
     samples, and in which settings answers are read. Of 0 repetitions in it there are as many as the files have. Nothing
     is written. Raises BadFile, RunRefused."""
@@ -151,7 +151,7 @@ def steps_of_import(plan: Plan) -> list[str]:
 
 
 def _read_by_ids(
-    plan: Plan, stories: Sequence[DatasetSample], made: Made, declared: Said
+    plan: Plan, stories: Sequence[DatasetSample], made: Made, declared: Statements
 ) -> tuple[Plan, Mapping[str, Answered]]:
     """Return the plan with the settings that answers are read by which the suite's own ids name, and what these ids are
     of."""
@@ -176,12 +176,14 @@ def _index(
     plan: Plan, stories: Sequence[DatasetSample], records: Sequence[Record], step: str, ids: Mapping[str, Answered]
 ) -> Index:
     """Return the samples by their ids, and where an id is not enough by what is asked about them."""
-    index = Index([Known(story.pk, story.key) for story in stories], ids)
+    index = Index([FileSample(story.pk, story.key) for story in stories], ids)
     if not any(record.texts and index.named(record) is None for record in records):
         return index
     draft = draft_of(plan, stories)
     prompts = prompts_of(draft)
-    candidates = [Known(story.pk, story.key, _asked(story, step, draft, prompts), _parts(story)) for story in stories]
+    candidates = [
+        FileSample(story.pk, story.key, _asked(story, step, draft, prompts), _parts(story)) for story in stories
+    ]
     return Index(candidates, ids)
 
 

@@ -195,10 +195,10 @@ def _facts(results: ResultsIn) -> Iterator[tuple[str, str]]:
     yield "task", ", ".join(configs)
     yield "time", datetime.fromtimestamp(date, UTC).isoformat("T", "seconds") if isinstance(date, int | float) else ""
     yield gettext_noop("asked by"), str(results.model_source or "")
-    yield gettext_noop("model arguments"), _told(config.model_args)
+    yield gettext_noop("model arguments"), _settings_text(config.model_args)
     yield (
         "generation",
-        _told(config.gen_kwargs) or ", ".join(filter(None, dict.fromkeys(map(_generation, configs.values())))),
+        _settings_text(config.gen_kwargs) or ", ".join(filter(None, dict.fromkeys(map(_generation, configs.values())))),
     )
     yield gettext_noop("examples shown"), ", ".join(dict.fromkeys(map(str, results.shots.values())))
     yield "seed", str(config.random_seed) if config.random_seed is not None else ""
@@ -206,10 +206,10 @@ def _facts(results: ResultsIn) -> Iterator[tuple[str, str]]:
 
 
 def _generation(task: Any) -> str:
-    return _told(task.get("generation_kwargs")) if isinstance(task, dict) else ""
+    return _settings_text(task.get("generation_kwargs")) if isinstance(task, dict) else ""
 
 
-def _told(value: Any) -> str:
+def _settings_text(value: Any) -> str:
     """Return settings in words, without whatever may be a secret."""
     if not isinstance(value, Mapping):
         return str(value or "")

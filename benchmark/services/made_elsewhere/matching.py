@@ -18,7 +18,7 @@ FEWEST_CHARACTERS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class FileSample:
     """A sample as files may know it: by its `key`, by each of `texts`, which is all that is asked about it, or by
     `parts`, texts that say it together."""
 
@@ -100,7 +100,7 @@ def plain(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class MatchedSamples:
     """The samples that an answer is to, at a step, empty where that is not said, in a repetition; `by_id` says that
     their name told it, else their text did."""
 
@@ -113,7 +113,7 @@ class Found:
 class Index:
     """Samples by what files may call them: by their keys, by `ids` of other names, and by their texts."""
 
-    def __init__(self, samples: Sequence[Known], ids: Mapping[str, Answered] = MappingProxyType({})) -> None:
+    def __init__(self, samples: Sequence[FileSample], ids: Mapping[str, Answered] = MappingProxyType({})) -> None:
         self.keys = {sample.pk: sample.key for sample in samples}
         self.texts: dict[str, set[int]] = defaultdict(set)
         self.parts: dict[str, list[tuple[frozenset[str], int]]] = defaultdict(list)
@@ -126,7 +126,7 @@ class Index:
             if parts := frozenset(map(plain, sample.parts)):
                 self.parts[max(parts, key=len)].append((parts, sample.pk))
 
-    def named(self, record: Record) -> Found | None:
+    def named(self, record: Record) -> MatchedSamples | None:
         """Return what an answer is to whose id says it, also as `<id>/<repetition from 0>`."""
         for name in record.ids:
             if match := self._called(name, record.turn):
@@ -136,12 +136,12 @@ class Index:
                 return match
         return None
 
-    def _called(self, name: str, turn: int) -> Found | None:
+    def _called(self, name: str, turn: int) -> MatchedSamples | None:
         answered = self._ids.get(name, Answered((name,)))
         pks = tuple(self._pks[key] for key in answered.keys if key in self._pks)
-        return Found(pks, answered.step, answered.repetition or turn, by_id=True) if pks else None
+        return MatchedSamples(pks, answered.step, answered.repetition or turn, by_id=True) if pks else None
 
-    def match(self, record: Record) -> Found | str:
+    def match(self, record: Record) -> MatchedSamples | str:
         """Return what an answer is to, or why that is nothing."""
         if named := self.named(record):
             return named
@@ -149,7 +149,7 @@ class Index:
         fitting = {pk for text in texts if len(pks := self.texts.get(text, ())) == 1 for pk in pks}
         fitting |= {pk for text in texts for parts, pk in self.parts.get(text, ()) if parts <= texts}
         if len(fitting) == 1:
-            return Found((fitting.pop(),), "", record.turn, by_id=False)
+            return MatchedSamples((fitting.pop(),), "", record.turn, by_id=False)
         if fitting:
             return gettext_noop(f"has the texts of {len(fitting)} samples")
         why = gettext_noop(f"no sample is called {record.ids[0]!r:.80}") if record.ids else gettext_noop("it has no id")

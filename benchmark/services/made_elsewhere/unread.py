@@ -19,7 +19,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.models import User
-from benchmark.domain.provenance import Making, Said, UnreadFiles
+from benchmark.domain.provenance import Making, Statements, UnreadFiles
 from benchmark.models import Run, RunPreparation, UnreadParcel
 from benchmark.services.made_elsewhere import taking
 from benchmark.services.made_elsewhere.importing import (
@@ -48,7 +48,7 @@ _STRETCH = 1_000_000
 
 
 def import_unread(
-    *, by: User | None, files: Sequence[tuple[IO[bytes], str]], plan: Plan, declared: Said, now: datetime
+    *, by: User | None, files: Sequence[tuple[IO[bytes], str]], plan: Plan, declared: Statements, now: datetime
 ) -> Run:
     """Return a run whose files, each with the name that it is called by, a worker reads, matches and takes in; `plan`
     and `declared` are as `preview_of` takes them. Raises RunRefused for what is known to be wrong without reading."""

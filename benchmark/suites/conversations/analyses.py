@@ -30,7 +30,7 @@ from benchmark.suites.conversations.units import (
     everything,
     whole_sets,
 )
-from benchmark.suites.conversations.weighted_f1 import Said, weighted_f1
+from benchmark.suites.conversations.weighted_f1 import YesNoAnswer, weighted_f1
 from benchmark.suites.unit_estimates import Unit
 
 TOPICS = (ANSWERABILITY, INFORMATION)
@@ -71,7 +71,7 @@ def metrics_of(reads: Sequence[Read], wholes: Wholes, seed: int) -> dict[str, Bo
         rows = [read for read in reads if read.sample.content["topic"] == topic]
         metrics[f"{topic} all"] = all_right(rows, wholes, seed, partial(_on_topic, topic))
         metrics[f"{topic} list"] = _accuracy(_of(rows, LIST), seed)
-        metrics[f"{topic} f1"] = weighted_f1([*_said(_of(rows, YES_NO))], seed=seed)
+        metrics[f"{topic} f1"] = weighted_f1([*_answers(_of(rows, YES_NO))], seed=seed)
     whole = whole_sets(reads, wholes)
     metrics["characters"] = whole.with_incomplete(estimate_of(_characters(_all(whole)), seed))
     listed = whole_sets(reads, wholes, lambda part: part.kind in (LIST, YES_NO))
@@ -106,9 +106,9 @@ def all_right(
     return sets.with_incomplete(estimate_of(units, seed))
 
 
-def _said(reads: Iterable[Read]) -> Iterable[Said]:
+def _answers(reads: Iterable[Read]) -> Iterable[YesNoAnswer]:
     for read in reads:
-        yield Said(read.sample.cluster, _gold(read), None if read.parse is None else read.parse["said"])
+        yield YesNoAnswer(read.sample.cluster, _gold(read), None if read.parse is None else read.parse["said"])
 
 
 def _gold(read: Read) -> int:

@@ -100,10 +100,10 @@ def _record(source: Source, number: int, entry: object) -> SetRecord:
     try:
         return SetRecord.of(entry)
     except Misfit as error:
-        raise BadImport(error.message_for(f"{source.name}, {_set_told(source, number, entry)}")) from error
+        raise BadImport(error.message_for(f"{source.name}, {_set_text(source, number, entry)}")) from error
 
 
-def _set_told(source: Source, number: int, entry: object) -> str:
+def _set_text(source: Source, number: int, entry: object) -> str:
     """Name an entry of the file, as people look for it: its set with its conversation, and its line."""
     lines = lines_of_entries(source.raw)
     line = f"line {lines[number]}, " if number < len(lines) else ""

@@ -97,7 +97,7 @@ def _parse(name: str, sample: Sample, parse: Mapping[str, Any] | None) -> ItemCo
     verdict = "right" if parse["right"] else "wrong"
     return {
         "name": name,
-        "read": said_of(sample.content["kind"], parse),
+        "read": parse_text(sample.content["kind"], parse),
         "verdict": verdict,
         "wrong": not parse["right"],
     }
@@ -114,10 +114,10 @@ def says(sample: Sample, parse: Mapping[str, Any]) -> str:
         )
     if kind in (CHOICE, DISTANCE):
         return "right" if parse["right"] else "wrong"
-    return f"{parse['f1']:.6g}" if "f1" in parse else said_of(kind, parse)
+    return f"{parse['f1']:.6g}" if "f1" in parse else parse_text(kind, parse)
 
 
-def said_of(kind: str, parse: Mapping[str, Any]) -> str:
+def parse_text(kind: str, parse: Mapping[str, Any]) -> str:
     """Return what a parse with a verdict takes an answer for, in words."""
     if kind == DISTANCE:
         right, wrong = parse["near"]

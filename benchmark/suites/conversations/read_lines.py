@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmark.suites.asked import ItemView
 from benchmark.suites.contract import Sample
-from benchmark.suites.conversations.item_page import right_of, said_of
+from benchmark.suites.conversations.item_page import parse_text, right_of
 from benchmark.suites.conversations.rows import CHOICE, DISTANCE, FACT
 from benchmark.suites.reasons import note_of
 from benchmark.suites.side_by_side import ReadLine
@@ -22,7 +22,7 @@ def answer_lines(view: ItemView, *steps: str) -> list[ReadLine]:
         return []
     sample, repaired = view.question.sample, None if view.unusable else view.repaired
     right, officially_right = _right(repaired), _right(view.official)
-    answer = _said(sample, repaired)
+    answer = _parse_text(sample, repaired)
     return [
         ReadLine(
             about=sample.content["question"],
@@ -50,7 +50,7 @@ def _worded_options(sample: Sample) -> list[str]:
     return [f"({letter}) {text}" for letter, text in zip("ab", sample.content["options"], strict=False)]
 
 
-def _said(sample: Sample, parse: Parse) -> str | None:
+def _parse_text(sample: Sample, parse: Parse) -> str | None:
     """Return what a parse takes an answer for, in words."""
     if not parse:
         return None
@@ -61,7 +61,7 @@ def _said(sample: Sample, parse: Parse) -> str | None:
         return f"nearer to the {'right' if parse['right'] else 'wrong'} text"
     if kind == CHOICE and parse["said"] is not None:
         return _worded_options(sample)[parse["said"]]
-    return said_of(kind, parse)
+    return parse_text(kind, parse)
 
 
 def _officially(sample: Sample, parse: Parse, same: str | None) -> str | None:
@@ -69,7 +69,7 @@ def _officially(sample: Sample, parse: Parse, same: str | None) -> str | None:
     one, so that one with the same verdict is the `same`."""
     if parse and sample.content["kind"] == CHOICE:
         return same or ("the right option" if parse["right"] else "not the right option")
-    return _said(sample, parse)
+    return _parse_text(sample, parse)
 
 
 def _near(parse: Parse) -> str:

@@ -8,9 +8,9 @@ from typing import Any
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.tables import Column, Table
 from benchmark.suites.conversations.analyses import BOTH, EXCLUDED, INCLUDED, REASONS
+from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import row_of
-from benchmark.suites.showing.missing import told_of
-from benchmark.suites.shown import EntrantResults
+from benchmark.suites.showing.missing import missing_sentences
 from core.language import gettext_noop
 
 _REASONS = {
@@ -42,7 +42,7 @@ def table_of(
 ) -> Table:
     """Return a table with a row of `cells` for each entrant, which has its place in the metric group `group`."""
     rows = [row_of(entrant, group, values) for entrant, values in zip(entrants, cells, strict=True)]
-    lead = [*told_of(columns, entrants, group), *lead]
+    lead = [*missing_sentences(columns, entrants, group), *lead]
     return Table(
         title=title,
         columns=[Column(key="model", header=gettext_noop("Model")), *columns],
@@ -52,7 +52,7 @@ def table_of(
     )
 
 
-def incomplete_told(
+def incomplete_sentences(
     entrants: Sequence[EntrantResults], metrics: Sequence[Mapping[str, BoundedEstimate]], headers: Mapping[str, str]
 ) -> list[str]:
     """Say of how many sets each figure of an entrant has nothing because not all their questions were asked; `headers`

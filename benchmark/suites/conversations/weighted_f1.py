@@ -15,7 +15,7 @@ _LABELS = (0, 1)
 _NOTHING = Estimate(None, 0, reason="no answer that could be read")
 
 
-class Said(NamedTuple):
+class YesNoAnswer(NamedTuple):
     """One answer: its conversation, whether yes is right, and what was read, 1, 0 or -1 for neither; None where that is
     not known."""
 
@@ -24,18 +24,18 @@ class Said(NamedTuple):
     predicted: int | None
 
 
-def weighted_f1(answers: Sequence[Said], *, seed: int, resamples: int = RESAMPLES) -> BoundedEstimate:
+def weighted_f1(answers: Sequence[YesNoAnswer], *, seed: int, resamples: int = RESAMPLES) -> BoundedEstimate:
     """Return the weighted F1 of the answers that are known: one that is neither
     costs recall alone, as in the released code. Bounds take those that are not known as wrong, one for the other, and
     as right."""
     readable = [answer for answer in answers if answer.predicted is not None]
-    estimate = _known(readable, seed, resamples) if readable else _NOTHING
+    estimate = _estimate(readable, seed, resamples) if readable else _NOTHING
     if len(readable) == len(answers):
         return with_bounds(estimate)
     return with_bounds(estimate, [_taken(answers, wrong=True), _taken(answers, wrong=False)])
 
 
-def _taken(answers: Sequence[Said], *, wrong: bool) -> float:
+def _taken(answers: Sequence[YesNoAnswer], *, wrong: bool) -> float:
     """The F1 with what is not known as wrong or as right."""
     filled = [
         answer._replace(predicted=answer.gold ^ wrong) if answer.predicted is None else answer for answer in answers
@@ -45,7 +45,7 @@ def _taken(answers: Sequence[Said], *, wrong: bool) -> float:
     )
 
 
-def _known(answers: Sequence[Said], seed: int, resamples: int) -> Estimate:
+def _estimate(answers: Sequence[YesNoAnswer], seed: int, resamples: int) -> Estimate:
     names = list(dict.fromkeys(answer.conversation for answer in answers))
     return estimate_of(
         _sums(answers, names),
@@ -59,7 +59,7 @@ def _known(answers: Sequence[Said], seed: int, resamples: int) -> Estimate:
     )
 
 
-def _sums(answers: Sequence[Said], names: Sequence[str]) -> Floats:
+def _sums(answers: Sequence[YesNoAnswer], names: Sequence[str]) -> Floats:
     """Hits, gold and predictions of no and of yes by conversation, shape (conversations, 6)."""
     places = {name: place for place, name in enumerate(names)}
     counts = np.zeros((len(names), 3, 2))

@@ -23,7 +23,7 @@ from benchmark.suites.fantom.verdicts import (
     Options,
     is_free,
     options_of,
-    said_in,
+    verdict_in,
 )
 from benchmark.suites.judged import Grouping, Judge, JudgeTest, Pairs, RowGroups, Tables, self_test_setting
 from benchmark.suites.settings import PARAMETER, Setting, Settings
@@ -104,7 +104,7 @@ def judge_request(question: Question) -> Request | str:
 def judge_parse(question: Question, answer: str) -> Parsed:
     """Return the verdict of a judge's answer, of the first one that of both passes, where there are two. There is no
     released code that has one, and so no official parse."""
-    options = _shown(question)
+    options = _options_of_pass(question)
     passes = [_verdict(question, answer, options)]
     if question.step == JUDGE and SECOND in passes_of(question.settings):
         passes.append(_verdict(question, question.answers.get(SECOND, ""), options.swapped))
@@ -116,7 +116,7 @@ def judge_parse(question: Question, answer: str) -> Parsed:
 
 
 def _verdict(question: Question, answer: str, options: Options) -> str | None:
-    letter = said_in(answer, structured=_is_structured(question))
+    letter = verdict_in(answer, structured=_is_structured(question))
     return None if letter is None else options.verdict(letter)
 
 
@@ -159,7 +159,7 @@ def answer_of(question: Question) -> str:
 
 
 def _request(question: Question, answer: str) -> Request:
-    content, options, structured = question.sample.content, _shown(question), _is_structured(question)
+    content, options, structured = question.sample.content, _options_of_pass(question), _is_structured(question)
     character = content["character"]
     return Request(
         messages=messages_of(content["question"], character, answer, options, structured=structured),
@@ -174,7 +174,7 @@ def _request(question: Question, answer: str) -> Request:
     )  # fmt: skip
 
 
-def _shown(question: Question) -> Options:
+def _options_of_pass(question: Question) -> Options:
     """Both texts in the order of this pass."""
     options = options_of(question)
     return options.swapped if question.step == SECOND else options
@@ -256,7 +256,7 @@ def _about(question: Question, pairs: Pairs) -> Request:
 
 
 def _counts(question: Question, pairs: Pairs, answer: str) -> list[int | None]:
-    letter = said_in(answer, structured=_is_structured(question))
+    letter = verdict_in(answer, structured=_is_structured(question))
     return [None if letter is None else _count(options_of(question).verdict(letter))]
 
 

@@ -21,12 +21,12 @@ from benchmark.suites.conversations.units import WHOLES, reads_of, wholes_of
 from benchmark.suites.fantom.analyses import Analyses, analyses_of
 from benchmark.suites.fantom.answering import ANSWER, ANSWERING
 from benchmark.suites.fantom.embedding import EMBEDDERS
+from benchmark.suites.fantom.free_beliefs import TOLD, measure_free_beliefs
 from benchmark.suites.fantom.judging import JUDGE
 from benchmark.suites.fantom.steps import EMBEDDER
-from benchmark.suites.fantom.told import TOLD, measure_told
 from benchmark.suites.measuring import SampleResult, measured_samples, undefined, with_analyses
 from benchmark.suites.reasons import questions_unanswered
-from benchmark.suites.right_or_wrong import ACCURACY, accuracy_group, said_right, scored_by
+from benchmark.suites.right_or_wrong import ACCURACY, accuracy_group, is_read_right, scored_by
 from benchmark.suites.set_measuring import measured_sets, sets_group
 from core.language import gettext_noop
 
@@ -154,7 +154,7 @@ GROUPS = (FALSE_BELIEF, *FREE.values(), CONTROL, QUESTIONS, FACTS, TOLD)
 def measure(entered: Entered) -> dict[str, Measured | None]:
     """Return the figures of each group: of the answers that a run asked for, of the verdicts of its judge."""
     of_answers = _measure_answers(entered) if ANSWER in entered.steps else {}
-    return of_answers | ({TOLD.key: measure_told(entered)} if JUDGE in entered.steps else {})
+    return of_answers | ({TOLD.key: measure_free_beliefs(entered)} if JUDGE in entered.steps else {})
 
 
 def _measure_answers(entered: Entered) -> dict[str, Measured | None]:
@@ -174,8 +174,8 @@ def _measure_answers(entered: Entered) -> dict[str, Measured | None]:
     }
 
 
-_rights = scored_by(said_right, ALL)
-_accuracy = scored_by(said_right)
+_rights = scored_by(is_read_right, ALL)
+_accuracy = scored_by(is_read_right)
 
 
 def _control(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:

@@ -119,7 +119,7 @@ SUITE = Suite(
         ),
     ),
     load=load,
-    told_by=(frozenset({"set_id", "short_context", "full_context"}),),
+    recognised_by=(frozenset({"set_id", "short_context", "full_context"}),),
     source=SOURCE,
     archive=ARCHIVE,
     load_options=(CONVERSATION,),

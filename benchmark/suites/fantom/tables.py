@@ -14,12 +14,12 @@ from benchmark.domain.tables.table import Cells
 from benchmark.suites.conversations.analyses import TOPICS
 from benchmark.suites.conversations.question_types import ORDERS, SCENARIOS
 from benchmark.suites.conversations.rows import ACCESSIBLE, ANSWERABILITY, CHOICE, DISTANCE, INACCESSIBLE
-from benchmark.suites.conversations.tables import incomplete_told, reasons_table, table_of
+from benchmark.suites.conversations.tables import incomplete_sentences, reasons_table, table_of
+from benchmark.suites.fantom.free_belief_tables import free_belief_tables
 from benchmark.suites.fantom.measure import ALL, CONTROL, F1, FACTS, FALSE_BELIEF, QUESTIONS
-from benchmark.suites.fantom.told_tables import told_tables
 from benchmark.suites.published import Published
+from benchmark.suites.results import EntrantResults, ParseResults, Plot, Section, ShownPicture, ShownTable
 from benchmark.suites.showing.entrants import analyses_of
-from benchmark.suites.shown import EntrantResults, ParseResults, Plot, Section, ShownPicture, ShownTable
 from core.language import gettext_noop
 
 SECTIONS = (
@@ -129,7 +129,7 @@ PUBLISHED = _published()
 def tables(results: ParseResults) -> dict[str, ShownTable]:
     """Return the tables of a parse, none without figures."""
     entrants = _analysed(results)
-    return (_of_answers(entrants, results.parse) if entrants else {}) | told_tables(results)
+    return (_of_answers(entrants, results.parse) if entrants else {}) | free_belief_tables(results)
 
 
 def _of_answers(entrants: Sequence[EntrantResults], parse: str) -> dict[str, ShownTable]:
@@ -151,15 +151,15 @@ def pictures(results: ParseResults) -> dict[str, ShownPicture]:
 
 
 def _analysed(results: ParseResults) -> list[EntrantResults]:
-    return [entrant for entrant in results.analysed.get(QUESTIONS.key, ()) if _found(entrant, results.parse)]
+    return [entrant for entrant in results.analysed.get(QUESTIONS.key, ()) if _analysis(entrant, results.parse)]
 
 
-def _found(entrant: EntrantResults, parse: str) -> Mapping[str, Any]:
+def _analysis(entrant: EntrantResults, parse: str) -> Mapping[str, Any]:
     return analyses_of(entrant, parse).get("fantom") or {}
 
 
 def _metrics(entrant: EntrantResults, parse: str, scenario: str) -> dict[str, BoundedEstimate]:
-    return kept_estimates(_found(entrant, parse)["scenarios"][scenario])
+    return kept_estimates(_analysis(entrant, parse)["scenarios"][scenario])
 
 
 def _plot() -> Plot:
@@ -188,7 +188,7 @@ def _drawn(entrants: Sequence[EntrantResults], parse: str) -> Cells:
 
 
 def _embedders(entrants: Sequence[EntrantResults], parse: str) -> list[str]:
-    return sorted({_found(entrant, parse)["embedder"] for entrant in entrants})
+    return sorted({_analysis(entrant, parse)["embedder"] for entrant in entrants})
 
 
 def _by_embedder(key: str, analyses: Mapping[str, Any], metric: BoundedEstimate | None) -> Cells:
@@ -218,10 +218,10 @@ def _scenario(scenario: str, entrants: Sequence[EntrantResults], parse: str) -> 
             for name, header in (("all", "ALL"), ("list", gettext_noop("List")), ("f1", gettext_noop("Yes or no, F1")))
         ]
     columns.append(estimated("fact", gettext_noop("Token F1"), group="Fact", digits=1))
-    cells = [_scenario_cells(_found(entrant, parse), scenario) for entrant in entrants]
+    cells = [_scenario_cells(_analysis(entrant, parse), scenario) for entrant in entrants]
     title = gettext_noop(f"{SCENARIOS[scenario].capitalize()}, {parse} parse (%)")
     counted = () if scenario == INACCESSIBLE else (_WHOLE if parse == "repaired" else _FRAGMENTS,)
-    lead = incomplete_told(entrants, [_metrics(entrant, parse, scenario) for entrant in entrants], _OF_SETS)
+    lead = incomplete_sentences(entrants, [_metrics(entrant, parse, scenario) for entrant in entrants], _OF_SETS)
     return table_of(entrants, QUESTIONS.key, title, columns, cells, *counted, _ALL, _DISTANCE, lead=lead)
 
 
@@ -238,7 +238,7 @@ def _orders(entrants: Sequence[EntrantResults], parse: str) -> Table:
         (scenario, order)
         for scenario in SCENARIOS
         for order in ORDERS
-        if any(order in _found(entrant, parse)["orders"][scenario] for entrant in entrants)
+        if any(order in _analysis(entrant, parse)["orders"][scenario] for entrant in entrants)
     ]
     embedders = _embedders(entrants, parse)
     columns: list[Column] = []
@@ -250,7 +250,7 @@ def _orders(entrants: Sequence[EntrantResults], parse: str) -> Table:
         ]
     cells = []
     for entrant in entrants:
-        analyses = _found(entrant, parse)
+        analyses = _analysis(entrant, parse)
         values: Cells = {}
         for scenario, order in there:
             metrics = kept_estimates(analyses["orders"][scenario].get(order, {}))
@@ -291,11 +291,13 @@ def _characters(entrants: Sequence[EntrantResults], parse: str) -> Table:
     lead = [
         f"{heading.capitalize()}: {sentence}"
         for scenario, heading in SCENARIOS.items()
-        for sentence in incomplete_told(entrants, [_metrics(entrant, parse, scenario) for entrant in entrants], named)
+        for sentence in incomplete_sentences(
+            entrants, [_metrics(entrant, parse, scenario) for entrant in entrants], named
+        )
     ]
     return table_of(entrants, QUESTIONS.key, title, columns, cells, note, lead=lead)
 
 
 def _reasons(entrants: Sequence[EntrantResults], parse: str) -> Table:
-    reasons = [_found(entrant, parse)["reasons"] for entrant in entrants]
+    reasons = [_analysis(entrant, parse)["reasons"] for entrant in entrants]
     return reasons_table(entrants, reasons, QUESTIONS.key, SCENARIOS, parse)

@@ -79,7 +79,7 @@ def _place(sample: Sample) -> int:
     return int(match[1]) if match else 0
 
 
-def said_in(answer: str, *, structured: bool) -> str | None:
+def verdict_in(answer: str, *, structured: bool) -> str | None:
     """Return which of CHOICES a judge's answer says, None where it says none: in the last line that gives a verdict, or
     as the whole answer; of a structured one as the only entry `verdict` of its object."""
     if structured:

@@ -17,7 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
-from benchmark.suites.omnitom.cells import ALL_KINDS, Cells, Ints, by_story, gold_counts, is_of, kind_codes, said_labels
+from benchmark.suites.omnitom.cells import (
+    ALL_KINDS,
+    Cells,
+    Ints,
+    by_story,
+    gold_counts,
+    is_of,
+    kind_codes,
+    read_labels,
+)
 from benchmark.suites.omnitom.kinds import KINDS
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Labels, Scheme
 from benchmark.suites.omnitom.pooled import Columns, Parts
@@ -194,7 +203,7 @@ def _rows_of(results: Sequence[Stage1Result]) -> tuple[list[Stage1Result], _Rows
         [kind_codes(result.gold_orders, result.gold_roles) for result in usable],
     )
     predicted = _Rows(
-        usable, [result.pred_counts for result in usable], [kind_codes(*told_kinds(result)) for result in usable]
+        usable, [result.pred_counts for result in usable], [kind_codes(*kind_texts(result)) for result in usable]
     )
     return usable, gold, predicted
 
@@ -241,7 +250,7 @@ class _Rows:
         return np.bincount(places, minlength=shape[0] * shape[1]).reshape(shape)
 
 
-def told_kinds(result: Stage1Result) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def kind_texts(result: Stage1Result) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Orders and roles of the predicted rows, blank where the parse of an answer does not have them."""
     blank = ("",) * len(result.pred_counts)
     return result.pred_orders or blank, result.pred_roles or blank
@@ -264,7 +273,7 @@ def stage2_analyses(results: Sequence[Stage2Result], *, seed: int = 1, resamples
     scheme = results[0].scheme if results else OMNITOM_SCHEME
     kinds, confusion, predicted = _of_usable(Cells(usable, scheme), rules)
     gold = _gold_labels(tuple(result.gold for result in results if result.unusable != NO_GOLD), scheme, **rules)
-    labels = {name: CountedLabels(list(said_labels(name, scheme)), gold[name], predicted[name]) for name in scheme.keys}
+    labels = {name: CountedLabels(list(read_labels(name, scheme)), gold[name], predicted[name]) for name in scheme.keys}
     return Stage2Analyses(kinds, confusion, labels)
 
 
@@ -286,7 +295,7 @@ def _of_usable(
     confusion: dict[str, Confusion] = {}
     predicted: dict[str, PredictedLabels] = {}
     for name, (correct, of_gold, of_said, total) in places.items():
-        rows, labels = tables[name].sum(axis=0), said_labels(name, scheme)
+        rows, labels = tables[name].sum(axis=0), read_labels(name, scheme)
         ends, reasons = pooled.ratios(correct, of_gold, each=len(labels)).ends()
         starts = range(0, len(ends), len(labels))
         confusion[name] = Confusion(
@@ -319,7 +328,7 @@ def _gold_labels(gold: tuple[tuple[Labels, ...], ...], scheme: Scheme, **rules: 
     pooled = columns.pooled(**rules)
     shares: dict[str, GoldLabels] = {}
     for name, place in places.items():
-        none = len(said_labels(name, scheme)) - tables[name].shape[1]
+        none = len(read_labels(name, scheme)) - tables[name].shape[1]
         counts, (ends, reasons) = tables[name].sum(axis=0).tolist(), pooled.ratios(*place).ends()
         shares[name] = GoldLabels(counts + [0] * none, ends + [None] * none, reasons + [""] * none)
     return shares

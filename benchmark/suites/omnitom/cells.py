@@ -30,12 +30,12 @@ def is_of(kinds: Ints, at: int) -> NDArray[np.bool_]:
     return chosen
 
 
-def said_labels(dimension: str, scheme: Scheme = OMNITOM_SCHEME) -> tuple[str, ...]:
+def read_labels(dimension: str, scheme: Scheme = OMNITOM_SCHEME) -> tuple[str, ...]:
     return (*scheme.schema[dimension].values, MISSING, ILLEGAL)
 
 
 class _Codes(dict[str, int]):
-    """Places of what is said for a dimension in `said_labels`."""
+    """Places of what is said for a dimension in `read_labels`."""
 
     def __init__(self, dimension: str, scheme: Scheme) -> None:
         super().__init__({label: at for at, label in enumerate(scheme.schema[dimension].values)})
@@ -115,7 +115,7 @@ class Cells:
     def confusion(self, at: int) -> Ints:
         """Rows of the dimension by story, gold label and label said."""
         legal = self.gold[:, at] >= 0
-        labels = said_labels(self.scheme.keys[at], self.scheme)
+        labels = read_labels(self.scheme.keys[at], self.scheme)
         shape = (self.stories, len(labels) - 2, len(labels))
         places = np.ravel_multi_index((self.story[legal], self.gold[legal, at], self.predicted[legal, at]), shape)
         return np.bincount(places, minlength=int(np.prod(shape))).reshape(shape)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmark.suites.omnitom.analyses import match_bucket, told_kinds
-from benchmark.suites.omnitom.cells import KIND_PLACES, Cells, is_of, said_labels
+from benchmark.suites.omnitom.analyses import kind_texts, match_bucket
+from benchmark.suites.omnitom.cells import KIND_PLACES, Cells, is_of, read_labels
 from benchmark.suites.omnitom.kinds import order_bucket
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 
@@ -20,7 +20,7 @@ def unread(result: Stage1Result | Stage2Result) -> str:
 def stage1_rows(result: Stage1Result, *, order: str = "", role: str = "", matches: str = "") -> tuple[int, int]:
     """Return (rows meant, all rows) of a story in the figures of `stage1_analyses`: of a kind on both sides, or
     predicted ones of a MatchCount."""
-    predicted = list(zip(result.pred_counts, *told_kinds(result), strict=True))
+    predicted = list(zip(result.pred_counts, *kind_texts(result), strict=True))
     gold = [] if matches else list(zip(result.gold_counts, result.gold_orders, result.gold_roles, strict=True))
     meant = [
         count
@@ -50,7 +50,7 @@ def stage2_rows(
     at = result.scheme.keys.index(dimension)
     counted &= cells.gold[:, at] >= 0
     right = counted & (cells.gold[:, at] == cells.predicted[:, at])
-    names = said_labels(dimension, result.scheme)
+    names = read_labels(dimension, result.scheme)
     meant = counted if gold or predicted else right
     for label, column in ((gold, cells.gold), (predicted, cells.predicted)):
         if label:

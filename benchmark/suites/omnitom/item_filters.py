@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from annotation.domain.schema import WORLD
 from benchmark.suites.item_filters import Choice, Filter, KeptParse, Rows
 from benchmark.suites.omnitom.analyses import BUCKETS
-from benchmark.suites.omnitom.cells import said_labels
+from benchmark.suites.omnitom.cells import read_labels
 from benchmark.suites.omnitom.collecting import records_of
 from benchmark.suites.omnitom.counted_rows import stage1_rows, stage2_rows, unread
 from benchmark.suites.omnitom.item_parses import stage1_of, stage2_of
@@ -41,7 +41,7 @@ def _filters(scheme: Scheme) -> tuple[Filter, ...]:
             "said",
             gettext_noop("Label said"),
             on="dimension",
-            choices_on={name: _named(said_labels(name, scheme)) for name in scheme.keys},
+            choices_on={name: _named(read_labels(name, scheme)) for name in scheme.keys},
             steps=(LABEL,),
         ),
     )

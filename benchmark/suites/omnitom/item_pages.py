@@ -185,8 +185,8 @@ def _judgement(view: ItemView, record: Record, structured: bool) -> ItemContext:
     how = judging_of(view.question)
     if how.by_id or not how.as_published or how.passes > 1:
         sides = judged_rows(record, judged_texts(view.question.answers), how)
-        predicted = [(name, _told(rows, sides[0], how)) for name, rows in predicted]
-        noted_rows = iter(_told([row for row in gold if row.is_shown], sides[1], how))
+        predicted = [(name, _annotated_rows(rows, sides[0], how)) for name, rows in predicted]
+        noted_rows = iter(_annotated_rows([row for row in gold if row.is_shown], sides[1], how))
         gold = [next(noted_rows) if row.is_shown else row for row in gold]
     tables = [Table.of(rows, name) for name, rows in predicted]
     return {"predicted": tables, "gold": gold, "aborted": aborted.get("judge", ""), "official": official is not None}
@@ -262,7 +262,7 @@ def _counted(
     ]  # fmt: skip
 
 
-def _told(rows: Sequence[CountedRow], judgements: Sequence[RowJudgement], how: Judging) -> list[CountedRow]:
+def _annotated_rows(rows: Sequence[CountedRow], judgements: Sequence[RowJudgement], how: Judging) -> list[CountedRow]:
     """Return the rows of a side with what the judge says beyond a count, where they are those that it was asked
     about."""
     if len(rows) != len(judgements):

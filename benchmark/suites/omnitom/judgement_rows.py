@@ -70,11 +70,11 @@ def released_text(record: Record, texts: Texts, how: Judging) -> str:
     for rows, judged_rows, settled_rows, rule in zip((predicted, gold), given, by_rule, rules, strict=True):
         ruled = {row: len(links) for row, links in zip(settled_rows, rule, strict=True) if links is not None}
         counts = align(rows, judged_rows)
-        tables.append([(*_told(row), ruled.get(row, count)) for row, count in zip(rows, counts, strict=True)])
+        tables.append([(*_normalised(row), ruled.get(row, count)) for row, count in zip(rows, counts, strict=True)])
     return judgement(*tables)
 
 
-def _told(row: tuple[str, str]) -> tuple[str, str]:
+def _normalised(row: tuple[str, str]) -> tuple[str, str]:
     return normalise_space(row[0]), normalise_space(row[1])
 
 

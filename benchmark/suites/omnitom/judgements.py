@@ -124,10 +124,10 @@ def _counted(counts: Sequence[int | None]) -> list[Reading | None]:
     return [None if count is None else Reading(count, None) for count in counts]
 
 
-def _placed(as_shown: Sequence[Reading | None], order: Sequence[int], other: Sequence[int]) -> list[Reading | None]:
+def _placed(as_displayed: Sequence[Reading | None], order: Sequence[int], other: Sequence[int]) -> list[Reading | None]:
     """Return readings of rows as they were shown at the places that the rows have in their table."""
     placed: list[Reading | None] = [None] * len(order)
-    for at, reading in zip(order, as_shown, strict=True):
+    for at, reading in zip(order, as_displayed, strict=True):
         links = None if reading is None or reading.links is None else tuple(sorted(other[to] for to in reading.links))
         placed[at] = None if reading is None else Reading(reading.count, links)
     return placed

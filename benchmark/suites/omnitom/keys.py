@@ -10,11 +10,11 @@ from typing import TypeVar
 from benchmark.suites.asked import Entered, Measured
 from benchmark.suites.people import Person, PersonMeasured
 from benchmark.suites.reported import Reported, Sections
-from benchmark.suites.shown import Choice, EntrantsByGroup, ParseResults, ShownPicture, ShownTable
+from benchmark.suites.results import Choice, EntrantsByGroup, ParseResults, ShownPicture, ShownTable
 from core.plain import Json
 
 V = TypeVar("V")
-Shown = TypeVar("Shown", ShownTable, ShownPicture)
+Result = TypeVar("Result", ShownTable, ShownPicture)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +55,9 @@ class Keys:
         )
 
     def of_outputs(
-        self, tables: Callable[[ParseResults], Mapping[str, Shown]]
-    ) -> Callable[[ParseResults], Mapping[str, Shown]]:
-        def renamed(results: ParseResults) -> Mapping[str, Shown]:
+        self, tables: Callable[[ParseResults], Mapping[str, Result]]
+    ) -> Callable[[ParseResults], Mapping[str, Result]]:
+        def renamed(results: ParseResults) -> Mapping[str, Result]:
             return {
                 name: replace(table, groups=tuple(self.renamed[key] for key in table.groups))
                 for name, table in tables(self._in(results)).items()

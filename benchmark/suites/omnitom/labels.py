@@ -146,7 +146,7 @@ def _plain(*values: str) -> dict[str, str]:
     return {value.lower(): value for value in values}
 
 
-def _said(value: str, *keys: str) -> dict[str, str]:
+def _spellings(value: str, *keys: str) -> dict[str, str]:
     return dict.fromkeys(keys, value)
 
 
@@ -156,7 +156,7 @@ _ACCEPTED: Mapping[str, Mapping[str, str]] = {
     "representation": _plain("Explicit", "Implicit"),
     "content_type": {
         **_plain("Location", "Epistemic", "Emotion"),
-        **_said(
+        **_spellings(
             "Contents/Physical State",
             "contents/physicalstate",
             "contentsphysicalstate",
@@ -164,10 +164,10 @@ _ACCEPTED: Mapping[str, Mapping[str, str]] = {
             "physicalstatecontents",
             "physical state",
         ),
-        **_said("Identity/Relation", "identity/relation", "identityrelation", "identity", "relation"),
-        **_said("Desire/Intention", "desire/intention", "desireintention"),
-        **_said("Trait/Value", "trait/value", "traitvalue"),
-        **_said("Action/Event", "action/event", "actionevent", "action", "event"),
+        **_spellings("Identity/Relation", "identity/relation", "identityrelation", "identity", "relation"),
+        **_spellings("Desire/Intention", "desire/intention", "desireintention"),
+        **_spellings("Trait/Value", "trait/value", "traitvalue"),
+        **_spellings("Action/Event", "action/event", "actionevent", "action", "event"),
     },
     "mental_source": _plain("Narration", "Perception", "Memory", "Testimony", "Inference", "Imagination", "Unknown"),
     "context": _plain("Deceptive", "Temporal", "Counterfactual", "Neutral"),

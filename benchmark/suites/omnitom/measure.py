@@ -28,7 +28,7 @@ from benchmark.suites.omnitom.levels import by_chance, by_majority
 from benchmark.suites.omnitom.metrics import stage1_metrics, stage2_metrics
 from benchmark.suites.omnitom.repaired import stage1_report, stage2_report
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
-from benchmark.suites.omnitom.said import said_of
+from benchmark.suites.omnitom.statements import statement_of
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL
 from benchmark.suites.reasons import NO_GOLD
 from core.language import gettext_noop
@@ -78,7 +78,7 @@ def _with_answers(measured: Measured, group: str, entered: Entered) -> Measured:
         return measured
     samples = {sample.number: sample for sample in entered.samples}
     turns = sorted({outcome.repetition for outcomes in entered.outcomes.values() for outcome in outcomes})
-    answers = [[said_of(entered, group, samples[number], turn) for turn in turns] for number in columns.stories]
+    answers = [[statement_of(entered, group, samples[number], turn) for turn in turns] for number in columns.stories]
     return with_answers(measured, answers, [samples[number].cluster for number in columns.stories])
 
 

@@ -49,7 +49,7 @@ def people_measured(person: Person) -> PersonMeasured | None:
     _lack(results, len(person.samples), unread)
     seed = person.settings.seed
     metrics = own_metrics(results.own_official, results.own_repaired, seed)
-    return PersonMeasured(measured(results.results, seed), metrics, _told(person, results, records, len(scheme.keys)))
+    return PersonMeasured(measured(results.results, seed), metrics, _counts(person, results, records, len(scheme.keys)))
 
 
 def _lack(of_person: PersonResults, samples_asked: int, unread: str) -> None:
@@ -64,7 +64,7 @@ def _lack(of_person: PersonResults, samples_asked: int, unread: str) -> None:
         results.official2 = []
 
 
-def _told(person: Person, results: PersonResults, records: Mapping[str, Record], dimensions: int) -> LabelledCounts:
+def _counts(person: Person, results: PersonResults, records: Mapping[str, Record], dimensions: int) -> LabelledCounts:
     settled = Counter(
         by
         for labelled in person.labelled

@@ -85,13 +85,13 @@ def record_of_sample(sample: Sample, schema: Schema = SCHEMA) -> Record:
 
 
 def _gold_row(row: _Belief, scheme: Scheme = OMNITOM_SCHEME) -> GoldRow:
-    labels = _told(row.actor), _told(row.belief)
+    labels = _text(row.actor), _text(row.belief)
     order = normalise_space(row.labels.get("order"))
     canonical = canonical_labels(row.labels, scheme)
     return GoldRow(normalise_space(row.actor), normalise_space(row.belief), canonical, order, labels)
 
 
-def _told(value: object) -> str:
+def _text(value: object) -> str:
     return "" if value is None else str(value).strip()
 
 

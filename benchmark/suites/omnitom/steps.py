@@ -150,7 +150,7 @@ def predicted_rows(extraction: str, answer_format: str, scheme: Scheme) -> list[
     return [(row.actor, row.belief) for row in extraction_rows(extraction)]
 
 
-def _shown(question: Question, record: Record) -> list[tuple[str, str]]:
+def _judged_rows(question: Question, record: Record) -> list[tuple[str, str]]:
     """Return the predicted rows that the judge is shown: those that numbers can name where it answers with numbers."""
     extraction, how = question.answers[EXTRACT], judging_of(question)
     if how.links:
@@ -162,7 +162,7 @@ def _shown(question: Question, record: Record) -> list[tuple[str, str]]:
 def _judging(question: Question) -> Request:
     """Return what a pass asks: about both tables in its order, and of rows that are settled no judgement."""
     record, how = _record(question), judging_of(question)
-    predicted, gold = _shown(question, record), [(row.actor, row.belief) for row in record.shown_rows]
+    predicted, gold = _judged_rows(question, record), [(row.actor, row.belief) for row in record.shown_rows]
     left = unsettled(predicted, gold, how.settle)
     if how.settle != NOTHING and not any(left):
         nothing = replace(

@@ -29,14 +29,14 @@ from benchmark.suites.omnitom.people import people_measured
 from benchmark.suites.omnitom.prompting.offered import prompting_of
 from benchmark.suites.omnitom.prompting.requests import MAX_TOKENS
 from benchmark.suites.omnitom.read_lines import lines
-from benchmark.suites.omnitom.said import labels_said, matched_said
+from benchmark.suites.omnitom.report.main import PUBLISHED
+from benchmark.suites.omnitom.report.pictures import pictures
+from benchmark.suites.omnitom.report.sections import SECTIONS, explorer_of, sections_of
+from benchmark.suites.omnitom.report.tables import tables
 from benchmark.suites.omnitom.scoring import score_answers
 from benchmark.suites.omnitom.settings import PROMPT_SET, SETTINGS
-from benchmark.suites.omnitom.shown.main import PUBLISHED
-from benchmark.suites.omnitom.shown.pictures import pictures
-from benchmark.suites.omnitom.shown.sections import SECTIONS, explorer_of, sections_of
-from benchmark.suites.omnitom.shown.tables import tables
 from benchmark.suites.omnitom.sizes import SIZES
+from benchmark.suites.omnitom.statements import labels_stated, matches_stated
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL, STEPS, expected, parse, request
 from benchmark.suites.omnitom.summary import scores
 from benchmark.suites.schema_names import named_by
@@ -71,7 +71,7 @@ EXTRACTION = MetricGroup(
     ),
     tells=STRUCTURE,
     finer=RECOVERED,
-    says=matched_said,
+    says=matches_stated,
 )
 
 
@@ -96,7 +96,7 @@ def _labelling(scheme: Scheme) -> MetricGroup:
         tells=STRUCTURE,
         chance=partial(by_chance, scheme),
         majority=partial(by_majority, scheme),
-        says=labels_said,
+        says=labels_stated,
         finer=finer_items.labelled_by(scheme),
     )
 

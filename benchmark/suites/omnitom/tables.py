@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimate
 from benchmark.domain.report_rows import NO_FIGURES, ParseRows, ReportRow, RowMetric
-from benchmark.domain.tables.categories import in_order, short_names_told
+from benchmark.domain.tables.categories import in_order, short_name_texts
 from benchmark.domain.tables.estimates import (
     estimate,
     estimated,
@@ -73,7 +73,7 @@ def main_results(runs: Sequence[MainResult], *, parse: str, scheme: Scheme = OMN
         title=gettext_noop(f"Main results, {parse} parse (%)"),
         columns=with_what_is_known(columns, rows),
         rows=rows,
-        notes=(*_MEANS, *_reasons(runs), *short_names_told(categories, CATEGORIES)),
+        notes=(*_MEANS, *_reasons(runs), *short_name_texts(categories, CATEGORIES)),
         section="section" if any(run.section for run in runs) else "",
     )
 
@@ -150,7 +150,7 @@ def by_dimension_and_category(
         title=gettext_noop(f"Labelling accuracy by dimension and story category, {parse} parse (%)"),
         columns=[_MODEL, *with_what_is_known(cells, rows)],
         rows=rows,
-        notes=(*short_names_told(categories, CATEGORIES), *_counted(rows)),
+        notes=(*short_name_texts(categories, CATEGORIES), *_counted(rows)),
         section="dimension",
         mark_within="dimension",
     )

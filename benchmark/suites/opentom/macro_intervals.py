@@ -16,7 +16,7 @@ from benchmark.suites.unit_estimates import with_bounds
 from core.statistics import DIFFERENCE, RESAMPLES, SHARE, Estimate, Floats, Scale, estimate_of, label_f1s, ratios
 
 
-class Told(NamedTuple):
+class MacroAnswer(NamedTuple):
     """One answer: its narrative, the label that is right, None where official scoring has none, and the label that was
     read, None or UNREAD for none."""
 
@@ -34,7 +34,7 @@ class Told(NamedTuple):
         return self.gold is not None and self.predicted not in (None, UNREAD)
 
 
-def macro_estimate(answers: Sequence[Told], *, seed: int, resamples: int = RESAMPLES) -> BoundedEstimate:
+def macro_estimate(answers: Sequence[MacroAnswer], *, seed: int, resamples: int = RESAMPLES) -> BoundedEstimate:
     """Return the macro F1 of the answers that were read, over the labels that occur in gold or answer, from 0 to 1,
     with its interval; `n` counts these answers. `bounds` take the others as wrong, for the labels that lose most by it,
     and as right."""
@@ -42,20 +42,20 @@ def macro_estimate(answers: Sequence[Told], *, seed: int, resamples: int = RESAM
 
 
 def macro_difference(
-    first: Sequence[Told], other: Sequence[Told], *, seed: int, resamples: int = RESAMPLES
+    first: Sequence[MacroAnswer], other: Sequence[MacroAnswer], *, seed: int, resamples: int = RESAMPLES
 ) -> BoundedEstimate:
     """Return the macro F1 of some answers less that of others, on the same resamples of narratives; `n` counts the
     answers of both."""
     return with_bounds(_estimate([first, other], (1.0, -1.0), DIFFERENCE, seed, resamples))
 
 
-def macro_mean(parts: Sequence[Sequence[Told]], *, seed: int, resamples: int = RESAMPLES) -> BoundedEstimate:
+def macro_mean(parts: Sequence[Sequence[MacroAnswer]], *, seed: int, resamples: int = RESAMPLES) -> BoundedEstimate:
     """Return the mean of the macro F1s of several parts, each part weighing the same, on the same resamples of
     narratives; `n` counts the answers of all. `bounds` are as those of one part."""
     return _bounded(parts, seed, resamples)
 
 
-def macro_bounds(answers: Sequence[Told]) -> tuple[float, float] | None:
+def macro_bounds(answers: Sequence[MacroAnswer]) -> tuple[float, float] | None:
     """Return the macro F1 with the answers that were not read as wrong, for the labels that lose most by it, and as
     right; None without any answer to a question that has a label."""
     asked = [answer for answer in answers if answer.gold is not None]
@@ -87,7 +87,7 @@ def _lowest(pairs: Sequence[tuple[int, int]], wrong: int) -> float:
     return fmean(of / among for of, among in parts)
 
 
-def _bounded(parts: Sequence[Sequence[Told]], seed: int, resamples: int) -> BoundedEstimate:
+def _bounded(parts: Sequence[Sequence[MacroAnswer]], seed: int, resamples: int) -> BoundedEstimate:
     """The mean of the macro F1s of the parts, with its bounds where something was not read."""
     estimate = _estimate(parts, (1 / len(parts),) * len(parts), SHARE, seed, resamples)
     ends = [pair for answers in parts if (pair := macro_bounds(answers))]
@@ -97,7 +97,7 @@ def _bounded(parts: Sequence[Sequence[Told]], seed: int, resamples: int) -> Boun
 
 
 def _estimate(
-    parts: Sequence[Sequence[Told]], weights: Sequence[float], scale: Scale, seed: int, resamples: int
+    parts: Sequence[Sequence[MacroAnswer]], weights: Sequence[float], scale: Scale, seed: int, resamples: int
 ) -> Estimate:
     """The sum of the weighted macro F1s of the parts."""
     counted = [[answer for answer in answers if answer.counts] for answers in parts]
@@ -130,7 +130,7 @@ def _weighted(parts: Sequence[Floats], weights: Sequence[float]) -> Floats:
     return total
 
 
-def _counts(answers: Sequence[Told], narratives: Sequence[str]) -> Floats:
+def _counts(answers: Sequence[MacroAnswer], narratives: Sequence[str]) -> Floats:
     """Hits, gold and answers of each label by narrative, shape (narratives, 3 · labels)."""
     labels = sorted({label for answer in answers for label in (answer.gold, answer.predicted) if label is not None})
     rows, at = ({name: place for place, name in enumerate(names)} for names in (narratives, labels))

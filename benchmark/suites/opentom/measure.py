@@ -17,7 +17,7 @@ from benchmark.suites.opentom.faithfulness import Answer, Unfaithful, unfaithful
 from benchmark.suites.opentom.genres import GENRES
 from benchmark.suites.opentom.kinds import ACCESSIBILITY, FINE, FULLNESS, LABELS, PARTS, UNREAD
 from benchmark.suites.opentom.macro_intervals import (
-    Told,
+    MacroAnswer,
     macro_bounds,
     macro_difference,
     macro_estimate,
@@ -43,7 +43,7 @@ def by_majority(sample: Sample, resources: Resources) -> float:
     return float(right_label(sample) == labels[majority_key(sample)])
 
 
-def by_genre(entered: Entered, parse: Parse) -> dict[str, list[tuple[int, Told]]]:
+def by_genre(entered: Entered, parse: Parse) -> dict[str, list[tuple[int, MacroAnswer]]]:
     """Return the answers to the questions of each genre, with the numbers of their samples."""
     rows = _labelled(entered, parse)
     of_genre = {
@@ -52,12 +52,12 @@ def by_genre(entered: Entered, parse: Parse) -> dict[str, list[tuple[int, Told]]
     return {genre: answers for genre, answers in of_genre.items() if answers}
 
 
-def f1(answers: Sequence[Told], seed: int) -> BoundedEstimate:
+def f1(answers: Sequence[MacroAnswer], seed: int) -> BoundedEstimate:
     """Return the macro F1 of answers that could be read, with its interval and bounds."""
     return macro_estimate(answers, seed=seed)
 
 
-def f1_difference(answers: Sequence[Told], others: Sequence[Told], seed: int) -> BoundedEstimate:
+def f1_difference(answers: Sequence[MacroAnswer], others: Sequence[MacroAnswer], seed: int) -> BoundedEstimate:
     """Return the macro F1 of answers less that of others, on the same resamples of narratives; bounds take what could
     not be read at its worst on one side and at its best on the other."""
     estimate = macro_difference(answers, others, seed=seed)
@@ -111,8 +111,8 @@ class Labelled(NamedTuple):
     missing: bool = False
 
     @property
-    def prediction(self) -> Told:
-        return Told(self.sample.cluster, self.gold, self.predicted)
+    def prediction(self) -> MacroAnswer:
+        return MacroAnswer(self.sample.cluster, self.gold, self.predicted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +247,7 @@ def _narratives(asked: Sequence[Labelled], part: str) -> tuple[int, int]:
 def _worst(questions: Sequence[LabelledAnswer]) -> float | None:
     """The mean F1 over the batches with what was not read as wrong."""
     batches = [
-        [Told("", row.gold, row.predicted) for row in questions if row.batch == batch]
+        [MacroAnswer("", row.gold, row.predicted) for row in questions if row.batch == batch]
         for batch in {row.batch for row in questions}
     ]
     lowest = [bounds[0] for answers in batches if (bounds := macro_bounds(answers))]

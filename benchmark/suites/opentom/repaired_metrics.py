@@ -11,7 +11,7 @@ from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.estimating import StoryScore, overall_row
 from benchmark.suites.opentom.genres import GENRES
 from benchmark.suites.opentom.kinds import ACCESSIBILITY, FULLNESS
-from benchmark.suites.opentom.macro_intervals import Told, macro_estimate, macro_mean
+from benchmark.suites.opentom.macro_intervals import MacroAnswer, macro_estimate, macro_mean
 from benchmark.suites.right_or_wrong import ACCURACY
 from core.plain import WHERE_THERE_IS_ONE
 from core.statistics import RESAMPLES
@@ -24,7 +24,7 @@ class RepairedAnswer(NamedTuple):
 
     genre: str
     kind: str
-    read_as: Told
+    read_as: MacroAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def _of_genre(answers: Sequence[RepairedAnswer]) -> GenreMetrics:
     return GenreMetrics(accuracy, f1, len(labelled), unread, mean)
 
 
-def _accuracy(answers: Sequence[Told]) -> Ends:
+def _accuracy(answers: Sequence[MacroAnswer]) -> Ends:
     scores = [_score(answer) for answer in answers if answer.counts]
     if not scores:
         return Ends(None, None, None, 0)
@@ -73,7 +73,7 @@ def _accuracy(answers: Sequence[Told]) -> Ends:
     return _bare(BoundedEstimate(row.values[ACCURACY], len(scores), interval))
 
 
-def _score(answer: Told) -> StoryScore:
+def _score(answer: MacroAnswer) -> StoryScore:
     right = {ACCURACY: float(answer.gold == answer.predicted)}
     return StoryScore("", right, right, right, cluster=answer.narrative)
 

@@ -10,7 +10,7 @@ from benchmark.suites.answers import AnswerScores, BadAnswers, ParsedScores, rea
 from benchmark.suites.opentom.data import read_opentom
 from benchmark.suites.opentom.genres import genre_of
 from benchmark.suites.opentom.kinds import COARSE, FINE, PARTS
-from benchmark.suites.opentom.macro_intervals import Told
+from benchmark.suites.opentom.macro_intervals import MacroAnswer
 from benchmark.suites.opentom.official import gold_label, predicted_label
 from benchmark.suites.opentom.released_metrics import (
     MOVER,
@@ -61,7 +61,7 @@ def _repaired(rows: Mapping[str, Sampled], texts: Mapping[str, str]) -> AnswerSc
 def _repaired_answer(row: Sampled, text: str) -> RepairedAnswer:
     question = row.question
     kind, places = question.kind, question.narrative.places
-    labelled = Told(question.narrative.key, right_label(sample_of(question)), label_of(kind, text, places))
+    labelled = MacroAnswer(question.narrative.key, right_label(sample_of(question)), label_of(kind, text, places))
     return RepairedAnswer(genre_of(question.type, kind), kind, labelled)
 
 

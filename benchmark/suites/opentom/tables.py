@@ -15,9 +15,9 @@ from benchmark.domain.tables.table import Cells
 from benchmark.suites.opentom.genres import GENRES
 from benchmark.suites.opentom.measure import GROUP
 from benchmark.suites.published import Published
+from benchmark.suites.results import EntrantResults, ParseResults, Plot, Section, ShownPicture, ShownTable
 from benchmark.suites.showing.entrants import analyses_of, row_of
-from benchmark.suites.showing.missing import told_of
-from benchmark.suites.shown import EntrantResults, ParseResults, Plot, Section, ShownPicture, ShownTable
+from benchmark.suites.showing.missing import missing_sentences
 from core.language import gettext_noop
 
 SECTIONS = (
@@ -127,7 +127,7 @@ PUBLISHED = _published()
 
 def tables(results: ParseResults) -> dict[str, ShownTable]:
     """Return the tables of a parse, none without figures."""
-    entrants = [entrant for entrant in results.analysed.get(GROUP.key, ()) if _found(entrant, results.parse)]
+    entrants = [entrant for entrant in results.analysed.get(GROUP.key, ()) if _analysis(entrant, results.parse)]
     if not entrants:
         return {}
     makers: dict[str, Callable[[Sequence[EntrantResults], str], Table]] = {
@@ -143,14 +143,14 @@ def tables(results: ParseResults) -> dict[str, ShownTable]:
 
 def pictures(results: ParseResults) -> dict[str, ShownPicture]:
     """Return the picture of macro F1 by genre."""
-    entrants = [entrant for entrant in results.analysed.get(GROUP.key, ()) if _found(entrant, results.parse)]
+    entrants = [entrant for entrant in results.analysed.get(GROUP.key, ()) if _analysis(entrant, results.parse)]
     if not entrants:
         return {}
     arguments, parts = partial(_drawn, entrants, results.parse), {("genres", genre): genre for genre in GENRES}
     return {"genres": ShownPicture(gettext_noop("Macro F1 by genre"), _plot, arguments, (GROUP.key,), parts=parts)}
 
 
-def _found(entrant: EntrantResults, parse: str) -> Mapping[str, Any]:
+def _analysis(entrant: EntrantResults, parse: str) -> Mapping[str, Any]:
     return analyses_of(entrant, parse).get("opentom") or {}
 
 
@@ -161,20 +161,22 @@ def _plot() -> Plot:
 
 
 def _drawn(entrants: Sequence[EntrantResults], parse: str) -> Cells:
-    rows = [ModelRow(entrant.model, kept_estimates(_found(entrant, parse)["f1"])) for entrant in entrants]
+    rows = [ModelRow(entrant.model, kept_estimates(_analysis(entrant, parse)["f1"])) for entrant in entrants]
     named = {"score": gettext_noop("Macro F1"), "part": "genre", "short": dict(GENRES), "over": "narratives"}
     return {"positional": [rows], "parse": parse, **named}
 
 
 def _there(entrants: Sequence[EntrantResults], parse: str, name: str) -> list[str]:
     """The genres of which some model has a figure."""
-    return [genre for genre in GENRES if any(genre in _found(entrant, parse)[name] for entrant in entrants)]
+    return [genre for genre in GENRES if any(genre in _analysis(entrant, parse)[name] for entrant in entrants)]
 
 
 def _table(
     title: str, columns: Sequence[Column], rows: Sequence[Row], entrants: Sequence[EntrantResults], note: str
 ) -> Table:
-    return Table(title=title, columns=columns, rows=rows, lead=told_of(columns, entrants, GROUP.key), notes=[note])
+    return Table(
+        title=title, columns=columns, rows=rows, lead=missing_sentences(columns, entrants, GROUP.key), notes=[note]
+    )
 
 
 def _by_genre(
@@ -192,7 +194,7 @@ def _by_genre(
             {
                 key: value
                 for genre in there
-                for key, value in estimate(genre, kept_estimate(_found(entrant, parse)[name].get(genre))).items()
+                for key, value in estimate(genre, kept_estimate(_analysis(entrant, parse)[name].get(genre))).items()
             },
         )
         for entrant in entrants
@@ -227,7 +229,7 @@ def _batches(entrants: Sequence[EntrantResults], parse: str) -> Table:
         ]
     rows = []
     for entrant in entrants:
-        batches = _found(entrant, parse)["batches"]
+        batches = _analysis(entrant, parse)["batches"]
         cells = {
             f"{genre} {name}": batches.get(genre, {}).get(name)
             for genre in there
@@ -237,7 +239,7 @@ def _batches(entrants: Sequence[EntrantResults], parse: str) -> Table:
     title = gettext_noop(f"Macro F1 over five samples of fifty narratives, {parse} parse (%)")
     table = _table(title, columns, rows, entrants, _BATCHES)
     overlapping = any(
-        genre.get("overlapping") for entrant in entrants for genre in _found(entrant, parse)["batches"].values()
+        genre.get("overlapping") for entrant in entrants for genre in _analysis(entrant, parse)["batches"].values()
     )
     notes = [*table.notes, *([_OVERLAPPING] if overlapping else [])]
     return replace(table, lead=[*_fewer_narratives(entrants, parse), *table.lead], notes=notes)
@@ -246,7 +248,7 @@ def _batches(entrants: Sequence[EntrantResults], parse: str) -> Table:
 def _fewer_narratives(entrants: Sequence[EntrantResults], parse: str) -> list[str]:
     """Return what stands before figures over samples that are not whole; reports that were frozen before do not say
     it."""
-    batches = [genre for entrant in entrants for genre in _found(entrant, parse)["batches"].values()]
+    batches = [genre for entrant in entrants for genre in _analysis(entrant, parse)["batches"].values()]
     sizes = [size for genre in batches for size in genre.get("narratives") or ()]
     if not sizes or min(sizes) >= NARRATIVES_A_SAMPLE:
         return []
@@ -271,7 +273,7 @@ def _kinds(entrants: Sequence[EntrantResults], parse: str) -> Table:
         columns += [estimated(f"{genre} {name}", head, group=GENRES[genre], digits=1) for name, head in heads.items()]
     rows = []
     for entrant in entrants:
-        analyses = _found(entrant, parse)
+        analyses = _analysis(entrant, parse)
         cells: Cells = {}
         for genre in genres:
             estimates = {"pooled": analyses["f1"].get(genre), **analyses["kinds"].get(genre, {})}
@@ -300,7 +302,7 @@ def _unfaithful(entrants: Sequence[EntrantResults], parse: str) -> Table:
         ]
     rows = []
     for entrant in entrants:
-        unfaithful = _found(entrant, parse)["unfaithful"]
+        unfaithful = _analysis(entrant, parse)["unfaithful"]
         cells: Cells = {}
         for order, rates in unfaithful.items():
             cells |= {f"{order} {name}": rates.get(name) for name in ("pairs", "unread", "missing")}

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from benchmark.suites.contract import LEFT_OUT, MetricGroup, Resources, Sample
-from benchmark.suites.measuring import digest_of_said
+from benchmark.suites.measuring import statement_digest
 from benchmark.suites.metric_groups import Says
 from benchmark.suites.perceiving.asking import PERCEPTIONS
 from benchmark.suites.perceiving.shares import ACCURACY, RECALL, SHARES, WHOLE
 from core.language import gettext_noop
 
 
-def perceived_said(scenes: Sequence[tuple[int | None, Sequence[str] | None]], people: Sequence[str]) -> str:
+def perceptions_stated(scenes: Sequence[tuple[int | None, Sequence[str] | None]], people: Sequence[str]) -> str:
     """Return what an answer says of who perceives what, in whatever order it does: of each sentence the people by their
     place among those that there are, which is the same under other names."""
     places = {name.casefold(): at for at, name in enumerate(people)}
@@ -23,7 +23,7 @@ def perceived_said(scenes: Sequence[tuple[int | None, Sequence[str] | None]], pe
         return sorted({str(places.get(name.casefold(), name.casefold())) for name in names})
 
     read = [[-1 if at is None else at, numbered(names)] for at, names in scenes]
-    return digest_of_said(sorted(read, key=str))
+    return statement_digest(sorted(read, key=str))
 
 
 def perceiving_group(

@@ -11,9 +11,9 @@ from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.domain.tables.table import Cells
 from benchmark.suites.perceiving.shares import ACCURACY, RECALL
 from benchmark.suites.published import Published
+from benchmark.suites.results import EntrantResults, Plot, Section
 from benchmark.suites.showing.entrants import row_of
-from benchmark.suites.showing.missing import told_of
-from benchmark.suites.shown import EntrantResults, Plot, Section
+from benchmark.suites.showing.missing import missing_sentences
 from core.language import gettext_noop
 from core.statistics.correlation import FEWEST_POINTS, pearson, too_few_points
 
@@ -67,7 +67,7 @@ def perceived_by(parse: str) -> str:
     return ACCURACY if parse == "official" else RECALL
 
 
-def _told(tasks: Tasks, parse: str) -> Tasks:
+def _titled(tasks: Tasks, parse: str) -> Tasks:
     """The names of the tasks, that of perception by the share that the parse tells it by."""
     perception, *_ = tasks
     return tasks if perceived_by(parse) == ACCURACY else {**tasks, perception: _RECALL}
@@ -75,7 +75,7 @@ def _told(tasks: Tasks, parse: str) -> Tasks:
 
 def _column(tasks: Tasks, task: str, scenario: str, parse: str) -> str:
     """The key of a column: no figure of the paper has a place in that of the recall."""
-    recall = _told(tasks, parse)[task] == _RECALL
+    recall = _titled(tasks, parse)[task] == _RECALL
     return f"{task} recall {scenario}" if recall else f"{task} {scenario}"
 
 
@@ -93,10 +93,10 @@ def scenarios_table(
     for scenario in SCENARIOS:
         columns += [
             estimated(_column(tasks, task, scenario, parse), header, group=scenario.capitalize(), digits=1)
-            for task, header in _told(tasks, parse).items()
+            for task, header in _titled(tasks, parse).items()
         ]
     rows = [row_of(entrant, group, _cells(metrics, tasks, parse)) for entrant, metrics in entrants]
-    missing = told_of(columns, [entrant for entrant, _ in entrants], group)
+    missing = missing_sentences(columns, [entrant for entrant, _ in entrants], group)
     title = gettext_noop(f"Perception, belief from perception and questions by scenario, {parse} parse (%)")
     return Table(title=title, columns=columns, rows=rows, lead=[*missing, *lead], notes=[*notes])
 
@@ -125,7 +125,7 @@ def correlations_table(models: Sequence[Metrics], tasks: Tasks, parse: str) -> T
         Column(key="p", header="p", kind="number", digits=3),
     ]
     perception, belief, questions = tasks
-    names = _told(tasks, parse)
+    names = _titled(tasks, parse)
     rows: list[Cells] = [
         {"scenario": scenario.capitalize(), "pair": gettext_noop(f"{names[first]} and {names[second].lower()}")}
         | _correlation(models, scenario, first, second)
@@ -159,7 +159,7 @@ def plot() -> Plot:
 def drawn(entrants: Entrants, tasks: Tasks, parse: str, over: str) -> Cells:
     """Return the arguments of the picture of tasks by scenario, with intervals `over` what is resampled, in the
     plural."""
-    rows = [ModelRow(entrant.model, _parts(metrics, _told(tasks, parse))) for entrant, metrics in entrants]
+    rows = [ModelRow(entrant.model, _parts(metrics, _titled(tasks, parse))) for entrant, metrics in entrants]
     named = {"score": gettext_noop("Share"), "part": gettext_noop("task and scenario"), "short": _SHORT, "over": over}
     return {"positional": [rows], "parse": parse, **named}
 
@@ -169,7 +169,7 @@ def parts_of(tasks: Tasks, parse: str) -> dict[tuple[str, str], str]:
     return {
         ("scenarios", _column(tasks, task, scenario, parse)): f"{name}, {scenario}"
         for scenario in SCENARIOS
-        for task, name in _told(tasks, parse).items()
+        for task, name in _titled(tasks, parse).items()
     }
 
 

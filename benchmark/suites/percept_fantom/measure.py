@@ -19,14 +19,14 @@ from benchmark.suites.conversations.units import WHOLES, Read, Wholes, in_scenar
 from benchmark.suites.measuring import SampleResult, measured_samples, undefined, with_analyses
 from benchmark.suites.perceiving import shares as perceived
 from benchmark.suites.perceiving.asking import ANSWER, BELIEF, PERCEPTIONS
-from benchmark.suites.perceiving.groups import perceived_said, perceiving_group
+from benchmark.suites.perceiving.groups import perceiving_group, perceptions_stated
 from benchmark.suites.perceiving.levels import Unit, by_coin, by_everybody
 from benchmark.suites.perceiving.tables import perceived_by, tasks_of
 from benchmark.suites.percept_fantom.analyses import perceptions_of, questions_of
 from benchmark.suites.percept_fantom.perceived import speakers_of
 from benchmark.suites.percept_fantom.samples import SCENARIO_NAMES, utterances_of
 from benchmark.suites.percept_fantom.steps import PERCEIVED, STEPS, mostly_perceived_of, people_of
-from benchmark.suites.right_or_wrong import accuracy_group, said_right, scored_by
+from benchmark.suites.right_or_wrong import accuracy_group, is_read_right, scored_by
 from benchmark.suites.set_measuring import measured_sets, sets_group
 from benchmark.suites.shares_of_answers import scored_shares
 from benchmark.suites.unit_estimates import without_value
@@ -124,7 +124,7 @@ PERCEIVING = perceiving_group(
     whole=gettext_noop("Whole conversations"),
     chance=perceived_by_chance,
     majority=perceived_by_majority,
-    says=lambda sample, repaired: perceived_said(repaired["scenes"], sample.content["names"]),
+    says=lambda sample, repaired: perceptions_stated(repaired["scenes"], sample.content["names"]),
     notes=(
         gettext_noop(
             "Recall: the share of a conversation’s utterances that have exactly the right perceivers, "
@@ -172,7 +172,7 @@ def measure(entered: Entered) -> dict[str, Measured | None]:
     }
     measured[PERCEIVING.key] = measured_samples(entered, PERCEIVING, _Perceiving(entered))
     measured[QUESTIONS.key] = with_analyses(
-        measured_samples(entered, QUESTIONS, scored_by(said_right)),
+        measured_samples(entered, QUESTIONS, scored_by(is_read_right)),
         ANALYSES,
         lambda parse: _analyses(entered, parse, _withheld(measured) if parse == "official" else {}),
     )
@@ -189,7 +189,7 @@ def _withheld(measured: Mapping[str, Measured | None]) -> dict[str, str]:
     return {task: of_task[0] for task, of_task in reasons.items() if of_task}
 
 
-_rights = scored_by(said_right, ALL)
+_rights = scored_by(is_read_right, ALL)
 
 
 class _Perceiving:

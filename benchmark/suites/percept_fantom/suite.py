@@ -49,7 +49,7 @@ def _item(view: ItemView) -> ItemContext:
     """The question with its set, and the utterances with the true perceivers and, of perception inference, those that
     were read."""
     step = view.question.step
-    lines = [_said(text) | {"gold": ", ".join(names)} | read for text, names, read in _told(view)]
+    lines = [_speech(text) | {"gold": ", ".join(names)} | read for text, names, read in _read_lines(view)]
     return item_of(view, ANSWER, BELIEF, scenarios=SCENARIO_NAMES) | {
         "perceiving": step in (PERCEPTIONS, PERCEIVE),
         "scored": step == PERCEPTIONS and bool(view.answer),
@@ -58,7 +58,7 @@ def _item(view: ItemView) -> ItemContext:
     }
 
 
-def _told(view: ItemView) -> Iterator[tuple[str, Sequence[str], ItemContext]]:
+def _read_lines(view: ItemView) -> Iterator[tuple[str, Sequence[str], ItemContext]]:
     """The utterances with the true perceivers and what was read of each."""
     sample = view.question.sample
     scenes = (view.repaired or {}).get("scenes") or () if view.question.step == PERCEPTIONS else ()
@@ -68,11 +68,11 @@ def _told(view: ItemView) -> Iterator[tuple[str, Sequence[str], ItemContext]]:
 def _lines(view: ItemView) -> list[ReadLine]:
     """The answer to the question, or the perceivers of each utterance."""
     if view.question.step == PERCEPTIONS:
-        return perceiver_lines(_told(view), view)
+        return perceiver_lines(_read_lines(view), view)
     return answer_lines(view, ANSWER, BELIEF)
 
 
-def _said(utterance: str) -> dict[str, str]:
+def _speech(utterance: str) -> dict[str, str]:
     speaker, _, words = utterance.partition(": ")
     return {"speaker": speaker, "said": words}
 
@@ -136,8 +136,8 @@ SUITE = Suite(
     answer_ids=AnswerIds(ids_of),
     load=load,
     source=SOURCE,
-    told_by=(frozenset({"part_id", "perceivers"}), frozenset({"part_id", "conversation_with_perceivers"})),
-    told_in_sheet=True,
+    recognised_by=(frozenset({"part_id", "perceivers"}), frozenset({"part_id", "conversation_with_perceivers"})),
+    recognised_in_sheet=True,
     noun=(gettext_noop("question"), gettext_noop("questions")),
     cluster=(gettext_noop("conversation"), gettext_noop("conversations")),
     settings=(METHOD, PRECURSORS),

@@ -13,13 +13,13 @@ from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.suites.conversations.analyses import TOPICS
 from benchmark.suites.conversations.question_types import ORDERS
 from benchmark.suites.conversations.rows import ACCESSIBLE, ANSWERABILITY, CHOICE, INACCESSIBLE
-from benchmark.suites.conversations.tables import incomplete_told, reasons_table, table_of
+from benchmark.suites.conversations.tables import incomplete_sentences, reasons_table, table_of
 from benchmark.suites.perceiving import tables as of_three
 from benchmark.suites.perceiving.asking import ANSWER
 from benchmark.suites.percept_fantom.measure import ALL, ANALYSES, FALSE_BELIEF, NOUNS, QUESTIONS, TASKS, TRUE_BELIEF
 from benchmark.suites.percept_fantom.samples import SCENARIO_NAMES
+from benchmark.suites.results import EntrantResults, ParseResults, Section, ShownPicture, ShownTable
 from benchmark.suites.showing.entrants import analyses_of
-from benchmark.suites.shown import EntrantResults, ParseResults, Section, ShownPicture, ShownTable
 from core.language import gettext_noop
 
 SECTIONS = (
@@ -167,7 +167,7 @@ def _scenario(scenario: str, analysed: Analysed, parse: str) -> Table:
     title = gettext_noop(f"Sets of {SCENARIO_NAMES[scenario]} and their questions, {parse} parse (%)")
     counted = (_WHOLE[parse],) if scenario == ACCESSIBLE else ()
     entrants = [entrant for entrant, _ in analysed]
-    lead = incomplete_told(entrants, metrics, _OF_SETS)
+    lead = incomplete_sentences(entrants, metrics, _OF_SETS)
     return table_of(entrants, QUESTIONS.key, title, columns, cells, *counted, _ALL, _CHARACTERS, lead=lead)
 
 

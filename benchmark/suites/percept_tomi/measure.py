@@ -11,7 +11,7 @@ from benchmark.suites.by_part import Parts
 from benchmark.suites.contract import Entered, Measured, Outcome, Resources, Sample
 from benchmark.suites.measuring import facets_of, measured_samples, with_analyses
 from benchmark.suites.perceiving.asking import ANSWER, BELIEF, PERCEPTIONS
-from benchmark.suites.perceiving.groups import perceived_said, perceiving_group
+from benchmark.suites.perceiving.groups import perceiving_group, perceptions_stated
 from benchmark.suites.perceiving.levels import Unit, by_coin, by_everybody
 from benchmark.suites.perceiving.shares import ACCURACY, SHARES
 from benchmark.suites.perceiving.tables import SCENARIOS
@@ -44,7 +44,7 @@ def by_majority(sample: Sample, resources: Resources) -> float:
     return float(sample.content["containers"][usual] == sample.gold["answer"])
 
 
-def place_said(sample: Sample, repaired: Mapping[str, Any]) -> str:
+def place_stated(sample: Sample, repaired: Mapping[str, Any]) -> str:
     """Return where the answer puts the thing: the container by its place in the story, which is the same under other
     names; another word as it is."""
     places = [*sample.content["containers"], *sample.gold["candidates"]]
@@ -79,7 +79,7 @@ QUESTIONS = accuracy_group(
     facets=_FACETS,
     chance=by_chance,
     majority=by_majority,
-    says=place_said,
+    says=place_stated,
     notes=(_RESAMPLED,),
     parts=Parts(gettext_noop("Scenario"), facet="scenario", values=SCENARIOS),
 )
@@ -90,7 +90,7 @@ PERCEIVING = perceiving_group(
     facets=_FACETS,
     chance=perceived_by_chance,
     majority=perceived_by_majority,
-    says=lambda sample, repaired: perceived_said(repaired["scenes"], names_of(sample)),
+    says=lambda sample, repaired: perceptions_stated(repaired["scenes"], names_of(sample)),
     notes=(
         gettext_noop(
             "Recall: the share of a story’s sentences on where a thing is that have exactly the right perceivers. "
@@ -110,7 +110,7 @@ INFERRING = accuracy_group(
     facets=_FACETS,
     chance=by_chance,
     majority=by_majority,
-    says=place_said,
+    says=place_stated,
     notes=(gettext_noop("The question is asked with the true perceivers of every sentence. ") + _RESAMPLED,),
 )
 GROUPS = (QUESTIONS, PERCEIVING, INFERRING)

@@ -47,7 +47,7 @@ def _item(view: ItemView) -> ItemContext:
     step = view.question.step
     lines = [
         {"text": text, "gold": ", ".join(filter(None, names)) or "nobody", "scored": is_scored(text)} | read
-        for text, names, read in _told(view)
+        for text, names, read in _read_lines(view)
     ]
     taken = repaired.get("place")
     places = dict.fromkeys([*sample.content["containers"], *([taken] if taken else ())])
@@ -66,7 +66,7 @@ def _item(view: ItemView) -> ItemContext:
     }
 
 
-def _told(view: ItemView) -> Iterator[tuple[str, Sequence[str], ItemContext]]:
+def _read_lines(view: ItemView) -> Iterator[tuple[str, Sequence[str], ItemContext]]:
     """The sentences with the true perceivers and what was read of each."""
     sample, scenes = view.question.sample, (view.repaired or {}).get("scenes") or ()
     scenes_of_sample = (sample.content["sentences"], sample.gold["perceivers"], scenes)
@@ -77,7 +77,7 @@ def _lines(view: ItemView) -> list[ReadLine]:
     """Return where the answer puts the thing, or the perceivers of each sentence that is scored."""
     sample, step = view.question.sample, view.question.step
     if step == PERCEPTIONS:
-        return perceiver_lines(_told(view), view, is_scored)
+        return perceiver_lines(_read_lines(view), view, is_scored)
     if step not in (ANSWER, BELIEF):
         return []
     gold, place, official = sample.gold["answer"], (view.repaired or {}).get("place"), view.official or {}
@@ -182,8 +182,8 @@ SUITE = Suite(
     answer_ids=AnswerIds(ids_of),
     load=load,
     source=SOURCE,
-    told_by=(frozenset({"qtype", "perceivers", "story_with_perceivers"}),),
-    told_in_sheet=True,
+    recognised_by=(frozenset({"qtype", "perceivers", "story_with_perceivers"}),),
+    recognised_in_sheet=True,
     noun=(gettext_noop("question"), gettext_noop("questions")),
     settings=(METHOD, STORY, PRECURSORS),
     max_tokens=1024,

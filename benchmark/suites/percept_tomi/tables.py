@@ -9,8 +9,8 @@ from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimates
 from benchmark.suites.perceiving import tables as of_three
 from benchmark.suites.perceiving.shares import ACCURACY
 from benchmark.suites.percept_tomi.measure import INFERRING, PERCEIVING, QUESTIONS
+from benchmark.suites.results import EntrantResults, ParseResults, ShownPicture, ShownTable
 from benchmark.suites.showing.entrants import analyses_of
-from benchmark.suites.shown import EntrantResults, ParseResults, ShownPicture, ShownTable
 from core.language import gettext_noop
 
 SECTIONS = (of_three.SCENARIOS_SECTION, of_three.CORRELATIONS_SECTION)

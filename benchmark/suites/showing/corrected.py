@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from benchmark.domain.corrections import Correction, differing_told
+from benchmark.domain.corrections import Correction, differing_text
 from benchmark.domain.tables import Cells, Column
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
-from benchmark.suites.shown import EntrantResults
+from benchmark.suites.results import EntrantResults
 from core.language import gettext_noop
 
 PREFIX = "corrected_"
@@ -99,7 +99,7 @@ def corrected_by(correction: Correction) -> str:
 def corrected_leads(entrants: Sequence[EntrantResults]) -> list[str]:
     """Return the warnings that the judge's error differs by model, each once."""
     warning = [entrant.corrected for entrant in entrants if entrant.corrected and entrant.corrected.warns]
-    return list(dict.fromkeys(differing_told(score.differing) for score in warning if score.differing is not None))
+    return list(dict.fromkeys(differing_text(score.differing) for score in warning if score.differing is not None))
 
 
 def corrected_notes(entrants: Sequence[EntrantResults], group: str) -> list[str]:

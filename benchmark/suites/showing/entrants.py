@@ -9,7 +9,7 @@ from benchmark.domain.tables import Source, SourcedRow, Where
 from benchmark.domain.tables.categories import ShortNames
 from benchmark.suites.asked import PARSES
 from benchmark.suites.registry import group_named, group_suite, suite_named
-from benchmark.suites.shown import EntrantResults
+from benchmark.suites.results import EntrantResults
 
 JUDGE_TEST = "judge_test"
 """The key of a row under which it says what the self-test of its judge came to."""

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.table import Cells
 from benchmark.suites.judge_summaries import JudgeTestSummary
+from benchmark.suites.results import EntrantResults, RunEntrant
 from benchmark.suites.showing.entrants import JUDGE_TEST
-from benchmark.suites.shown import EntrantResults, RunEntrant
 from core.language import gettext_noop
 from core.plain import plain
 from judge.domain.self_test import METHOD, Rate
@@ -34,10 +34,10 @@ def tests_of(entrants: Sequence[RunEntrant]) -> list[JudgeTestSummary]:
 
 def notes_of(entrants: Sequence[RunEntrant]) -> list[str]:
     """Return what the self-test of each judge came to, with intervals."""
-    return [told_of(test) for test in tests_of(entrants)]
+    return [test_sentence(test) for test in tests_of(entrants)]
 
 
-def told_of(test: JudgeTestSummary) -> str:
+def test_sentence(test: JudgeTestSummary) -> str:
     if test.state == NOT_TESTED and not test.kinds:
         return gettext_noop(f"Self-test of the judge {test.judge}: {NOT_TESTED}.")
     parts = [f"{kind.name} {_share(kind)}" for kind in test.kinds]

@@ -8,8 +8,8 @@ from typing import Any
 
 from benchmark.suites.group_metrics import BaselineLevels
 from benchmark.suites.registry import group_named
+from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import models_of
-from benchmark.suites.shown import EntrantResults
 from core.language import gettext_noop
 
 CHANCE_ROW, MAJORITY_ROW = gettext_noop("Chance level"), gettext_noop("Majority baseline")

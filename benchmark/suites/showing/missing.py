@@ -8,8 +8,8 @@ from typing import Any
 from benchmark.domain.tables import Column
 from benchmark.domain.tables.table import Cells
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
+from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import models_of, parses_in, unjudged
-from benchmark.suites.shown import EntrantResults
 from core.language import gettext_noop
 from core.statistics import caution
 
@@ -63,7 +63,7 @@ def unlike_missing(
     ]
 
 
-def told_of(columns: Sequence[Column], entrants: Sequence[EntrantResults], group: str) -> list[str]:
+def missing_sentences(columns: Sequence[Column], entrants: Sequence[EntrantResults], group: str) -> list[str]:
     """Return what a suite's own table says before it of missing answers: what becomes of them in its marks, or, where
     it marks nothing, in its figures."""
     counted = AT_THEIR_WORST if any(column.best for column in columns) else METRICS_WITHOUT
@@ -86,14 +86,14 @@ def fewest_ranked(entrants: Sequence[EntrantResults]) -> int:
     return min((entrant.metrics.parses.overall("repaired").stories or 0 for entrant in entrants), default=0)
 
 
-def missing_told(entrants: Sequence[EntrantResults], group: str) -> str:
+def missing_text(entrants: Sequence[EntrantResults], group: str) -> str:
     """Between which shares the missing answers of models lie; empty where all left out equally much."""
     shares = {entrant.model: left_out(missing_of(entrant, group)) or 0.0 for entrant in models_of(entrants)}
-    return shares_told(shares, nouns_of_group(group)[1])
+    return shares_text(shares, nouns_of_group(group)[1])
 
 
-def shares_told(shares: Mapping[str, float], nouns: str = "stories") -> str:
-    """Return what `missing_told` says, from the share of each model's samples, which `nouns` names."""
+def shares_text(shares: Mapping[str, float], nouns: str = "stories") -> str:
+    """Return what `missing_text` says, from the share of each model's samples, which `nouns` names."""
     if len(set(shares.values())) < 2:
         return ""
     most = max(shares, key=shares.__getitem__)
@@ -103,13 +103,13 @@ def shares_told(shares: Mapping[str, float], nouns: str = "stories") -> str:
     )
 
 
-def unjudged_told(entrants: Sequence[EntrantResults]) -> str:
+def unjudged_text(entrants: Sequence[EntrantResults]) -> str:
     """Between which numbers the rows lie that judges left out; empty where they left out equally many of all models."""
-    return rows_told({entrant.model: unjudged(entrant) for entrant in models_of(entrants)})
+    return rows_text({entrant.model: unjudged(entrant) for entrant in models_of(entrants)})
 
 
-def rows_told(counts: Mapping[str, int]) -> str:
-    """Return what `unjudged_told` says, from the number of each model's rows."""
+def rows_text(counts: Mapping[str, int]) -> str:
+    """Return what `unjudged_text` says, from the number of each model's rows."""
     if len(set(counts.values())) < 2:
         return ""
     most = max(counts, key=counts.__getitem__)
@@ -117,10 +117,10 @@ def rows_told(counts: Mapping[str, int]) -> str:
 
 
 def _missing_differ(models: Sequence[EntrantResults], group: str, counted: str = AT_THEIR_WORST) -> list[str]:
-    return differ_told((missing_told(models, group), unjudged_told(models)), counted)
+    return differing_sentences((missing_text(models, group), unjudged_text(models)), counted)
 
 
-def differ_told(parts: Iterable[str], counted: str = AT_THEIR_WORST) -> list[str]:
+def differing_sentences(parts: Iterable[str], counted: str = AT_THEIR_WORST) -> list[str]:
     """Return what differs, as a sentence, and after it what becomes of it; nothing where nothing differs."""
     text = "; ".join(filter(None, parts))
     return [f"{text[:1].upper()}{text[1:]}. {counted}"] if text else []

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from benchmark.suites.shown import NamedEntrant, RunEntrant
+from benchmark.suites.results import NamedEntrant, RunEntrant
 
 REPETITIONS = "repetitions"
 """The setting that says how often everything was asked, where that is more than once."""
@@ -61,13 +61,13 @@ def labels_of(entrants: Sequence[Nameable]) -> Labels:
         model = f"{entrant.name} ({differing})" if differing else entrant.name
         taken[model] = taken.get(model, 0) + 1
         models.append(f"{model} #{taken[model]}" if taken[model] > 1 else model)
-    return Labels(models, [_told(settings) for settings in distinct], common)
+    return Labels(models, [_settings_text(settings) for settings in distinct], common)
 
 
 def _differing(entrant: Nameable, settings: Mapping[str, str], namesakes: Sequence[Nameable]) -> str:
     """Return in which settings and in what of its endpoint an entrant differs from those of its name."""
     endpoint = {name: _short(entrant.spec.get(name)) for name in ENDPOINT_S if not _alike(namesakes, name, "spec")}
-    return _told({name: value for name, value in settings.items() if not _alike(namesakes, name)} | endpoint)
+    return _settings_text({name: value for name, value in settings.items() if not _alike(namesakes, name)} | endpoint)
 
 
 def _has(entrant: Nameable, name: str) -> bool:
@@ -80,7 +80,7 @@ def _settings(entrants: Sequence[Nameable]) -> list[str]:
     return list(dict.fromkeys(name for entrant in entrants for name in entrant.settings))
 
 
-def _told(settings: Mapping[str, str]) -> str:
+def _settings_text(settings: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {value}" for name, value in settings.items())
 
 

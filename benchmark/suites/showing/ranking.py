@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from benchmark.domain.tables import Column, Row, Table, source_of, with_cell
-from benchmark.suites.shown import EntrantResults
+from benchmark.suites.results import EntrantResults
 from core.language import gettext_noop
 
 WITHIN = {"prompts": gettext_noop("asked with"), "judge": gettext_noop("judged by")}

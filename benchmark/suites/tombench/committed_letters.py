@@ -42,17 +42,17 @@ def committed_letter(answer: str, options: Sequence[str]) -> str | None:
     text = _plain(answer)
     first, last = (text.partition("\n")[0], text.rpartition("\n")[2])
     if mentions := _mentions(REQUIRED_FORM, text):
-        return _shown(_last(text, mentions), options)
+        return _offered(_last(text, mentions), options)
     if lone := LONE_LINE.fullmatch(last):
-        return _shown(lone[1].upper(), options)
+        return _offered(lone[1].upper(), options)
     if mentions := _mentions(STATEMENT, text):
-        return _shown(_last(text, mentions), options)
+        return _offered(_last(text, mentions), options)
     if lone := LONE_LINE.fullmatch(first):
-        return _shown(lone[1].upper(), options)
+        return _offered(lone[1].upper(), options)
     starts, marked = _letters(LINE_START, text), _letters(MARKED, text)
     if starts or marked:
-        return _shown(_only(starts) or _only(starts | marked), options)
-    return _repeated(text, options) or _shown(_only(_letters(BARE, last)), options)
+        return _offered(_only(starts) or _only(starts | marked), options)
+    return _repeated(text, options) or _offered(_only(_letters(BARE, last)), options)
 
 
 def _plain(answer: str) -> str:
@@ -79,7 +79,7 @@ def _only(letters: set[str]) -> str | None:
     return next(iter(letters)) if len(letters) == 1 else None
 
 
-def _shown(letter: str | None, options: Sequence[str]) -> str | None:
+def _offered(letter: str | None, options: Sequence[str]) -> str | None:
     return letter if letter and letter in LETTERS[: len(options)] else None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from benchmark.suites.tombench.options import LETTERS
-from benchmark.suites.tombench.shuffling import Shown
+from benchmark.suites.tombench.shuffling import OfferedOptions
 
 _LAST_CAPITAL = re.compile(rf"[{LETTERS}](?=[^{LETTERS}]*\Z)")
 
@@ -24,7 +24,7 @@ def extract_official(answer: str) -> str:
     return last[0] if last else "A"
 
 
-def parse_official(answer: str, displayed: Shown) -> str:
+def parse_official(answer: str, displayed: OfferedOptions) -> str:
     """Return the original letter of the option that the released code takes an answer for.
 
     Empty where the letter stands for no option that was shown: a vote like any other, which is never right.
@@ -32,7 +32,7 @@ def parse_official(answer: str, displayed: Shown) -> str:
     return displayed.original_of[extract_official(answer)]
 
 
-def parse_repaired(answer: str, displayed: Shown) -> str | None:
+def parse_repaired(answer: str, displayed: OfferedOptions) -> str | None:
     """Return the original letter of the option that an answer commits to, None where it commits to none.
 
     An answer that names none, that leaves it between several, or that names a letter that was not shown chooses

@@ -17,7 +17,7 @@ from pathlib import Path
 from benchmark.methods.contract import Answering, Put
 from benchmark.suites.tombench.data import Item
 from benchmark.suites.tombench.options import LETTERS
-from benchmark.suites.tombench.shuffling import Shown
+from benchmark.suites.tombench.shuffling import OfferedOptions
 
 PROMPT_SET = "tombench-1"
 """The name of the texts; a changed wording is a new set."""
@@ -41,7 +41,7 @@ class Prompt:
     user: str
 
 
-def render_prompt(item: Item, displayed: Shown, *, method: str = DIRECT) -> Prompt:
+def render_prompt(item: Item, displayed: OfferedOptions, *, method: str = DIRECT) -> Prompt:
     """Return the prompt of an item with its options as they are shown, in the item's language.
 
     The system prompt names the letters that the item has, two or four. Raises ValueError for a method that is not one
@@ -55,7 +55,7 @@ def render_prompt(item: Item, displayed: Shown, *, method: str = DIRECT) -> Prom
     )
 
 
-def put_of(item: Item, displayed: Shown, person: str = "") -> Put:
+def put_of(item: Item, displayed: OfferedOptions, person: str = "") -> Put:
     """Return the question with its options as they are shown, as methods put it; `person` is through whose eyes it
     looks, empty where nobody's."""
     alone, reasoning = (render_prompt(item, displayed, method=method) for method in METHODS)

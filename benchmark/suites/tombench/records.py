@@ -54,7 +54,7 @@ def read_record(where: str, line: bytes) -> Record:
         value = json_of(line, nan=True)
         item, by_language = _Item.of(value), {name: shape.of(value) for name, shape in _BY_LANGUAGE.items()}
     except NotJson as error:
-        raise BadImport(f"{where}, {error.told_in_line()}" if error.line else f"{where}: {error}") from error
+        raise BadImport(f"{where}, {error.with_line()}" if error.line else f"{where}: {error}") from error
     except Misfit as error:
         raise BadImport(error.message_for(where)) from error
     count = 2 if by_language["zh"].c is None else 4

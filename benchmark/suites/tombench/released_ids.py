@@ -30,13 +30,15 @@ def ids_of(samples: Sequence[Sample], answers: Mapping[str, Any], *, language: s
         raise BadAnswers(f"the dataset has no questions in {NAMES[language]}.")
     chinese = _in_chinese(mine)
     if chinese and "zh" not in by_language:
-        raise BadAnswers(f"{_told(chinese, mine)}, and the dataset has no questions in Chinese.")
+        raise BadAnswers(f"{_chinese_sentence(chinese, mine)}, and the dataset has no questions in Chinese.")
     if chinese and language == "en":
-        raise BadAnswers(f"{_told(chinese, mine)}; they are not to questions in English. Choose the language Chinese.")
-    return by_language["zh" if chinese else _said(language, by_language)]
+        raise BadAnswers(
+            f"{_chinese_sentence(chinese, mine)}; they are not to questions in English. Choose the language Chinese."
+        )
+    return by_language["zh" if chinese else _only_language(language, by_language)]
 
 
-def _said(language: str, by_language: Mapping[str, Any]) -> str:
+def _only_language(language: str, by_language: Mapping[str, Any]) -> str:
     if language in by_language:
         return language
     if len(by_language) > 1:
@@ -54,7 +56,7 @@ def _in_chinese(answers: Mapping[str, Any]) -> list[str]:
     return chinese if 2 * len(chinese) > len(words) else []
 
 
-def _told(chinese: Sequence[str], answers: Mapping[str, Any]) -> str:
+def _chinese_sentence(chinese: Sequence[str], answers: Mapping[str, Any]) -> str:
     return f"{len(chinese):,} of {len(answers):,} answers are written in Chinese, {chinese[0]!r:.80} first"
 
 

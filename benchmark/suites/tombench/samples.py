@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmark.suites.contract import BadQuestion, Imported, Question, Sample
 from benchmark.suites.tombench.data import LANGUAGES, Item, read_tombench
-from benchmark.suites.tombench.shuffling import TRIES, Order, Shown, official_orders, seeded_order, show
+from benchmark.suites.tombench.shuffling import TRIES, OfferedOptions, Order, official_orders, seeded_order, show
 
 NAMES = {"en": "English", "zh": "Chinese"}
 BOTH = "both"
@@ -51,7 +51,7 @@ def item_of(sample: Sample) -> Item:
     )
 
 
-def shown_in(question: Question) -> Shown:
+def shown_in(question: Question) -> OfferedOptions:
     """The options as one try shows them: a try is a repetition. Raises BadQuestion for a try that the released code
     does not have."""
     item = item_of(question.sample)

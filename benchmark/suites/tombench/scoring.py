@@ -12,7 +12,7 @@ from benchmark.suites.answers import AnswerScores, ParsedScores, read_answers
 from benchmark.suites.tombench.data import Item, read_tombench
 from benchmark.suites.tombench.metrics import Accuracies, VotedItem, official_accuracies, repaired_accuracies
 from benchmark.suites.tombench.parsing import extract_official, parse_official, parse_repaired
-from benchmark.suites.tombench.shuffling import TRIES, Order, Shown, official_orders, show
+from benchmark.suites.tombench.shuffling import TRIES, OfferedOptions, Order, official_orders, show
 
 _ID = re.compile(r"(.+)/(\d+)/(\d+)")
 _PLACES = 10
@@ -33,7 +33,7 @@ def score_answers(data: Path, answers: Path, *, language: str = "en") -> ParsedS
     """
     items = _by_file(data, language)
     texts = read_answers(answers)
-    displayed = {name: _shown(items, name, answers.name) for name in texts}
+    displayed = {name: _item_and_options(items, name, answers.name) for name in texts}
     for name, text in texts.items():
         if not isinstance(text, str):
             raise BadAnswerId(f"{answers.name}: the answer {name!r:.80} is not a text; expected what the model said.")
@@ -64,7 +64,7 @@ def _by_file(data: Path, language: str) -> Asked:
     }
 
 
-def _shown(items: Asked, name: str, file: str) -> tuple[Item, Shown]:
+def _item_and_options(items: Asked, name: str, file: str) -> tuple[Item, OfferedOptions]:
     match = _ID.fullmatch(name)
     task, line, attempt = (match[1], int(match[2]), int(match[3])) if match else ("", 0, 0)
     if not match or task not in items or line >= len(items[task]) or attempt >= TRIES:

@@ -17,7 +17,7 @@ Order = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class OfferedOptions:
     """The options of one try. `texts` and `originals` (the letter that each has in the data) are in the order shown."""
 
     texts: tuple[str, ...]
@@ -34,7 +34,7 @@ class Shown:
         return {letter: self.originals[at] if at < len(self.originals) else "" for at, letter in enumerate(LETTERS)}
 
 
-def show(options: Sequence[str], order: Order) -> Shown:
+def show(options: Sequence[str], order: Order) -> OfferedOptions:
     """Return the options as they are shown in an order. Of options with the same text, all stand for the first of them.
 
     `options` are in their original order, without their letters. Raises ValueError where the order is not one of
@@ -43,7 +43,7 @@ def show(options: Sequence[str], order: Order) -> Shown:
     if sorted(order) != list(range(len(options))) or not 2 <= len(options) <= len(LETTERS):
         raise ValueError(f"The order {order} does not fit {len(options)} options.")
     texts = tuple(options[place] for place in order)
-    return Shown(texts, tuple(LETTERS[options.index(text)] for text in texts))
+    return OfferedOptions(texts, tuple(LETTERS[options.index(text)] for text in texts))
 
 
 def seeded_order(seed: int, key: str, attempt: int, count: int) -> Order:

@@ -20,7 +20,7 @@ from benchmark.suites.tombench.data import LANGUAGES
 from benchmark.suites.tombench.parsing import parse_official, parse_repaired
 from benchmark.suites.tombench.prompting import put_of
 from benchmark.suites.tombench.samples import item_of, shown_in
-from benchmark.suites.tombench.shuffling import Shown
+from benchmark.suites.tombench.shuffling import OfferedOptions
 from benchmark.suites.tombench.viewers import viewer_of
 from core.language import gettext_noop
 from core.plain import Json
@@ -56,7 +56,7 @@ def request(question: Question) -> Request:
     return request_by(method, question, put, task)
 
 
-def _task(question: Question, displayed: Shown) -> Json:
+def _task(question: Question, displayed: OfferedOptions) -> Json:
     return {
         "kind": CHOOSE,
         "key": question.sample.key,
@@ -100,6 +100,6 @@ def expected(question: Question) -> str:
     return f"[[{letter_of(shown_in(question), item_of(question.sample).gold)}]]"
 
 
-def letter_of(displayed: Shown, original: str) -> str:
+def letter_of(displayed: OfferedOptions, original: str) -> str:
     """The letter under which an original option is shown."""
     return displayed.letters[displayed.originals.index(original)]

@@ -9,7 +9,7 @@ from benchmark.suites.contract import AnswerIds, ItemView, Option, Setting, Suit
 from benchmark.suites.published import Published
 from benchmark.suites.reasons import note_of
 from benchmark.suites.reported import Reported, Sections, asked_by
-from benchmark.suites.shown import Section
+from benchmark.suites.results import Section
 from benchmark.suites.side_by_side import ReadLine
 from benchmark.suites.tombench.baselines import BASELINES
 from benchmark.suites.tombench.data import SOURCE
@@ -79,7 +79,7 @@ def _lines(view: ItemView) -> list[ReadLine]:
         dict(zip(displayed.originals, values, strict=True)) for values in (displayed.texts, displayed.letters)
     )
     official, repaired = ((parsed or {}).get("choice") for parsed in (view.official, view.repaired))
-    as_shown = (
+    as_displayed = (
         gettext_noop(f"Shown as {letters[repaired]}; right is {letters[item.gold]}.") if repaired in letters else ""
     )
     return [
@@ -90,7 +90,7 @@ def _lines(view: ItemView) -> list[ReadLine]:
             repaired=None if repaired is None else texts[repaired],
             right=None if repaired is None else repaired == item.gold,
             officially_right=None if official is None else official == item.answer,
-            note=note_of(view.unusable) if view.unusable and view.answer is not None else as_shown,
+            note=note_of(view.unusable) if view.unusable and view.answer is not None else as_displayed,
         )
     ]
 
@@ -139,7 +139,7 @@ SUITE = Suite(
     story="story",
     load=load,
     source=SOURCE,
-    told_by=(frozenset({"STORY", "QUESTION"}), frozenset({"故事", "问题"})),
+    recognised_by=(frozenset({"STORY", "QUESTION"}), frozenset({"故事", "问题"})),
     load_options=(LANGUAGES,),
     noun=(gettext_noop("question"), gettext_noop("questions")),
     settings=(METHOD, ORDER),

@@ -80,7 +80,7 @@ def agreement(
         by_story=sums.by_story(),
         by_row=sums.estimate(_agreeing, NOTHING, SHARE, worst=_wrong, best=_right),
         sensitivity=sums.estimate(
-            _sensitivity, NO_MATCH if verdicts else NOTHING, SHARE, of=(TP, FN), worst=_missed, best=_found
+            _sensitivity, NO_MATCH if verdicts else NOTHING, SHARE, of=(TP, FN), worst=_missed, best=_matched
         ),
         specificity=sums.estimate(
             _specificity, ALL_MATCHED if verdicts else NOTHING, SHARE, of=(TN, FP), worst=_invented, best=_spared
@@ -120,7 +120,7 @@ def _first_of(*order: int) -> Choice:
 
 
 _wrong, _right = _first_of(FN, FP, TP, TN), _first_of(TP, TN, FN, FP)
-_missed, _found = _first_of(FN, TN, FP, TP), _first_of(TP, TN, FP, FN)
+_missed, _matched = _first_of(FN, TN, FP, TP), _first_of(TP, TN, FP, FN)
 _invented, _spared = _first_of(FP, TP, FN, TN), _first_of(TN, TP, FN, FP)
 
 
@@ -157,7 +157,7 @@ class _Sums:
         self._parts, self._seed, self._over = parts, seed, over
         self._clusters = numbered([table.story for table, _ in parts])
         self._weights = np.array([table.weight for table, _ in parts])
-        self._known = np.zeros((len(parts), 4))
+        self._counted = np.zeros((len(parts), 4))
         self._open: list[tuple[int, list[int]]] = []
         """The table of each row of which not all is known, and the cells that it could be in."""
         for at, (_, rows) in enumerate(parts):
@@ -166,17 +166,17 @@ class _Sums:
                 if cell is None:
                     self._open.append((at, _possible(row)))
                 else:
-                    self._known[at, cell] += 1
+                    self._counted[at, cell] += 1
 
     @property
     def compared_rows(self) -> int:
         """Return how many rows both people and the judge say something of."""
-        return int(self._known.sum())
+        return int(self._counted.sum())
 
     def _cells(self, choose: Choice) -> Floats:
         """Cells of each table, shape (tables, 4), unweighted; `choose` says where a row stands of which not all is
         known."""
-        out = self._known.copy()
+        out = self._counted.copy()
         for at, possible in self._open:
             out[at, choose(possible)] += 1
         return out
@@ -193,8 +193,8 @@ class _Sums:
     ) -> BoundedEstimate:
         """Return an estimate of the weighted sums of cells, with bounds where it has them; its n counts the rows in the
         cells that it is `of`."""
-        n = int(self._known[:, of].sum())
-        middle = self._unbounded(self._known * self._weights[:, None], measure, n, scale, empty)
+        n = int(self._counted[:, of].sum())
+        middle = self._unbounded(self._counted * self._weights[:, None], measure, n, scale, empty)
         if worst is None or best is None:
             return middle
         low, high = (
@@ -205,7 +205,7 @@ class _Sums:
 
     def by_story(self) -> BoundedEstimate:
         """Return the mean over tables of the share of their rows on which people and the judge agree."""
-        low, middle, high = (self._macro(cells) for cells in (self._cells(_wrong), self._known, self._cells(_right)))
+        low, middle, high = (self._macro(cells) for cells in (self._cells(_wrong), self._counted, self._cells(_right)))
         return _bounded(middle, low, high)
 
     def _macro(self, cells: Floats) -> BoundedEstimate:

@@ -30,19 +30,19 @@ class CorrectedMean:
         self._stories, self._share = stories, np.array([share(story) for story in stories])
         self._open = np.array([not story.certain for story in stories])
         self._groups = [story.category if averaging == Averaging.CATEGORIES else "" for story in stories]
-        self._told = np.array([story.certain or story.judged.has_value(metric) for story in stories])
-        scores = _Said(stories, self._share * (self._told & self._open), self._groups, metric)
+        self._with_value = np.array([story.certain or story.judged.has_value(metric) for story in stories])
+        scores = _JudgeScores(stories, self._share * (self._with_value & self._open), self._groups, metric)
         self._judged = np.array([0.0 if story.certain else scores.of(story) for story in stories])
         aligned = [story for story in [*stories, *others] if story.human and not story.certain]
         # a table of which people could tell nothing tells nothing of the judge: it is in the bounds alone
         self._sample = [story for story in aligned if story.human and story.human.has_value(metric)]
         self._weights = _normed(np.array([share(story) / (story.probability or 1.0) for story in self._sample]))
-        self._said = np.array([scores.of(story) for story in self._sample])
+        self._judge_scores = np.array([scores.of(story) for story in self._sample])
         self._true = np.array([score_of(story.human, metric) for story in self._sample if story.human])
         self._aligned = len({story.story for story in self._sample})
 
     def corrected(self, tuning: float | None) -> Corrected:
-        judged, unjudged = self._alone(), int((~self._told).sum())
+        judged, unjudged = self._alone(), int((~self._with_value).sum())
         if self._open.any() and not self._aligned:
             why, total = gettext_noop(f"no {self._over.singular} was aligned"), len(self._stories)
             return Corrected(None, None, total, 0, 0.0, judged, unseen=1.0, reason=why, unjudged=unjudged)
@@ -67,25 +67,25 @@ class CorrectedMean:
 
     def _alone(self) -> float | None:
         """Return what the judge alone gives, of the stories on which it has verdicts; None where it has none."""
-        share = self._share * self._told
-        has_verdicts = bool((self._told & self._open).any() or not self._open.any())
+        share = self._share * self._with_value
+        has_verdicts = bool((self._with_value & self._open).any() or not self._open.any())
         return float(share @ self._judged / share.sum()) if has_verdicts and share.sum() else None
 
     def _residual(self, tuning: float) -> float:
-        return float(self._weights @ (self._true - tuning * self._said)) if self._aligned else 0.0
+        return float(self._weights @ (self._true - tuning * self._judge_scores)) if self._aligned else 0.0
 
-    def _known(self, tuning: float) -> Floats:
+    def _values(self, tuning: float) -> Floats:
         """Return what stands for each story: λ times what the judge said with the residual, or what is certain."""
         return np.where(self._open, tuning * self._judged + self._residual(tuning), self._judged)
 
     def _value(self, tuning: float) -> float:
-        return float(self._share @ self._known(tuning))
+        return float(self._share @ self._values(tuning))
 
     def _parts(self, tuning: float) -> tuple[Floats, Floats]:
         """Return how far each story moves the score by being judged, and each aligned one by being aligned."""
-        values = self._known(tuning)
+        values = self._values(tuning)
         judged = self._share * (values - _group_means(values, self._share, self._groups))
-        left = self._true - tuning * self._said
+        left = self._true - tuning * self._judge_scores
         n = self._aligned
         factor = np.sqrt(n / (n - 2)) if n > 2 else 1.0
         weight = float(self._share[self._open].sum())
@@ -125,7 +125,7 @@ class CorrectedMean:
         )
 
 
-class _Said:
+class _JudgeScores:
     """What the judge gives of a story, and of one on which it has no verdict the mean of those on which it has some:
     of the same group, else of all."""
 

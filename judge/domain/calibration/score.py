@@ -62,7 +62,7 @@ def all_moves(moves: Mapping[str, tuple[float, float]]) -> Floats:
     return np.array([judged + aligned for judged, aligned in moves.values()])
 
 
-def as_shown(score: Corrected) -> Corrected:
+def as_displayed(score: Corrected) -> Corrected:
     """Return the score as pages and files show it: without a value where so few stories were aligned that it has no
     interval, which the reason says."""
     return replace(score, value=None, human=None, bounds=None) if score.interval is None else score

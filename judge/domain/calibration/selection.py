@@ -61,7 +61,7 @@ class Selection:
         decided = {*worse, *better, *apart}
         open_ = [rival.name for rival in self.rivals if rival.name not in decided]
         without = gettext("not compared with {judges}: no table has verdicts of both")
-        return choice_told(self.chosen, Beside(worse, open_, better, apart), without)
+        return choice_text(self.chosen, Beside(worse, open_, better, apart), without)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Beside:
     apart: Sequence[str]
 
 
-def choice_told(chosen: str, beside: Beside, without: str) -> str:
+def choice_text(chosen: str, beside: Beside, without: str) -> str:
     """Return what a paired test says of a choice, one sentence; `without` has the words for rivals without a
     comparison, whose names stand for `{judges}`."""
     words = (

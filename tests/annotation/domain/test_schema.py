@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from annotation.domain.schema import CHECKS, ORDERS, Label, cross_check, told_orders
+from annotation.domain.schema import CHECKS, ORDERS, Label, cross_check, orders_text
 from annotation.domain.schema_files import BadSchema, document_of, read_schema, schema_of_document
-from annotation.domain.shipped_schemas import DEFAULT_SCHEMA, SHIPPED, version_shown
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA, SHIPPED, version_text
 from tests import own_schema
 
 
@@ -36,7 +36,7 @@ def test_every_label_has_one_digit_key_and_a_meaning_of_its_own():
 
 def test_labels_are_known_by_name_and_version():
     assert SHIPPED["omnitom", "1"] is DEFAULT_SCHEMA
-    assert (DEFAULT_SCHEMA.reference, version_shown(DEFAULT_SCHEMA)) == ("omnitom:1", "1")
+    assert (DEFAULT_SCHEMA.reference, version_text(DEFAULT_SCHEMA)) == ("omnitom:1", "1")
     assert DEFAULT_SCHEMA.is_legal("context", "Neutral")
     assert not DEFAULT_SCHEMA.is_legal("context", "neutral")
     assert not DEFAULT_SCHEMA.is_legal("mood", "Neutral")
@@ -93,7 +93,7 @@ def test_orders_of_rows_are_the_numbers_that_the_schema_has_for_them():
     )
     assert (words.orders, words.own_orders, numbers.orders) == (ORDERS, (), ("9", "10"))
     assert replace(own, dimensions=own.dimensions[2:]).orders == ORDERS
-    assert [told_orders(schema.orders) for schema in (own, words, numbers)] == ["1, 2", "0 to 3", "9, 10"]
+    assert [orders_text(schema.orders) for schema in (own, words, numbers)] == ["1, 2", "0 to 3", "9, 10"]
 
 
 def changed(change) -> bytes:

@@ -9,7 +9,7 @@ import pytest
 from benchmark.domain.averaging import averages
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.suites.omnitom.analyses import outputs_analysis, stage1_analyses, stage2_analyses
-from benchmark.suites.omnitom.cells import said_labels
+from benchmark.suites.omnitom.cells import read_labels
 from benchmark.suites.omnitom.collecting import Results
 from benchmark.suites.omnitom.counted_rows import stage1_rows, stage2_rows
 from benchmark.suites.omnitom.labels import DIMENSIONS, OMNITOM_SCHEME
@@ -120,7 +120,7 @@ def test_confusion_and_labels_by_hand():
     found = plain(stage2_analyses(STAGE2))
     table = found["confusion"]["truth_status"]
     assert table["gold"] == ["True", "False", "Unknown"]
-    assert table["said"] == ["True", "False", "Unknown", "missing", "illegal"] == list(said_labels("truth_status"))
+    assert table["said"] == ["True", "False", "Unknown", "missing", "illegal"] == list(read_labels("truth_status"))
     # gold True: said True twice, missing once, "so" once; gold False: said True once; the fourth story is unusable
     assert table["rows"] == [[2, 0, 0, 1, 1], [1, 0, 0, 0, 0], [0, 0, 0, 0, 0]]
     # four stories are too few for an interval
@@ -164,7 +164,7 @@ def test_rows_meant_are_the_rows_counted():
         rows = sum(stage1_rows(one, **{by: kind})[0] for one in usable1)
         assert rows == held["precision"]["n"] + held["recall"]["n"]
     for at, gold in enumerate(stage2["confusion"]["truth_status"]["gold"]):
-        for place, said in enumerate(said_labels("truth_status")):
+        for place, said in enumerate(read_labels("truth_status")):
             rows = [stage2_rows(one, dimension="truth_status", gold=gold, predicted=said) for one in usable2]
             assert sum(meant for meant, _ in rows) == stage2["confusion"]["truth_status"]["rows"][at][place]
     for name in DIMENSIONS:

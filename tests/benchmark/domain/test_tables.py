@@ -12,7 +12,7 @@ import pytest
 
 from benchmark.domain.report_rows import ParseRows, ReportRow
 from benchmark.domain.tables import Column, Source, SourcedRow, Table, to_csv, to_json, to_latex
-from benchmark.domain.tables.categories import in_order, short_names_told
+from benchmark.domain.tables.categories import in_order, short_name_texts
 from benchmark.domain.tables.estimates import metric_of
 from benchmark.domain.tables.latex import escaped
 from benchmark.domain.tables.table import MARKED, MARKED_BY_WORST
@@ -369,8 +369,8 @@ def test_categories_that_a_suite_names_stand_first_and_in_its_order():
     short = {"Second": "S", "First": "F"}
     held = in_order(["Zebra", "First", "Apple", "Second", "First"], short)
     assert held == ["Second", "First", "Apple", "Zebra"]
-    assert short_names_told(held, short) == ["S Second; F First."] and short_names_told(["Apple"], short) == []
-    assert short_names_told(["Fact", "Second"], {"Fact": "Fact", "Second": "S"}) == ["S Second."], (
+    assert short_name_texts(held, short) == ["S Second; F First."] and short_name_texts(["Apple"], short) == []
+    assert short_name_texts(["Fact", "Second"], {"Fact": "Fact", "Second": "S"}) == ["S Second."], (
         "a name that is its own short name needs no word"
     )
 

@@ -9,7 +9,7 @@ from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, S
 from benchmark.suites.item_filters import Filter, KeptParse, Rows
 from benchmark.suites.measuring import SampleResult, measured_samples
 from tests.benchmark.tiny.asking import STEPS, expected, load, parse, request
-from tests.benchmark.tiny.shown import SECTIONS, pictures, tables
+from tests.benchmark.tiny.results import SECTIONS, pictures, tables
 from workers.providers.baseline.baseline import Baseline
 from workers.providers.contract import Body
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from workers.providers.contract import Body, Options, Task
-from workers.providers.options import Known
+from workers.providers.options import KnownOptions
 
 
 def _no_settings(options: Options, seed: int | None) -> Body:
@@ -45,6 +45,6 @@ class Baseline:
     answer: Callable[[Body], str]
     sample: Task
     settings: Callable[[Options, int | None], Body] = _no_settings
-    options: Known = field(default_factory=dict)
+    options: KnownOptions = field(default_factory=dict)
     options_note: str = ""
     rules: int | None = None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from workers.providers.options import Known
+from workers.providers.options import KnownOptions
 
-OPTIONS: Known = {
+OPTIONS: KnownOptions = {
     "dtype": (str,),
     "quantization": (str,),
     "tensor_parallel_size": (int,),

@@ -60,16 +60,16 @@ def repaired(dimension: str, text: str, scheme: Scheme = OMNITOM_SCHEME) -> str:
 
 
 def _label(dimension: str, text: str, scheme: Scheme) -> str | None:
-    if label := _said(dimension, text, scheme):
+    if label := _label_in(dimension, text, scheme):
         return label
     for decoration in (_REMARK, _PREFIX):
         match = decoration.search(text)
-        if match and not _said(dimension, match[1], scheme):
+        if match and not _label_in(dimension, match[1], scheme):
             text = text[: match.start()] + text[match.end() :]
-    return _said(dimension, text, scheme)
+    return _label_in(dimension, text, scheme)
 
 
-def _said(dimension: str, text: str, scheme: Scheme) -> str | None:
+def _label_in(dimension: str, text: str, scheme: Scheme) -> str | None:
     if not scheme.official:
         return _spelled(scheme.schema[dimension], text)
     if SCHEMA.is_legal(dimension, label := canonical(dimension, text)):

@@ -61,7 +61,7 @@ def sourced_examples(
             pool = resources.derived(("examples", numbers), partial(_pool, numbers, resources.schema))
         elif not sample_serves(step, resources.schema):
             continue
-        if examples := _found(sample.category, step, sample.content["story"], count, pool):
+        if examples := _examples(sample.category, step, sample.content["story"], count, pool):
             return source, examples
     return "", ()
 
@@ -73,7 +73,7 @@ def sample_serves(step: str, schema: Schema) -> bool:
 
 
 @lru_cache(8192)
-def _found(category: str, step: str, text: str, count: int, pool: Pool) -> tuple[Example, ...]:
+def _examples(category: str, step: str, text: str, count: int, pool: Pool) -> tuple[Example, ...]:
     return examples_for(category, step, text, pool.records, count)
 
 

@@ -72,7 +72,7 @@ def _check_dimensions(schema: Schema, prompts: PromptSet, step: str, level: int,
         )
 
 
-def _shown(question: Question, count: int) -> tuple[str, int]:
+def _source_and_count(question: Question, count: int) -> tuple[str, int]:
     source, examples = sourced_examples(question.sample, question.step, question.settings, question.resources, count)
     return source, len(examples)
 
@@ -139,7 +139,7 @@ def prompting_of(schema: Schema) -> PromptSets[PromptSet]:
         hashes=partial(_hashes, schema),
         filled=partial(filled, schema),
         example_count=example_count_of,
-        example_source=_shown,
+        example_source=_source_and_count,
         sources=SOURCES,
         split=CALIBRATION_SPLIT,
         serving=partial(_serving, schema),

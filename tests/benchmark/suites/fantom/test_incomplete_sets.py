@@ -12,7 +12,7 @@ from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.suites.contract import Entered, Outcome
 from benchmark.suites.conversations.asking import right_answer
 from benchmark.suites.conversations.rows import CHOICE
-from benchmark.suites.conversations.tables import incomplete_told
+from benchmark.suites.conversations.tables import incomplete_sentences
 from benchmark.suites.fantom.embedding import embedder_named
 from benchmark.suites.fantom.measure import measure
 from benchmark.suites.fantom.parses import parses_of
@@ -89,7 +89,7 @@ def test_a_table_says_how_many_sets_are_incomplete_once_for_models_that_lack_the
     lacking, right = BoundedEstimate(None, 0, incomplete=642), BoundedEstimate(1.0, 2)
     of = {"all": lacking, "all_star": lacking, "choice": right}
     entrants = [SimpleNamespace(model=name) for name in ("a", "b", "c")]
-    told = incomplete_told(entrants, [of, of, {"all": right}], {"all": "ALL", "all_star": "ALL*"})
+    told = incomplete_sentences(entrants, [of, of, {"all": right}], {"all": "ALL", "all_star": "ALL*"})
     assert told == ["Sets of which not all questions were asked are in no figure of sets (ALL, ALL*: 642), of a, b."]
 
 

@@ -10,13 +10,19 @@ from benchmark.suites.asked import Sample
 from benchmark.suites.opentom.faithfulness import Answer, unfaithful_rates
 from benchmark.suites.opentom.kinds import COARSE, FINE, UNREAD
 from benchmark.suites.opentom.macro import agreement
-from benchmark.suites.opentom.macro_intervals import Told, macro_bounds, macro_difference, macro_estimate, macro_mean
+from benchmark.suites.opentom.macro_intervals import (
+    MacroAnswer,
+    macro_bounds,
+    macro_difference,
+    macro_estimate,
+    macro_mean,
+)
 from benchmark.suites.opentom.released_metrics import LabelledAnswer, full_precision, metrics, printed
 
 
-def told(*pairs: tuple[int | None, int | None]) -> list[Told]:
+def told(*pairs: tuple[int | None, int | None]) -> list[MacroAnswer]:
     """One answer of each of as many narratives."""
-    return [Told(f"n{at}", gold, predicted) for at, (gold, predicted) in enumerate(pairs)]
+    return [MacroAnswer(f"n{at}", gold, predicted) for at, (gold, predicted) in enumerate(pairs)]
 
 
 PAIRS = [(1, 1), (1, 1), (1, 2), (2, 2), (2, 1), (2, 3)]

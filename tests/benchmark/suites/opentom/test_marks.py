@@ -14,9 +14,9 @@ from benchmark.suites.group_metrics import GroupMetrics
 from benchmark.suites.opentom import tables
 from benchmark.suites.opentom.faithfulness import Answer, unfaithful_rates
 from benchmark.suites.opentom.kinds import COARSE, FINE
-from benchmark.suites.opentom.macro_intervals import Told, macro_difference, macro_estimate
+from benchmark.suites.opentom.macro_intervals import MacroAnswer, macro_difference, macro_estimate
 from benchmark.suites.opentom.measure import Batches, Labelled, _narratives
-from benchmark.suites.shown import EntrantParses, EntrantResults, ParseResults
+from benchmark.suites.results import EntrantParses, EntrantResults, ParseResults
 from benchmark.suites.unit_estimates import Unit, unit_estimate
 from core.plain import plain
 
@@ -25,7 +25,7 @@ GENRE = "Coarse location, first order"
 
 def entrant(name: str, labels: list[int | None]) -> EntrantResults:
     """A model with these labels of as many questions, of which 1 is right, in both kinds."""
-    told = [Told(f"n{at}", 1, label) for at, label in enumerate(labels)]
+    told = [MacroAnswer(f"n{at}", 1, label) for at, label in enumerate(labels)]
     found = {
         "f1": {GENRE: macro_estimate(told, seed=1)},
         "gap": {GENRE: macro_difference(told, told, seed=1)},

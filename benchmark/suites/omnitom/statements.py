@@ -7,23 +7,23 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchmark.suites.asked import UNREAD_ANSWER, Entered, Outcome, Sample
-from benchmark.suites.measuring import digest_of_said
+from benchmark.suites.measuring import statement_digest
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL
 
 
-def matched_said(sample: Sample, repaired: Mapping[str, Any]) -> str:
+def matches_stated(sample: Sample, repaired: Mapping[str, Any]) -> str:
     """Return which gold rows an extraction has, as judged, and how many of its own rows are none of them: its words are
     others each time."""
     gold, predicted = ([bool(count) for count in repaired[side]] for side in ("gold", "pred"))
-    return digest_of_said([gold, predicted.count(False)])
+    return statement_digest([gold, predicted.count(False)])
 
 
-def labels_said(sample: Sample, repaired: Mapping[str, Any]) -> str:
+def labels_stated(sample: Sample, repaired: Mapping[str, Any]) -> str:
     """Return the labels of all gold rows as normalised, None of a row that the table lacks."""
-    return digest_of_said(repaired["predicted"])
+    return statement_digest(repaired["predicted"])
 
 
-def said_of(entered: Entered, group: str, sample: Sample, turn: int) -> str | None:
+def statement_of(entered: Entered, group: str, sample: Sample, turn: int) -> str | None:
     """Return what the table of one repetition says in a metric group, that it cannot be read, or None where there is
     none, or where its judge did not say what it has."""
     outcomes = {outcome.step: outcome for outcome in entered.outcomes.get(sample.key, ()) if outcome.repetition == turn}
@@ -31,14 +31,14 @@ def said_of(entered: Entered, group: str, sample: Sample, turn: int) -> str | No
         extraction, judgement = outcomes.get(EXTRACT), outcomes.get(JUDGE)
         if extraction and extraction.unusable:
             return UNREAD_ANSWER
-        return _said(judgement, matched_said, sample) if judgement and not judgement.unusable else None
+        return _statement(judgement, matches_stated, sample) if judgement and not judgement.unusable else None
     labelling = outcomes.get(LABEL)
     if labelling and labelling.unusable:
         return UNREAD_ANSWER
-    return _said(labelling, labels_said, sample) if labelling else None
+    return _statement(labelling, labels_stated, sample) if labelling else None
 
 
-def _said(outcome: Outcome, says: Any, sample: Sample) -> str | None:
+def _statement(outcome: Outcome, says: Any, sample: Sample) -> str | None:
     if outcome.without or outcome.repaired is None:
         return None
     return str(says(sample, outcome.repaired))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.missing import LEFT_OUT, unlike_missing
-from benchmark.suites.shown import EntrantResults
 from core.language import gettext_noop
 
 POOLED = gettext_noop("Rows are pooled over stories; brackets: 95 % intervals over stories; n: rows.")

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from functools import partial
 
 from benchmark.suites.omnitom.labels import ORDER, Scheme
-from benchmark.suites.omnitom.shown.dimensions import dimension_table
-from benchmark.suites.omnitom.shown.kinds import kind_dimension_table, kind_table
-from benchmark.suites.omnitom.shown.labels import confusion_table, distribution_table, slug_of
-from benchmark.suites.omnitom.shown.main import main_table
-from benchmark.suites.omnitom.shown.outputs import match_count_table, unusable_table, volume_table
-from benchmark.suites.shown import ParseResults, ShownTable
+from benchmark.suites.omnitom.report.dimensions import dimension_table
+from benchmark.suites.omnitom.report.kinds import kind_dimension_table, kind_table
+from benchmark.suites.omnitom.report.labels import confusion_table, distribution_table, slug_of
+from benchmark.suites.omnitom.report.main import main_table
+from benchmark.suites.omnitom.report.outputs import match_count_table, unusable_table, volume_table
+from benchmark.suites.results import ParseResults, ShownTable
 
 BY_KIND = {"order": "orders", "role": "roles"}
 """The names of what is shown by each of KINDS."""
@@ -22,7 +22,7 @@ def tables(scheme: Scheme, results: ParseResults) -> dict[str, ShownTable]:
     return dict(_tables(scheme, results))
 
 
-def shown_kinds(scheme: Scheme) -> dict[str, str]:
+def kinds_by_name(scheme: Scheme) -> dict[str, str]:
     """Return `BY_KIND`, without orders by a scheme that has none."""
     return {by: name for by, name in BY_KIND.items() if by != ORDER or scheme.ordered}
 
@@ -34,7 +34,7 @@ def _tables(scheme: Scheme, results: ParseResults) -> Iterator[tuple[str, ShownT
         yield "main", ShownTable(main, ("stage1", "stage2"), keeps_unread=True)
     if labelled := results.read["stage2"]:
         yield "dimensions", ShownTable(partial(dimension_table, labelled, parse, scheme), ("stage2",))
-    for by, name in shown_kinds(scheme).items():
+    for by, name in kinds_by_name(scheme).items():
         if first:
             yield name, ShownTable(partial(kind_table, first, by, parse), ("stage1",))
         if second:

@@ -10,9 +10,9 @@ from benchmark.domain.tables import Items, Table
 from benchmark.domain.tables.estimates import metric_of
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
 from benchmark.suites.omnitom.tables import CategoryAccuracy, by_dimension_and_category
+from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import row_of
 from benchmark.suites.showing.missing import unlike_missing
-from benchmark.suites.shown import EntrantResults
 
 
 def dimension_table(entrants: Sequence[EntrantResults], parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Table:

@@ -11,10 +11,10 @@ from benchmark.domain.tables.estimates import metric_of
 from benchmark.suites.omnitom.analyses import BUCKETS
 from benchmark.suites.omnitom.kinds import KINDS
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
-from benchmark.suites.omnitom.shown.outputs import volume_of
+from benchmark.suites.omnitom.report.outputs import volume_of
+from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import analyses_of
-from benchmark.suites.showing.missing import complete, missing_told, unjudged_told
-from benchmark.suites.shown import EntrantResults
+from benchmark.suites.showing.missing import complete, missing_text, unjudged_text
 from core.language import gettext_noop
 
 Arguments = dict[str, Any]
@@ -23,7 +23,7 @@ Arguments = dict[str, Any]
 def without_bounds(entrants: Sequence[EntrantResults], group: str, parse: str) -> str:
     """Return what a picture of the rows that were read leaves out, where models left out unlike much; official figures
     count it as 0."""
-    note = missing_told(entrants, group) if parse == "repaired" else ""
+    note = missing_text(entrants, group) if parse == "repaired" else ""
     return f"{note}; left out here, without bounds, as nobody knows what these answers hold" if note else ""
 
 
@@ -32,7 +32,7 @@ LINES_TAKE_THEM = "marks leave them out, lines take them as unmatched and as mat
 
 def _without_rows(entrants: Sequence[EntrantResults], group: str, parse: str, becomes: str) -> str:
     """Return what `without_bounds` says, and what becomes of rows that judges left out where they are unlike many."""
-    note = unjudged_told(entrants) if parse == "repaired" and group == "stage1" else ""
+    note = unjudged_text(entrants) if parse == "repaired" and group == "stage1" else ""
     return "; ".join(filter(None, (without_bounds(entrants, group, parse), note and f"{note}; {becomes}")))
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 
 from benchmark.suites.omnitom.labels import Scheme
-from benchmark.suites.omnitom.shown.labels import slug_of
-from benchmark.suites.shown import Choice, Explored, Explorer, ParseResults, Section
+from benchmark.suites.omnitom.report.labels import slug_of
+from benchmark.suites.results import Choice, Explored, Explorer, ParseResults, Section
 from core.language import gettext_noop
 
 SECTIONS = (

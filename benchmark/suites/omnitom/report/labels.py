@@ -11,9 +11,9 @@ from benchmark.domain.tables.table import Cells
 from benchmark.suites.omnitom.cells import ILLEGAL
 from benchmark.suites.omnitom.cells import MISSING as NO_LABEL
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
-from benchmark.suites.omnitom.shown.pooled import pooled_lead
+from benchmark.suites.omnitom.report.pooled import pooled_lead
+from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import analyses_of, row_of
-from benchmark.suites.shown import EntrantResults
 from core.language import gettext_noop
 from core.statistics import Estimate
 

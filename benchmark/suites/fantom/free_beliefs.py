@@ -50,16 +50,16 @@ TOLD = MetricGroup(
 )
 
 
-def measure_told(entered: Entered) -> Measured | None:
+def measure_free_beliefs(entered: Entered) -> Measured | None:
     """Return the figures of the judge's verdicts, with what answers state among their analyses, under `told`."""
-    measured = measured_samples(entered, TOLD, _told)
+    measured = measured_samples(entered, TOLD, _sample_result)
     if measured is None:
         return None
     measured = replace(measured, metrics=replace(measured.metrics, reason=NO_OFFICIAL))
-    return with_analyses(measured, "told", lambda parse: told_of(entered))
+    return with_analyses(measured, "told", lambda parse: free_beliefs_of(entered))
 
 
-def _told(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
+def _sample_result(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
     if not is_free(sample):
         return undefined(sample, (ACCURACY,))
     result = _scored(sample, [_of_judge(outcome) for outcome in outcomes])
@@ -79,7 +79,7 @@ _scored = scored_by(_matched)
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class FreeBeliefs:
     """What the answers of a scenario state: how many have each of VERDICTS, and, of those that both the judge and the
     embedder call right or wrong, how many the embedder calls right and of how many they say the same."""
 
@@ -89,12 +89,12 @@ class Told:
     alike: int
 
 
-def told_of(entered: Entered) -> dict[str, Told]:
+def free_beliefs_of(entered: Entered) -> dict[str, FreeBeliefs]:
     """Return what answers state, by scenario."""
     return {scenario: _in_scenario(entered, scenario) for scenario in SCENARIOS}
 
 
-def _in_scenario(entered: Entered, scenario: str) -> Told:
+def _in_scenario(entered: Entered, scenario: str) -> FreeBeliefs:
     verdicts: Counter[str] = Counter()
     pairs: list[tuple[bool, bool]] = []
     for sample in entered.samples:
@@ -111,7 +111,7 @@ def _in_scenario(entered: Entered, scenario: str) -> Told:
             verdicts[verdict] += 1
             if verdict not in (CANNOT_TELL, UNREAD) and outcome.repetition in near:
                 pairs.append((verdict == RIGHT, near[outcome.repetition]))
-    return Told(
+    return FreeBeliefs(
         {verdict: verdicts[verdict] for verdict in VERDICTS},
         len(pairs),
         sum(near for _, near in pairs),

@@ -11,10 +11,10 @@ from benchmark.domain.bounded_estimates import kept_estimate
 from benchmark.domain.tables import Column, Items, Table
 from benchmark.domain.tables.estimates import estimate, estimated, metric_of
 from benchmark.suites.omnitom.analyses import BUCKETS
-from benchmark.suites.omnitom.shown.pooled import CASES_NOTE, of_bounds, pooled_lead
+from benchmark.suites.omnitom.report.pooled import CASES_NOTE, of_bounds, pooled_lead
 from benchmark.suites.omnitom.tables import match_count_distribution, unusable_outputs
+from benchmark.suites.results import EntrantResults, EntrantsByGroup
 from benchmark.suites.showing.entrants import analyses_of, row_of
-from benchmark.suites.shown import EntrantResults, EntrantsByGroup
 from core.language import gettext_noop
 from core.plain import Json
 

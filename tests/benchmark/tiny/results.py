@@ -7,8 +7,8 @@ from typing import Any
 
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated, metric_of
+from benchmark.suites.results import ParseResults, Plot, Section, ShownPicture, ShownTable
 from benchmark.suites.showing.entrants import row_of
-from benchmark.suites.shown import ParseResults, Plot, Section, ShownPicture, ShownTable
 
 SECTIONS = (Section("Sums at a glance", ("glance",), ("glance",)),)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from benchmark.suites.asked import UNREAD_ANSWER, Entered, Outcome
 from benchmark.suites.conversations import parses as conversations
-from benchmark.suites.omnitom.said import said_of
+from benchmark.suites.omnitom.statements import statement_of
 from benchmark.suites.opentom.steps import NOTHING_READ
 from benchmark.suites.perceiving import asking
-from benchmark.suites.perceiving.groups import perceived_said
-from benchmark.suites.percept_tomi.measure import place_said
+from benchmark.suites.perceiving.groups import perceptions_stated
+from benchmark.suites.percept_tomi.measure import place_stated
 from benchmark.suites.reasons import sentence_of
 from benchmark.suites.settings import Settings
 from benchmark.suites.tombench.steps import NO_OPTION
@@ -16,18 +16,18 @@ from tests.benchmark.suites.test_by_chance import sample
 
 
 def test_perceivers_are_the_same_in_another_order_and_under_other_names():
-    said = perceived_said([(0, ["Una", "Vic"]), (1, [])], ["Una", "Vic"])
-    assert said == perceived_said([(1, []), (0, ["vic", "UNA", "Una"])], ["Una", "Vic"])
-    assert said == perceived_said([(0, ["Ines", "Bo"]), (1, [])], ["Ines", "Bo"])
+    said = perceptions_stated([(0, ["Una", "Vic"]), (1, [])], ["Una", "Vic"])
+    assert said == perceptions_stated([(1, []), (0, ["vic", "UNA", "Una"])], ["Una", "Vic"])
+    assert said == perceptions_stated([(0, ["Ines", "Bo"]), (1, [])], ["Ines", "Bo"])
     others = [[(0, ["Una"]), (1, [])], [(0, ["Una", "Vic"])], [(0, ["Una", "Vic"]), (1, None)], [(None, ["Una"])]]
-    assert len({said, *(perceived_said(other, ["Una", "Vic"]) for other in others)}) == 5
+    assert len({said, *(perceptions_stated(other, ["Una", "Vic"]) for other in others)}) == 5
 
 
 def test_a_container_is_its_place_in_the_story():
     of_names = [("box", "bin"), ("crate", "jar")]
     for first, second in of_names:
         story = sample({"containers": [first, second]}, {"candidates": [first, second, "hall"]})
-        said = [place_said(story, {"place": place}) for place in (first, second, "hall", "sky")]
+        said = [place_stated(story, {"place": place}) for place in (first, second, "hall", "sky")]
         assert said == ["0", "1", "4", "sky"]
 
 
@@ -42,7 +42,7 @@ def told(**outcomes) -> dict[str, str | None]:
         Settings(),
         None,
     )
-    return {group: said_of(entered, group, story, 0) for group in ("stage1", "stage2")}
+    return {group: statement_of(entered, group, story, 0) for group in ("stage1", "stage2")}
 
 
 def test_of_a_table_the_labels_and_of_extracted_rows_those_of_gold_that_they_match():

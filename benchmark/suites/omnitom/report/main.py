@@ -10,12 +10,12 @@ from benchmark.suites.omnitom.categories import CATEGORIES
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
 from benchmark.suites.omnitom.tables import MainResult, main_results
 from benchmark.suites.published import Published
+from benchmark.suites.results import EntrantResults, EntrantsByGroup
 from benchmark.suites.showing.entrants import measured, row_of
 from benchmark.suites.showing.judges import notes_of
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.showing.names import labels_of
 from benchmark.suites.showing.ranking import ranked_by, ranked_within, with_settings
-from benchmark.suites.shown import EntrantResults, EntrantsByGroup
 from core.language import gettext_noop
 
 

@@ -10,10 +10,10 @@ from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.domain.tables.table import Cells
 from benchmark.suites.omnitom.kinds import KIND_HEADS, KINDS
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
-from benchmark.suites.omnitom.shown.pooled import POOLED, POOLED_CELLS, of_bounds, pooled_lead
+from benchmark.suites.omnitom.report.pooled import POOLED, POOLED_CELLS, of_bounds, pooled_lead
+from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import analyses_of, row_of
 from benchmark.suites.showing.missing import complete, unmarked
-from benchmark.suites.shown import EntrantResults
 from core.language import gettext_noop
 
 KIND_NAMES = {
