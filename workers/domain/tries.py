@@ -11,7 +11,7 @@ from core.plain import Json, plain
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Supported:
-    """What a try showed to be supported; None for what was not asked for."""
+    """Features that a try showed to be supported; None for what was not asked for."""
 
     temperature: bool | None = None
     json_schema: bool | None = None
@@ -26,7 +26,8 @@ class Supported:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaTry:
-    """Whether an endpoint holds its answers to a JSON schema, a sentence, and the beginning of the answer."""
+    """Outcome of a try with a JSON schema: whether the endpoint holds its answers to it, a sentence, and the beginning
+    of the answer."""
 
     holds: bool
     sentence: str

@@ -146,7 +146,7 @@ class Endpoint(models.Model):
 
     @property
     def last_try(self) -> Tried | None:
-        """What `tried` keeps, None without one."""
+        """The try that `tried` keeps, None without one."""
         return Tried.from_json(self.tried) if self.tried else None
 
     @property

@@ -141,7 +141,7 @@ class _Usage(Open):
 
 
 class _Message(Open):
-    """What the model wrote; servers call its reasoning by either name."""
+    """Message of the model; servers call its reasoning by either name."""
 
     content: Annotated[str, BeforeValidator(content_text)] = ""
     refusal: Text = ""

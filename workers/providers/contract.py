@@ -54,8 +54,8 @@ class Request:
 
 
 class Stop(StrEnum):
-    """Why a model stopped: by itself, at the token limit, because it declined, because the provider's content filter
-    stopped it, or for any other reason, such as a tool that it wants called."""
+    """Reason why a model stopped: by itself, at the token limit, because it declined, because the provider's content
+    filter stopped it, or for any other reason, such as a tool that it wants called."""
 
     END = "end"
     LENGTH = "length"
@@ -105,7 +105,7 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """What a backend knows about its endpoint. `api_key_env` is the name of a variable, never its value.
+    """Description of an endpoint for its backend. `api_key_env` is the name of a variable, never its value.
 
     `options` are the provider's own: see each backend's docstring. Of an answer at most `answer_bytes` are read. With
     `hosts`, an endpoint that has an address is asked at these alone; `proxied`, through the proxy that the environment

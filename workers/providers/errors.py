@@ -26,7 +26,7 @@ from workers.providers.redaction import redact
 
 
 class Again(StrEnum):
-    """Whether the same call may be sent again: never, later, or only as often as the policy for unknown outcomes
+    """Permission to send the same call again: never, later, or only as often as the policy for unknown outcomes
     allows."""
 
     NEVER = "never"

@@ -154,7 +154,7 @@ class _Words(Open):
 
 
 class _About(Open):
-    """What a router adds: the text that its moderation refused."""
+    """Details that a router adds: the text that its moderation refused."""
 
     flagged_input: Any = None
 

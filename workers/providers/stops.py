@@ -1,4 +1,4 @@
-"""Why an answer ended, in the words of every provider."""
+"""Reasons why an answer ended, in the words of every provider."""
 
 from __future__ import annotations
 

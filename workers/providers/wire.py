@@ -37,7 +37,7 @@ MEGABYTE = 1_000_000
 
 @dataclass(slots=True)
 class Exchange:
-    """What is known of one request in flight. `left`: it had a connection, so the server may have read it."""
+    """State of one request in flight. `left`: it had a connection, so the server may have read it."""
 
     left: bool = False
     status: int | None = None

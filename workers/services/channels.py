@@ -40,7 +40,7 @@ class Channel:
 
     @property
     def has_pending(self) -> bool:
-        """Whether outcomes or due calls wait for the next turn."""
+        """True where outcomes or due calls wait for the next turn."""
         return bool(self.outcomes or self.due)
 
     def take_pending(self) -> tuple[list[Outcome], list[tuple[Claimed, asyncio.Future]]]:

@@ -74,7 +74,7 @@ class Claimed:
 
 @dataclass(slots=True)
 class ClaimResult:
-    """What one claim brought. `more`: items ended without a call, so it is worth claiming again at once; `awaited` are
+    """Result of one claim. `more`: items ended without a call, so it is worth claiming again at once; `awaited` are
     calls in flight whose answers are also those of items that wait."""
 
     claimed: list[Claimed] = field(default_factory=list)
@@ -204,7 +204,7 @@ def _waiting(given: Any, *, planned: bool) -> QuerySet[Item]:
 
 @lru_cache
 def _planned(most: int) -> Read[Item]:
-    """How many stands in the text of a statement; so each number has one of its own."""
+    """Return the read of so many items; the number stands in the statement's text, so each has one of its own."""
 
     def write(given: Any) -> QuerySet[Item]:
         waiting = _waiting(given, planned=True).select_related("call")

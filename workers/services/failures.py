@@ -68,7 +68,7 @@ class Unusable(Lack):
 
 @dataclass(frozen=True, slots=True)
 class Shortfall:
-    """What a job lacks: failed items, and unusable answers; None where there are none."""
+    """Results that a job lacks: failed items, and unusable answers; None where there are none."""
 
     failures: Failures | None = None
     unusable: Unusable | None = None

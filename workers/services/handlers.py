@@ -20,7 +20,7 @@ class Received:
 
 
 class JobHandler(Protocol):
-    """What an app above does for its jobs. Every method but `prepare` is called in a transaction, and each may be
+    """Handler of the jobs of an app above. Every method but `prepare` is called in a transaction, and each may be
     called again after a crash."""
 
     def prepare(self, job: Job, stopped: Callable[[], bool]) -> None:

@@ -53,7 +53,7 @@ _SUMS = {
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a group of completed calls came to: how many, in US dollars, with how many of unknown price and how many of
+    """Sums of a group of completed calls: how many, in US dollars, with how many of unknown price and how many of
     estimated usage, and tokens, None where there are no calls."""
 
     calls: int
@@ -88,7 +88,7 @@ def totals() -> Spent:
 
 @dataclass(frozen=True, slots=True)
 class LostAnswers:
-    """How many answers were lost, what they can have cost at most, and after how many of them the same call was sent
+    """Count of lost answers, what they can have cost at most, and after how many of them the same call was sent
     again."""
 
     attempts: int

@@ -1,4 +1,4 @@
-"""How jobs stand: counts by state, money, tokens, rate and the time that is left."""
+"""Progress of jobs: counts by state, money, tokens, rate and the time that is left."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How a job stands. `cost` is in US dollars, `rate` in items a minute; `seconds_left` is None where it cannot be
+    """Progress of a job. `cost` is in US dollars, `rate` in items a minute; `seconds_left` is None where it cannot be
     estimated.
 
     `unpriced` calls are not in `cost`, as their price is unknown; the provider did not report the usage of `estimated`
@@ -126,7 +126,7 @@ def progress_of_all(jobs: Sequence[Job], *, now: datetime | None = None) -> dict
 
 
 class _Sums(NamedTuple):
-    """What the items of a job add up to; these are the sums of none."""
+    """Sums over the items of a job; these are the sums of none."""
 
     total_cost: Decimal | None = None
     own_cost: Decimal | None = None

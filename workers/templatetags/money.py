@@ -1,4 +1,4 @@
-"""How every page writes US dollars (workers/domain/pricing.py)."""
+"""US dollars as every page writes them (workers/domain/pricing.py)."""
 
 from __future__ import annotations
 

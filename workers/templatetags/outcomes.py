@@ -1,4 +1,4 @@
-"""How work stands, as pages show it: the bar whose parts are the states of items."""
+"""State of work as pages show it: the bar whose parts are the states of items."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def time_left(seconds: float | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ItemName:
-    """What another app says of an item beyond its key, and the page where it is."""
+    """Name that another app gives an item beyond its key, and the page where it is."""
 
     title: str
     href: str

@@ -60,7 +60,7 @@ class OpenJobs:
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """How one job ended: what it lacks, its items and its money."""
+    """Outcome of one job: what it lacks, its items and its money."""
 
     job: str
     state: str

@@ -126,7 +126,7 @@ Failure = Annotated[str, Among([*FAILURES])]
 
 
 class Rule(Shape):
-    """What a rule may say; none of it must be there. Without a text the answer is that of no rule, without a delay the
+    """Fields of a rule; none of them must be there. Without a text the answer is that of no rule, without a delay the
     endpoint's is waited."""
 
     when: str = ""

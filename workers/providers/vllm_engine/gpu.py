@@ -1,4 +1,4 @@
-"""Whether a GPU can hold a model: an estimate from the weight files and the configuration, before minutes are spent on
+"""Estimate of whether a GPU can hold a model, from the weight files and the configuration, before minutes are spent on
 loading.
 
 What is counted is what vLLM counts when it starts: the weights, the activations of its profiling run, and a key-value
