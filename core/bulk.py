@@ -37,8 +37,8 @@ def insert_rows(model: type[models.Model], fields: Sequence[str], rows: Iterable
 
 
 class EncodedOnce:
-    """What the database is given for JSON that stands in rows of several tables: each value is encoded once. `plain`
-    makes JSON of a value. The values are known by identity, so the caller keeps them as long as this."""
+    """Encoder for JSON that stands in rows of several tables: each value is encoded once. `plain` makes JSON of a
+    value. The values are known by identity, so the caller keeps them as long as this."""
 
     def __init__(self, plain: Callable[[Any], Any]) -> None:
         self._plain = plain

@@ -1,4 +1,4 @@
-"""What charts and plots take: a figure with its interval, of whatever class."""
+"""Estimates as charts and plots take them: a figure with its interval, of whatever class."""
 
 from __future__ import annotations
 

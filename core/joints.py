@@ -1,4 +1,4 @@
-"""What stands between the parts of a text that is put together: the one place where each language says its own.
+"""Separators between the parts of a text that is put together: the one place where each language says its own.
 
 English has a sign and a space; Chinese has full-width signs without one, a sign of its own between the things of a
 list, and nothing between sentences. A translated text is never followed by a sign that is written out: code calls these

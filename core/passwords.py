@@ -1,4 +1,4 @@
-"""What a password must be, said in every language of the pages."""
+"""Rules for passwords, said in every language of the pages."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _AS_THEY_ARE = frozenset({type(None), str, int, float, bool})
 
 @runtime_checkable
 class HasJson(Protocol):
-    """What says itself how JSON has it."""
+    """Object that says itself how JSON has it."""
 
     def as_json(self) -> Json: ...
 

@@ -1,4 +1,4 @@
-"""What is to be translated: the texts that code, templates and scripts hand to gettext."""
+"""Texts to translate: those that code, templates and scripts hand to gettext."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ def _start(handle: IO[bytes], file: str) -> bytes:
 
 
 class Lines(Protocol):
-    """What lines of bytes are read from."""
+    """Source from which lines of bytes are read."""
 
     def readline(self, size: int, /) -> bytes: ...
 

@@ -1,4 +1,4 @@
-"""Does the mean of paired differences differ from nought? The sign of each cluster's difference is flipped.
+"""Test of whether the mean of paired differences is nought: the sign of each cluster's difference is flipped.
 
 Were the two sides exchangeable in a cluster, either sign would be as likely (Fisher 1935, chapter 3; Good 2005,
 "Permutation, Parametric and Bootstrap Tests of Hypotheses", 3.2). A cluster is flipped as a whole, so dependence within

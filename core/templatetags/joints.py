@@ -1,4 +1,4 @@
-"""What stands between the parts of a text, in the language of the page: `core.joints`."""
+"""Separators between the parts of a text, in the language of the page: `core.joints`."""
 
 from __future__ import annotations
 

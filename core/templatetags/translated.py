@@ -1,4 +1,4 @@
-"""What was written in English elsewhere, in the language of the page."""
+"""Texts written in English elsewhere, in the language of the page."""
 
 from __future__ import annotations
 

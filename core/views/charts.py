@@ -163,7 +163,7 @@ class DotChart:
 
     @property
     def lines(self) -> bool:
-        """Whether any mark has the line of its interval."""
+        """True where any mark has the line of its interval."""
         dots = [dot for mark in self.marks for dot in (mark.first, mark.second, mark.third) if dot]
         return any(dot.low is not None for dot in dots)
 
@@ -273,7 +273,7 @@ def _band(bounds: Sequence[float] | None, axis: Axis) -> Band | None:
 
 
 def _apart(bounds: Sequence[float] | None) -> TypeGuard[Sequence[float]]:
-    """Whether anything is missing: the ends of bounds are the same otherwise."""
+    """Return whether nothing is missing: the ends of bounds are the same otherwise."""
     return bounds is not None and bounds[1] - bounds[0] > NOISE
 
 

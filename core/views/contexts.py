@@ -1,4 +1,4 @@
-"""What views give to templates."""
+"""Contexts that views give to templates."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """How far down the plot a value is, and its label."""
+    """Position of a value down the plot, and its label."""
 
     y: float
     label: str
