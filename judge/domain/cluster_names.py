@@ -16,7 +16,7 @@ class ClusterName:
 
     @property
     def aligned(self) -> str:
-        """Those of which people aligned a table."""
+        """The name of those of which people aligned a table."""
         return gettext_noop(f"aligned {self.plural}")
 
 

@@ -1,4 +1,4 @@
-"""When two similar sentences say different things, as far as single words tell.
+"""Guards against similar sentences that say different things, as far as single words tell.
 
 Four guards: one denies more often than the other, or has the antonym of a word of the other (both together cancel: "not
 full" may be "empty"); each has a number that the other lacks; or they are the same but for words in the same places

@@ -1,4 +1,4 @@
-"""When two texts of rows are the same text.
+"""Comparison of two texts of rows.
 
 Released scorers compare so, and published figures rest on it: odd cases stay as they are.
 """

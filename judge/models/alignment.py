@@ -27,16 +27,16 @@ class AlignmentQuerySet(models.QuerySet):
         return self.filter(state=AlignmentState.HANDED_IN)
 
     def unfinished(self) -> AlignmentQuerySet:
-        """Those not handed in, also of studies that are closed and can be opened again."""
+        """Return those not handed in, also of studies that are closed and can be opened again."""
         return self.filter(state=AlignmentState.OPEN)
 
     def kept_from_deciding(self) -> AlignmentQuerySet:
-        """Those whose person may not decide the table: whoever has it, and whoever said something of it before it was
-        taken away."""
+        """Return those whose person may not decide the table: whoever has it, and whoever said something of it before
+        it was taken away."""
         return self.exclude(state=AlignmentState.RELEASED, revision=0)
 
     def waiting(self) -> AlignmentQuerySet:
-        """Those still to be done, in studies that are open."""
+        """Return those still to be done, in studies that are open."""
         return self.unfinished().filter(task__study__closed_at=None)
 
     def in_order(self) -> AlignmentQuerySet:

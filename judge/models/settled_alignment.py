@@ -13,7 +13,7 @@ from judge.models.alignment_study import AlignmentTask
 
 class SettledAlignmentQuerySet(models.QuerySet):
     def waiting(self) -> SettledAlignmentQuerySet:
-        """Those with rows that an expert has to decide."""
+        """Return those with rows that an expert has to decide."""
         return self.filter(open_rows__gt=0)
 
     def whole(self) -> SettledAlignmentQuerySet:

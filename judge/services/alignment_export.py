@@ -47,7 +47,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Whose table it is, and where it comes from."""
+    """Owner and origin of a table."""
 
     model: str
     settled_probability: float | None

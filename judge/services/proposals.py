@@ -12,8 +12,8 @@ from judge.services.cluster_names import cluster_of
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """How many of the `links` in alignments that were handed in stand as they were proposed and `accepted`, and how
-    many of all proposals that people accepted do not stand: the `changed` ones."""
+    """Links in alignments that were handed in: how many of the `links` stand as they were proposed and `accepted`, and
+    how many of all proposals that people accepted do not stand: the `changed` ones."""
 
     links: int
     accepted: int

@@ -1,4 +1,4 @@
-"""Does the judge err alike on every model? Only then may its error on one be taken from the others."""
+"""Test of whether the judge errs alike on every model: only then may its error on one be taken from the others."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ONE_MODEL = gettext_noop("there is one model")
 
 @dataclass(frozen=True, slots=True)
 class Differing:
-    """How far the judge's score is above that of people for each model, and a test of whether it is as far for all:
+    """Distance of the judge's score above that of people for each model, and a test of whether it is as far for all:
     `p` is that of Hotelling's test over stories. `warns` says that calibration must not be pooled."""
 
     by_model: dict[str, BoundedEstimate]

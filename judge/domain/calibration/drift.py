@@ -1,4 +1,4 @@
-"""Does a judge still answer as it did? Anchor stories are asked again, and a chart says when the answers have moved.
+"""Drift of a judge's answers: anchor stories are asked again, and a chart says when the answers have moved.
 
 The chart is a one-sided cumulative sum (Page 1954, "Continuous inspection schemes", Biometrika 41): what each anchor
 story's agreement with its first verdicts falls below the usual, less an allowance, is added up and never goes below
@@ -127,7 +127,7 @@ def _sums(drawn: Floats, reference: float) -> Floats:
 
 
 def _noticed(sums: Floats, limit: float) -> Floats:
-    """After how many stories each watch alarms; infinite where it does not."""
+    """Return after how many stories each watch alarms; infinite where it does not."""
     beyond = sums > limit
     return np.where(beyond.any(axis=1), beyond.argmax(axis=1) + 1.0, np.inf)
 
@@ -162,8 +162,7 @@ def batches(of: Chart, values: Sequence[tuple[str, Sequence[float]]]) -> list[Ba
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a provider said that it answered with: the resolved model name and its fingerprint, empty where it gave
-    none."""
+    """Model that a provider said it answered with: the resolved name and its fingerprint, empty where it gave none."""
 
     at: str
     model: str

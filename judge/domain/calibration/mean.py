@@ -126,8 +126,8 @@ class CorrectedMean:
 
 
 class _JudgeScores:
-    """What the judge gives of a story, and of one on which it has no verdict the mean of those on which it has some:
-    of the same group, else of all."""
+    """Scores that the judge gives of a story, and of one on which it has no verdict the mean of those on which it has
+    some: of the same group, else of all."""
 
     def __init__(self, stories: Sequence[JudgedStory], weights: Floats, groups: Sequence[str], metric: Metric) -> None:
         self._metric, self._by_category = metric, any(groups)

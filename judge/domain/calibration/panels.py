@@ -166,7 +166,7 @@ def _joint(of: Mapping[str, Table], voters: Sequence[str], skills: _Skills | Non
 
 @dataclass(frozen=True, slots=True)
 class SelfPreference:
-    """How far above people's the judge's scores are for models of its own family, for others, and the first less the
+    """Distance of the judge's scores above people's for models of its own family, for others, and the first less the
     second with its interval and p value."""
 
     own: BoundedEstimate

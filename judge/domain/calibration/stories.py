@@ -10,8 +10,8 @@ from core.statistics import harmonic
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """How many rows of both tables of a story are matched; of the `open` ones people could not tell, or the judge has
-    no verdict: they are among the rows and not among the matched, and in no score."""
+    """Count of matched rows of both tables of a story; of the `open` ones people could not tell, or the judge has no
+    verdict: they are among the rows and not among the matched, and in no score."""
 
     predicted: int
     matched_predicted: int
