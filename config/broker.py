@@ -1,6 +1,6 @@
 """The broker of an installation without one: files in a folder, each written whole before it gets its name.
 
-kombu's own transport lets a reader take a file that is half written, and the worker dies of it.
+kombu's own transport lets a reader take a file that is half written, and the worker ends on it.
 """
 
 from __future__ import annotations

@@ -28,8 +28,7 @@ log = logging.getLogger(__name__)
 
 @celeryd_after_setup.connect  # worker_ready comes only once a broker was reached
 def _start_recovery(**_) -> None:
-    """Have every worker look for work and for dead workers by itself: no scheduler has to be kept alive, and no broker
-    has to be up."""
+    """Have every worker look for work and for dead workers by itself: no scheduler and no broker has to be up."""
     threading.Thread(target=_recover_periodically, name="recovery", daemon=True).start()
 
 

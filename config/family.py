@@ -17,11 +17,11 @@ ENDING = (signal.SIGTERM, signal.SIGINT)
 
 
 class Family:
-    """The processes of a parent. One that dies takes the others with it, so that whoever keeps the parent alive starts
-    all anew; but for those that the parent itself begins again."""
+    """The processes of a parent. Where one ends all end, so that whoever restarts the parent starts all anew; but for
+    those that the parent itself begins again."""
 
     def __init__(self) -> None:
-        self._alive = os.pipe()  # nobody writes to it: it ends with the parent, however that dies
+        self._alive = os.pipe()  # nobody writes to it: it ends with the parent, however that ends
         self._members: set[int] = set()
         self._again: dict[int, Callable[[], None]] = {}
         self._ending = False

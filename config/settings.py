@@ -162,7 +162,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_SEND_TASK_EVENTS = True
-# Every worker does these by itself (config/celery.py): no scheduler has to be kept alive. `celery beat` may do it, too.
+# Every worker does these by itself (config/celery.py): no scheduler has to run. `celery beat` may do it, too.
 CELERY_BEAT_SCHEDULE = {
     "anchors": {"task": "benchmark.ask_anchors", "schedule": 60.0, "options": {"queue": "calls", "expires": 60}},
 }

@@ -1,6 +1,6 @@
-"""What `make serve` keeps alive: `python -m config.supervised -c config/supervisord.conf`, supervisor with its programs
-started at once, the one that prepares beside those that need what it prepares: those load meanwhile, and wait for it
-(core/preparing.py). Where it fails all end.
+"""Programs that `make serve` keeps running: `python -m config.supervised -c config/supervisord.conf`, supervisor with
+its programs started at once, the one that prepares beside those that need what it prepares: those load meanwhile, and
+wait for it (core/preparing.py). Where it fails all end.
 
 Supervisor itself starts programs after its first wait for their output, a second in which there is none.
 """

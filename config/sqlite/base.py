@@ -1,7 +1,7 @@
 """SQLite for many writers: they queue for the write lock, in the order in which they came (`queue.py`).
 
 SQLite's own waiting asks ever more seldom, in the end ten times a second, so that who has waited longest hardly ever
-finds the lock free, and nobody has it while all sleep. Who does not queue (a single statement, another program) can
+finds the lock free, and nobody has it while all wait. Who does not queue (a single statement, another program) can
 still be in the way of the first in the queue, which then asks every few milliseconds.
 """
 
