@@ -75,7 +75,7 @@ def _check_known(access: ProjectAccess, chosen: dict) -> None:
 
 
 class JSONLines(BaseRenderer):
-    """Only names the media type for content negotiation: the view streams."""
+    """Media type for content negotiation alone: the view streams."""
 
     media_type = GOLD.media_type
     format = "file"

@@ -1,4 +1,4 @@
-"""Who works on a project in which role, and what it adds to the guidelines that they follow."""
+"""Members of a project with their roles, and what it adds to the guidelines that they follow."""
 
 from __future__ import annotations
 

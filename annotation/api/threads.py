@@ -1,4 +1,4 @@
-"""What annotators and experts say to each other about single cells, as experts see it."""
+"""Threads of annotators and experts about single cells, as experts see them."""
 
 from __future__ import annotations
 

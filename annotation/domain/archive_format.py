@@ -57,7 +57,7 @@ ADDED = ["suggested_rows", "draft_rows", "draft_events", "lane_rows", "lane_even
 
 
 class BadArchive(ValueError):
-    """Nothing was imported; the message is one sentence."""
+    """Refusal of an archive: nothing was imported; the message is one sentence."""
 
 
 def file_of(section: str) -> str:

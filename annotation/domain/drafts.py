@@ -124,7 +124,7 @@ def incomplete(rows: Sequence[RowState]) -> str:
 
 
 class Mark(StrEnum):
-    """What an expert made of a row that a model may have drafted."""
+    """Fate of a row that a model may have drafted, in an expert's hands."""
 
     KEPT = gettext_noop("model")
     EDITED = gettext_noop("model, edited")

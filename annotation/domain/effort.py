@@ -25,7 +25,7 @@ LIMIT = 300.0
 
 
 class Activity(StrEnum):
-    """What people do, in the order of the work."""
+    """Activities of people, in the order of the work."""
 
     TABLES = "tables"
     RECONCILIATION = "reconciliation"
@@ -48,7 +48,7 @@ class Act:
 
 @dataclass(slots=True)
 class Spent:
-    """How many acts, and the seconds they took by each of `IDLE_LIMITS`."""
+    """Count of acts, and the seconds they took by each of `IDLE_LIMITS`."""
 
     acts: int = 0
     seconds: list[float] = field(default_factory=lambda: [0.0] * len(IDLE_LIMITS))
@@ -93,7 +93,7 @@ class TimeSheet:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What is left of one activity, for one person or all: `done` and `left` in `unit`, and the `pace` in units an hour
+    """Work left of one activity, for one person or all: `done` and `left` in `unit`, and the `pace` in units an hour
     with its interval over stories."""
 
     unit: str

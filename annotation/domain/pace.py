@@ -1,4 +1,4 @@
-"""Whether somebody will be done by a deadline, going on as they did."""
+"""Forecast of whether somebody will be done by a deadline, going on as they did."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Pace:
 
 
 def is_over(due: date, now: datetime) -> bool:
-    """Whether the day `due` has ended: all days end at midnight UTC."""
+    """Return whether the day `due` has ended: all days end at midnight UTC."""
     return due < now.astimezone(UTC).date()
 
 

@@ -37,7 +37,7 @@ class Resolution:
 
 
 class UnknownRule(ValueError):
-    """This installation has no rule of that version; the message is one sentence."""
+    """Refusal of a rule version that this installation lacks; the message is one sentence."""
 
 
 def largest_share(labels: Sequence[str]) -> float | None:

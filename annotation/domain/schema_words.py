@@ -1,4 +1,4 @@
-"""What the shipped label schemas (`schemas/`) say to people, for the catalogues. Labels themselves are data."""
+"""Texts of the shipped label schemas (`schemas/`) for people, for the catalogues. Labels themselves are data."""
 
 from __future__ import annotations
 

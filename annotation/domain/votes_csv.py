@@ -41,7 +41,7 @@ _vote_row = partial(tuple.__new__, VoteRow)
 
 
 class _Proposition(NamedTuple):
-    """What a row says before its vote, and the cells that said it."""
+    """Fields of a row before its vote, and the cells that said them."""
 
     cells: tuple[str, ...]
     story: int

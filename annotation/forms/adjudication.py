@@ -110,7 +110,7 @@ class ReplyForm(forms.Form):
 
 
 class KindForm(forms.Form):
-    """What open cells that are alike have in common: the dimension, and the labels that were voted for."""
+    """Form of a kind of open cells that are alike: the dimension, and the labels that were voted for."""
 
     dimension = forms.ChoiceField(widget=forms.HiddenInput)
     votes = forms.CharField(max_length=900, widget=forms.HiddenInput)

@@ -130,7 +130,7 @@ class SplitForm(forms.Form):
 
     @property
     def chosen(self) -> dict:
-        """What is to be drawn, as `make_split` takes it."""
+        """The stories to draw, as `make_split` takes them."""
         cleaned = self.cleaned_data
         numbers = {
             name: cleaned[f"number_{pk}"] or cleaned["per_category"]

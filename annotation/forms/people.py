@@ -31,8 +31,8 @@ same."""
 
 
 class InviteForm(forms.Form):
-    """Who is invited: `emails` get a link each, `accounts` are members at once; where nobody is named, `links` are made
-    for anyone."""
+    """Form of who is invited: `emails` get a link each, `accounts` are members at once; where nobody is named, `links`
+    are made for anyone."""
 
     role = forms.ChoiceField(choices=Role.choices, initial=Role.ANNOTATOR)
     people = forms.CharField(

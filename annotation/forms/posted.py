@@ -16,7 +16,7 @@ Posted = TypeVar("Posted", bound=Shape)
 
 
 class NotRead(ValueError):
-    """What was posted is not of its shape; the message is one sentence."""
+    """Refusal of a posted body that is not of its shape; the message is one sentence."""
 
 
 def posted(request: HttpRequest, shape: type[Posted], **context: Any) -> Posted:

@@ -24,7 +24,7 @@ LEVELS = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundChoice:
-    """What somebody chose for a round; `split` and `category` are empty for all stories, `level` is None for tables."""
+    """Choices of somebody for a round; `split` and `category` are empty for all stories, `level` is None for tables."""
 
     kind: RoundKind
     endpoint: Endpoint
@@ -75,7 +75,7 @@ class PrefillForm(forms.Form):
 
     @property
     def choice(self) -> RoundChoice:
-        """What a valid form holds."""
+        """The choice that a valid form holds."""
         chosen = self.cleaned_data
         return RoundChoice(
             kind=RoundKind(chosen["kind"]),

@@ -50,8 +50,8 @@ class AnnotatorCounts(models.Model):
 
 
 class StoryEntry(models.Model):
-    """What was worked out of a story when it was as `state` says, so that only changed stories are read again; `name`
-    says what it is (`annotation/services/kept.py`)."""
+    """Value worked out of a story when it was as `state` says, so that only changed stories are read again; `name` says
+    what it is (`annotation/services/kept.py`)."""
 
     story = models.ForeignKey(Story, models.CASCADE, related_name="entries")
     name = models.CharField(max_length=20)

@@ -1,4 +1,4 @@
-"""Where somebody's work is: the page that a log-in opens."""
+"""Page that a log-in opens: where somebody's work is."""
 
 from __future__ import annotations
 

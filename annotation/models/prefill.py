@@ -12,7 +12,7 @@ from workers.models import Call, Endpoint, Job
 
 
 class RoundKind(models.TextChoices):
-    """What a round asks a model for."""
+    """Kind of answer that a round asks a model for."""
 
     LABELS = "labels", gettext_noop("Labels of propositions")
     TABLES = "tables", gettext_noop("Drafts of belief tables")

@@ -18,7 +18,7 @@ BETWEEN = "|"
 
 
 class Kind(NamedTuple):
-    """What cells that are alike have in common; `votes` are the labels, sorted, with a bar between."""
+    """Kind of cells that are alike: what they have in common; `votes` are the labels, sorted, with a bar between."""
 
     dimension: str
     votes: str
@@ -29,7 +29,7 @@ class Kind(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a cell stands in the order of stories and their rows; `gold` is the id of its label."""
+    """Place of a cell in the order of stories and their rows; `gold` is the id of its label."""
 
     number: int
     position: int

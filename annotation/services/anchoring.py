@@ -49,7 +49,8 @@ class SourceRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuggestionEffect:
-    """What suggestions did to the votes of a project; `votes` and `models` are None with a `reason` where nobody voted.
+    """Effect of suggestions on the votes of a project; `votes` and `models` are None with a `reason` where nobody
+    voted.
 
     Votes keep the arm that was drawn for them, and `unseen` counts those of the arm `shown` that were cast without the
     suggestion before their eyes (over the API). `drawn_for` says for how many votes the arm was drawn by cell, by

@@ -68,7 +68,7 @@ def assignments_at(stories: QuerySet[Story], *, annotators: Iterable[User | int]
 
 @dataclass(frozen=True, slots=True)
 class Foreseen:
-    """What a release would do: how many assignments of each person it ends, by shown name, and how many votes it
+    """Consequences of a release: how many assignments of each person it ends, by shown name, and how many votes it
     withdraws."""
 
     loads: tuple[tuple[User, int], ...]

@@ -1,4 +1,4 @@
-"""What the audit log says in words: its actions and details, which rows hold as codes.
+"""Words of the audit log: its actions and details, which rows hold as codes.
 
 An app above adds its own words by `register` when it is ready. A code without words is shown as it is; so are names
 that people gave.

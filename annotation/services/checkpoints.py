@@ -20,8 +20,8 @@ _CHECKPOINT = "PRAGMA wal_checkpoint(PASSIVE)"
 
 
 class Checkpoints:
-    """After transactions, while the lock is free: within a commit they make that commit take longer, and left to
-    others votes would do an import's work."""
+    """Checkpoints made after transactions, while the lock is free: within a commit they make that commit take longer,
+    and left to others votes would do an import's work."""
 
     def __init__(self) -> None:
         self._beside: threading.Thread | None = None

@@ -38,7 +38,7 @@ Identity = tuple
 
 
 class ImportRefused(ValueError):
-    """Nothing was imported; the message is one sentence."""
+    """Refusal of an import: nothing was imported; the message is one sentence."""
 
 
 @dataclass(slots=True)

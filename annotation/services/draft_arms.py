@@ -1,5 +1,5 @@
-"""Whether an expert begins with a model's draft of a belief table, and what became of its rows. Decided by the server
-alone, once for each story and expert."""
+"""Choice of whether an expert begins with a model's draft of a belief table, and what became of its rows. Made by the
+server alone, once for each story and expert."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def _write(draft: BeliefTable, suggested: list[SuggestedRow], now: datetime) -> 
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """What an expert's draft began with: the model's `source`, and its row by the uid of each row of the draft that
-    began as one, removed rows too."""
+    """Beginning of an expert's draft: the model's `source`, and its row by the uid of each row of the draft that began
+    as one, removed rows too."""
 
     source: str
     rows: dict[str, SuggestedRow]

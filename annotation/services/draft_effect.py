@@ -46,7 +46,7 @@ class Arms:
 
 @dataclass(frozen=True, slots=True)
 class RowFates:
-    """What experts made of the rows of the drafts that they saw, and the rows that they added."""
+    """Fates of the rows of the drafts that experts saw, and the rows that they added."""
 
     kept: int
     edited: int
@@ -64,7 +64,7 @@ class Origins:
 
 @dataclass(frozen=True, slots=True)
 class DraftEffect:
-    """What drafts did to the tables of a project, over the stories in use: `drafted` is the stories with a model's
+    """Effect of drafts on the tables of a project, over the stories in use: `drafted` is the stories with a model's
     draft, `effect` None where no table with an arm is handed in."""
 
     project: str

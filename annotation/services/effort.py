@@ -213,7 +213,7 @@ def _of_stories(project: Project, sheet: TimeSheet) -> Iterator[StoryEffort]:
 
 
 class _Work:
-    """What is done and left in a project, by person and story, in a constant number of statements."""
+    """Work done and left in a project, by person and story, in a constant number of statements."""
 
     def __init__(self, project: Project, sheet: TimeSheet) -> None:
         self.project = project

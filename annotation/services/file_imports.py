@@ -22,7 +22,7 @@ from core.incoming.sheets import BadSheet
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """How files are to be imported: the key of a format, or WHAT_IT_SEEMS; `replace` writes tables over others, once
+    """Request to import files: the key of a format, or WHAT_IT_SEEMS; `replace` writes tables over others, once
     somebody has seen what that opens again and is `sure`."""
 
     format: str = WHAT_IT_SEEMS
@@ -34,7 +34,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What files seem to be, and the result where they were imported or checked: without one, `refusal` says why, or
+    """Guess of what files are, and the result where they were imported or checked: without one, `refusal` says why, or
     the question of `seen` is open."""
 
     seen: Seen
@@ -45,13 +45,13 @@ class Answer:
 
     @property
     def seems(self) -> str:
-        """What the files seem to be; empty where that is not known, or the refusal says it (`other_format`)."""
+        """The guess of what the files are; empty where that is not known, or the refusal says it (`other_format`)."""
         fits = self.format is None or self.format in self.seen.formats
         return self.seen.sentence if fits and self.seen.formats else ""
 
     @property
     def heading(self) -> str:
-        """What became of the files as a whole."""
+        """The outcome of the files as a whole."""
         if self.result is None:
             return gettext("Nothing was imported") if self.refusal else gettext("Nothing was imported yet")
         return heading(self.result, kept=self.kept)

@@ -42,7 +42,7 @@ class State(NamedTuple):
 
 
 class FirstLabel(NamedTuple):
-    """What a rule gives a cell that has no label yet."""
+    """Label that a rule gives a cell without one."""
 
     proposition_id: int
     dimension: str

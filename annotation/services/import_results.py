@@ -1,4 +1,4 @@
-"""How an import is told: pages, commands and the log say it in the same words."""
+"""Words on an import: the same in pages, commands and the log."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ class ImportResult(Protocol):
 
     @property
     def taken(self) -> int:
-        """How much is new or changed by it."""
+        """Count of what is new or changed by it."""
 
     @property
     def there(self) -> int:
-        """How much of the input was in the project already."""
+        """Count of what of the input was in the project already."""
 
     @property
     def summary(self) -> str:
-        """What was taken and what was not, as one sentence."""
+        """One sentence on what was taken and what was not."""
 
 
 def heading(result: ImportResult, *, kept: bool) -> str:

@@ -28,7 +28,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Renewed:
-    """How far values are worked out, and the values; None where some are left."""
+    """Progress in working out values, and the values; None where some are left."""
 
     progress: Progress
     values: dict[int, str] | None

@@ -1,4 +1,4 @@
-"""What an expert did last in a project and can still take back, and how fast experts decide."""
+"""Last decisions of an expert in a project that can still be taken back, and how fast experts decide."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ from workers.models import Job
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundParams:
-    """What a round asks with: the version of its `prompt`, its `level` (None for tables), and the tokens that an answer
-    may take beside its text."""
+    """Parameters that a round asks with: the version of its `prompt`, its `level` (None for tables), and the tokens
+    that an answer may take beside its text."""
 
     project: str
     level: int | None

@@ -25,7 +25,7 @@ _SAME_IN_EVENTS = {"duration_ms": None, "undoes": "", "applied": True, "origin":
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What became of rows: how many change something and how many nothing, both together by person, and why others are
+    """Outcome of rows: how many change something and how many nothing, both together by person, and why others are
     refused, by line."""
 
     created: int

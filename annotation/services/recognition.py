@@ -1,4 +1,4 @@
-"""What files seem to be, told by their first line before anything else is read of them (`domain.formats`)."""
+"""Recognition of files by their first line, before anything else is read of them (`domain.formats`)."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _NAME = re.compile(r'"(\w{1,60})"\s*:')
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What files seem to be: `formats` are those that all of them are of, `rows` what they hold together. `fields` are
-    those of the first file that none fits, and `problem` says in a sentence why a file cannot be read."""
+    """Guess of what files are: `formats` are those that all of them are of, `rows` what they hold together. `fields`
+    are those of the first file that none fits, and `problem` says in a sentence why a file cannot be read."""
 
     files: int
     rows: int
@@ -53,7 +53,7 @@ class Seen:
 
     @property
     def sentence(self) -> str:
-        """What the files seem to be, as one sentence."""
+        """One sentence on what the files seem to be."""
         if self.problem:
             return self.problem
         if not self.formats:

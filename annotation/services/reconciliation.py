@@ -290,7 +290,7 @@ def _with_words(row: LaneRow, typed: LaneRow | None) -> LaneRow:
 
 @dataclass(frozen=True, slots=True)
 class _Act:
-    """What the events of one exchange of rows share; `key` is their idempotency key."""
+    """Fields that the events of one exchange of rows share; `key` is their idempotency key."""
 
     key: str
     action: str

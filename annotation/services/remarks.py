@@ -28,7 +28,7 @@ def add_comment(*, by: User, proposition: Proposition, dimension: str, text: str
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """What an annotator and the experts said about one cell; `uid` is that of its first message."""
+    """Thread of an annotator and the experts about one cell; `uid` is that of its first message."""
 
     uid: str
     annotator: User

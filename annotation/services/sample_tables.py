@@ -26,7 +26,7 @@ Row = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class _Note:
-    """What an expert wrote otherwise than the settled table has it, and the remark on that.
+    """Deviation of an expert from the settled table, and the remark on it.
 
     Without a belief it is a row of theirs that was dropped; without `wrote` and `order` they left the row out.
     """

@@ -67,9 +67,9 @@ class ShortWrites:
         self.rows = int(max(_LEAST_ROWS, min(MOST_ROWS, fitting)))
 
     def tell_planner(self, *tables: type[models.Model]) -> None:
-        """After the last of very many rows, have PostgreSQL look at the tables that hold them. It plans by what it last
-        saw there and looks of itself up to a minute later: until then it went through all open cells for each
-        proposition of the experts' queue."""
+        """Have PostgreSQL look at `tables` after the last of very many rows. It plans by what it last saw there and
+        looks of itself up to a minute later: until then it went through all open cells for each proposition of the
+        experts' queue."""
         if connection.vendor == "postgresql" and self.written >= VERY_MANY:
             names = [connection.ops.quote_name(table._meta.db_table) for table in tables]
             with connection.cursor() as cursor:

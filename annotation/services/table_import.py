@@ -30,7 +30,7 @@ Named = int | str
 
 @dataclass(frozen=True, slots=True)
 class ImportedTable:
-    """What becomes of one story's table; `reopened` are annotators who had finished the story and have rows to label
+    """Outcome of one story's table; `reopened` are annotators who had finished the story and have rows to label
     again."""
 
     story: int

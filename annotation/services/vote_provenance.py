@@ -1,4 +1,4 @@
-"""What stood before people's eyes when they voted: the suggestion of each cell, and the votes that it cannot have
+"""Provenance of votes, what people saw when they voted: the suggestion of each cell, and the votes that it cannot have
 touched."""
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ class NotTaken(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What was written; `outcome` is CREATED, CHANGED or UNCHANGED."""
+    """Result of a write; `outcome` is CREATED, CHANGED or UNCHANGED."""
 
     outcome: str
     written: Written

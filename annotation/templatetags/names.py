@@ -1,4 +1,4 @@
-"""What is kept as a word of the code, in the language of the page."""
+"""Words of the code in the language of the page."""
 
 from __future__ import annotations
 

@@ -200,8 +200,8 @@ def pace_of(access: ProjectAccess, now: datetime) -> dict[str, Any]:
 
 
 def settings_of(access: ProjectAccess, *, story: str, stories: list[str], following: str) -> dict[str, Any]:
-    """What the script of the pages needs: who decides, in which stories, addresses and the server's clock. `story` is
-    the name under which a browser keeps unsent decisions of the page."""
+    """Return the settings that the script of the pages needs: who decides, in which stories, addresses and the server's
+    clock. `story` is the name under which a browser keeps unsent decisions of the page."""
     slug = access.project.slug
     guideline = reverse("annotation:guideline", args=[slug, "dimension"])
     place = [slug, "PROPOSITION", "dimension"]

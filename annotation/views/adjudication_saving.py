@@ -1,4 +1,4 @@
-"""What the script of the adjudication pages calls: saving decisions, taking them back, keeping claims up."""
+"""Views that the script of the adjudication pages calls: saving decisions, taking them back, keeping claims up."""
 
 from __future__ import annotations
 

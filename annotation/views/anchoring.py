@@ -1,4 +1,4 @@
-"""What suggestions did to the votes of a project, in pictures first."""
+"""Page of what suggestions did to the votes of a project, in pictures first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who labels what: the balanced plan, releases and deadlines, one story or all that a filter shows."""
+"""Assignments of stories to people: the balanced plan, releases and deadlines, one story or all that a filter shows."""
 
 from __future__ import annotations
 

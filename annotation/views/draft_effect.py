@@ -1,4 +1,4 @@
-"""What models' drafts did to belief tables: tables begun with one against tables written blind."""
+"""Effect of models' drafts on belief tables: tables begun with one against tables written blind."""
 
 from __future__ import annotations
 

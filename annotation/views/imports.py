@@ -49,7 +49,7 @@ def import_page(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _beside(access: ProjectAccess) -> dict:
-    """What the page has beside the form of files."""
+    """Return what the page has beside the form of files."""
     spoken = "zh" if access.project.language.startswith("zh") else "en"
     return {"typed": TypedStoryForm(initial={"spoken": spoken}), "formats": IMPORTED.values(), "added": None}
 

@@ -20,8 +20,8 @@ from annotation.domain.schema import Dimension
 
 
 class CellKind(NamedTuple):
-    """What figures read of a cell. People are known by their ids: `votes` and `decisions` are (person, label),
-    ascending; `gold` is empty where the cell is open, and `decided` says whether an expert settled it."""
+    """Kind of a cell: all that figures read of it. People are known by their ids: `votes` and `decisions` are (person,
+    label), ascending; `gold` is empty where the cell is open, and `decided` says whether an expert settled it."""
 
     dimension: str
     votes: tuple[tuple[int, str], ...]

@@ -1,4 +1,5 @@
-"""Why coefficients of agreement are undefined, from the label counts of cells, and Cohen's kappa of two annotators."""
+"""Reasons why coefficients of agreement are undefined, from the label counts of cells, and Cohen's kappa of two
+annotators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which votes cells have, counted: what agreement needs of a story, in some hundred bytes.
+"""Patterns of votes that cells have, counted: what agreement needs of a story, in some hundred bytes.
 
 Two cells of a dimension with as many votes of each label are alike to every coefficient. So a story is kept as how many
 of its cells have which votes, and a project is the sum of its stories.

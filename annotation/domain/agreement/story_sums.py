@@ -1,4 +1,4 @@
-"""What votes add up to in each story: all that agreement needs of a project, and what one vote changes of it."""
+"""Sums of the votes of each story: all that agreement needs of a project, and what one vote changes of it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class StorySums:
 
     @property
     def complete(self) -> StorySums:
-        """Only the stories with a cell that has all its votes."""
+        """The sums of the stories with a cell that has all its votes."""
         kept = self.sums[_STRICT][:, 1] > 0
         if kept.all():
             return self
@@ -52,17 +52,17 @@ class StorySums:
 
     @property
     def cells(self) -> int:
-        """How many cells have all their votes."""
+        """Count of the cells that have all their votes."""
         return int(self.sums[_STRICT][:, 1].sum())
 
     @property
     def agreeing(self) -> int:
-        """How many of these have one label."""
+        """Count of those of `cells` that have one label."""
         return int(self.sums[_STRICT][:, 0].sum())
 
     @property
     def labels(self) -> int:
-        """How many labels the votes of cells with two votes or more have."""
+        """Count of the labels in the votes of cells with two votes or more."""
         return int((self.sums[_ALPHA][:, 1:].sum(axis=0) > 0).sum())
 
     def over(self, stories: Clusters) -> Floats:

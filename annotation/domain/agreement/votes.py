@@ -62,7 +62,7 @@ class Votes:
 
     @property
     def weights(self) -> Ints:
-        """How many cells each stands for, shape (C,)."""
+        """The number of cells that each stands for, shape (C,)."""
         return np.ones(len(self.story), dtype=np.int64) if self.weight is None else self.weight
 
     @classmethod

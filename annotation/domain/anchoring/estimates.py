@@ -66,7 +66,7 @@ class Share:
 
 
 class Mean(Share):
-    """What `hits` has for each one that counts, such as rows a table: a share that has no upper end."""
+    """Mean of `hits` over those that count, such as rows a table: a share that has no upper end."""
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ class ByCorrectness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmsCompared:
-    """What suggestions did to some votes.
+    """Effect of suggestions on some votes.
 
     `difference` is the share of votes that are the suggestion in the shown arm minus that in the blind arm, as the arms
     were drawn (intention to treat). `p` is that of `randomisation_p` and `p_adjusted` Holm's over the rows of a table;

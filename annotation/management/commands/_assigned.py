@@ -1,4 +1,4 @@
-"""What people are assigned to, chosen by a command as the page of assignments chooses it."""
+"""Work that people are assigned to, chosen by a command as the page of assignments chooses it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `manage.py table` does to one row: of a draft, of the lanes, of the gold table. Rows are named by their number,
+"""Actions of `manage.py table` on one row: of a draft, of the lanes, of the gold table. Rows are named by their number,
 from 1, as `table rows` lists them; a new row needs none."""
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _line(actor: str, belief: str, order: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """Who acts on which row of which story, and what is said of it: `words` are those that were given, by name."""
+    """Act of a person on a row of a story, and what is said of it: `words` are those that were given, by name."""
 
     by: User
     story: Story
