@@ -277,8 +277,8 @@ FIRST_SHOWN = (Kind.BLIND, Kind.UNKNOWN, Kind.ADJUDICATED, Kind.MAJORITY, Kind.U
 
 @dataclass(frozen=True, slots=True)
 class ChosenGold:
-    """What an address asks of how gold was made: metrics of a version, a kind of its gold (None where it has none to
-    compare) and a dimension."""
+    """Choices of an address about how gold was made: metrics of a version, a kind of its gold (None where it has none
+    to compare) and a dimension."""
 
     access: ProjectAccess
     datasets: Sequence[Dataset]
@@ -339,7 +339,7 @@ def _labelled(params: Mapping[str, str], access: ProjectAccess) -> tuple[Sequenc
 
 @dataclass(frozen=True, slots=True)
 class ChosenDoubts:
-    """What an address asks of doubtful gold: that of a version, without stories that the reader has open work on;
+    """Choices of an address about doubtful gold: that of a version, without stories that the reader has open work on;
     `waiting` says why all of it waits for that work, empty where it does not."""
 
     access: ProjectAccess

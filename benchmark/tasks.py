@@ -15,7 +15,7 @@ from core.database_clock import database_time
 
 @shared_task(name="benchmark.report", ignore_result=True)
 def compute_report(job: int) -> None:
-    """May run twice: the figures of the same items are the same."""
+    """Compute the report of a job's run. May run twice: the figures of the same items are the same."""
     try:
         run = Run.objects.filter(job=job).first()
         if run is not None:

@@ -34,14 +34,14 @@ NOT_SHOWN = {
 
 
 class CSV(BaseRenderer):
-    """Only names the media type for content negotiation: the view writes the file."""
+    """Media type for content negotiation alone: the view writes the file."""
 
     media_type = "text/csv"
     format = "csv"
 
 
 class LaTeX(BaseRenderer):
-    """Only names the media type of a LaTeX table for content negotiation: the view writes the file."""
+    """Media type of a LaTeX table for content negotiation alone: the view writes the file."""
 
     media_type = "application/x-tex"
     format = "tex"

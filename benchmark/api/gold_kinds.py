@@ -1,4 +1,4 @@
-"""What suggestions and adjudication did to gold, and to what models score on it."""
+"""Effect of suggestions and adjudication on gold, and on what models score on it."""
 
 from __future__ import annotations
 

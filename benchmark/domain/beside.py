@@ -105,8 +105,7 @@ class MethodRow(AskedAgain):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Left:
-    """What a control leaves as it is: so many of the samples are the `same`, whose `numbers` are told in ranges, and
-    `why`.
+    """Samples that a control leaves as they are: so many are the `same`, whose `numbers` are told in ranges, and `why`.
 
     `steps` are those that are not asked under it, `still` the scores of groups no sample or set of which it changes,
     which have no row, and `unread` says why the control cannot be read.

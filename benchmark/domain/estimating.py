@@ -68,7 +68,7 @@ class StoryScore:
     @property
     def in_interval(self) -> bool:
         """True where the story is resampled: what a judge left out is uncertainty about this story, an unusable answer
-        is no part of it."""
+        is not part of it."""
         return self.estimate is not None or any(self.unjudged)
 
 

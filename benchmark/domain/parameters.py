@@ -1,4 +1,4 @@
-"""What was chosen for a run, as its row keeps it."""
+"""Parameters chosen for a run, as its row keeps them."""
 
 from __future__ import annotations
 

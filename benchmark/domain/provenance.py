@@ -1,4 +1,5 @@
-"""What made a run besides its parameters, as its row keeps it: versions, digests, its judge, what was done later."""
+"""Provenance of a run besides its parameters, as its row keeps it: versions, digests, its judge, what was done
+later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the scripted models of the sample answer as judges: pairs by their wording, with errors at rates of their own.
+"""Answers of the sample's scripted models as judges: pairs by their wording, with errors at rates of their own.
 
 What a judge errs in is drawn from its name and the rows alone, so that it always answers the same.
 """

@@ -23,7 +23,7 @@ USUAL = 20
 
 
 class WatchForm(forms.Form):
-    """Who is watched, by how many stories, how often, and for what drop."""
+    """Form of who is watched, by how many stories, how often, and for what drop."""
 
     what = forms.ChoiceField(label=gettext_lazy("Watch"))
     stories = forms.IntegerField(

@@ -73,8 +73,8 @@ class Put:
 
 
 class NothingToAsk(ValueError):
-    """Why a method cannot put a question after what the model answered before, as the end of a sentence about the
-    answer; `answer` is what the method's released code takes for that answer."""
+    """Reason why a method cannot put a question after what the model answered before, as the end of a sentence about
+    the answer; `answer` is what the method's released code takes for that answer."""
 
     def __init__(self, why: str, answer: str) -> None:
         super().__init__(why)

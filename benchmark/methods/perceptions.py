@@ -1,4 +1,4 @@
-"""Who perceives which scene: from a model's JSON, and what of a story a person has perceived.
+"""Perceptions, who perceives which scene: from a model's JSON, and what of a story a person has perceived.
 
 As in Jung et al. 2024, "Perceptions to Beliefs": PercepToM. Model text is read as JSON, else as a plain literal; it is
 never evaluated.

@@ -6,7 +6,7 @@ from benchmark.models.run import Run
 
 
 class UnmatchedReport(models.Model):
-    """What of files of answers became no part of a run, as its import found it: `unmatched` and `double` answers as
+    """Answers in files that did not become part of a run, as its import found them: `unmatched` and `double` answers as
     [{"where", "why"}], and the keys of samples that are `missing` answers."""
 
     run = models.OneToOneField(Run, models.CASCADE, related_name="unmatched_report")

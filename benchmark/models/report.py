@@ -17,11 +17,11 @@ REPLACED_KEPT = timedelta(minutes=10)
 
 class StoryScoresQuerySet(models.QuerySet["StoryScores"]):
     def current(self) -> StoryScoresQuerySet:
-        """Those that belong to the report of their run as it is kept now."""
+        """Return those that belong to the report of their run as it is kept now."""
         return self.filter(replaced_at=None)
 
     def outlived(self, now: datetime) -> StoryScoresQuerySet:
-        """Those that were replaced so long ago that nobody reads them any more."""
+        """Return those that were replaced so long ago that nobody reads them any more."""
         return self.filter(replaced_at__lt=now - REPLACED_KEPT)
 
     # --- transitions ---

@@ -24,7 +24,7 @@ class SecondLookQuerySet(models.QuerySet):
 
 
 class SecondLook(models.Model):
-    """What an expert said of a doubtful gold cell, without having seen what models said of it.
+    """Opinion of an expert on a doubtful gold cell, without having seen what models said of it.
 
     `gold` is the label that stood when the expert looked, and `label` the one that the expert gave: gold stands where
     they are the same, and else the expert's adjudication changed it. `proposed` is what models of the `families` said

@@ -8,7 +8,7 @@ from benchmark.models.run import Entrant
 
 
 class SweepPick(models.Model):
-    """Which model of a sweep, at which level, was chosen for one metric group, and why.
+    """Choice of a model of a sweep, at a level, for one metric group, and why.
 
     `launch` names the launch of the sweep as its runs do, and `entrant` is the model as asked in the run at that level.
     A later choice takes its place; the audit log has the earlier one.

@@ -19,11 +19,11 @@ MOST_DAYS, MOST_ANCHORS, FEWEST_ANCHORS = 365, 200, 5
 
 class AnchorWatchQuerySet(models.QuerySet):
     def due(self, now: datetime) -> AnchorWatchQuerySet:
-        """Those of which a repeat is to begin, the longest waiting first."""
+        """Return those of which a repeat is to begin, the longest waiting first."""
         return self.filter(due_at__lte=now).order_by("due_at", "pk")
 
     def overdue(self, now: datetime) -> AnchorWatchQuerySet:
-        """Those whose next repeat should have begun, and that no worker has begun."""
+        """Return those whose next repeat should have begun, and that no worker has begun."""
         return self.filter(due_at__lt=now - LATE)
 
     # --- transitions ---
@@ -97,7 +97,7 @@ class AnchorWatch(OpaqueModel):
 
 class AnchorRepeatQuerySet(models.QuerySet):
     def unread(self) -> AnchorRepeatQuerySet:
-        """Those whose run has ended, or could not begin, since somebody last looked for concerns."""
+        """Return those whose run has ended, or could not begin, since somebody last looked for concerns."""
         ended = Q(run__job__finished_at__isnull=False) & (Q(read_at=None) | Q(read_at__lt=F("run__job__finished_at")))
         return self.filter(ended | Q(run=None, read_at=None))
 

@@ -135,8 +135,8 @@ class WatchReport:
 
 @dataclass(slots=True)
 class _Answers:
-    """What is said in one repeat: by (model, sample, turn), with the story of each, None where the answer cannot be
-    used; how many were asked."""
+    """Answers of one repeat: by (model, sample, turn), with the story of each, None where the answer cannot be used;
+    how many were asked."""
 
     counts: dict[tuple[int, int, int], AnswerCounts | None] = field(default_factory=dict)
     cluster: dict[tuple[int, int, int], str] = field(default_factory=dict)
@@ -356,7 +356,7 @@ def read_watch(watch: AnchorWatch, *, now: datetime) -> WatchReport:
 
 
 def _ended(repeat: Repeated) -> str:
-    """When what a repeat found was there to be seen."""
+    """Return when what a repeat found was there to be seen."""
     ended = repeat.run.job.finished_at if repeat.run else None
     return (ended or repeat.row.created_at).isoformat()
 

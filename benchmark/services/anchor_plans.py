@@ -26,8 +26,8 @@ from workers.models import Endpoint
 
 @dataclass(frozen=True, slots=True)
 class Watchable:
-    """What of a run can be watched: who was `asked` at a `step`, about what these `models` answered. `key` names it
-    within its run."""
+    """Part of a run that can be watched: who was `asked` at a `step`, about what these `models` answered. `key` names
+    it within its run."""
 
     key: str
     asked: Endpoint

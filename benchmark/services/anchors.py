@@ -85,7 +85,7 @@ def ask_due(*, now: datetime) -> list[AnchorRepeat]:
     for watch in AnchorWatch.objects.due(now).select_related("run__project", "run__dataset", "asked", "project"):
         due = watch.due_at
         following, missed = watch.following(due, now)
-        with transaction.atomic():  # who dies after it leaves a repeat that has not begun, which is shown
+        with transaction.atomic():  # a process that ends after it leaves a repeat that has not begun, which is shown
             claimed = AnchorWatch.objects.filter(pk=watch.pk).claim(due, following)
             repeat = _next(watch, due, missed) if claimed else None
         if repeat:

@@ -1,4 +1,4 @@
-"""What nobody waits for before a page says anything: figures of many answers that were not computed yet."""
+"""Figures that nobody waits for before a page says anything: those of many answers that were not computed yet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the audit log says of datasets, runs, results and watches."""
+"""Words of the audit log on datasets, runs, results and watches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changes from one version of a judge to another as tables: every model's score, and how many rows have another
+"""Tables of what changes from one version of a judge to another: every model's score, and how many rows have another
 verdict."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which calibration reports tell of the judge of a run."""
+"""Links to the calibration reports on the judge of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a project's checklist says of question sets, frozen gold and runs."""
+"""Lines of a project's checklist on question sets, frozen gold and runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What models of a run come to under its controls, beside what they come to as published."""
+"""Results of a run's models under its controls, beside theirs as published."""
 
 from __future__ import annotations
 

@@ -40,9 +40,9 @@ Stories = AbstractSet[int] | None
 
 @dataclass(frozen=True, slots=True)
 class RunScores:
-    """What the study `name` with that `uid` makes of a run: the corrected scores of its entrants by their ids, and the
-    p value of the judge's error being as large for all of them, with whether it is shown not to be. `numbers` are
-    those of the stories whose tables the scores of each are of, `unjudged` how many of their rows have no verdict."""
+    """Scores of a run by the study `name` with that `uid`: the corrected scores of its entrants by their ids, and the p
+    value of the judge's error being as large for all of them, with whether it is shown not to be. `numbers` are those
+    of the stories whose tables the scores of each are of, `unjudged` how many of their rows have no verdict."""
 
     uid: str
     name: str
@@ -159,7 +159,7 @@ def _listed(stories: Stories) -> list[int] | None:
 
 @dataclass(frozen=True, slots=True)
 class _States:
-    """What tells whether anything changed: of the studies of a project with settled tables, by id, and of runs."""
+    """States that tell whether anything changed: of a project's studies with settled tables, by id, and of runs."""
 
     studies: Mapping[int, Sequence[Any]]
     runs: Mapping[int, Sequence[int]]

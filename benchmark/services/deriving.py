@@ -1,5 +1,5 @@
-"""What questions of a new dataset take from all of its samples, such as the answers of a majority, made while they are
-at hand: the first estimate of a launch need not read them all."""
+"""Values that questions of a new dataset take from all of its samples, such as the answers of a majority, made while
+they are at hand: the first estimate of a launch need not read them all."""
 
 from __future__ import annotations
 

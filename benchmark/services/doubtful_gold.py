@@ -82,7 +82,7 @@ class DoubtfulGold:
 
     @property
     def looked_at(self) -> list[DoubtfulCell]:
-        """Those that an expert has looked at, the last look first."""
+        """The cells that an expert has looked at, the last look first."""
         return sorted((cell for cell in self.cells if not cell.waits), key=lambda cell: -(cell.look.pk))  # type: ignore[union-attr]
 
     def cell(self, proposition: int, dimension: str) -> DoubtfulCell | None:

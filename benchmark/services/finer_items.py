@@ -1,4 +1,4 @@
-"""What models score on the items within samples: the propositions of stories, one by one."""
+"""Scores of models on the items within samples: the propositions of stories, one by one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class FinerScores:
-    """What each entrant scores on every item, the mean over its repetitions: `scores` of shape (entrants, items,
+    """Scores of each entrant on every item, the mean over its repetitions: `scores` of shape (entrants, items,
     metrics), nan where nothing is known; `numbers` and `places` say which item of which sample each one is."""
 
     numbers: Floats

@@ -18,7 +18,7 @@ Samples = Mapping[int, DatasetSample | None]
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """How far the present gold is read, and the digest that a version frozen now would have: None where no story is
+    """Progress in reading the present gold, and the digest that a version frozen now would have: None where no story is
     settled, and while stories are left to read."""
 
     progress: Progress

@@ -56,7 +56,7 @@ class Labelling:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What the version keeps of how people voted: `voted` stories have votes, of which `lacking` ones were frozen
+    """Provenance of votes that the version keeps: `voted` stories have votes, of which `lacking` ones were frozen
     before it was kept what their annotators saw, and `imported` ones have votes that were made elsewhere: `unknown`
     votes, of which it is not known whether they are blind. `suggested` cells have the label that a model had
     suggested."""

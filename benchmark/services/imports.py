@@ -146,7 +146,7 @@ def copy_in_archive(suite: Suite, file: BinaryIO, options: Options) -> Copy:
 
 
 def _without_places(sentence: str, places: Sequence[Path]) -> str:
-    """Where the program unpacked a zip says nothing to whoever sent it."""
+    """Return a sentence that does not name where a zip was unpacked: that says nothing to whoever sent it."""
     for place in places:
         if place.is_dir():
             sentence = sentence.replace(str(place), _ZIP)

@@ -1,5 +1,4 @@
-"""Which stories or questions of a leaderboard, and which items within them, tell its models apart: difficulty and
-discrimination of each."""
+"""Difficulty and discrimination of each story or question of a leaderboard, and of the items within them."""
 
 from __future__ import annotations
 

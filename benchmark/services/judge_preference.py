@@ -1,4 +1,4 @@
-"""Which judge a ranking is of where several judged its models and none is asked for."""
+"""Choice of a ranking's judge where several judged its models and none is asked for."""
 
 from __future__ import annotations
 

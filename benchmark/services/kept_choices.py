@@ -1,4 +1,4 @@
-"""Which choices of judges and models rest on runs, and so keep these from being deleted."""
+"""Choices of judges and models that rest on runs, and so keep these from being deleted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What models come to by each method in each part of the samples that their suite names, such as a scenario."""
+"""Results of models by each method in each part of the samples that their suite names, such as a scenario."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ Models = Sequence[tuple[EntrantResults, int]]
 
 @dataclass(frozen=True, slots=True)
 class _ByPart:
-    """What is needed of the answers to a metric group for its parts: by facet the numbers of the samples of each, by a
-    metric what each entrant's answers say, by parse and entrant id."""
+    """Data on the answers to a metric group for its parts: by facet the numbers of the samples of each, by a metric
+    what each entrant's answers say, by parse and entrant id."""
 
     parts: Parts
     numbers: Mapping[str, frozenset[int]] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What models of a run come to by each method, beside what they come to asked plainly."""
+"""Results of a run's models by each method, beside theirs when asked plainly."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from core.language import gettext_noop
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Whose answers stand for a model by a method: `entrant` of `run`."""
+    """Source of the answers that stand for a model by a method: `entrant` of `run`."""
 
     run: Run
     entrant: int

@@ -1,4 +1,4 @@
-"""Why a planned run cannot be launched. Each check raises RunRefused with one sentence."""
+"""Checks of whether a planned run can be launched. Each check raises RunRefused with one sentence."""
 
 from __future__ import annotations
 

@@ -165,7 +165,7 @@ def _fail(run: Run, why: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """How far a run is that is preparing: items are there about the first `done` of its `of` samples, or of an
+    """Progress of a run that is preparing: items are there about the first `done` of its `of` samples, or of an
     imported run for so many answers; of one whose files are still to be read both are 0."""
 
     done: int

@@ -1,5 +1,5 @@
-"""What the sample project shows of evaluation: gold frozen, a finished run of baselines and scripted models, a kept
-report and comparison of it, and tables of it that people aligned with gold."""
+"""Results in the sample project: gold frozen, a finished run of baselines and scripted models, a kept report and
+comparison of it, and tables of it that people aligned with gold."""
 
 from __future__ import annotations
 

@@ -35,8 +35,8 @@ def steps_of(pair: Sequence[NamedEntrant], number: int) -> dict[str, tuple[Item,
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What is shown of one model: its item, in which state it is, what was asked, the answer, its lines, and a sentence
-    where its suite could not set the answer out. One that was not asked has nothing."""
+    """Side of one model: its item, in which state it is, what was asked, the answer, its lines, and a sentence where
+    its suite could not set the answer out. One that was not asked has nothing."""
 
     item: Item = None
     state: str = ""
@@ -48,8 +48,8 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What both parses of one side have of a line, with their verdicts; `apart` where the official parse has something
-    else or another verdict."""
+    """Cell of a line: what both parses of one side have of it, with their verdicts; `apart` where the official parse
+    has something else or another verdict."""
 
     official: str | None
     repaired: str | None

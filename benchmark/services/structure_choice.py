@@ -24,9 +24,9 @@ Step = Literal["import", "freeze", "launch", "run"]
 
 @dataclass(frozen=True, slots=True)
 class Lacking:
-    """What a project still needs, in words as `message`, and the `step` that comes next: importing the copy of a suite,
-    freezing gold, launching models on a version of a dataset, or waiting for a run. `of` is the suite's name, the
-    version or the run's id; empty for gold, and for a launch on any."""
+    """Need of a project, in words as `message`, and the `step` that comes next: importing the copy of a suite, freezing
+    gold, launching models on a version of a dataset, or waiting for a run. `of` is the suite's name, the version or the
+    run's id; empty for gold, and for a launch on any."""
 
     message: str
     step: Step

@@ -37,7 +37,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an observation comes from: the numbers of the story's sample and of the question's."""
+    """Place that an observation comes from: the numbers of the story's sample and of the question's."""
 
     story: int
     question: int

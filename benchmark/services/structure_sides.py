@@ -1,5 +1,4 @@
-"""Which models of a project have both: structures that they built of stories, and answers to questions about
-stories."""
+"""Models of a project that have both: structures that they built of stories, and answers to questions about stories."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class ExactLevel:
-    """What a score is expected to be by chance, where that follows from what may be answered to `n` samples."""
+    """Score to be expected by chance, where that follows from what may be answered to `n` samples."""
 
     value: float
     n: int

@@ -1,5 +1,5 @@
-"""Which model, at which level of a sweep, is taken for a metric group: the paired test that speaks for it, and what was
-chosen with its reason."""
+"""Choice of a model, at a level of a sweep, for a metric group: the paired test that speaks for it, and what was chosen
+with its reason."""
 
 from __future__ import annotations
 

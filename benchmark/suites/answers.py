@@ -39,7 +39,7 @@ class AnswerIds:
 
 @dataclass(frozen=True, slots=True)
 class AnswerScores:
-    """What one parse makes of a file of answers: `answers` by id as they were read, and `metrics` by name."""
+    """Scores of a file of answers in one parse: `answers` by id as they were read, and `metrics` by name."""
 
     answers: Mapping[str, object]
     metrics: object

@@ -110,7 +110,8 @@ class Question:
 
 
 class BadQuestion(ValueError):
-    """Why a question cannot be put as a run was to put it, as one sentence: what was chosen for it has to change."""
+    """Reason why a question cannot be put as a run was to put it, as one sentence: what was chosen for it has to
+    change."""
 
 
 @dataclass(frozen=True, slots=True)

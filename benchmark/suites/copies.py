@@ -27,7 +27,7 @@ class CopyFile:
 
 @dataclass(frozen=True, slots=True)
 class CopySource:
-    """Where users get a benchmark, and what of it is read.
+    """Source from which users get a benchmark, and what of it is read.
 
     `publisher` is who gives it out, `address` where, `folder` the folder there that has the files, empty where the
     address itself leads to them. `licence` are its terms of use in our own words, `checked` what a copy is held

@@ -1,4 +1,4 @@
-"""What a metric group counts within a sample, one by one: the propositions of a story, say."""
+"""Items that a metric group counts within a sample, one by one: the propositions of a story, say."""
 
 from __future__ import annotations
 

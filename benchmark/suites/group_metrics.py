@@ -20,9 +20,8 @@ class Level:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineLevels:
-    """What a score is expected to be by `chance`, and what it is for the answer that is right most often, the
-    `majority`; None where that is not defined. `by_category` has both by name and category, of those where they are
-    defined."""
+    """Score to be expected by `chance`, and that of the answer that is right most often, the `majority`; None where
+    that is not defined. `by_category` has both by name and category, of those where they are defined."""
 
     chance: Level | None = None
     majority: Level | None = None
@@ -55,8 +54,8 @@ class BaselineLevels:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledCounts:
-    """How many of the stories and cells that models were asked about a person labelled; and how many of these cells are
-    settled without the person, by the other `votes`, an `expert` or the `record`, and how many stay `open`, which
+    """Count of the stories and cells that models were asked about and a person labelled; and how many of these cells
+    are settled without the person, by the other `votes`, an `expert` or the `record`, and how many stay `open`, which
     earlier versions did not keep."""
 
     stories: int

@@ -1,4 +1,4 @@
-"""What the self-test of a judge came to, as reports keep it and tables say it."""
+"""Summary of a judge's self-test, as reports keep it and tables say it."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ RowGroups = tuple[Sequence[str], Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """What a suite groups the rows by that people align, beside the side that they stand on. `key` names it in
+    """Grouping of the rows that people align, by a suite, beside the side that they stand on. `key` names it in
     addresses and files, `header` heads its column, `title` stands over its figures, and `note` explains it below them.
 
     `of_row(row)` is the group of a row by its words, `of_question(question)` those of the rows of both sides as

@@ -201,8 +201,8 @@ LevelOf = Callable[[Sample], float | None]
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """What a sample comes to `by_chance`, and what `by_majority`, as the metric group has it or a set of samples under
-    its first one; None where that is never defined."""
+    """Score of a sample `by_chance`, and that `by_majority`, as the metric group has it or a set of samples under its
+    first one; None where that is never defined."""
 
     by_chance: LevelOf | None = None
     by_majority: LevelOf | None = None

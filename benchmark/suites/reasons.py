@@ -1,4 +1,4 @@
-"""Why an answer has no score, in words that reports, tables and tests share."""
+"""Reasons why an answer has no score, in words that reports, tables and tests share."""
 
 from __future__ import annotations
 

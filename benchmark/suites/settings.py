@@ -31,7 +31,8 @@ _RUN_FIELDS = {"form": "answer_format"}
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a run was launched with, for its suite; answers that were made elsewhere have what nobody chose otherwise.
+    """Settings that a run was launched with, for its suite; answers that were made elsewhere have what nobody chose
+    otherwise.
 
     `options` are the values of all settings of the suite, wherever the run keeps them. `example_stories` are the
     numbers of samples that may serve prompts as examples; `judge_reads_prompts` says whether the judge is asked in

@@ -1,4 +1,4 @@
-"""What pages of other apps show only to those who see results of models."""
+"""Parts of other apps' pages for those alone who see results of models."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def present(request: HttpRequest, slug: str) -> HttpResponse:
 
 @dataclass(frozen=True, slots=True)
 class ReadGold:
-    """What a look at the present gold found: a bar that asks for more, where stories are left to read, or the version
+    """Result of a look at the present gold: a bar that asks for more, where stories are left to read, or the version
     that it is."""
 
     waiting: HttpResponse | None = None

@@ -22,7 +22,7 @@ class PageFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PagePlot:
-    """What _picture.html takes: `join` is what stands between `svg` and a further parameter, `lead` what is to be read
+    """Context of _picture.html: `join` is what stands between `svg` and a further parameter, `lead` what is to be read
     first; one that is `alone` in its part of a page has no heading."""
 
     title: str

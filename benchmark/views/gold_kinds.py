@@ -1,4 +1,4 @@
-"""What suggestions and adjudication did to gold: scores of models by how the gold came about."""
+"""Effect of suggestions and adjudication on gold: scores of models by how the gold came about."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which stories or questions, and which items within them, tell the models of a leaderboard apart."""
+"""Page of the stories or questions, and the items within them, that tell the models of a leaderboard apart."""
 
 from __future__ import annotations
 
@@ -66,7 +66,8 @@ def items_apart(request: HttpRequest, slug: str) -> HttpResponse:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What of a metric group an address asks for: by which metric and parse, of samples or of the items within them."""
+    """Part of a metric group that an address asks for: by which metric and parse, of samples or of the items within
+    them."""
 
     group: str
     finer: bool

@@ -33,9 +33,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Sections:
-    """What a report shows of one of its `parses`: the rankings by metric group as `heads`, then its parts, those of the
-    benchmark's `paper` apart from the others in the report of a run; `failed` are sentences on what a suite could not
-    show."""
+    """Sections of a report in one of its `parses`: the rankings by metric group as `heads`, then its parts, those of
+    the benchmark's `paper` apart from the others in the report of a run; `failed` are sentences on what a suite could
+    not show."""
 
     heads: Mapping[str, PageTable]
     paper: Sequence[Part]
@@ -184,8 +184,7 @@ class ChoiceField:
 
 @dataclass(frozen=True, slots=True)
 class ExplorerPart:
-    """What the explorer of a suite shows; where the suite could not show it, `failed` says so, and there is nothing
-    else."""
+    """Explorer of a suite as shown; where the suite could not show it, `failed` says so, and there is nothing else."""
 
     key: str
     title: str

@@ -162,7 +162,7 @@ class PageGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageTable:
-    """What templates/benchmark/results/_table.html takes. `sort` is a column's key, with a dash before it for falling
+    """Context of templates/benchmark/results/_table.html. `sort` is a column's key, with a dash before it for falling
     values, `query` the filters that its links keep."""
 
     name: str

@@ -160,6 +160,6 @@ def _row(report: WatchReport, each: Repeated) -> RepeatRow:
 
 
 def _answered_by(report: WatchReport) -> list[str]:
-    """Who answered at the start."""
+    """Return the names of who answered at the start."""
     names = [identity_name(identity) for each in report.repeats for identity in each.identities if not each.watched]
     return list(dict.fromkeys(names))

@@ -1,4 +1,4 @@
-"""Do right answers come with right structure? Two scores of the same stories, model by model.
+"""Association of right answers with right structure: two scores of the same stories, model by model.
 
 Stories are what is resampled in every interval: one story has several questions, and several models read it.
 """

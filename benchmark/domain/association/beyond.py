@@ -1,4 +1,5 @@
-"""Does structure predict answers beyond category? A linear mixed model of right answers with models as random effects.
+"""Test of whether structure predicts answers beyond category: a linear mixed model of right answers with models as
+random effects.
 
 A right answer is 1, a wrong one 0; the structure's score has a slope, each category its own level, and each model's
 level lies at random around these (Laird and Ware 1982, "Random-effects models for longitudinal data", Biometrics

@@ -1,4 +1,4 @@
-"""How far labels moved on their way to gold: what a model had suggested, what most votes say, what gold is."""
+"""Moves of labels on their way to gold: what a model had suggested, what most votes say, what gold is."""
 
 from __future__ import annotations
 

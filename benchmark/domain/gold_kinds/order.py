@@ -1,4 +1,4 @@
-"""Do ranks change? Kendall's tau between the order of models on two kinds of gold, and the pairs that swap."""
+"""Changes of ranks: Kendall's tau between the order of models on two kinds of gold, and the pairs that swap."""
 
 from __future__ import annotations
 

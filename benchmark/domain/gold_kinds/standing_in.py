@@ -1,4 +1,4 @@
-"""May a model stand in for an annotator? The alternative annotator test, and the same over stories."""
+"""Test of whether a model may stand in for an annotator: the alternative annotator test, and the same over stories."""
 
 from __future__ import annotations
 

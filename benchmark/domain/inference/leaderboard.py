@@ -67,7 +67,7 @@ class RankedModel:
 
 
 class Ahead(NamedTuple):
-    """By how much a model is ahead of another, p adjusted over all tests, and whether the two are shown to differ."""
+    """Lead of a model over another, p adjusted over all tests, and whether the two are shown to differ."""
 
     difference: float | None
     p_adjusted: float | None

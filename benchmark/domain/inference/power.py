@@ -1,4 +1,4 @@
-"""Before launching: the smallest difference between two models that so many stories can show."""
+"""Power before launching: the smallest difference between two models that so many stories can show."""
 
 from __future__ import annotations
 

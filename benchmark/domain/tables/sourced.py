@@ -23,7 +23,7 @@ Where = Mapping[str, Items]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Whose figures a row holds.
+    """Source of the figures of a row.
 
     `key` is the entrant's, `kind` is model, baseline or person, `run` and `entrant` say whose items the figures rest
     on, at the metric group `group`, and `where` which of them. `own` are the settings that not all rows have, in words;

@@ -1,4 +1,4 @@
-"""Which sample an answer is to: by its id, or by exactly the text that was asked. Pure."""
+"""Matching of answers to samples: by id, or by exactly the text that was asked. Pure."""
 
 from __future__ import annotations
 

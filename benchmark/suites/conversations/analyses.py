@@ -133,8 +133,8 @@ def _characters(reads: Sequence[Read]) -> list[Unit]:
 
 
 def _believer(read: Read) -> str:
-    """Whose belief a question is about, in lower case: the word after its first "does ", as in the released code, where
-    it names nobody of the conversation."""
+    """Return whose belief a question is about, in lower case: the word after its first "does ", as in the released
+    code, where it names nobody of the conversation."""
     people = read.sample.content["people"]
     if people:
         return str(people[0]).lower()

@@ -48,7 +48,7 @@ class Row:
 
     @property
     def subject(self) -> str:
-        """Whose belief a question is about, in lower case: the word after its first "does "."""
+        """The person whose belief a question is about, in lower case: the word after its first "does "."""
         return self.question.lower().partition("does ")[2].split(" ", 1)[0]
 
 

@@ -80,8 +80,8 @@ _scored = scored_by(_matched)
 
 @dataclass(frozen=True, slots=True)
 class FreeBeliefs:
-    """What the answers of a scenario state: how many have each of VERDICTS, and, of those that both the judge and the
-    embedder call right or wrong, how many the embedder calls right and of how many they say the same."""
+    """Beliefs that the answers of a scenario state: how many have each of VERDICTS, and, of those that both the judge
+    and the embedder call right or wrong, how many the embedder calls right and of how many they say the same."""
 
     verdicts: Mapping[str, int]
     both: int

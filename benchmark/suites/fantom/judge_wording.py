@@ -1,4 +1,4 @@
-"""What a judge of beliefs in free words is asked, in our own words."""
+"""Prompt of a judge of beliefs in free words, in our own words."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ class PredictedLabels:
 
 @dataclass(frozen=True, slots=True)
 class CountedLabels:
-    """How often each of `labels` stands in gold and was predicted, as the two halves have it."""
+    """Counts of how often each of `labels` stands in gold and was predicted, as the two halves have it."""
 
     labels: list[str]
     in_gold: GoldLabels

@@ -32,8 +32,9 @@ PASSES = tuple(f"{FIRST}{number}" for number in range(2, MOST_PASSES + 1))
 
 @dataclass(frozen=True, slots=True)
 class Judging:
-    """How a judge is asked and read: `structured` as the models are, with `links` by numbered rows whatever they answer
-    in; what of `settle` needs no judge; in how many `passes`, whose orders `seed` and the `key` of the sample make."""
+    """Settings by which a judge is asked and read: `structured` as the models are, with `links` by numbered rows
+    whatever they answer in; what of `settle` needs no judge; in how many `passes`, whose orders `seed` and the `key` of
+    the sample make."""
 
     structured: bool = False
     links: bool = False

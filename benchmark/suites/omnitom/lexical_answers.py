@@ -1,4 +1,4 @@
-"""What the lexical judge answers about belief tables, in the answer format that the task asks for.
+"""Answers of the lexical judge about belief tables, in the answer format that the task asks for.
 
 It reads `predictions` and `gold` [[actor, belief], …] of `Request.task`. With "structured" as its `form` it gives the
 ids that match, else two CSV tables.

@@ -1,5 +1,5 @@
-"""What the tables that a model made of a story say, whatever names and places a control gave it: two are the same where
-this is."""
+"""Statements of the tables that a model made of a story, whatever names and places a control gave it: two are the same
+where this is."""
 
 from __future__ import annotations
 

@@ -120,8 +120,8 @@ def labelled_by(schema: Schema) -> Suite:
 
 
 def _of_schema(scheme: Scheme) -> Suite:
-    """Nothing of the released code is about these dimensions: there are no official parses, no folder, no files of
-    answers to score."""
+    """Return the suite of dimensions that the released code does not know: without official parses, a folder, or files
+    of answers to score."""
     schema = scheme.schema
     groups = tuple(replace(group, key=named_by(group.key, schema)) for group in (EXTRACTION, _labelling(scheme)))
     keys = Keys({group.key: renamed.key for group, renamed in zip((EXTRACTION, LABELLING), groups, strict=True)})

@@ -43,8 +43,8 @@ def _number(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MainResult:
-    """What a model came to by metric group, and why it has no figures of a group. `section` is the part of the table
-    that it stands in."""
+    """Results of a model by metric group, and why it has no figures of a group. `section` is the part of the table that
+    it stands in."""
 
     model: str
     rows: Mapping[str, ParseRows | None]

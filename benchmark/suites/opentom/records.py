@@ -6,8 +6,8 @@ from core.incoming.shapes import Filled, Open
 
 
 class PlotRecord(Open):
-    """Who moves what from where to where, and who may have seen it: read by name, since the released code takes them in
-    another order."""
+    """Plot of who moves what from where to where, and who may have seen it: read by name, since the released code takes
+    them in another order."""
 
     mover: Filled
     observer: Filled

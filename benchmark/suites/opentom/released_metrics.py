@@ -100,7 +100,8 @@ def metrics(answers: Sequence[LabelledAnswer]) -> dict[str, GenreMetrics]:
 
 @dataclass(frozen=True, slots=True)
 class PrintedGenre:
-    """What the released code prints of a genre: the share left out in per cent, the others with three decimals."""
+    """Figures that the released code prints of a genre: the share left out in per cent, the others with three
+    decimals."""
 
     corrupted_percent: float | None
     accuracy_mean: float | None

@@ -81,8 +81,8 @@ def _labelled(row: Sampled, text: str) -> LabelledAnswer:
 
 @dataclass(frozen=True, slots=True)
 class PrintedScores:
-    """What the released code prints of some answers; `full_precision` by genre of all, `n_by_type` the numbers of
-    questions by type and batch of those about one person. `error` is where it would have ended: nowhere."""
+    """Scores that the released code prints of some answers; `full_precision` by genre of all, `n_by_type` the numbers
+    of questions by type and batch of those about one person. `error` is where it would have ended: nowhere."""
 
     printed: Mapping[str, PrintedGenre]
     error: None = None

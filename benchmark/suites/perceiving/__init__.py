@@ -1,2 +1,1 @@
-"""Who perceives what of a story, and what follows from it for beliefs: what the suites with annotated perceivers
-share."""
+"""Perceptions of a story, and what follows from them for beliefs: what the suites with annotated perceivers share."""

@@ -1,5 +1,5 @@
-"""Who hears each utterance: the CSV files of Percept-FANToM, whose cells hold Python literals, which are read as
-literals and never evaluated."""
+"""Annotation of who hears each utterance: the CSV files of Percept-FANToM, whose cells hold Python literals, which are
+read as literals and never evaluated."""
 
 from __future__ import annotations
 

@@ -105,8 +105,8 @@ def _parsed(scored: Scored) -> ReleasedParse:
 
 @dataclass(frozen=True, slots=True)
 class OfficialPerceptions:
-    """What the released code reads of who perceives what in each set, and its metrics by scenario; sets in which it
-    reads nothing are excluded."""
+    """Perceivers of each set as the released code reads them, and its metrics by scenario; sets in which it reads
+    nothing are excluded."""
 
     answers: Mapping[str, object]
     metrics: Mapping[str, Mapping[str, float | None]]

@@ -63,7 +63,7 @@ def _method(question: Question) -> Method:
 
 
 def _perceptions_task(question: Question) -> Json:
-    """Nothing in it is of one question alone: all questions about a conversation share the call."""
+    """Return the task about perceivers, which all questions about a conversation share: so nothing is of one alone."""
     return {
         "kind": TELL_PERCEIVERS,
         "sentences": utterances_of(question.sample),

@@ -1,5 +1,5 @@
-"""Where the tracker and the annotation of Percept-ToMi differ: `python -m benchmark.suites.percept_tomi.disagreements
-FOLDER` lists it."""
+"""Differences of tracker and annotation of Percept-ToMi: `python -m benchmark.suites.percept_tomi.disagreements FOLDER`
+lists it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which place an answer names, as the released code and as a careful reader takes it."""
+"""Place that an answer names, as the released code and as a careful reader takes it."""
 
 from __future__ import annotations
 

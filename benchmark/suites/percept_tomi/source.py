@@ -1,4 +1,4 @@
-"""Where users get Percept-ToMi, and what of it is read."""
+"""Source from which users get Percept-ToMi, and what of it is read."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def request(question: Question) -> Request | str:
 
 
 def _scenes_task(question: Question) -> Json:
-    """Nothing in it is of one question alone: all questions about a story share the call."""
+    """Return the task about scenes, which all questions about a story share: so nothing is of one alone."""
     return {
         "kind": TELL_PERCEIVERS,
         "sentences": question.sample.content["sentences"],

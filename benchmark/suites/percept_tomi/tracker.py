@@ -1,4 +1,5 @@
-"""Who perceives each sentence of a ToMi-like story, and where each thinks a thing is, by rules: no model is asked.
+"""Tracker of who perceives each sentence of a ToMi-like story, and where each thinks a thing is, by rules: no model is
+asked.
 
 Sentences are of five forms: `Ella entered the cellar`, `Ella exited the cellar`, `Ella moved the boots to the pantry`,
 `The boots is in the pantry` and `Ella likes the suit`; the object of the fourth is a thing in a container, or a
@@ -66,7 +67,7 @@ def _tidy(text: str) -> str:
 
 
 class _Tracker:
-    """Where people are, sentence by sentence."""
+    """Tracker of where people are, sentence by sentence."""
 
     def __init__(self, sentences: Sequence[str], *, pass_over: bool) -> None:
         self._sentences = sentences
@@ -99,7 +100,7 @@ class _Tracker:
         raise UnknownSentence(f"{sentence[:80]!r} is of none of the forms of ToMi's sentences.")
 
     def _in_room(self, room: str, actor: str = "") -> tuple[str, ...]:
-        """Those in a room, and the actor, wherever we think he is."""
+        """Return those in a room, and the actor, wherever we think he is."""
         here = tuple(name for name, place in self._where.items() if place == room)
         return here if not actor or actor in here else (actor, *here)
 

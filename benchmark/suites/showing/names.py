@@ -14,7 +14,7 @@ REPETITIONS = "repetitions"
 
 
 class Nameable(Protocol):
-    """Has a name, which others may have, and what tells it from them."""
+    """Object with a name, which others may have, and what tells it from them."""
 
     @property
     def name(self) -> str: ...

@@ -1,4 +1,4 @@
-"""When two rows say the same: the forgiving comparison, and pairing by it."""
+"""Matching of rows that say the same: the forgiving comparison, and pairing by it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a judge is asked beyond its prompt: that it may say it cannot tell, and to leave out rows that are settled.
+"""Requests to a judge beyond its prompt: that it may say it cannot tell, and to leave out rows that are settled.
 
 The wording is the product's, whatever prompt set the question comes from.
 """
