@@ -29,7 +29,7 @@ _OUTCOME = {"outcome": "accepted", "text": "Split into two rows."}
 
 
 def _row(assignment: Assignment, uid: str) -> Proposition:
-    """Raises CannotBeDone where the story that is labelled has no such proposition."""
+    """Return a proposition of the story that is labelled. Raises CannotBeDone where it has no such one."""
     row = Proposition.objects.gold_of(assignment.story).filter(uid=uid).first()
     if row is None:
         raise CannotBeDone({"proposition": ["There is no such proposition in this story."]})

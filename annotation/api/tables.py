@@ -39,7 +39,7 @@ class _Of(GenericAPIView):
 
 
 def _done(act: Callable[[], object]) -> None:
-    """Raises CannotBeDone with the sentence that the page would show."""
+    """Do the act. Raises CannotBeDone with the sentence that the page would show."""
     try:
         act()
     except drafts.Refused as refusal:
@@ -97,7 +97,8 @@ def _action(what: str, actions: Mapping[str, Act]) -> Any:
 
 
 def _act(request: Request, story: Story, actions: Mapping[str, Act], action: str) -> None:
-    """Raises Http404 where there is no such action, CannotBeDone where the story is in another state."""
+    """Do the action on a story. Raises Http404 where there is no such action, CannotBeDone where the story is in
+    another state."""
     if action not in actions:
         raise Http404(f"There is no action {action}; expected {', '.join(actions)}.")
     read_body(request, NothingIn)

@@ -72,7 +72,7 @@ class Seen:
 
     @property
     def question(self) -> str:
-        """Asks which of several things the files are to become; empty where there is no choice."""
+        """The question which of several things the files are to become; empty where there is no choice."""
         uses = list(dict.fromkeys(file_format.becomes for file_format in self.formats))
         named = gettext(" or as ").join(gettext(use) for use in uses)
         return gettext("As {uses}?").format(uses=named) if len(uses) > 1 else ""

@@ -120,7 +120,8 @@ class GoldOut(serializers.ModelSerializer):
 
 
 def version_of(gold: GoldLabel | None) -> str:
-    """Names one state of one gold row, opaque: a row that was removed and made again has another version."""
+    """Return the opaque name of one state of one gold row: a row that was removed and made again has another
+    version."""
     if gold is None:
         return ""
     return salted_hmac("annotation.api.gold", f"{gold.pk}:{gold.revision}").hexdigest()[:20]
