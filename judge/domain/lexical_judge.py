@@ -30,7 +30,7 @@ def lexical_judge(*, task: str, answer: Callable[[Body], str], sample: Mapping[s
 
 
 def _settings(options: Mapping[str, Any], seed: int | None) -> dict[str, float]:
-    """Raises Rejected. The version is among them: of another one no answer is taken."""
+    """Return the settings in options. Raises Rejected. The version is among them: of another one no answer is taken."""
     threshold = options.get("threshold", THRESHOLD)
     if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not 0 <= threshold <= 1:
         raise Rejected(f"The option threshold is {threshold!r}; a number from 0 to 1 is expected.")
