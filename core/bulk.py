@@ -217,7 +217,7 @@ def update_rows(
     *,
     only: tuple[str, Collection[Any]] | None = None,
 ) -> None:
-    """Sets `fields` of many rows, each to its own values; the last value of a row is its primary key.
+    """Set `fields` of many rows, each to its own values; the last value of a row is its primary key.
 
     With `only`, a field and the values it may have: a row that has another value by now stays as it is.
     """

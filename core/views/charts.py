@@ -53,8 +53,8 @@ class Axis:
 
     @classmethod
     def of(cls, edges: Sequence[float]) -> Axis:
-        """Ends on whole twentieths, at least ten points apart, and within 0 and 1 (a difference: −1 and 1) as every
-        score is."""
+        """Return an axis with ends on whole twentieths, at least ten points apart, and within 0 and 1 (a difference: −1
+        and 1) as every score is."""
         least = -1.0 if min(edges, default=0.0) < -NOISE else 0.0
         low = max(least, floor(min(edges, default=0.0) * 20 + NOISE) / 20)
         high = min(1.0, ceil(max(edges, default=1.0) * 20 - NOISE) / 20)
