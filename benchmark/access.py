@@ -157,7 +157,7 @@ def check_open(access: ProjectAccess, number: int, run: Run | None = None) -> No
 
 
 def check_whole(access: ProjectAccess, dataset: Dataset) -> None:
-    """Raises PermissionDenied for who has open work on any story of the version: for what holds the gold of all."""
+    """Raise PermissionDenied for who has open work on any story of the version: for what holds the gold of all."""
     if count := len(closed_to(access, dataset.suite, dataset) & set(dataset.samples.values_list("number", flat=True))):
         singular, many = (
             (gettext_noop("question about a story"), gettext_noop("questions about stories"))
@@ -171,7 +171,7 @@ def check_whole(access: ProjectAccess, dataset: Dataset) -> None:
 
 
 def run_item_of(access: RunAccess, pk: int) -> RunItem:
-    """Raises PermissionDenied for who has open work on its story."""
+    """Return an item of a run. Raises PermissionDenied for who has open work on its story."""
     items = RunItem.objects.select_related("sample", "entrant__endpoint", "entrant__run__dataset", "call", "item")
     item = get_object_or_404(items, entrant__run=access.run, pk=pk)
     check_open(access.project, item.sample.number, access.run)
@@ -193,7 +193,7 @@ def entered_row_of(user: User, slug: str, uid: str) -> tuple[ProjectAccess, Ente
 
 
 def shared_item_of(access: ProjectAccess, report: SharedReport, pk: int) -> SharedItem:
-    """Raises PermissionDenied for who has open work on its story."""
+    """Return an item of a frozen report. Raises PermissionDenied for who has open work on its story."""
     items = report.items.select_related("sample", "entrant__endpoint", "entrant__run__dataset", "call")
     item = get_object_or_404(items, pk=pk)
     check_open(access, item.sample.number, item.entrant.run)

@@ -103,14 +103,15 @@ def together(paths: Sequence[Path]) -> Iterator[Path]:
 
 
 def _check_filled(suite: Suite, path: Path) -> None:
-    """Raises BadImport for an empty file of data, of which a reader says only what it expected to begin there."""
+    """Raise BadImport for an empty file of data, of which a reader says only what it expected to begin there."""
     for file in sorted(path.iterdir()) if path.is_dir() else [path]:
         if file.suffix.lower() in _DATA and file.is_file() and not file.stat().st_size:
             raise BadImport(gettext_noop(f"{file.name} is empty; expected the file as it was released."))
 
 
 def _loaded(suite: Suite, folder: Path, options: Options) -> Imported:
-    """Raises BadImport also for what the suite did not foresee in a copy: its author finds the place in the log."""
+    """Return what a suite reads of a copy. Raises BadImport also for what the suite did not foresee in a copy: its
+    author finds the place in the log."""
     chosen = checked(suite.load_options, options)
     try:
         return suite.load(folder, **chosen)

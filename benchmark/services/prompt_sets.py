@@ -39,7 +39,7 @@ class Listed:
 
 
 def prompting_of(suite: Suite) -> PromptSets:
-    """Raises PromptSetRefused for a suite whose runs choose no prompt set."""
+    """Return how a suite asks. Raises PromptSetRefused for a suite whose runs choose no prompt set."""
     if suite.prompting is None:
         raise PromptSetRefused(gettext_noop(f"{suite.title} has no prompt sets."), "name")
     return suite.prompting
@@ -70,7 +70,8 @@ def names_of(project: Project, suite: Suite) -> list[str]:
 def add_prompt_set(
     *, by: User | None, project: Project, suite: Suite, name: str, files: Mapping[str, bytes]
 ) -> StoredPromptSet:
-    """Raises PromptSetRefused for a name that is taken, and with the sentence of what is wrong with the files."""
+    """Add a prompt set. Raises PromptSetRefused for a name that is taken, and with the sentence of what is wrong with
+    the files."""
     sets = prompting_of(suite)
     if name in sets.names:
         raise PromptSetRefused(gettext_noop(f"{name} is the name of a built-in set."), "name")

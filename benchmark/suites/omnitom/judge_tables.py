@@ -172,6 +172,6 @@ _TOO_LONG = f"The text holds a CSV field of more than {MAX_FIELD:,} characters, 
 
 
 def check_fields(cells: Iterable[str]) -> None:
-    """Raises OversizedField where a cell is longer than the released code can read back."""
+    """Raise OversizedField where a cell is longer than the released code can read back."""
     if any(len(cell) > MAX_FIELD for cell in cells):
         raise OversizedField(_TOO_LONG)

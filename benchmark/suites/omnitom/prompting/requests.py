@@ -100,8 +100,8 @@ def extraction_request(
     max_tokens: int = MAX_TOKENS,
     seed: int | None = None,
 ) -> Request:
-    """Asks for the propositions of a story. Without a `prompt_set` it is the built-in one. Raises BadPromptSet,
-    ValueError."""
+    """Return the request for the propositions of a story. Without a `prompt_set` it is the built-in one. Raises
+    BadPromptSet, ValueError."""
     prompt = _Asked("extract", category, level, answer_format, schema, prompt_set, examples)
     return Request(
         messages=prompt.messages(story=story.strip()),
@@ -127,8 +127,8 @@ def labelling_request(
     max_tokens: int = MAX_TOKENS,
     seed: int | None = None,
 ) -> Request:
-    """Asks for a label in each dimension of each gold row; rows without an actor or a belief are not shown and have no
-    id.
+    """Return the request for a label in each dimension of each gold row; rows without an actor or a belief are not
+    shown and have no id.
 
     `counts` are label counts by dimension, for the majority baseline. Raises BadPromptSet, ValueError.
     """
@@ -167,7 +167,7 @@ def judging_request(
     max_tokens: int = MAX_TOKENS,
     seed: int | None = None,
 ) -> Request:
-    """Asks how many rows of the other table each row matches.
+    """Return the request for how many rows of the other table each row matches.
 
     `predictions` are rows that begin with actor and belief: those of official parsing, empty ones included, or those of
     the repaired parse; ids name their places. Raises BadPromptSet, ValueError.
