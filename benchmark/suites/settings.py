@@ -25,7 +25,8 @@ OF_THE_LAUNCH = frozenset(
 
 OPTION, PARAMETER, COLUMN = "option", "parameter", "column"
 """Where a run keeps a setting: among its options, as a parameter under its own name, or in a column of its own."""
-_RUN_FIELDS = {"form": "answer_format"}
+_FORM = "form"
+_RUN_FIELDS = {_FORM: "answer_format"}
 """Fields of runs that are called otherwise than the setting that they keep: its name is in kept options."""
 
 
@@ -49,6 +50,11 @@ class Settings:
     judge_reads_prompts: bool = False
     control: str = ""
     control_lists: int | None = None
+
+    @property
+    def answer_format(self) -> str:
+        """The value of the setting `form`, which is its name outside; free text of a suite that has no other."""
+        return str(self.options.get(_FORM, "text"))
 
 
 @dataclass(frozen=True, slots=True)

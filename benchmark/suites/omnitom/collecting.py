@@ -154,7 +154,7 @@ class _Collecting:
         that was never judged has none."""
         if none := not_read(self.records[key].scheme):
             return none
-        if self.entered.settings.options["form"] == "structured":
+        if self.entered.settings.answer_format == "structured":
             return STRUCTURED
         story = self.records[key].story_id
         if outcome is None:

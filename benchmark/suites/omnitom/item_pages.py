@@ -118,7 +118,7 @@ def item(view: ItemView) -> ItemContext:
 
 
 def _of_step(view: ItemView, record: Record) -> ItemContext:
-    step, structured = view.question.step, view.question.settings.options["form"] == STRUCTURED
+    step, structured = view.question.step, view.question.settings.answer_format == STRUCTURED
     if step == EXTRACT:
         return _extraction(view, record, structured)
     if step == LABEL:
@@ -174,7 +174,7 @@ def _follow_up(view: ItemView, record: Record) -> ItemContext:
 
 def _read_rows(view: ItemView, record: Record) -> list[PredictedRow]:
     extraction = view.question.answers.get(EXTRACT, "")
-    structured = view.question.settings.options["form"] == STRUCTURED
+    structured = view.question.settings.answer_format == STRUCTURED
     return parse_extraction(extraction, structured=structured, scheme=record.scheme)
 
 

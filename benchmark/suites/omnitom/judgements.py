@@ -48,7 +48,7 @@ class Judging:
         """Return how the judge of a run with these settings is asked about a sample; one that reads no prompt answers
         alike in every pass, and is asked once."""
         return cls(
-            structured=settings.options["form"] == "structured",
+            structured=settings.answer_format == "structured",
             links=settings.options["judge_form"] == LINKS,
             settle=settings.options["settle"],
             passes=settings.options["passes"] if settings.judge_reads_prompts else 1,

@@ -106,7 +106,7 @@ def _role(row: Row) -> str:
 
 def _compared(question: Question) -> tuple[list[PredictedRow], Record]:
     record = record_of_sample(question.sample, question.resources.schema)
-    structured = question.settings.options["form"] == STRUCTURED
+    structured = question.settings.answer_format == STRUCTURED
     return parse_extraction(question.answers[EXTRACT], structured=structured, scheme=record.scheme), record
 
 

@@ -43,7 +43,7 @@ def _prompts(reported: Reported) -> str:
     settings = reported.settings
     answers = (
         "Answers were asked for under a JSON schema with the closed label sets; one in another form is unusable."
-        if settings.options["form"] == STRUCTURED
+        if settings.answer_format == STRUCTURED
         else "Answers were free text with a table, as published."
     )
     if not reported.prompted:
@@ -108,7 +108,7 @@ def _scoring(scheme: Scheme, reported: Reported) -> str:
             "Labelling: accuracy by dimension is the share of a story's gold propositions with the right label, "
             "averaged over stories; overall is the mean of the dimensions."
         )
-    structured = reported.settings.options["form"] == STRUCTURED
+    structured = reported.settings.answer_format == STRUCTURED
     if none := not_read(scheme):
         parts.append(f"{none} All figures are of the repaired one.")
     elif structured:

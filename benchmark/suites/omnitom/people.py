@@ -45,7 +45,7 @@ def people_measured(person: Person) -> PersonMeasured | None:
         _take_labels(results, labelled, records[labelled.sample.key])
     if not results.own_repaired:
         return None
-    unread = not_read(scheme) or (NOT_READ if person.settings.options["form"] == STRUCTURED else "")
+    unread = not_read(scheme) or (NOT_READ if person.settings.answer_format == STRUCTURED else "")
     _lack(results, len(person.samples), unread)
     seed = person.settings.seed
     metrics = own_metrics(results.own_official, results.own_repaired, seed)

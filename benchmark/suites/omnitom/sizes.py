@@ -34,7 +34,7 @@ def _of(question: Question) -> tuple[Extent, Extent]:
     chosen and reads at all."""
     settings, step = question.settings, JUDGE if question.step in PASSES else question.step
     by_links = step == JUDGE and judging_of(question).links
-    kind = (STRUCTURED if by_links else settings.options["form"], step)
+    kind = (STRUCTURED if by_links else settings.answer_format, step)
     sample = question.sample
     measures = partial(_measures, question.resources.schema)
     sizes = measures([sample]) if sample.published else question.resources.derived("sizes", measures)

@@ -86,7 +86,7 @@ def request(question: Question) -> Request | str:
 
 def parse(question: Question, answer: str) -> Parsed:
     """Both parses of one answer. A judgement is read with the extraction that it judges and with its follow-up."""
-    record, structured = _record(question), question.settings.options["form"] == STRUCTURED
+    record, structured = _record(question), question.settings.answer_format == STRUCTURED
     how = judging_of(question)
     if question.step == JUDGE:
         return parse_stage1(record, judged_texts(question.answers) | {JUDGE: answer}, how)
@@ -113,7 +113,7 @@ def judged_texts(answers: Mapping[str, str]) -> dict[str, str]:
 def expected(question: Question) -> str:
     """Return what a perfect model would answer, in the answer format that is asked for; the judge's two tables as the
     data has them."""
-    record, structured = _record(question), question.settings.options["form"] == STRUCTURED
+    record, structured = _record(question), question.settings.answer_format == STRUCTURED
     if question.step == LABEL:
         return gold_label_table(record)
     if not structured:
@@ -156,7 +156,7 @@ def _judged_rows(question: Question, record: Record) -> list[tuple[str, str]]:
     if how.links:
         read = parse_extraction(extraction, structured=how.structured, scheme=record.scheme)
         return [(row.actor, row.belief) for row in read]
-    return predicted_rows(extraction, question.settings.options["form"], record.scheme)
+    return predicted_rows(extraction, question.settings.answer_format, record.scheme)
 
 
 def _judging(question: Question) -> Request:
@@ -206,7 +206,7 @@ def _how(question: Question) -> Json:
         "story": sample.content["story"],
         "category": sample.category,
         "level": level_of(step, settings.options["level"], settings.options["judge_level"]),
-        "answer_format": settings.options["form"],
+        "answer_format": settings.answer_format,
         "schema": question.resources.schema,
         "prompt_set": question.resources.prompts,
         "examples": examples_of(sample, step, settings, question.resources),

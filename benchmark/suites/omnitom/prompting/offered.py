@@ -43,12 +43,12 @@ def _hashes(schema: Schema, prompts: PromptSet, settings: Settings, steps: Seque
         level = level_of(step, settings.options["level"], settings.options["judge_level"])
         hashes[step] = prompts.content_hash(step, level)
         _check_places(prompts, settings, step, level)
-        _check_dimensions(schema, prompts, step, level, settings.options["form"])
+        _check_dimensions(schema, prompts, step, level, settings.answer_format)
     return hashes
 
 
 def _check_places(prompts: PromptSet, settings: Settings, step: str, level: int) -> None:
-    answer_format = settings.options["form"]
+    answer_format = settings.answer_format
     if example_count_of(settings, step) and not prompts.has_place(step, level, "examples", answer_format):
         raise BadPromptSet(f"{prompts.name} has no place for examples in {step}-level{level}; choose 0 examples.")
     if (
