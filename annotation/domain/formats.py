@@ -98,7 +98,7 @@ LABELS = FileFormat(
     in_sheet=True,
 )
 IMPORTED: Mapping[str, FileFormat] = {**CORPUS_FORMATS, TABLES.key: TABLES, LABELS.key: LABELS}
-"""What the page *Import* takes."""
+"""Formats that the page *Import* takes."""
 WHAT_IT_SEEMS = "auto"
 """Chosen in the place of a format: the one that a file seems to be of."""
 

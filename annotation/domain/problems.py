@@ -18,7 +18,7 @@ MAX_LISTED_PROBLEMS = 1_000
 MAX_GROUPS = 200
 _IN_MEMORY = 256 * 1024
 _VALUE = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\d+")
-"""What differs between messages that say the same of two lines: quoted values and numbers."""
+"""Parts that differ between messages that say the same of two lines: quoted values and numbers."""
 COLUMNS = ("file", "line", "problem")
 _line = csv.writer(Echo()).writerow
 

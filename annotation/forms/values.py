@@ -37,7 +37,7 @@ TAGS = ("", *ErrorTag.values)
 Tag = Annotated[str, Among(TAGS)]
 ROLES = tuple(Role.values)
 OUTCOMES = ("accepted", "declined")
-"""What experts make of a flag."""
+"""Answers of experts to a flag."""
 
 _ATOM = r"[-!#$%&'*+/=?^_`{|}~0-9A-Za-z]+"
 _OTHER = (

@@ -49,7 +49,7 @@ class Step:
 
 
 _WRITERS = (Role.EXPERT, Role.ADMIN)
-"""Who can write belief tables."""
+"""Roles that can write belief tables."""
 _further: list[Callable[[Project, Totals], list[Step]]] = []
 
 

@@ -10,7 +10,7 @@ from django.db import transaction
 from annotation.models import Claim, Project, Story, User
 
 LEASE = timedelta(minutes=5)
-"""How long a claim holds after the expert last did something there."""
+"""Time that a claim holds after the expert last did something there."""
 
 
 @transaction.atomic

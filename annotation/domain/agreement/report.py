@@ -25,7 +25,7 @@ UNDEFINED_OF_ONE_LABEL: tuple[Measure, ...] = ("fleiss_kappa", "krippendorff_alp
 """AC1 counts the labels that could have been chosen: where all votes are one of them, it is 1."""
 MEASURES: tuple[Measure, ...] = ("strict", "pairwise", *CHANCE_CORRECTED)
 STORIES = "story", "stories"
-"""What is resampled whole is called, one and many, where nothing else is said."""
+"""Names of what is resampled whole, one and many, where nothing else is said."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from core.statistics import Clusters, Floats
 
 Sums = Callable[[Counts], Floats]
 FAMILIES: tuple[Sums, ...] = tuple(dict.fromkeys(coefficient.sums for coefficient in COEFFICIENTS.values()))
-"""What a cell adds to sums of stories; some coefficients share one."""
+"""Sums that a cell adds to those of stories; some coefficients share one."""
 _STRICT = COEFFICIENTS["strict"].sums
 _ALPHA = COEFFICIENTS["krippendorff_alpha"].sums
 
