@@ -15,7 +15,7 @@ from benchmark.suites.settings import Settings
 
 CONTROLS = {control.name: control for control in (RENAMED, SHUFFLED, STORYLESS, DISTRACTED)}
 CONTROL = "control"
-"""What the control of a run is called among its settings."""
+"""Name of the control of a run among its settings."""
 LISTS_VERSION = 2
 """The version of the name lists, and of the rules that draw from them.
 

@@ -13,7 +13,7 @@ from benchmark.controls.lists.things import OBJECTS as OBJECT_CLASSES
 from benchmark.controls.lists.things import PLACES as PLACE_CLASSES
 
 BEFORE_A_WORD = re.compile(r"[\w,][ ]\Z")
-"""What stands before a word in the middle of a sentence."""
+"""Signs before a word in the middle of a sentence."""
 _LETTERS = re.compile("[a-z]+")
 
 

@@ -22,9 +22,9 @@ PERCEIVE = "perceive"
 NOTHING_PERCEIVED = gettext_noop(
     "It asks about what people perceive of the text, and of a text that is left out nobody perceives anything."
 )
-"""Why the methods here are not asked by where the story is left out, as `Controllable.refused` has it."""
+"""Reason why the methods here are not asked by where the story is left out, as `Controllable.refused` has it."""
 INVALID = "invalid perception inference response"
-"""What the released code takes for the answer to a question that perceptions which it cannot read left unasked."""
+"""Text that the released code takes for the answer to a question that perceptions which it cannot read left unasked."""
 _BETWEEN = re.compile(r"(?<=[.!?])\s+|\n+")
 
 

@@ -12,7 +12,7 @@ from core.ids import OpaqueModel
 from core.stored_json import LongJSONField
 
 REPLACED_KEPT = timedelta(minutes=10)
-"""How long scores are kept after others took their place: who read the report before that still reads its scores."""
+"""Time that scores are kept after others took their place: who read the report before that still reads its scores."""
 
 
 class StoryScoresQuerySet(models.QuerySet["StoryScores"]):

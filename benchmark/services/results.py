@@ -13,7 +13,7 @@ from benchmark.suites.registry import suite_named
 from workers.models import ItemState
 
 WITHOUT_CALL = {ItemState.FAILED: CALL_FAILED, ItemState.CANCELLED: CANCELLED}
-"""Why an item has no answer, by the state of its work; `OPEN` in all others."""
+"""Reasons why an item has no answer, by the state of its work; `OPEN` in all others."""
 
 
 def samples_of(run: Run) -> dict[int, Sample]:

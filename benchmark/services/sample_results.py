@@ -37,7 +37,7 @@ ANEW_TITLE = gettext_noop("Judged anew")
 NOTE = gettext_noop("The sample as it is loaded.")
 BASELINES = ("omniscient", "majority", "random")
 JUDGE, OTHER_JUDGES = "lexical-judge", ("sample-steady", "sample-hasty")
-"""Who judges the run, and who judges its answers anew; the last of them is watched."""
+"""Judge of the run, and those who judge its answers anew; the last of them is watched."""
 SWEPT, SWEPT_SPLIT, LEVELS = ("sample-careful", "sample-literal"), "calibration", (1, 3)
 COMPARED = ("sample-hasty", "sample-literal")
 

@@ -25,7 +25,7 @@ JOINTLY = gettext_noop("Both together")
 
 
 JOINT = ","
-"""What stands between the keys of figures that are to be right together."""
+"""Separator between the keys of figures that are to be right together."""
 
 
 @dataclass(frozen=True, slots=True)

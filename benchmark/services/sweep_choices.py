@@ -93,7 +93,7 @@ class Choosing:
     against: list[Against]
     kept: SweepPick | None
     beyond: str = ""
-    """Why no test of this group can show a difference, a clause; empty where one can."""
+    """Reason why no test of this group can show a difference, a clause; empty where one can."""
 
     @property
     def chosen(self) -> Candidate | None:

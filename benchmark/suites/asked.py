@@ -339,7 +339,7 @@ class Measured:
 
 
 ItemContext = dict[str, Any]
-"""What a suite shows of an item, by the names in its template."""
+"""Values that a suite shows of an item, by the names in its template."""
 
 
 @dataclass(frozen=True, slots=True)

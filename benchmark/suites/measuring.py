@@ -196,7 +196,7 @@ SampleResults = Sequence[tuple[Sample, SampleResult]]
 
 
 LevelOf = Callable[[Sample], float | None]
-"""What a sample comes to without a model."""
+"""Score of a sample without a model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +274,7 @@ def facets_of(
 
 
 Statements = Sequence[Sequence[str | None]]
-"""What the answers to each sample say, by repetition."""
+"""Statements of the answers to each sample, by repetition."""
 
 
 def _statements_by_turn(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.language import gettext_noop
 
 NO_GOLD = "no gold propositions"
-"""Why a sample without gold has no estimate: not the answer's fault, so it is not counted as unusable."""
+"""Reason why a sample without gold has no estimate: not the answer's fault, so it is not counted as unusable."""
 NO_ANSWER = "no answer"
 UNREADABLE = "no usable row"
 NO_JUDGEMENT = "no judgement"
@@ -47,7 +47,7 @@ COUNTED = (
 
 
 _OF_ANSWERS = ("holds ", "is ", "names ", "says ", "was ")
-"""How reasons begin that need the answer before them to be a sentence."""
+"""Beginnings of reasons that need the answer before them to be a sentence."""
 _ENDS = {
     REFUSED: gettext_noop("The model refused."),
     TRUNCATED: gettext_noop("The answer was cut off."),

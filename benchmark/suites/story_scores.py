@@ -20,7 +20,7 @@ from benchmark.suites.registry import group_named, units_of_group
 from core.language import gettext_noop
 
 LEFT_OUT = gettext_noop("official scoring leaves it out")
-"""Why a story that was asked has no official figure."""
+"""Reason why a story that was asked has no official figure."""
 
 
 def columns_of(kept: Mapping[str, Any] | None, parse: str) -> Columns | None:

@@ -96,7 +96,7 @@ def _pairs(request: HttpRequest, access: ProjectAccess, chosen: ChosenLeaderboar
 
 
 CORRECTED = "corrected-"
-"""What the name of the file of corrected differences begins with."""
+"""Prefix of the name of the file of corrected differences."""
 
 
 def _corrected(access: ProjectAccess, chosen: ChosenLeaderboard, group: str, parse: str, text: str) -> PageTable | None:

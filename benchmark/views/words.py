@@ -16,7 +16,7 @@ SETTINGS = (
     gettext_noop("max_tokens"),
 )
 MARKS = (gettext_noop("Group {letters}"),)
-"""What stands beside marks of pictures (`core.views.charts`)."""
+"""Words beside marks of pictures (`core.views.charts`)."""
 ANSWER_FORMATS = (
     gettext_noop("Free text"),
     gettext_noop("Structured output"),

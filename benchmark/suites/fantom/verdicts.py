@@ -19,10 +19,10 @@ from benchmark.suites.conversations.rows import DISTANCE
 FREE = TYPES[DISTANCE, ""]
 """The category of beliefs in free words."""
 RIGHT, WRONG, NEITHER, CANNOT_TELL = "right", "wrong", "neither", "cannot tell"
-"""What an answer states: the right belief, the wrong one, another one or none; or it may mean either."""
+"""Statement of an answer: the right belief, the wrong one, another one or none; or it may mean either."""
 A, B = "A", "B"
 CHOICES = (A, B, NEITHER, CANNOT_TELL)
-"""What a judge may say."""
+"""Choices of a judge."""
 _SAID = {choice.casefold(): choice for choice in CHOICES} | {"can't tell": CANNOT_TELL, "can’t tell": CANNOT_TELL}
 _WORDS = "|".join(map(re.escape, _SAID))
 _LINE = re.compile(rf"^\W*verdict\W*[:=]\W*(?:answer\s+)?({_WORDS})\W*$", re.IGNORECASE | re.MULTILINE)

@@ -16,7 +16,7 @@ ROLES = (WORLD, ACTORS)
 
 KINDS = {"order": ORDERS, "role": ROLES}
 KIND_HEADS = {"order": gettext_noop("order"), "role": gettext_noop("actor role")}
-"""What KINDS are called in headings."""
+"""Names of KINDS in headings."""
 
 
 @lru_cache(maxsize=4096)

@@ -160,7 +160,7 @@ GROUPS = (FALSE_BELIEF, TRUE_BELIEF, QUESTIONS, PERCEIVING, GIVEN_FALSE, GIVEN_T
 TASKS = tasks_of(PERCEPTIONS, BELIEF, ANSWER)
 """The three tasks of the paper, by step."""
 NOUNS = {PERCEPTIONS: PERCEIVING.noun, BELIEF: GIVEN_FALSE.noun}
-"""What the first two of them are called."""
+"""Names of the first two of them."""
 
 
 def measure(entered: Entered) -> dict[str, Measured | None]:

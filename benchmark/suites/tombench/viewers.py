@@ -25,7 +25,7 @@ _MIND = {
     ),
     CHINESE: re.compile(r"\A([一-鿿]{2,3}?)(?:还|也|是否|可能)?(?:认为|以为|觉得|知道|期望|记得|会在哪里)"),
 }
-"""Whose mind is asked about, in front of what says so."""
+"""Person whose mind is asked about, in front of what says so."""
 
 
 def viewer_of(item: Item) -> str:
