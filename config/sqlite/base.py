@@ -25,7 +25,7 @@ _PRIMARY = 0xFF  # of an extended error code
 
 class DatabaseWrapper(base.DatabaseWrapper):
     _queue: WriterQueue | None = None
-    """Where this connection has its turn to write."""
+    """Queue in which this connection has its turn to write."""
 
     @property
     def is_waited_for(self) -> bool:
