@@ -6,7 +6,7 @@ from django.db import models
 
 _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"  # no look-alikes: people read these aloud
 UID = "[a-z0-9]{12}"
-"""What a uid looks like in addresses and in JSON, as a regular expression of the whole text."""
+"""Form of a uid in addresses and in JSON, as a regular expression of the whole text."""
 
 
 def new_uid() -> str:

@@ -22,7 +22,7 @@ class Text(NamedTuple):
 
 _PLAIN = {"gettext", "gettext_lazy", "gettext_noop", "_"}
 _MARK = "gettext_noop"
-"""What marks a text that is written in English and looked up where it is shown (patterns.py)."""
+"""Mark of a text that is written in English and looked up where it is shown (patterns.py)."""
 _PLURAL = {"ngettext", "ngettext_lazy"}
 _OF_CONTEXT = {"pgettext", "pgettext_lazy"}
 

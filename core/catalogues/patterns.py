@@ -43,7 +43,7 @@ _NOTED = re.compile(r"(.+) \(([^()]+)\)", re.S)
 _PLACE = re.compile(r"\{(\w+)(?::[^{}]*)?\}")
 _WORD = re.compile("[A-Za-z]+")
 _JOINT = re.compile(r"; |(?<=[a-z0-9)%][.!?]) (?=[A-Z])")
-"""What stands between clauses and between sentences."""
+"""Separators between clauses and between sentences."""
 
 
 class Pattern:

@@ -37,7 +37,7 @@ _OTHERS = {
     b"PK\x03\x04": gettext_noop("a zip file, as .docx and .ods are"),
     b"\xd0\xcf\x11\xe0": gettext_noop("a workbook of an old format (.xls) or a document of one (.doc)"),
 }
-"""What begins with bytes that no text begins with."""
+"""Files that begin with bytes that no text begins with."""
 _SAMPLE = 4096
 _UNMARKED = ("utf-16-le", "utf-16-be")
 _EAST_ASIA = ("gb2312", "big5", "shift_jis", "euc_kr")

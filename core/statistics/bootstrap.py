@@ -13,7 +13,7 @@ Clusters = NDArray[np.int64]
 RESAMPLES = 2000
 DRAWS_AT_ONCE = 4_000_000
 BLOCK = 1_000_000
-"""How many draws a block has: tens of megabytes while they are drawn."""
+"""Draws of a block: tens of megabytes while they are drawn."""
 DRAWS_KEPT = 16_000_000
 """More of them are drawn anew each time; up to so many are kept, beyond `DRAWS_AT_ONCE` in a byte each."""
 

@@ -5,4 +5,4 @@ from __future__ import annotations
 from typing import Any
 
 Context = dict[str, Any]
-"""What a template is given, by the names that it reads."""
+"""Values that a template is given, by the names that it reads."""
