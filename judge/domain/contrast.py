@@ -16,7 +16,7 @@ from judge.domain.rewording import HAN, moved, negated, paraphrased
 from judge.domain.text import key
 
 PAIRS_OF_A_KIND = 3
-"""Of one call; there is at most this number of each kind in it."""
+"""Largest number of pairs of each kind in one call."""
 Row = tuple[str, str]
 """(actor, belief)"""
 Made = tuple[Row, Row]

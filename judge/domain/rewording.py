@@ -22,7 +22,7 @@ _UNSURE = re.compile(
     r"once|twice|still|already|also|because|but|ever|hardly|unless|without)\b|[,;:?!\"“”()]",
     re.IGNORECASE,
 )
-"""Where "not" would deny a part only, or nobody can say what it denies."""
+"""Words and signs beside which "not" would deny a part only, or nobody can say what it denies."""
 _AUXILIARIES = frozenset(_words("is are was were will would can could should must"))
 _DETERMINERS = frozenset(_words("a an the his her its their my our your this that these those"))
 _NOUNS_FOLLOW = _DETERMINERS | frozenset(_words("one two three four five six seven eight nine ten some no to"))
