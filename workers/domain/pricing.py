@@ -23,7 +23,7 @@ def _amount(whole: int, decimals: int, expected: str) -> Like:
 BUDGET = _amount(8, 4, 'a number of US dollars as a string, such as "25.00"')
 PRICE = _amount(6, 6, 'a number of US dollars as a string, such as "0.15"')
 FACTOR = _amount(1, 3, 'a factor as a string, such as "0.5"')
-"""How amounts are written, on pages, in commands and in JSON: as a text, so that nothing is rounded on its way."""
+"""Amounts as they are written, on pages, in commands and in JSON: as a text, so that nothing is rounded on its way."""
 AS_WRITTEN = gettext_noop("A number in digits is expected, with a point before its decimals, such as 0.15.")
 Dollars = Annotated[str, BUDGET]
 _MORE_ZEROS = re.compile(r"(\.[0-9]{4})0+$")

@@ -15,7 +15,7 @@ from core.language import gettext_noop
 from workers.providers.addresses import check_host
 
 JUDGED_SECONDS = 60.0
-"""How long a judged name is not looked up again."""
+"""Seconds for which a judged name is not looked up again."""
 UNUSED = gettext_noop(" The proxy that the worker's environment names is not used (ENDPOINT_PROXY).")
 
 

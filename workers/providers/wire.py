@@ -27,7 +27,7 @@ from workers.providers.redaction import Redactor
 from workers.providers.unpacking import PIECE, Unpack, unpacking
 
 CONNECT_SECONDS = 30.0
-"""How long a connection is waited for, name server and TLS included."""
+"""Seconds that a connection is waited for, name server and TLS included."""
 BY_LINE = {"X-Read-By-Line": "1"}
 """A header for this transport alone: the answer is a file of lines, each read up to the limit."""
 MOST_LINES = 256

@@ -67,10 +67,10 @@ TEXTS = {
         "the name of an environment variable, in capitals and of at most {most} characters, never the key itself",
     ),
 }
-"""How texts are written, by field."""
+"""Forms of texts, by field."""
 _ADDRESS = replace(TEXTS["base_url"], max_length=None)
 AMOUNTS = dict.fromkeys(PRICES, PRICE) | {"price_batch": FACTOR}
-"""How prices are written, by field."""
+"""Forms of prices, by field."""
 _MAY_BE_KEYS = ("name", "model", "revision", "family", "options")
 _LINES = ("model", "revision", "family")
 _ONE_LINE = gettext_noop("One line is expected, without tabs and other control characters.")

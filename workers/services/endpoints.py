@@ -84,7 +84,7 @@ def delete_endpoint(*, endpoint: Endpoint) -> None:
 
 
 TRY_SECONDS = 90
-"""How long a page waits for a try; the message to the workers expires then, too."""
+"""Seconds that a page waits for a try; the message to the workers expires then, too."""
 
 
 class TryState(models.TextChoices):

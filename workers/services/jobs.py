@@ -199,7 +199,7 @@ ACTIONS: dict[str, tuple[JobState, ...]] = {
     "retry": tuple(JobState),
     "cancel": CANCELLABLE,
 }
-"""What can be done to a job, and in which states. A running one is resumed, too, where it holds items back."""
+"""Actions on a job, and the states that they need. A running one is resumed, too, where it holds items back."""
 
 
 def fits(job: Job, action: str) -> bool:

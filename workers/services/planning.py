@@ -68,7 +68,7 @@ def plan(*, items: Sequence[Item], endpoint: Endpoint, backend: Backend, now: da
 
 
 BY_RULE = "rule"
-"""What answered a call whose answer is known without asking."""
+"""Source of the answer to a call whose answer is known without asking."""
 
 
 def _answer_preset(answers: Mapping[str, str], now: datetime) -> None:

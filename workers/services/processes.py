@@ -19,7 +19,7 @@ from workers.models import Endpoint, Process
 CALLS, ENGINE = "calls", "engine-"
 """The queue of all calls to models elsewhere, and the prefix of the queue of a model that a process holds itself."""
 KEPT = timedelta(hours=1)
-"""How long a process is remembered that ended without a word."""
+"""Time that a process is remembered that ended without a word."""
 
 
 def report(serves: Iterable[str]) -> None:
