@@ -18,9 +18,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.domain.archive_format import BadArchive
-from annotation.domain.labelling import Row, labelling_request, prompts_of
+from annotation.domain.labelling import labelling_request, prompts_of
 from annotation.domain.schema_files import document_of, schema_of_document
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA, SHIPPED
+from annotation.domain.tasks import Row
 from annotation.models import (
     AppendOnly,
     AuditEvent,

@@ -18,6 +18,7 @@ from typing import Any
 from annotation.domain.answers import object_in
 from annotation.domain.schema import Schema
 from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.tasks import LABEL, Row
 from workers.providers.answer_shapes import closed_object
 from workers.providers.contract import Message, Request
 
@@ -45,15 +46,6 @@ HINTS = {
     ),
     "Strange Story Task": "Lies, jokes, pretence or irony: what is said may not be what is held.",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A proposition to be labelled; `id` counts from 1 within the story."""
-
-    id: int
-    actor: str
-    belief: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +80,7 @@ def labelling_request(
         seed=seed,
         schema=answer_schema(rows, schema),
         task={
-            "kind": "label",
+            "kind": LABEL,
             "rows": [{"id": row.id, "actor": row.actor, "belief": row.belief} for row in rows],
             "dimensions": {dimension.key: list(dimension.values) for dimension in schema.dimensions},
             "counts": {key: dict(by_label) for key, by_label in (counts or {}).items()},

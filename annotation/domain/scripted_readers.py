@@ -14,9 +14,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
 
-from annotation.domain.baselines import extraction_answer, label_answer, omniscient_rows
+from annotation.domain.answer_forms import extraction_answer
+from annotation.domain.baselines import chosen_labels, omniscient_rows
 from annotation.domain.sample_corpus import sample_records
 from annotation.domain.schema import WORLD
+from annotation.domain.tasks import ExtractedRow, ExtractionTask, LabelTask, Row
 from workers.providers.contract import Body
 
 
@@ -41,9 +43,10 @@ class Reader:
         task, reader = body["task"], self._instructed(body.get("messages", ()))
         match task.get("kind"):
             case "extract":
-                return extraction_answer(task, reader._rows(task["story"]))
+                extraction = ExtractionTask.from_task(task)
+                return extraction_answer(extraction, reader._rows(extraction.story))
             case "label":
-                return label_answer(task, reader._label)
+                return chosen_labels(LabelTask.from_task(task), reader._label)
         return f"{self.name} extracts, labels and judges the stories of the sample, nothing else."
 
     def _instructed(self, messages: Sequence[Mapping[str, Any]]) -> Reader:
@@ -54,29 +57,29 @@ class Reader:
         rates = {name: 1 - (1 - getattr(self, name)) * (2 - explained) for name in RATES}
         return replace(self, **{name: max(0.0, rate) for name, rate in rates.items()})
 
-    def _rows(self, story: str) -> list[tuple[str, str, str]]:
+    def _rows(self, story: str) -> list[ExtractedRow]:
         record = _stories().get(story.strip())
         if record is None:
             return omniscient_rows(story)
         matches = [
-            (row["actor"], row["belief"], row["labels"]["order"])
+            ExtractedRow(row["actor"], row["belief"], row["labels"]["order"])
             for row in record["beliefs"]
             if self._draw(row["actor"], row["belief"]) < (self.facts if row["actor"] == WORLD else self.beliefs)
         ]
-        others = [row for row in omniscient_rows(story) if row[0] != WORLD]
-        return matches + [row for row in others if self._draw(*row) < self.invented]
+        others = [row for row in omniscient_rows(story) if row.actor != WORLD]
+        return matches + [row for row in others if self._draw(row.actor, row.belief, row.order) < self.invented]
 
-    def _label(self, key: str, values: Sequence[str], row: Mapping[str, Any]) -> str:
-        labels = _labels().get((row["actor"], row["belief"]), {})
+    def _label(self, key: str, values: Sequence[str], row: Row) -> str:
+        labels = _labels().get((row.actor, row.belief), {})
         right = self.right_nested if labels.get("order", "0") > "1" else self.right
         if labels.get(key) not in values:
             return values[0]
-        if self.misreads and (misread := _misread(row["actor"], row["belief"], key, values, labels[key])):
+        if self.misreads and (misread := _misread(row.actor, row.belief, key, values, labels[key])):
             return misread
-        if self._draw(row["actor"], row["belief"], key) < right:
+        if self._draw(row.actor, row.belief, key) < right:
             return labels[key]
         wrong = [value for value in values if value != labels[key]]
-        return wrong[int(self._draw(row["actor"], row["belief"], key, "instead") * len(wrong))] if wrong else values[0]
+        return wrong[int(self._draw(row.actor, row.belief, key, "instead") * len(wrong))] if wrong else values[0]
 
     def _draw(self, *of: str) -> float:
         return random.Random("\n".join((self.name, *of))).random()

@@ -7,9 +7,10 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 
-from annotation.domain.labelling import Example, Row, labelling_request
+from annotation.domain.labelling import Example, labelling_request
 from annotation.domain.sample_corpus import SCHEMA, sample_records
 from annotation.domain.schema import Schema
+from annotation.domain.tasks import Row
 from annotation.models import Proposition, Story
 from workers.providers.contract import Request
 

@@ -22,8 +22,9 @@ log = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 _LONGEST = 200
-_NOT_HERE = ("load", "baselines", "schema")
-"""Fields that answer for themselves: the import of a copy (`services/imports.py`) and the provider of baselines."""
+_NOT_HERE = ("load", "baselines", "answer_forms", "schema")
+"""Fields that answer for themselves: the import of a copy (`services/imports.py`), the provider of baselines and what
+writes their answers."""
 _TRIES = {
     "program": "say which steps a run goes through",
     "request": "make the question of {place}",

@@ -12,8 +12,9 @@ from django.db import IntegrityError
 from django.utils import timezone
 
 from annotation.domain.anchoring.arms import Arm
-from annotation.domain.labelling import Row, answer_schema, labelling_request, read_labels
+from annotation.domain.labelling import answer_schema, labelling_request, read_labels
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
+from annotation.domain.tasks import Row
 from annotation.models import Assignment, Project, Proposition, Suggestion, Vote, VoteEvent
 from annotation.services import prefill_requests
 from annotation.services.arms import arm_of, draw_for

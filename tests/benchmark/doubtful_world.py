@@ -3,9 +3,10 @@ than gold's in one cell of three stories; Esi and Eva are its experts."""
 
 from __future__ import annotations
 
-from annotation.domain.baselines import label_answer
+from annotation.domain.baselines import chosen_labels
 from annotation.domain.schema import Dimension
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
+from annotation.domain.tasks import LabelTask
 from annotation.models import Membership, Role, User
 from benchmark.models import Audience
 from tests.benchmark.evaluation import endpoint
@@ -44,12 +45,12 @@ def _planted(folder):
 
         def answer(body, at=at):
             def choose(key, values, row):
-                number, place, labels = gold[row["actor"], row["belief"]]
+                number, place, labels = gold[row.actor, row.belief]
                 wrong = key == KEY and place == 0 and number in PLANTED
                 alone = (number + place) % 5 == at and not wrong
                 return other_label(DEFAULT_SCHEMA[key], labels[key], 1) if wrong or alone else labels[key]
 
-            return label_answer(body["task"], choose)
+            return chosen_labels(LabelTask.from_task(body["task"]), choose)
 
         FUNCTIONS[name] = answer
         world.models[name] = endpoint(name, options={"function": name})

@@ -9,8 +9,9 @@ from random import Random
 import pytest
 from django.urls import reverse
 
-from annotation.domain.baselines import label_answer
+from annotation.domain.baselines import chosen_labels
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
+from annotation.domain.tasks import LabelTask
 from annotation.models import Assignment
 from benchmark.models import AnswerFormat, Audience, StoryScores
 from benchmark.services.finer_items import finer_scores
@@ -39,12 +40,12 @@ def _made(folder):
 
         def answer(body, name=name, skill=skill):
             def choose(key, values, row):
-                number, labels = gold[row["actor"], row["belief"]]
-                drawn = Random(f"{name}{row['actor']}{row['belief']}{key}").random()
+                number, labels = gold[row.actor, row.belief]
+                drawn = Random(f"{name}{row.actor}{row.belief}{key}").random()
                 wrong = next(value for value in values if value != labels[key])
                 return labels[key] if drawn < (0.5 if number == 4 else skill) else wrong
 
-            return label_answer(body["task"], choose)
+            return chosen_labels(LabelTask.from_task(body["task"]), choose)
 
         FUNCTIONS[name] = answer
         world.models[name] = endpoint(name, options={"function": name})
@@ -133,8 +134,10 @@ def test_propositions_of_stories_that_wait_are_left_out(world, client):
 
 def test_a_model_that_is_asked_again_counts_once(world, client):
     """Three models with five seeds are three models: too few to fit anything."""
-    for name, skill in SKILLS.items():
-        FUNCTIONS[name] = lambda body, skill=skill: label_answer(body["task"], lambda key, values, row: values[0])
+    for name in SKILLS:
+        FUNCTIONS[name] = lambda body: chosen_labels(
+            LabelTask.from_task(body["task"]), lambda key, values, row: values[0]
+        )
     names = list(SKILLS)[:3]
     try:
         for seed in range(2, 4):

@@ -5,12 +5,14 @@ import csv
 import io
 import json
 from collections import Counter
+from dataclasses import astuple, replace
 from itertools import permutations
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from annotation.domain.answer_forms import STRUCTURED, register_form
 from annotation.domain.baselines import actors_in, majority, omniscient_rows
 from judge.domain.lexical import align
 from judge.domain.lexical_guards import contradict
@@ -75,7 +77,7 @@ def test_the_omniscient_reader_gives_every_fact_to_everybody():
     facts = ["Ines puts the key in the bag", "Then Tomas moves it to the drawer"]
     rows = [("world", fact, "0") for fact in facts]
     rows += [(actor, fact, "1") for actor in ("Ines", "Tomas") for fact in facts]
-    assert omniscient_rows(story, ["Ines", "Tomas"]) == rows
+    assert [astuple(row) for row in omniscient_rows(story, ["Ines", "Tomas"])] == rows
     task = {"kind": "extract", "story": story, "actors": ["Ines", "Tomas"]}
     table = [tuple(line.split(" | ")) for line in ask("omniscient", task).text.splitlines()]
     assert table == [("Actor", "Belief", "Order"), ("---", "---", "---"), *rows]
@@ -84,7 +86,7 @@ def test_the_omniscient_reader_gives_every_fact_to_everybody():
 
 
 def test_sentences_end_where_they_end():
-    facts = [fact for _, fact, _ in omniscient_rows('Mr. Bell asks "Why?" He goes|stays!\n\nEnd', [])]
+    facts = [row.belief for row in omniscient_rows('Mr. Bell asks "Why?" He goes|stays!\n\nEnd')]
     assert facts[:3] == ['Mr. Bell asks "Why?"', "He goes/stays!", "End"]
 
 
@@ -159,6 +161,12 @@ def test_labels_come_in_the_form_that_is_asked_for():
         lines[0].startswith("Actor | Belief | Order | Truth-Status")
         and lines[2] == "Ines | It is in the bag | 0 | False"
     )
+
+
+def test_a_form_of_answers_has_a_name_of_its_own():
+    register_form(STRUCTURED)
+    with pytest.raises(ValueError, match="'structured' already"):
+        register_form(replace(STRUCTURED, labels=lambda task, rows: ""))
 
 
 def test_a_baseline_ends_costs_nothing_and_names_itself():

@@ -1,0 +1,87 @@
+"""What requests for labels and for propositions ask, as data (`Request.task`): read by what answers without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from workers.providers.contract import Task
+
+LABEL, EXTRACT = "label", "extract"
+"""The kinds of tasks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A proposition to be labelled; `id` counts from 1 within the story."""
+
+    id: int
+    actor: str
+    belief: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedRow:
+    """A proposition as it is told to whoever asks for the propositions of a story."""
+
+    actor: str
+    belief: str
+    order: str
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledRow:
+    """A proposition with its label of each dimension."""
+
+    row: Row
+    labels: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelTask:
+    """Rows to label in `dimensions` {key: labels}.
+
+    `counts` are {key: {label: n}} for the majority baseline. `form` says how to answer, empty for labels by number; a
+    form that is a table has `columns`, keys in their order, as those of an object come back sorted from the ledger, and
+    `header` where its heads are not the usual ones.
+    """
+
+    rows: Sequence[Row]
+    dimensions: Mapping[str, Sequence[str]]
+    counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    form: str = ""
+    columns: Sequence[str] = ()
+    header: Sequence[str] = ()
+
+    @classmethod
+    def from_task(cls, task: Task) -> LabelTask:
+        """Return the task that a request keeps."""
+        return cls(
+            rows=[Row(row["id"], row["actor"], row["belief"]) for row in task["rows"]],
+            dimensions=task["dimensions"],
+            counts=task.get("counts", {}),
+            form=task.get("form", ""),
+            columns=task.get("columns", ()),
+            header=task.get("header", ()),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractionTask:
+    """A story whose propositions are asked for, of these `actors` where it names any. `form` says how to answer, empty
+    where it does not matter; a form that is a table has a `header` where its heads are not the usual ones."""
+
+    story: str
+    actors: Sequence[str] = ()
+    form: str = ""
+    header: Sequence[str] = ()
+
+    @classmethod
+    def from_task(cls, task: Task) -> ExtractionTask:
+        """Return the task that a request keeps."""
+        return cls(
+            story=task["story"],
+            actors=task.get("actors", ()),
+            form=task.get("form", ""),
+            header=task.get("header", ()),
+        )
