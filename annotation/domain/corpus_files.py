@@ -23,6 +23,7 @@ from core.incoming.misfit import Misfit, refusal
 from core.incoming.shapes import Counted, Like, Open, Within
 from core.incoming.sheets import BadSheet, rows_of
 from core.language import gettext_noop
+from core.plain import Json
 
 MAX_PROPOSITIONS = 2_000
 
@@ -67,17 +68,18 @@ class _EnglishItem(Open):
     """The fields read from an English ToMBench item."""
 
     story: StoryText = Field(alias="STORY")
+    translation: Any = Field(None, alias="故事")
 
 
 class _ChineseItem(Open):
     story: StoryText = Field(alias="故事")
+    translation: Any = Field(None, alias="STORY")
 
 
 _ITEM: Mapping[str, type[_EnglishItem | _ChineseItem]] = {"en": _EnglishItem, "zh": _ChineseItem}
-_STORY = {"en": "STORY", "zh": "故事"}
 
 
-def story_of_record(record: dict[str, Any], file: str, line: int, keys: Sequence[str]) -> StoryRow:
+def story_of_record(record: Json, file: str, line: int, keys: Sequence[str]) -> StoryRow:
     """Return the story of a record (OmniToM, appendix B.5), every text verbatim; `keys` are the dimensions of the
     project. Raises Misfit."""
     parsed = _Record.of(record)
@@ -94,19 +96,18 @@ def story_of_record(record: dict[str, Any], file: str, line: int, keys: Sequence
     )
 
 
-def _row_of(parsed: _Belief, raw: dict[str, Any], keys: Sequence[str]) -> PropositionRow:
+def _row_of(parsed: _Belief, raw: Json, keys: Sequence[str]) -> PropositionRow:
     labels = parsed.labels if "labels" in parsed.model_fields_set else None
-    return PropositionRow(parsed.actor, parsed.belief, labels, belief_layout(raw, keys))
+    return PropositionRow(parsed.actor, parsed.belief, labels, belief_layout(raw, labels, keys))
 
 
-def story_of_question(record: dict[str, Any], file: str, line: int, *, language: str, category: str) -> StoryRow:
+def story_of_question(record: Json, file: str, line: int, *, language: str, category: str) -> StoryRow:
     """Return the story of one ToMBench item, in `language`, with the other language as its translation. Raises
     Misfit."""
-    text = _ITEM[language].of(record).story
-    other = "zh" if language == "en" else "en"
-    translation = record.get(_STORY[other])
+    item = _ITEM[language].of(record)
+    other, translation = "zh" if language == "en" else "en", item.translation
     translations = {other: translation} if isinstance(translation, str) and translation.strip() else {}
-    return StoryRow(file, line, category, text, language=language, translations=translations)
+    return StoryRow(file, line, category, item.story, language=language, translations=translations)
 
 
 def category_of(file: str) -> str:

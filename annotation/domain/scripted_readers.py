@@ -16,6 +16,7 @@ from typing import Any
 
 from annotation.domain.answer_forms import extraction_answer
 from annotation.domain.baselines import chosen_labels, omniscient_rows
+from annotation.domain.records import Record
 from annotation.domain.sample_corpus import sample_records
 from annotation.domain.schema import WORLD
 from annotation.domain.tasks import ExtractedRow, ExtractionTask, LabelTask, Row
@@ -62,9 +63,9 @@ class Reader:
         if record is None:
             return omniscient_rows(story)
         matches = [
-            ExtractedRow(row["actor"], row["belief"], row["labels"]["order"])
-            for row in record["beliefs"]
-            if self._draw(row["actor"], row["belief"]) < (self.facts if row["actor"] == WORLD else self.beliefs)
+            ExtractedRow(row.actor, row.belief, row.labels["order"])
+            for row in record.beliefs
+            if self._draw(row.actor, row.belief) < (self.facts if row.actor == WORLD else self.beliefs)
         ]
         others = [row for row in omniscient_rows(story) if row.actor != WORLD]
         return matches + [row for row in others if self._draw(row.actor, row.belief, row.order) < self.invented]
@@ -116,10 +117,10 @@ SUGGESTS = READERS[0]
 
 
 @lru_cache(1)
-def _stories() -> dict[str, dict[str, Any]]:
-    return {record["story"]: record for record in sample_records()}
+def _stories() -> dict[str, Record]:
+    return {record.story: record for record in sample_records()}
 
 
 @lru_cache(1)
-def _labels() -> dict[tuple[str, str], dict[str, str]]:
-    return {(row["actor"], row["belief"]): row["labels"] for record in sample_records() for row in record["beliefs"]}
+def _labels() -> dict[tuple[str, str], Mapping[str, str]]:
+    return {(row.actor, row.belief): row.labels for record in sample_records() for row in record.beliefs}

@@ -12,10 +12,12 @@ from pathlib import Path
 
 import mlcroissant as mlc
 
+from annotation.domain.records import Record
 from annotation.domain.schema import Schema
 from annotation.models import Project
 from annotation.services.dataset_card import Facts, card_of, facts_of
 from annotation.services.gold_export import VOTE_COLUMNS, gold_records, line_of, vote_lines
+from core.plain import Json
 
 FILES = ("gold.jsonl", "propositions.jsonl", "votes.csv", "croissant.json", "README.md")
 CONFORMS_TO = ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"]
@@ -55,19 +57,19 @@ def _write_gold(project: Project, gold: Path, propositions: Path) -> tuple[int, 
     with gold.open("w", encoding="utf-8", newline="") as records, propositions.open("w", encoding="utf-8") as lines:
         for record in gold_records(project):
             stories += 1
-            records.write(line_of(record))
+            records.write(line_of(record.as_json()))
             lines.writelines(map(line_of, _proposition_rows(record, keys, counting)))
-            rows += len(record["beliefs"])
+            rows += len(record.beliefs)
     return stories, rows
 
 
-def _proposition_rows(record: dict, keys: Sequence[str], counting: Sequence[str]) -> Iterator[dict]:
-    for position, belief in enumerate(record["beliefs"], 1):
-        labels = belief.get("labels", {})
-        row = {"story_id": record["story_id"], "position": position, "actor": belief["actor"]}
-        row |= {"belief": belief["belief"]} | {key: labels.get(key) or None for key in keys}
+def _proposition_rows(record: Record, keys: Sequence[str], counting: Sequence[str]) -> Iterator[Json]:
+    for position, belief in enumerate(record.beliefs, 1):
+        row = {"story_id": record.story_id, "position": position, "actor": belief.actor, "belief": belief.belief}
+        labels = {key: belief.labels.get(key) or None for key in keys}
         # Readers of JSON lines guess types: a number that is sometimes missing must not come out as the text "0.0".
-        yield row | {key: int(row[key]) if (row[key] or "").isdecimal() else None for key in counting}
+        numbers = {key: int(label) if (label := labels[key] or "").isdecimal() else None for key in counting}
+        yield {**row, **labels, **numbers}
 
 
 def _counting(schema: Schema) -> list[str]:

@@ -7,10 +7,9 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
 
 from annotation.domain.formats import VOTES, ExportFormat
-from annotation.domain.records import RECORD_FIELDS, belief_of, record_of
+from annotation.domain.records import Belief, Record
 from annotation.domain.spreadsheet import Echo, defused
 from annotation.models import (
     AnnotatorCounts,
@@ -27,6 +26,7 @@ from annotation.models.gold import GoldQuerySet
 from annotation.models.story import StoryQuerySet
 from annotation.services.counts import refresh
 from core.iso_times import IsoTime
+from core.plain import Json
 
 VOTE_COLUMNS = (
     "story_id", "category", "split", "actor", "belief", "occurrence", "dimension", "annotator", "label", "created_at",
@@ -39,9 +39,8 @@ _BATCH = 25
 """Stories at once: some thousands of votes."""
 
 
-def gold_records(project: Project, *, complete_only: bool = False) -> Iterator[dict[str, Any]]:
-    """Yield one record a story with a table, in the order of import: its fields in the format's order, then what else
-    it came with.
+def gold_records(project: Project, *, complete_only: bool = False) -> Iterator[Record]:
+    """Yield one record a story with a table, in the order of import.
 
     A label is the settled gold, else that of the imported record, else empty. `complete_only` leaves out stories with
     an empty one.
@@ -55,10 +54,10 @@ def gold_records(project: Project, *, complete_only: bool = False) -> Iterator[d
             Story.objects.filter(pk__in=batch).order_by("id").values_list(*columns)
         ):
             beliefs = [_belief(*row, gold.get(row[0], {}), keys) for row in rows[pk]]
-            if complete_only and not all(all(belief.get("labels", {}).get(key) for key in keys) for belief in beliefs):
+            if complete_only and not all(belief.is_labelled for belief in beliefs):
                 continue
-            values = (number, category, text, beliefs)
-            yield record_of(extra.get("layout", ""), dict(zip(RECORD_FIELDS, values, strict=True)))
+            layout = extra.get("layout", "")
+            yield Record(story_id=number, story_category=category, story=text, beliefs=beliefs, layout=layout)
 
 
 def _batches(stories: StoryQuerySet) -> Iterator[list[int]]:
@@ -96,15 +95,15 @@ def _belief(
     extra: Mapping[str, str],
     gold: Mapping[str, str],
     keys: tuple[str, ...],
-) -> dict[str, Any]:
+) -> Belief:
     labels = {**(imported or {}), **gold}
-    return belief_of(extra.get("layout", ""), actor=actor, belief=belief, labels=labels, keys=keys)
+    return Belief(actor=actor, belief=belief, labels=labels, keys=keys, layout=extra.get("layout", ""))
 
 
 def gold_lines(project: Project, *, complete_only: bool = False) -> Iterator[str]:
     """Yield the records of `gold_records` as lines of JSON."""
     for record in gold_records(project, complete_only=complete_only):
-        yield line_of(record)
+        yield line_of(record.as_json())
 
 
 def export_lines(
@@ -117,8 +116,9 @@ def export_lines(
     return gold_lines(project, complete_only=complete_only)
 
 
-def line_of(record: dict) -> str:
-    return json.dumps(record, ensure_ascii=False) + "\n"
+def line_of(document: Json) -> str:
+    """Return a line of JSON."""
+    return json.dumps(document, ensure_ascii=False) + "\n"
 
 
 def vote_lines(project: Project, *, pseudonyms: bool = False) -> Iterator[str]:

@@ -54,11 +54,10 @@ def example_of(category: str, schema: Schema, not_this: str) -> Example | None:
     if schema != SCHEMA:
         return None
     for record in sample_records():
-        if record["story_category"] == category and record["story"] != not_this:
-            chosen = enumerate(record["beliefs"][:EXAMPLE_ROWS], 1)
+        if record.story_category == category and record.story != not_this:
+            chosen = enumerate(record.beliefs[:EXAMPLE_ROWS], 1)
             return Example(
-                record["story"],
-                tuple((Row(at, belief["actor"], belief["belief"]), belief["labels"]) for at, belief in chosen),
+                record.story, tuple((Row(at, belief.actor, belief.belief), belief.labels) for at, belief in chosen)
             )
     return None
 
@@ -71,7 +70,7 @@ def sample_counts(schema: Schema) -> dict[str, dict[str, int]]:
         return {}
     counts: dict[str, dict[str, int]] = {key: defaultdict(int) for key in schema.keys}
     for record in sample_records():
-        for belief in record["beliefs"]:
-            for key, label in belief["labels"].items():
+        for belief in record.beliefs:
+            for key, label in belief.labels.items():
                 counts[key][label] += 1
     return {key: dict(by_label) for key, by_label in counts.items()}

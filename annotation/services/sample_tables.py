@@ -46,7 +46,7 @@ def add_stories(project: Project) -> None:
     """Write all stories of the sample, none with a table yet; within a transaction of the caller's."""
     for name, records in (("stories.jsonl", sample_records()), ("bare_stories.jsonl", bare_records())):
         rows = [
-            StoryRow(name, line, record["story_category"], record["story"], number=record["story_id"])
+            StoryRow(name, line, record.story_category, record.story, number=record.story_id)
             for line, record in enumerate(records, 1)
         ]
         NewStories().insert(project, rows, name)
@@ -60,8 +60,8 @@ def write_tables(*, project: Project, experts: Mapping[str, User], now: datetime
     for row in _rows("reconciliations.csv"):
         notes[int(row.pop("story_id"))].append(_Note(**row))
     for record in sample_records():
-        number = record["story_id"]
-        settled = [RowState(row["actor"], row["belief"], row["labels"]["order"]) for row in record["beliefs"]]
+        number = record.story_id
+        settled = [RowState(row.actor, row.belief, row.labels["order"]) for row in record.beliefs]
         for name, expert in experts.items():
             _write(stories[number], expert, _draft(settled, notes[number], name), now)
         _reconcile(stories[number], next(iter(experts.values())), settled, notes[number], now)

@@ -43,7 +43,7 @@ def test_gold_wins_over_imported_labels_and_open_cells_are_empty(cast, make_stor
         cast_vote(one, proposition, "truth_status", truth)
     cast_vote(assignments[0], proposition, "context", "Neutral")  # two votes are missing: nothing is settled
     (record,) = gold_records(cast.project)
-    labels = record["beliefs"][0]["labels"]
+    labels = record.as_json()["beliefs"][0]["labels"]
     assert tuple(labels) == DEFAULT_SCHEMA.keys
     assert (labels["order"], labels["truth_status"], labels["context"]) == ("1", "", "imported")
     assert Progress(cast.project).totals().unlabelled == 1
@@ -56,7 +56,7 @@ def test_removed_rows_and_stories_without_a_table_stay_out(cast, make_story):
     without.tables.all().delete()
     Proposition.objects.filter(actor="world").update(removed_at=timezone.now())
     (record,) = gold_records(cast.project)
-    assert (record["story_id"], [one["actor"] for one in record["beliefs"]]) == (1, ["Ines"])
+    assert (record.story_id, [one.actor for one in record.beliefs]) == (1, ["Ines"])
 
 
 @pytest.fixture

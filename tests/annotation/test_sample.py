@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from annotation.domain.reconciliation import Lane
-from annotation.domain.sample_corpus import FOLDER, bare_records
+from annotation.domain.sample_corpus import FOLDER, bare_records, sample_records
 from annotation.domain.schema import cross_check
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import BeliefTable, GoldLabel, Proposition, Remark, User, Vote
@@ -44,8 +44,8 @@ def test_world_facts_are_order_0_from_the_narrator_and_nothing_else_is():
 def test_no_story_stands_in_a_benchmark(shared):
     held = "\n".join(path.read_text(encoding="utf-8") for path in (shared / "data" / "ToMBench").glob("*.jsonl"))
     assert held
-    for story in [*STORIES, *bare_records()]:
-        assert story["story"] not in held
+    for story in [*sample_records(), *bare_records()]:
+        assert story.story not in held
 
 
 @pytest.mark.django_db

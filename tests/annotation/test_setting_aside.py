@@ -42,7 +42,7 @@ def seen(cast) -> dict:
         "plan": plan_assignments(annotators=[*people, cast.esi.pk], without_table=True, **asked).short,
         "to write": plan_tables(experts=[cast.esi.pk, cast.alice.pk], **asked).assignments,
         "to pre-fill": [story.pk for story in scope_of(project=project, stories=every).stories],
-        "records": [record["story_id"] for record in gold_records(project)],
+        "records": [record.story_id for record in gold_records(project)],
         "votes": len(list(vote_lines(project))),
         "agreement": agreement_report(project=project)["propositions"],
         "gold": present_digest(project),

@@ -42,7 +42,7 @@ class Protocol:
     """What is true of the rows, by which models and judges err at known rates and people align."""
 
     def __init__(self, stories: int, rows: int | None) -> None:
-        records = sample_records()
+        records = [record.as_json() for record in sample_records()]
         step = max(1, len(records) // stories)
         self.records = records[::step][:stories]
         self.gold: dict[str, Rows] = {one["story"].strip(): self._gold(one)[:rows] for one in self.records}

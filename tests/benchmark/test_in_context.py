@@ -61,7 +61,7 @@ def prompts_of(plan: Plan, stage: str = "label") -> dict[int, str]:
 
 
 def sample_texts(category: str) -> list[str]:
-    return [one["story"] for one in sample_records() if one["story_category"] == category]
+    return [one.story for one in sample_records() if one.story_category == category]
 
 
 def test_a_category_that_the_sample_lacks_takes_calibration_stories(gold):

@@ -36,7 +36,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def dataset(tmp_path):
-    return frozen(write_records(tmp_path / "records.jsonl", sample_records()[:8]), slug="om")
+    return frozen(write_records(tmp_path / "records.jsonl", [one.as_json() for one in sample_records()[:8]]), slug="om")
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ from workers.providers.scripted.functions import FUNCTIONS
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 
 
-STORIES = sample_records()
+STORIES = [record.as_json() for record in sample_records()]
 KEPT = (Project, Vote, Dataset, Run, SharedReport, Call, AlignmentStudy, Alignment, AnchorWatch)
 
 

@@ -49,8 +49,8 @@ def _write_data_set(project: Project, path: str) -> dict[str, int]:
 def _counted(records, counts: dict[str, int]):
     for record in records:
         counts["stories"] += 1
-        counts["propositions"] += len(record["beliefs"])
-        yield line_of(record)
+        counts["propositions"] += len(record.beliefs)
+        yield line_of(record.as_json())
 
 
 def _write(output: str, lines) -> None:

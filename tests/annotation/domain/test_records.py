@@ -3,11 +3,11 @@ from __future__ import annotations
 import json
 
 from annotation.domain.records import (
+    Belief,
+    Record,
     belief_layout,
-    belief_of,
     fingerprint,
     record_layout,
-    record_of,
 )
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 
@@ -15,19 +15,18 @@ PLAIN = {"actor": "Ines", "belief": "The key is in the bag", "labels": dict.from
 
 
 def written_again(belief: dict) -> str:
-    layout = belief_layout(belief, DEFAULT_SCHEMA.keys)
-    again = belief_of(
-        layout,
+    again = Belief(
         actor=belief["actor"],
         belief=belief["belief"],
         labels=belief.get("labels", {}),
         keys=DEFAULT_SCHEMA.keys,
+        layout=belief_layout(belief, belief.get("labels"), DEFAULT_SCHEMA.keys),
     )
-    return json.dumps(again)
+    return json.dumps(again.as_json())
 
 
 def test_a_plain_belief_needs_no_layout():
-    assert belief_layout(PLAIN, DEFAULT_SCHEMA.keys) == ""
+    assert belief_layout(PLAIN, PLAIN["labels"], DEFAULT_SCHEMA.keys) == ""
     assert written_again(PLAIN) == json.dumps(PLAIN)
 
 
@@ -39,15 +38,16 @@ def test_a_belief_comes_back_with_foreign_fields_and_its_own_order_of_keys():
 def test_absent_labels_stay_absent_until_there_is_one():
     bare = {"actor": "A", "belief": "B"}
     assert written_again(bare) == json.dumps(bare)
-    layout = belief_layout(bare, DEFAULT_SCHEMA.keys)
-    labelled = belief_of(layout, actor="A", belief="B", labels={"order": "2"}, keys=DEFAULT_SCHEMA.keys)
-    assert labelled == {"actor": "A", "belief": "B", "labels": {"order": "2"}}
+    layout = belief_layout(bare, None, DEFAULT_SCHEMA.keys)
+    labelled = Belief(actor="A", belief="B", labels={"order": "2"}, keys=DEFAULT_SCHEMA.keys, layout=layout)
+    assert labelled.as_json() == {"actor": "A", "belief": "B", "labels": {"order": "2"}}
 
 
 def test_a_record_keeps_the_place_of_foreign_fields():
     record = {"source": "x", "story_id": 4, "story": "S", "beliefs": [], "story_category": "C", "n": 1}
     values = {"story_id": 4, "story_category": "C", "story": "S", "beliefs": []}
-    assert json.dumps(record_of(record_layout(record), values)) == json.dumps(record)
+    again = Record(**values, layout=record_layout(record))
+    assert json.dumps(again.as_json()) == json.dumps(record)
     assert record_layout(values) == ""
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import io
 import uuid
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -76,7 +77,7 @@ def build(folder: Path) -> None:
     models = _models()
     runs = _runs_of(first, models)
     Proposition.objects.filter(table__story__number=2, position=1).update(
-        imported_labels=sample_records()[2]["beliefs"][0]["labels"]
+        imported_labels=sample_records()[2].beliefs[0].labels
     )
     second = freeze(by=None, project=project, note="Second")[0]
     assert second != first
@@ -88,7 +89,9 @@ def build(folder: Path) -> None:
 
 
 def _project(folder: Path) -> Project:
-    records = [one | {"beliefs": one["beliefs"][:ROWS]} for one in sample_records() if one["story_id"] in NUMBERS]
+    records = [
+        replace(one, beliefs=one.beliefs[:ROWS]).as_json() for one in sample_records() if one.story_id in NUMBERS
+    ]
     path = write_records(folder / "records.jsonl", records)
     told = import_corpus(by=None, project_slug=SLUG, format="omnitom", sources=[(path.name, partial(path.open, "rb"))])
     assert not told.problems, told.problems
@@ -134,7 +137,7 @@ def _models() -> dict:
 
 
 def _text(number: int) -> str:
-    return next(one["story"] for one in sample_records() if one["story_id"] == number)[:60]
+    return next(one.story for one in sample_records() if one.story_id == number)[:60]
 
 
 def _runs_of(dataset: Dataset, models: dict) -> dict[str, Run]:

@@ -121,7 +121,7 @@ def test_no_made_row_is_gold_or_close_to_gold_of_its_actor():
 
 
 def sample() -> dict[int, list[tuple[str, str]]]:
-    return {one["story_id"]: [(row["actor"], row["belief"]) for row in one["beliefs"]] for one in sample_records()}
+    return {one.story_id: [(row.actor, row.belief) for row in one.beliefs] for one in sample_records()}
 
 
 def test_calls_are_the_same_for_a_seed_and_hold_the_kinds_level():

@@ -90,7 +90,7 @@ def assert_sees_through(beliefs: list[str], least: int) -> None:
 
 
 def test_every_denied_row_of_the_sample_is_told_apart():
-    assert_sees_through(sorted({row["belief"] for one in sample_records() for row in one["beliefs"]}), least=200)
+    assert_sees_through(sorted({row.belief for one in sample_records() for row in one.beliefs}), least=200)
 
 
 def test_every_denied_row_of_real_stories_is_told_apart(shared):

@@ -87,7 +87,7 @@ class Pool:
 
 @lru_cache(1)
 def sample_corpus() -> Pool:
-    return Pool(map(record_of, sample_records()))
+    return Pool(record_of(sample.as_json()) for sample in sample_records())
 
 
 def _pool(numbers: Sequence[int], schema: Schema, samples: Sequence[Sample]) -> Pool:

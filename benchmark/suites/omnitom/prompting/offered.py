@@ -105,7 +105,7 @@ def _condition(settings: Settings, step: str, digest: str | None, asking: Mappin
 def filled(schema: Schema, prompts: PromptSet, step: str, level: int, answer_format: str) -> Request:
     """The prompt for gold of a schema with a story of the shipped sample in it; its gold table stands in for
     predictions. Raises BadPromptSet."""
-    records = [record_of(sample) for sample in sample_records()]
+    records = [record_of(sample.as_json()) for sample in sample_records()]
     record = records[0]
     shows_examples = (
         level == WITH_EXAMPLES
