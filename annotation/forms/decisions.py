@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import ConfigDict
 
@@ -43,11 +43,6 @@ class DecisionIn(CellIn, DecidedIn):
     replaces: NoLabel = ""
     idempotency_key: Key
     changed_at: Moment
-
-    @property
-    def decision(self) -> dict[str, Any]:
-        names = ("label", "revision", "row", "reason", "error_tag", "replaces")
-        return {name: getattr(self, name) for name in names}
 
 
 class DecisionsIn(Shape):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet, Subquery
 
@@ -102,11 +103,18 @@ def by_story(rows: QuerySet, project: Project) -> list[StoryInQueue]:
     return sorted(stories, key=lambda story: story.place)
 
 
-def left(project: Project) -> dict[str, dict[str, int]]:
-    """Return by dimension how many cells are to be decided, and how many an expert decided."""
+class Left(NamedTuple):
+    """How many cells are to be decided, and how many an expert decided."""
+
+    todo: int = 0
+    decided: int = 0
+
+
+def left(project: Project) -> dict[str, Left]:
+    """Return what is left, by dimension."""
     rows = of_project(project).filter(method__in=[Method.OPEN, Method.ADJUDICATED]).order_by()
     counted = rows.values("dimension").annotate(todo=Count("id", filter=TODO), every=Count("id"))
-    return {row["dimension"]: {"todo": row["todo"], "decided": row["every"] - row["todo"]} for row in counted}
+    return {row["dimension"]: Left(row["todo"], row["every"] - row["todo"]) for row in counted}
 
 
 def not_voted_on(rows: QuerySet, expert) -> QuerySet:

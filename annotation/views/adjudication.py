@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -17,18 +18,70 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.access import ProjectAccess, project_access, story_of, unfinished
 from annotation.domain.ordering import shuffled
+from annotation.domain.schema import Dimension
 from annotation.forms.adjudication import BulkForm, CaseForm, DecisionForm, QueueFilter, UndoForm
-from annotation.models import Claim, ErrorTag, Proposition, Role, Story, adjudication_queue
+from annotation.models import Claim, ErrorTag, GoldLabel, Proposition, Role, Story, adjudication_queue
 from annotation.models.adjudication_queue import StoryInQueue
 from annotation.services import adjudication as service
 from annotation.services import adjudication_bulk as bulk
 from annotation.services import claims, last_decisions
 from annotation.views.adjudication_cells import Cell, CellReader, proposition_in_gold
 from annotation.views.adjudication_saving import cell_on_page
+from core.plain import Json
+from core.views.contexts import Context
 from core.wording import counted
 
 STORIES_A_PAGE = 8
 CELLS_A_STORY = 12
+
+
+@dataclass(frozen=True, slots=True)
+class _QueuedCell:
+    """A cell of the queue. Of one on which the expert `voted`, neither the votes nor their agreement, in percent, are
+    shown."""
+
+    gold: GoldLabel
+    dimension: Dimension
+    voted: bool
+    votes: Sequence[str]
+    percent: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _QueuedStory:
+    """A story of the queue with the first of its `count` cells, and who else has claimed it; `at` is its lowest
+    agreement."""
+
+    story: Story
+    cells: Sequence[_QueuedCell]
+    count: int
+    at: float
+    claimed: str
+
+    @property
+    def more(self) -> int:
+        return max(0, self.count - CELLS_A_STORY)
+
+
+@dataclass(frozen=True, slots=True)
+class _LeftRow:
+    """What is left of a dimension."""
+
+    dimension: Dimension
+    todo: int
+    decided: int
+
+
+@dataclass(frozen=True, slots=True)
+class _ScreenRow:
+    """A proposition of the screen with its cells, of which some stand in full."""
+
+    proposition: Proposition
+    cells: Sequence[Cell]
+
+    @property
+    def shown_cells(self) -> list[Cell]:
+        return [cell for cell in self.cells if cell.in_full]
 
 
 @require_GET
@@ -40,19 +93,20 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
     stories = adjudication_queue.by_story(cells, access.project)
     page = Paginator(stories, STORIES_A_PAGE).get_page(request.GET.get("page"))
     left, now = adjudication_queue.left(access.project), timezone.now()
-    none = {"todo": 0, "decided": 0}
-    todo = sum(counts["todo"] for counts in left.values())
-    schema = access.project.schema
-    context = {
+    todo = sum(counts.todo for counts in left.values())
+    context: Context = {
         "form": form,
         "page": page,
         "groups": _groups(access, cells, page, now),
         "cells": sum(group.cells for group in stories),
-        "left": [{"dimension": dimension, **left.get(dimension.key, none)} for dimension in schema.dimensions],
-        "most": max((counts["todo"] for counts in left.values()), default=0) or 1,
+        "left": [
+            _LeftRow(dimension, *left.get(dimension.key, adjudication_queue.Left()))
+            for dimension in access.project.schema.dimensions
+        ],
+        "most": max((counts.todo for counts in left.values()), default=0) or 1,
         "todo": todo,
         "pace": last_decisions.pace(by=request.user, project=access.project, todo=todo, now=now),
-        "decided": sum(counts["decided"] for counts in left.values()),
+        "decided": sum(counts.decided for counts in left.values()),
         "hidden": len(hidden),
         "query": form.query(),
         "pair": form.chosen["pair"].split("|", 1) if "pair" in form.chosen else None,
@@ -61,7 +115,7 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/adjudication/queue.html", access.context | context)
 
 
-def _groups(access: ProjectAccess, cells, page: Page, now: datetime) -> list[dict]:
+def _groups(access: ProjectAccess, cells, page: Page, now: datetime) -> list[_QueuedStory]:
     """List the stories of a page with their first cells, lowest agreement first within a proposition's order, and who
     decides there."""
     story_ids = [group.story for group in page]
@@ -73,29 +127,32 @@ def _groups(access: ProjectAccess, cells, page: Page, now: datetime) -> list[dic
     )
     taken = Claim.objects.of_others(access.user, access.project, now).filter(story__in=story_ids)
     claimed = {claim.story_id: claim.expert.shown_name for claim in taken}
-    voted_by_user = adjudication_queue.voted_on(access.user, {row.proposition_id for row in rows})
-    cast = adjudication_queue.labels_cast({row.proposition_id for row in rows})
-    schema = access.project.schema
-    by_story: dict[int, list] = {story: [] for story in story_ids}
-    for row in rows:
-        row.voted = (row.proposition_id, row.dimension) in voted_by_user
-        row.shown_dimension = schema[row.dimension]
-        labels = cast[row.proposition_id, row.dimension]
-        row.shown_votes = [] if row.voted else shuffled(labels, f"{row.proposition.uid}:{row.dimension}")
-        row.percent = None if row.voted or row.agreement is None else round(100 * row.agreement)
-        by_story[row.proposition.table.story_id].append(row)
+    by_story: dict[int, list[_QueuedCell]] = {story: [] for story in story_ids}
+    for cell in _queued(access, rows):
+        by_story[cell.gold.proposition.table.story_id].append(cell)
     return [
-        {
-            "story": stories[group.story],
-            "cells": by_story[group.story][:CELLS_A_STORY],
-            "more": max(0, group.cells - CELLS_A_STORY),
-            "count": group.cells,
-            "percent": round(100 * group.lowest),
-            "at": group.lowest,
-            "claimed": claimed.get(group.story, ""),
-        }
+        _QueuedStory(
+            story=stories[group.story],
+            cells=by_story[group.story][:CELLS_A_STORY],
+            count=group.cells,
+            at=group.lowest,
+            claimed=claimed.get(group.story, ""),
+        )
         for group in page
     ]
+
+
+def _queued(access: ProjectAccess, labels: Sequence[GoldLabel]) -> Iterator[_QueuedCell]:
+    """Yield the cells of these gold labels as the queue shows them."""
+    propositions = {gold.proposition_id for gold in labels}
+    voted_by_user = adjudication_queue.voted_on(access.user, propositions)
+    cast, schema = adjudication_queue.labels_cast(propositions), access.project.schema
+    for gold in labels:
+        key = gold.proposition_id, gold.dimension
+        voted = key in voted_by_user
+        votes = [] if voted else shuffled(cast[key], f"{gold.proposition.uid}:{gold.dimension}")
+        percent = None if voted or gold.agreement is None else round(100 * gold.agreement)
+        yield _QueuedCell(gold, schema[gold.dimension], voted, votes, percent)
 
 
 def majorities(request: HttpRequest, slug: str) -> HttpResponse:
@@ -148,13 +205,13 @@ def screen(request: HttpRequest, slug: str, story: str) -> HttpResponse:
     propositions = list(Proposition.objects.gold_of(row))
     reader = CellReader(access, propositions)
     requested = request.GET.get("cell", "")
-    rows = []
-    for proposition in propositions:
-        cells = [reader.cell(proposition, dimension, requested=requested) for dimension in schema.dimensions]
-        rows.append(
-            {"proposition": proposition, "shown_cells": [cell for cell in cells if cell.in_full], "cells": cells}
+    rows = [
+        _ScreenRow(
+            proposition, [reader.cell(proposition, dimension, requested=requested) for dimension in schema.dimensions]
         )
-    every = [cell for row in rows for cell in row["cells"]]
+        for proposition in propositions
+    ]
+    every = [cell for screen_row in rows for cell in screen_row.cells]
     todo, now = sum(cell.for_me for cell in every), timezone.now()
     following = _following(row, form, request, every)
     context = {
@@ -189,17 +246,17 @@ def _following(story: Story, form: QueueFilter, request: HttpRequest, every: lis
     return f"{way}?{form.query()}&{urlencode({'after': story.number, 'at': lowest})}"
 
 
-def pace_of(access: ProjectAccess, now: datetime) -> dict[str, Any]:
+def pace_of(access: ProjectAccess, now: datetime) -> Context:
     """The context of a page that tells how much is left and how fast it goes."""
     left = adjudication_queue.left(access.project)
-    todo = sum(counts["todo"] for counts in left.values())
+    todo = sum(counts.todo for counts in left.values())
     return {
         "left_in_all": todo,
         "pace": last_decisions.pace(by=access.user, project=access.project, todo=todo, now=now),
     }
 
 
-def settings_of(access: ProjectAccess, *, story: str, stories: list[str], following: str) -> dict[str, Any]:
+def settings_of(access: ProjectAccess, *, story: str, stories: list[str], following: str) -> Json:
     """Return the settings that the script of the pages needs: who decides, in which stories, addresses and the server's
     clock. `story` is the name under which a browser keeps unsent decisions of the page."""
     slug = access.project.slug

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -14,16 +16,62 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.access import ProjectAccess, project_access, unfinished
-from annotation.forms.decisions import CellIn, DecisionsIn, StoriesIn, TakenBack
+from annotation.forms.decisions import CellIn, DecisionIn, DecisionsIn, StoriesIn, TakenBack
 from annotation.models import ErrorTag, GoldLabel, Proposition, Role
 from annotation.services import adjudication as service
 from annotation.services import claims
 from annotation.services.last_decisions import last_action
 from annotation.views.adjudication_cells import CellReader
-from annotation.views.saving import saved
+from annotation.views.saving import SavedChanges, saved
+from core.plain import plain
 
 MOST_SHOWN = 40
 """Cells that an answer shows as they stand then; a page that took more back is loaded anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class _PageCell:
+    """A cell as the page shows it, empty where the expert still labels its story."""
+
+    proposition: str
+    dimension: str
+    html: str
+
+
+@dataclass(frozen=True, slots=True)
+class _SavedCell(_PageCell):
+    idempotency_key: str
+    changed_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class _CellsNow:
+    cells: Sequence[_PageCell]
+
+
+@dataclass(frozen=True, slots=True)
+class _Others:
+    """Who else decides in stories, by their uid."""
+
+    others: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _DecidedCell:
+    proposition: str
+    dimension: str
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class _LastAction:
+    """The cells that one action decided, and what the first of them is and where."""
+
+    cells: Sequence[_DecidedCell]
+    label: str
+    story: int
+    dimension: str
+    url: str
 
 
 @require_POST
@@ -31,23 +79,38 @@ def save_decisions(request: HttpRequest, slug: str) -> JsonResponse:
     """Save decisions of one expert, all or none; the answer has each cell as it then stands."""
     access = project_access(request.user, slug, role=Role.EXPERT)
 
-    def save(posted: DecisionsIn) -> dict[str, Any]:
+    def save(posted: DecisionsIn) -> SavedChanges:
         now = timezone.now()
         rows = _propositions(access, posted.changes)
         for story in {row.table.story for row in rows.values()}:
             claims.keep_up(by=request.user, story=story, now=now)
         with transaction.atomic():
             for change in posted.changes:
-                place = {"proposition": rows[change.proposition], "dimension": change.dimension}
-                service.adjudicate(by=request.user, now=now, **place, **change.decision)
+                _adjudicate(access, rows[change.proposition], change, now)
         cells = _cells_on_page(request, access, rows, posted.changes)
-        answer = [
-            cell | {"idempotency_key": change.idempotency_key, "changed_at": change.changed_at.isoformat()}
+        return SavedChanges([
+            _SavedCell(
+                cell.proposition, cell.dimension, cell.html, change.idempotency_key, change.changed_at.isoformat()
+            )
             for change, cell in zip(posted.changes, cells, strict=True)
-        ]
-        return {"saved": answer, "warnings": {}}
+        ])  # fmt: skip
 
     return saved(request, DecisionsIn, save, made=gettext("made these decisions"), refused=service.AdjudicationRefused)
+
+
+def _adjudicate(access: ProjectAccess, row: Proposition, decision: DecisionIn, now: datetime) -> None:
+    service.adjudicate(
+        by=access.user,
+        proposition=row,
+        dimension=decision.dimension,
+        label=decision.label,
+        revision=decision.revision,
+        now=now,
+        row=decision.row,
+        reason=decision.reason,
+        error_tag=decision.error_tag,
+        replaces=decision.replaces,
+    )
 
 
 @require_http_methods(["GET", "POST"])
@@ -56,14 +119,14 @@ def undo_decisions(request: HttpRequest, slug: str) -> JsonResponse:
     names, all or none."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     if request.method == "GET":
-        return JsonResponse({"undo": _last(access)})
+        return JsonResponse({"undo": plain(_last(access))})
 
-    def take_back(posted: TakenBack) -> dict[str, Any]:
+    def take_back(posted: TakenBack) -> _CellsNow:
         rows = _propositions(access, posted.cells)
         cells = {(rows[cell.proposition].pk, cell.dimension): cell.revision for cell in posted.cells}
         service.undo_decisions(by=request.user, project=access.project, cells=cells, now=timezone.now())
         few = posted.cells if len(posted.cells) <= MOST_SHOWN else []
-        return {"cells": _cells_on_page(request, access, rows, few)}
+        return _CellsNow(_cells_on_page(request, access, rows, few))
 
     return saved(
         request, TakenBack, take_back, made=gettext("made these decisions"), refused=service.AdjudicationRefused
@@ -75,10 +138,10 @@ def keep_claims(request: HttpRequest, slug: str) -> JsonResponse:
     """Keep the claims of an expert who is at work on these stories; the answer names those of others."""
     access = project_access(request.user, slug, role=Role.EXPERT)
 
-    def keep(posted: StoriesIn) -> dict[str, Any]:
+    def keep(posted: StoriesIn) -> _Others:
         stories = dict(access.project.stories.filter(uid__in=posted.stories).values_list("id", "uid"))
         others = claims.renew(by=request.user, stories=stories, now=timezone.now())
-        return {"others": {stories[story]: claim.expert.shown_name for story, claim in others.items()}}
+        return _Others({stories[story]: claim.expert.shown_name for story, claim in others.items()})
 
     return saved(request, StoriesIn, keep, made=gettext("opened these stories"), refused=service.AdjudicationRefused)
 
@@ -102,14 +165,17 @@ def _propositions(access: ProjectAccess, cells: Iterable[CellIn]) -> dict[str, P
 
 def _cells_on_page(
     request: HttpRequest, access: ProjectAccess, rows: dict[str, Proposition], cells: Iterable[CellIn]
-) -> list[dict[str, str]]:
+) -> list[_PageCell]:
     """Return the cells as the page shows them; without their content where the expert still labels the story."""
     hidden = unfinished(access)
     listed = list({cell.proposition: rows[cell.proposition] for cell in cells}.values())
     reader = CellReader(access, [row for row in listed if row.table.story_id not in hidden])
     return [
-        {"proposition": cell.proposition, "dimension": cell.dimension}
-        | {"html": "" if row.table.story_id in hidden else cell_on_page(request, access, reader, row, cell.dimension)}
+        _PageCell(
+            cell.proposition,
+            cell.dimension,
+            "" if row.table.story_id in hidden else cell_on_page(request, access, reader, row, cell.dimension),
+        )
         for cell, row in ((cell, rows[cell.proposition]) for cell in cells)
     ]
 
@@ -124,7 +190,7 @@ def cell_on_page(
     return render_to_string("annotation/adjudication/_cell.html", access.context | context | more, request)
 
 
-def _last(access: ProjectAccess) -> dict[str, Any] | None:
+def _last(access: ProjectAccess) -> _LastAction | None:
     events = last_action(by=access.user, project=access.project)
     if not events:
         return None
@@ -135,17 +201,13 @@ def _last(access: ProjectAccess) -> dict[str, Any] | None:
     }
     first = events[-1]  # the newest is in front
     story, cell = first.proposition.table.story, f"{first.proposition.uid}-{first.dimension}"
-    return {
-        "cells": [
-            {
-                "proposition": event.proposition.uid,
-                "dimension": event.dimension,
-                "revision": revisions[event.proposition_id, event.dimension],
-            }
+    return _LastAction(
+        cells=[
+            _DecidedCell(event.proposition.uid, event.dimension, revisions[event.proposition_id, event.dimension])
             for event in events
         ],
-        "label": first.after,
-        "story": story.number,
-        "dimension": access.project.schema[first.dimension].name,
-        "url": f"{reverse('annotation:adjudicate', args=[access.project.slug, story.uid])}?cell={cell}#{cell}",
-    }
+        label=first.after,
+        story=story.number,
+        dimension=access.project.schema[first.dimension].name,
+        url=f"{reverse('annotation:adjudicate', args=[access.project.slug, story.uid])}?cell={cell}#{cell}",
+    )

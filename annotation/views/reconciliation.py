@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -14,6 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.access import ProjectAccess, project_access, story_of, unfinished
 from annotation.domain.drafts import LONGEST
+from annotation.domain.reconciliation import LaneState
 from annotation.domain.schema import orders_text
 from annotation.domain.tables import likely_actors
 from annotation.forms.lanes import DecisionsIn, LinkIn
@@ -21,7 +23,8 @@ from annotation.models import DraftRow, LaneRow, Role, Story
 from annotation.services import reconciliation as service
 from annotation.services.draft_arms import mark_of_row
 from annotation.services.gold_tables import kept_by
-from annotation.views.saving import saved
+from annotation.views.saving import SavedChanges, saved
+from core.plain import Json, plain
 
 _LANES = (
     ("reworded", gettext_lazy("Reworded"), gettext_lazy("The same actor, similar words.")),
@@ -31,6 +34,79 @@ _LANES = (
     ("new", gettext_lazy("Added here"), gettext_lazy("Neither wrote it.")),
     ("same", gettext_lazy("Same"), gettext_lazy("Both wrote it; it is kept.")),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class _ReconciledRow:
+    """A row of the settled table: its remark, its lane, and how each expert's row came from a model's."""
+
+    row: LaneRow
+    remark: str
+    lane: str
+    a_mark: str
+    b_mark: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What an expert wrote in a row."""
+
+    actor: str
+    belief: str
+    order: str
+    remark: str
+
+    @classmethod
+    def of(cls, row: DraftRow) -> _Words:
+        return cls(row.actor, row.belief, row.order_text, row.remark)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A row of the lanes as it stands, and who decided it."""
+
+    row: str
+    lane: str
+    a: _Words | None
+    b: _Words | None
+    state: LaneState
+    by: str
+    gone: bool
+
+    @classmethod
+    def of(cls, row: LaneRow) -> _Row:
+        return cls(
+            row=row.uid,
+            lane=service.lane_of_row(row).value,
+            a=_Words.of(row.a) if row.a else None,
+            b=_Words.of(row.b) if row.b else None,
+            state=service.state_of_row(row),
+            by=_name(row.decided_by) if row.decided_by else "",
+            gone=row.gone,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _SavedRow:
+    """A row as it stands after a decision on it; `quicker` is who decided it meanwhile."""
+
+    row: _Row
+    idempotency_key: str
+    changed_at: str
+    quicker: str
+
+    def as_json(self) -> Json:
+        own = {"idempotency_key": self.idempotency_key, "changed_at": self.changed_at, "quicker": self.quicker}
+        return plain(self.row) | own
+
+
+@dataclass(frozen=True, slots=True)
+class _Lanes:
+    """All rows as they stand, and who agreed to them."""
+
+    rows: Sequence[_Row] = ()
+    agreed: Sequence[str] = ()
+    i_agree: bool = False
 
 
 @require_http_methods(["GET", "POST"])
@@ -91,10 +167,10 @@ def _name(person) -> str:
     return person.shown_name if person is not None else "somebody"
 
 
-def _entry_of(row: LaneRow) -> dict[str, Any]:
+def _entry_of(row: LaneRow) -> _ReconciledRow:
     remark = service.remark_of(row)
-    marks = {"a_mark": _mark(row.a), "b_mark": _mark(row.b)}
-    return {"row": row, "remark": remark.label if remark else "", "lane": service.lane_of_row(row).value, **marks}
+    lane = service.lane_of_row(row).value
+    return _ReconciledRow(row, remark.label if remark else "", lane, _mark(row.a), _mark(row.b))
 
 
 def _mark(row: DraftRow | None) -> str:
@@ -102,7 +178,8 @@ def _mark(row: DraftRow | None) -> str:
     return mark_of_row(row).value if row is not None and row.suggested_id else ""
 
 
-def _settings(access: ProjectAccess, story: Story, state: service.State) -> dict[str, Any]:
+def _settings(access: ProjectAccess, story: Story, state: service.State) -> Json:
+    """Return what the script of the page needs."""
     place, orders = [access.project.slug, story.uid], access.project.schema.orders
     return {
         "annotator": access.user.pk,
@@ -112,7 +189,7 @@ def _settings(access: ProjectAccess, story: Story, state: service.State) -> dict
         "orders": orders,
         "orders_told": orders_text(orders),
         "longest": LONGEST,
-        "lanes": _lanes(story, state),
+        "lanes": plain(_lanes(story, state)),
         "urls": {
             "save": reverse("annotation:save_lanes", args=place),
             "rows": reverse("annotation:lane_rows", args=place),
@@ -124,31 +201,12 @@ def _settings(access: ProjectAccess, story: Story, state: service.State) -> dict
     }
 
 
-def _lanes(story: Story, state: service.State) -> dict[str, Any]:
-    """Return all rows as they stand, and who agreed to them."""
-    return {
-        "rows": [_row(row) for row in service.lanes_of(story)],
-        "agreed": [_name(draft.author) for draft in state.submitted if draft.agreed_at],
-        "i_agree": bool(state.own_draft and state.own_draft.agreed_at),
-    }
-
-
-def _row(row: LaneRow) -> dict[str, Any]:
-    return {
-        "row": row.uid,
-        "lane": service.lane_of_row(row).value,
-        "a": _words(row.a),
-        "b": _words(row.b),
-        "state": service.state_of_row(row).as_dict(),
-        "by": _name(row.decided_by) if row.decided_by else "",
-        "gone": row.gone,
-    }
-
-
-def _words(row) -> dict[str, str] | None:
-    if row is None:
-        return None
-    return {"actor": row.actor, "belief": row.belief, "order": row.order_text, "remark": row.remark}
+def _lanes(story: Story, state: service.State) -> _Lanes:
+    return _Lanes(
+        rows=[_Row.of(row) for row in service.lanes_of(story)],
+        agreed=[_name(draft.author) for draft in state.submitted if draft.agreed_at],
+        i_agree=bool(state.own_draft and state.own_draft.agreed_at),
+    )
 
 
 @require_GET
@@ -157,8 +215,8 @@ def lane_rows(request: HttpRequest, slug: str, story: str) -> JsonResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     row = story_of(access, story)
     state = service.state_of(story=row, expert=request.user)
-    lanes = _lanes(row, state) if state.opened else {"rows": [], "agreed": [], "i_agree": False}
-    return JsonResponse(lanes | {"opened": state.opened, "settled": state.has_gold})
+    lanes = _lanes(row, state) if state.opened else _Lanes()
+    return JsonResponse(plain(lanes) | {"opened": state.opened, "settled": state.has_gold})
 
 
 @require_POST
@@ -167,19 +225,14 @@ def save_lanes(request: HttpRequest, slug: str, story: str) -> JsonResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     row = story_of(access, story)
 
-    def save(posted: DecisionsIn) -> dict[str, Any]:
+    def save(posted: DecisionsIn) -> SavedChanges:
         decisions = [entry.decision for entry in posted.changes]
         decided = service.decide(by=request.user, story=row, decisions=decisions, now=timezone.now())
-        answer = [
-            _row(outcome.row)
-            | {
-                "idempotency_key": outcome.idempotency_key,
-                "changed_at": decision.changed_at.isoformat(),
-                "quicker": outcome.quicker,
-            }
+        rows = [
+            _SavedRow(_Row.of(outcome.row), outcome.idempotency_key, decision.changed_at.isoformat(), outcome.quicker)
             for outcome, decision in zip(decided, decisions, strict=True)
         ]
-        return {"saved": answer, "warnings": {}}
+        return SavedChanges(rows)
 
     return saved(request, DecisionsIn, save, made=gettext("made these decisions"), refused=service.Refused)
 
@@ -190,12 +243,12 @@ def link_lanes(request: HttpRequest, slug: str, story: str) -> JsonResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     row = story_of(access, story)
 
-    def save(posted: LinkIn) -> dict[str, Any]:
-        pressed = {"by": request.user, "story": row, "key": posted.idempotency_key, "now": timezone.now()}
+    def save(posted: LinkIn) -> _Lanes:
+        by, key, now = request.user, posted.idempotency_key, timezone.now()
         if posted.other is None:
-            service.separate(row=posted.row, **pressed)
+            service.separate(by=by, story=row, row=posted.row, key=key, now=now)
         else:
-            service.link(first=posted.row, second=posted.other, **pressed)
+            service.link(by=by, story=row, first=posted.row, second=posted.other, key=key, now=now)
         return _lanes(row, service.state_of(story=row, expert=request.user))
 
     return saved(request, LinkIn, save, made=gettext("linked these rows"), refused=service.Refused)
@@ -213,5 +266,5 @@ def undo_lanes(request: HttpRequest, slug: str, story: str) -> JsonResponse:
     if step is None:
         return JsonResponse({"undo": None})
     action, states = step
-    rows: list[dict[str, Any]] = [{"row": uid, "state": state.as_dict()} for uid, state in states.items()]
+    rows = [{"row": uid, "state": plain(state)} for uid, state in states.items()]
     return JsonResponse({"undo": {"action": action, "rows": rows}})

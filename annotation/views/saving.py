@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from django.http import HttpRequest, JsonResponse
@@ -11,14 +12,23 @@ from django.utils.translation import gettext
 from annotation.forms.posted import NotRead, posted
 from core.catalogues.patterns import translated
 from core.incoming.shapes import Shape
+from core.plain import plain
 
 Changes = TypeVar("Changes", bound=Shape)
+
+
+@dataclass(frozen=True, slots=True)
+class SavedChanges:
+    """What is answered for each change, in their order, and warnings by row."""
+
+    saved: Sequence[object]
+    warnings: Mapping[str, Sequence[object]] = field(default_factory=dict)
 
 
 def saved(
     request: HttpRequest,
     shape: type[Changes],
-    save: Callable[[Changes], dict[str, Any]],
+    save: Callable[[Changes], object],
     *,
     made: str,
     refused: type[Exception],
@@ -34,6 +44,6 @@ def saved(
                 made=made, shown_name=request.user.shown_name
             )
             return JsonResponse({"error": message}, status=409)
-        return JsonResponse(save(changes))
+        return JsonResponse(plain(save(changes)))
     except (NotRead, refused) as error:
         return JsonResponse({"error": translated(str(error))}, status=400)

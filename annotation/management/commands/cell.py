@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 
 from django.core.exceptions import ValidationError
 from django.utils import timezone
@@ -25,27 +24,75 @@ class _Cell:
     dimension: str
 
 
-def _show(cell: _Cell, options: dict[str, Any]) -> None:
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is asked for: an action, the cell, where one is named, and what only a reply has."""
+
+    action: str
+    story: int | None
+    row: int | None
+    dimension: str | None
+    thread: int | None
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Message:
+    """What somebody said, `by` None for an annotator who may not be named."""
+
+    by: str | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """A cell as it stands after an action."""
+
+    project: str
+    expert: str
+    done: str
+    label: str
+    filed: bool
+    threads: Sequence[Sequence[_Message]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Undone:
+    """How many decisions were taken back."""
+
+    project: str
+    expert: str
+    done: str
+    taken_back: int
+
+
+def _show(cell: _Cell, asked: _Asked) -> None:
     """Change nothing: what stands is said after each action."""
 
 
-def _reply(cell: _Cell, options: dict[str, Any]) -> None:
-    threads, number = remarks.threads_of(cell.proposition, cell.dimension), options["thread"]
+def _reply(cell: _Cell, asked: _Asked) -> None:
+    threads, number = remarks.threads_of(cell.proposition, cell.dimension), asked.thread or 0
     if not 1 <= number <= len(threads):
         raise ValueError(f"There is no thread {number} about this cell; it has {len(threads)}.")
-    thread, place = threads[number - 1], {"proposition": cell.proposition, "dimension": cell.dimension}
-    form = ReplyForm({"thread": thread.uid, "text": options["text"]})
+    thread = threads[number - 1]
+    form = ReplyForm({"thread": thread.uid, "text": asked.text})
     if not form.is_valid():
         raise ValidationError(form.errors.as_data())
-    remarks.add_comment(by=cell.by, **place, thread_of=thread.annotator, text=form.cleaned_data["text"])
+    remarks.add_comment(
+        by=cell.by,
+        proposition=cell.proposition,
+        dimension=cell.dimension,
+        thread_of=thread.annotator,
+        text=form.cleaned_data["text"],
+    )
 
 
-def _file(cell: _Cell, options: dict[str, Any]) -> None:
-    filed = options["action"] == "file"
+def _file(cell: _Cell, asked: _Asked) -> None:
+    filed = asked.action == "file"
     adjudication.file_case(by=cell.by, proposition=cell.proposition, dimension=cell.dimension, filed=filed)
 
 
-ACTIONS: dict[str, Callable[[_Cell, dict[str, Any]], None]] = {
+ACTIONS: dict[str, Callable[[_Cell, _Asked], None]] = {
     "show": _show,
     "reply": _reply,
     "file": _file,
@@ -67,41 +114,40 @@ class Command(JsonCommand):
         parser.add_argument("--thread", type=int, metavar="NUMBER", help="reply: counted from 1, as show lists them")
         parser.add_argument("--text", metavar="TEXT", help="reply: what is said")
 
-    def work(self, **options) -> dict:
-        project, action = self.project(options["project"]), options["action"]
-        for name in ("thread", "text"):
-            if (options[name] is not None) != (action == "reply"):
+    def work(self, **options) -> _Standing | _Undone:
+        project = self.project(options["project"])
+        asked = _Asked(*(options[field.name] for field in fields(_Asked)))
+        for name, value in (("thread", asked.thread), ("text", asked.text)):
+            if (value is not None) != (asked.action == "reply"):
                 raise ValueError(f"reply takes --{name}, and nothing else does.")
         by = member_named(project, options["expert"], noun="expert", roles=(Role.EXPERT, Role.ADMIN))
-        cell = _cell(project, by, options)
-        report = {"project": project.slug, "expert": by.username, "done": action}
-        if action == "undo":
-            return report | {"taken_back": _undo(project, by, cell)}
+        cell = _cell(project, by, asked)
+        if asked.action == "undo":
+            return _Undone(project.slug, by.username, asked.action, _undo(project, by, cell))
         if cell is None:
-            raise ValueError(f"{action} needs --story, --row and --dimension.")
-        ACTIONS[action](cell, options)
-        return report | _standing(cell)
+            raise ValueError(f"{asked.action} needs --story, --row and --dimension.")
+        ACTIONS[asked.action](cell, asked)
+        return _standing(project, cell, asked.action)
 
-    def say(self, result: dict) -> None:
-        if "taken_back" in result:
-            self.stdout.write(f"Taken back: {counted(result['taken_back'], 'decision')} of {result['expert']}.")
-        else:
-            filed = ", a case for the guideline" if result["filed"] else ""
-            self.stdout.write(f"{result['label'] or 'open'}{filed}")
-        for number, thread in enumerate(result.get("threads", ()), 1):
+    def say(self, result: _Standing | _Undone) -> None:
+        if isinstance(result, _Undone):
+            self.stdout.write(f"Taken back: {counted(result.taken_back, 'decision')} of {result.expert}.")
+            return
+        filed = ", a case for the guideline" if result.filed else ""
+        self.stdout.write(f"{result.label or 'open'}{filed}")
+        for number, thread in enumerate(result.threads, 1):
             for message in thread:
-                self.stdout.write(f"{number}. {message['by'] or 'An annotator'}: {message['text']}")
+                self.stdout.write(f"{number}. {message.by or 'An annotator'}: {message.text}")
 
 
-def _cell(project: Project, by: User, options: dict[str, Any]) -> _Cell | None:
+def _cell(project: Project, by: User, asked: _Asked) -> _Cell | None:
     """Return the cell that is named, None where none is. Raises ValueError."""
-    names = ("story", "row", "dimension")
-    given = [name for name in names if options[name] is not None]
-    if not given:
+    number, at, dimension = asked.story, asked.row, asked.dimension
+    if number is None and at is None and dimension is None:
         return None
-    if missing := [name for name in names if name not in given]:
-        raise ValueError(f"A cell needs --{missing[0]}, too.")
-    number, at, dimension = (options[name] for name in names)
+    if number is None or at is None or dimension is None:
+        missing = "story" if number is None else "row" if at is None else "dimension"
+        raise ValueError(f"A cell needs --{missing}, too.")
     story = project.stories.filter(number=number).first()
     if story is None:
         raise ValueError(f"There is no story {number} in {project.slug}.")
@@ -114,21 +160,24 @@ def _cell(project: Project, by: User, options: dict[str, Any]) -> _Cell | None:
     return _Cell(by, rows[at - 1], dimension)
 
 
-def _standing(cell: _Cell) -> dict[str, Any]:
+def _standing(project: Project, cell: _Cell, done: str) -> _Standing:
     gold = GoldLabel.objects.filter(proposition=cell.proposition, dimension=cell.dimension).first()
     voted = adjudication_queue.voted_on(cell.by, [cell.proposition.pk])
     named = remarks.annotators_named(gold, voted=(cell.proposition.pk, cell.dimension) in voted)
     threads = remarks.threads_of(cell.proposition, cell.dimension)
-    return {
-        "label": gold.label if gold else "",
-        "filed": bool(gold and gold.guideline_flag),
-        "threads": [_messages_of(thread, named=named) for thread in threads],
-    }
+    return _Standing(
+        project=project.slug,
+        expert=cell.by.username,
+        done=done,
+        label=gold.label if gold else "",
+        filed=bool(gold and gold.guideline_flag),
+        threads=[_messages_of(thread, named=named) for thread in threads],
+    )
 
 
-def _messages_of(thread: remarks.Thread, *, named: bool) -> list[dict[str, str | None]]:
+def _messages_of(thread: remarks.Thread, *, named: bool) -> list[_Message]:
     speakers = [(thread.speaker(message, named=named), message.text) for message in thread.messages]
-    return [{"by": by.username if by else None, "text": text} for by, text in speakers]
+    return [_Message(by.username if by else None, text) for by, text in speakers]
 
 
 def _undo(project: Project, by: User, cell: _Cell | None) -> int:
