@@ -22,6 +22,7 @@ from core.api.description import BODY, place
 from core.api.fields import Strict, read_query
 from core.api.refusals import CannotBeDone
 from core.incoming.shapes import NothingIn
+from core.plain import plain
 
 _ROW = {"actor": "Ines", "belief": "The key is in the bag", "order": "1", "place": 2.0}
 _CHANGE = {"row": "k7m2p9x4c3ta", "changed_at": "2026-10-05T09:30:00Z", "idempotency_key": "6b0c9d0e-0d5f"}
@@ -195,7 +196,7 @@ def _draft(by: User, story: Story) -> Response:
     own = drafts.own_draft(story=story, expert=by)
     warnings = drafts.warnings_of(own, story) if own else {}
     rows = [
-        drafts.state_of_row(row).as_dict()
+        plain(drafts.state_of_row(row))
         | {"row": row.uid, "warnings": [warned.text for warned in warnings.get(row.uid, ())]}
         for row in drafts.live_rows(own)
     ]
@@ -229,7 +230,7 @@ def _lane_row(row: LaneRow, lost: Collection[str]) -> dict[str, Any]:
         "b": _row_fields(row.b),
         "decided_by": by,
         "quicker": (by or "") if row.uid in lost else "",
-        **reconciliation.state_of_row(row).as_dict(),
+        **plain(reconciliation.state_of_row(row)),
     }
 
 

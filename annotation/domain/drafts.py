@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from core.language import gettext, gettext_noop
 
@@ -30,9 +30,6 @@ class RowState:
     def is_empty(self) -> bool:
         """True where nothing is said yet: an actor alone is where a row begins."""
         return not (self.belief.strip() or self.remark.strip())
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 class Merged(NamedTuple):

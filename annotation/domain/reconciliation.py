@@ -6,9 +6,8 @@ Stage 1 of OmniToM, section 4 and appendix B.4: experts extract apart, then reco
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
 
 import numpy as np
 from rapidfuzz.fuzz import token_sort_ratio
@@ -118,9 +117,6 @@ class LaneState:
     @property
     def words(self) -> DraftRow:
         return DraftRow(self.actor, self.belief, self.order)
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def proposed(a: DraftRow | None, b: DraftRow | None, place: float) -> LaneState:

@@ -14,6 +14,7 @@ from annotation.domain.drafts import Mark, mark_of, places_of
 from annotation.models import BeliefTable, DraftEvent, DraftRow, Origin, Story, SuggestedRow, TableKind, User
 from annotation.services.drafts import BY_MODEL, closed_to, own_draft, state_of_row
 from core.ids import new_uid
+from core.plain import plain
 
 
 def draw_for(*, story: Story, expert: User, now: datetime) -> None:
@@ -57,7 +58,7 @@ def _write(draft: BeliefTable, suggested: list[SuggestedRow], now: datetime) -> 
     DraftEvent.objects.bulk_create(
         DraftEvent(
             table=draft, row=row, idempotency_key=f"{action}-{row.uid}", action=action, kind=BY_MODEL, before=None,
-            after=state_of_row(row).as_dict(), changed_at=now, received_at=now,
+            after=plain(state_of_row(row)), changed_at=now, received_at=now,
         )
         for row in rows
     )  # fmt: skip

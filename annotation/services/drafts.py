@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
@@ -30,6 +29,7 @@ from annotation.models import BeliefTable, DraftEvent, DraftRow, Origin, Proposi
 from annotation.services import audit
 from annotation.services.gold_tables import GoldRow, kept_by, make_gold, unmake_gold
 from core.ids import new_uid
+from core.plain import plain, read_as
 
 MAX_CHANGES = 2 * MAX_ROWS
 VERSIONS_APART = timedelta(minutes=3)
@@ -229,7 +229,7 @@ class _Saving:
         self.events.append(
             DraftEvent(
                 table=self.table, row=row, idempotency_key=key, action=change.action, kind=change.kind,
-                undoes=change.undoes, before=before.as_dict() if before else None, after=after.as_dict(),
+                undoes=change.undoes, before=plain(before), after=plain(after),
                 changed_at=change.changed_at, received_at=self.now,
             )
         )  # fmt: skip
@@ -281,12 +281,21 @@ def last_step(*, table: BeliefTable | None, redo: bool = False) -> Step | None:
     rows: dict[str, RowState] = {}
     for event in events:
         if event.action == action and event.row.uid not in rows:
-            gone = replace(RowState(**event.after), removed=True)
-            rows[event.row.uid] = RowState(**event.before) if event.before else gone
+            gone = replace(read_as(RowState, event.after), removed=True)
+            rows[event.row.uid] = read_as(RowState, event.before) if event.before else gone
     return Step(action, rows) if rows else None
 
 
-def versions_of(table: BeliefTable | None) -> list[dict[str, Any]]:
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A moment that a draft can go back to: the number of its last event, and how many rows it had."""
+
+    id: int
+    at: datetime
+    rows: int
+
+
+def versions_of(table: BeliefTable | None) -> list[Version]:
     """Return the moments that the draft can go back to, newest first: where a pause of minutes follows, and the
     newest."""
     if table is None:
@@ -297,13 +306,13 @@ def versions_of(table: BeliefTable | None) -> list[dict[str, Any]]:
         for (pk, at, kind), following in zip(events, [*events[1:], None], strict=True)
         if following is None or following[1] - at > VERSIONS_APART
     ]
-    return [{"id": pk, "at": at, "rows": len(in_order(rows_at(table, pk)))} for pk, at, _ in reversed(versions)]
+    return [Version(pk, at, len(in_order(rows_at(table, pk)))) for pk, at, _ in reversed(versions)]
 
 
 def rows_at(table: BeliefTable, event: int) -> dict[str, RowState]:
     """Return the rows as they stood after the event of that number."""
     states = table.draft_events.filter(id__lte=event).order_by("id").values_list("row__uid", "after")
-    return {uid: RowState(**after) for uid, after in states}
+    return {uid: read_as(RowState, after) for uid, after in states}
 
 
 @transaction.atomic

@@ -18,6 +18,7 @@ from annotation.models import BeliefTable, LaneEvent, LaneRow, Proposition, Rema
 from annotation.services import audit
 from annotation.services.drafts import Refused, live_rows
 from annotation.services.gold_tables import GoldRow, kept_by, make_gold, unmake_gold
+from core.plain import plain, read_as
 
 NOT_OPEN = gettext_lazy("The lanes open when both experts have handed in their tables.")
 RELINKED = gettext_lazy("These rows were decided or linked anew since; they stay as they stand.")
@@ -209,7 +210,7 @@ def _decide(by: User, story: Story, rows: dict, decision: Decision, now: datetim
     row.save()
     LaneEvent.objects.create(
         row=row, by=by, idempotency_key=decision.idempotency_key, action=decision.action, undoes=decision.undoes,
-        before=before.as_dict() if before else None, after=decision.state.as_dict(),
+        before=plain(before), after=plain(decision.state),
         changed_at=decision.changed_at, received_at=now,
     )  # fmt: skip
     return Decided(decision.idempotency_key, row)
@@ -237,8 +238,8 @@ def last_step(*, story: Story, by: User, redo: bool = False) -> tuple[str, dict[
     rows: dict[str, LaneState] = {}
     for event in events:
         if event.action == action:
-            gone = replace(LaneState(**event.after), status=Status.DROPPED.value)
-            rows.setdefault(event.row.uid, LaneState(**event.before) if event.before else gone)
+            gone = replace(read_as(LaneState, event.after), status=Status.DROPPED.value)
+            rows.setdefault(event.row.uid, read_as(LaneState, event.before) if event.before else gone)
     return (action, rows) if rows else None
 
 
@@ -304,7 +305,7 @@ def _exchange(by: User, going: Sequence[LaneRow], coming: Sequence[LaneRow], act
     row. Those that went keep their decision and who made it, for undo."""
     for rows, gone in ((going, True), (coming, False)):
         for row in rows:
-            state = state_of_row(row).as_dict()
+            state = plain(state_of_row(row))
             before = state | {"gone": not gone} if row.pk else None
             row.gone = gone
             row.save()
@@ -323,7 +324,7 @@ def _links(story: Story, by: User, action: str) -> list[LaneEvent]:
 
 
 def _check_as_left(links: Sequence[LaneEvent]) -> None:
-    if any(state_of_row(event.row).as_dict() | {"gone": event.row.gone} != event.after for event in links):
+    if any(plain(state_of_row(event.row)) | {"gone": event.row.gone} != event.after for event in links):
         raise Refused(RELINKED)
 
 

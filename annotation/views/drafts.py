@@ -20,6 +20,7 @@ from annotation.services import draft_arms as arms
 from annotation.services import drafts as service
 from annotation.services.reconciliation import state_of
 from annotation.views.saving import saved
+from core.plain import Json, plain
 
 
 @require_http_methods(["GET", "POST"])
@@ -94,8 +95,8 @@ def _settings(
     }
 
 
-def _row(uid: str, state: RowState) -> dict:
-    return {"row": uid, "state": state.as_dict()}
+def _row(uid: str, state: RowState) -> Json:
+    return {"row": uid, "state": plain(state)}
 
 
 def _model(begun: arms.Begun | None) -> dict | None:
@@ -158,7 +159,10 @@ def draft_versions(request: HttpRequest, slug: str, story: str) -> JsonResponse:
     table = service.own_draft(story=story_of(access, story), expert=request.user)
     version_id = request.GET.get("version", "")
     if not version_id:
-        versions = [version | {"at": version["at"].isoformat()} for version in service.versions_of(table)]
+        versions = [
+            {"id": version.id, "at": version.at.isoformat(), "rows": version.rows}
+            for version in service.versions_of(table)
+        ]
         return JsonResponse({"versions": versions})
     if table is None or not version_id.isdecimal() or len(version_id) > 18:
         raise Http404(gettext("There is no such version."))

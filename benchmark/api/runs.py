@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
 
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -25,7 +24,7 @@ from benchmark.services.run_progress import missing_rows, progress_rows, run_row
 from benchmark.suites.registry import suite_named
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
-from core.plain import Json
+from core.plain import Json, plain
 
 
 class Runs(Listing):
@@ -40,7 +39,7 @@ class Runs(Listing):
         access = results_access(request.user, slug)
         read_query(request, Strict)
         page = self.paginate_queryset(Run.objects.listed().filter(project=access.project).in_list())
-        return self.answer(run_rows(page), RunOut)
+        return self.answer(plain(run_rows(page)), RunOut)
 
 
 class OneRun(GenericAPIView):
@@ -72,7 +71,7 @@ def run_answer(access: RunAccess, status: int = 200) -> Response:
         "left_out": UnmatchedReport.objects.filter(run=run).values("unmatched", "double", "missing").first(),
         "withheld": len(closed & numbers_of(run)) if closed else 0,
     }
-    return Response(RunDetailOut(asdict(run_rows([run])[0]) | detail).data, status=status)
+    return Response(RunDetailOut(plain(run_rows([run])[0]) | detail).data, status=status)
 
 
 def _controls(run: Run) -> QuerySet[Run]:

@@ -17,16 +17,16 @@ from benchmark.services.watching import StepProgress, step_progress, to_come_of
 from benchmark.suites.registry import suite_named
 from core.plain import Json
 from workers.domain.pricing import Money
-from workers.services.failures import Shortfall, shortfall_json, shortfalls_of
+from workers.services.failures import Failures, Shortfall, Unusable, shortfalls_of
 from workers.services.progress import Calls, Ended, Progress, Tokens, progress_of_all
 
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """A run as lists have it. `failures` and `unusable_answers` are as `Lack.as_json` has them, None where there are
-    none; `to_come` counts the questions that an answer will open, `held_back` the items that wait for a person.
-    `preparing` is None where all first questions are there. `cost` is in US dollars, None where some calls are of
-    unknown price, which `known_cost` leaves out."""
+    """A run as lists have it. `failures` and `unusable_answers` are None where there are none; `to_come` counts the
+    questions that an answer will open, `held_back` the items that wait for a person. `preparing` is None where all
+    first questions are there. `cost` is in US dollars, None where some calls are of unknown price, which `known_cost`
+    leaves out."""
 
     run: str
     title: str
@@ -41,8 +41,8 @@ class RunRow:
     created_at: datetime
     created_by: str | None
     state: str
-    failures: Json | None
-    unusable_answers: Json | None
+    failures: Failures | None
+    unusable_answers: Unusable | None
     note: str
     budget: Decimal | None
     held_back: int
@@ -82,7 +82,9 @@ def _row(run: Run, counts: Progress, lack: Shortfall, to_come: int, prepared: Pr
         imported=run.imported,
         created_at=run.created_at,
         created_by=run.created_by and run.created_by.username,
-        **shortfall_json(run.job, lack),
+        state=run.job.standing,
+        failures=lack.failures,
+        unusable_answers=lack.unusable,
         note=run.job.note,
         budget=run.job.budget,
         held_back=counts.held_back,

@@ -42,6 +42,7 @@ from annotation.models import (
 from annotation.services import archive_import, audit, short_writes
 from annotation.services.archive_export import export_archive
 from annotation.services.archive_import import import_archive
+from core.plain import plain
 from tests.annotation.writing import small_steps, watched_transactions
 from tests.judge.alignment_world import answer_all, new_study
 
@@ -63,7 +64,7 @@ def full_project(cast, make_story, assign, cast_vote, undo) -> Project:
     state = RowState("A", "B", place=1.5)
     row = DraftRow.objects.create(table=draft, actor="A", belief="B", place=1.5, suggested=suggested)
     DraftEvent.objects.create(
-        table=draft, row=row, idempotency_key="k", action="a", kind="add", after=state.as_dict(), changed_at=NOW,
+        table=draft, row=row, idempotency_key="k", action="a", kind="add", after=plain(state), changed_at=NOW,
         received_at=NOW,
     )  # fmt: skip
     first, second = Proposition.objects.gold_of(story)
@@ -75,7 +76,7 @@ def full_project(cast, make_story, assign, cast_vote, undo) -> Project:
         by=cast.esi,
         idempotency_key="k",
         action="k",
-        after=LaneState(place=1).as_dict(),
+        after=plain(LaneState(place=1)),
         changed_at=NOW,
         received_at=NOW,
     )

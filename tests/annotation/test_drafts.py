@@ -94,7 +94,7 @@ def test_versions_tell_how_the_table_stood(save, story, cast):
     save("a" * 12, replace(RAIN, belief="It snows"), RAIN)
     table = drafts.own_draft(story=story, expert=cast.esi)
     assert rows_at(table, first) == {"a" * 12: RAIN}
-    assert [version["rows"] for version in drafts.versions_of(table)] == [1]
+    assert [version.rows for version in drafts.versions_of(table)] == [1]
 
 
 def test_a_table_is_handed_in_whole_and_taken_back_until_it_is_opened(save, story, cast):

@@ -105,16 +105,6 @@ def reasons_of(jobs: Sequence[Job]) -> dict[int, str]:
     return {job: shortfall.reason for job, shortfall in shortfalls.items() if shortfall}
 
 
-def shortfall_json(job: Job, shortfall: Shortfall) -> Json:
-    """Return what commands print of a job: its state, and what it lacks, None where it lacks nothing."""
-    failures, unusable = shortfall.failures, shortfall.unusable
-    return {
-        "state": job.standing,
-        "failures": failures.as_json() if failures else None,
-        "unusable_answers": unusable.as_json() if unusable else None,
-    }
-
-
 def _shortfall(problems: Mapping[str, Problems], total: int, more: Problems) -> Shortfall:
     unusable = problems.get(ItemState.UNUSABLE, ())
     answers = _sum(unusable) + _sum(problems.get(ItemState.DONE, ()))

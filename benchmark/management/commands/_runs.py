@@ -13,12 +13,11 @@ from benchmark.services.judge_tests import SELF_TEST, current_test
 from benchmark.services.reports import scores_of
 from benchmark.services.warm import warm
 from benchmark.services.watching import shortfall_of_run
-from core.plain import Json
+from core.plain import Json, plain
 from workers.domain.pricing import Money, about
 from workers.management.bar import JobBar
 from workers.management.commands.work import interruptible
 from workers.management.ending import note_end
-from workers.services.failures import shortfall_json
 from workers.services.progress import progress_of
 from workers.services.run_to_end import run_to_end
 
@@ -77,10 +76,12 @@ def finish_run(run: Run, tell: Callable[[str], None]) -> None:
 def run_summary(run: Run, *, scores: bool = False) -> Json:
     """Return what commands print of a run."""
     run.job.refresh_from_db()
-    done = progress_of(run.job)
+    done, lack = progress_of(run.job), shortfall_of_run(run)
     summary = {
         "run": run.uid,
-        **shortfall_json(run.job, shortfall_of_run(run)),
+        "state": run.job.standing,
+        "failures": plain(lack.failures),
+        "unusable_answers": plain(lack.unusable),
         "items": {"done": done.done, "failed": done.failed, "unusable": done.unusable},
         "calls": {"made": done.made, "reused": done.reused},
         "tokens": {"input": done.input_tokens, "output": done.output_tokens},

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from django.utils import timezone
@@ -226,7 +226,7 @@ class Command(JsonCommand):
 def _listed(row: RunRow) -> Json:
     """Return a run as the API lists it."""
     budget = row.budget if row.budget is None else str(row.budget)
-    return asdict(row) | {"created_at": row.created_at.isoformat(), "budget": budget}
+    return plain(row) | {"created_at": row.created_at.isoformat(), "budget": budget}
 
 
 def _line_of(row: Mapping[str, Any]) -> str:
