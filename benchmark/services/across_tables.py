@@ -197,21 +197,20 @@ def table_of_model(rankings: Sequence[SuiteRanking], model: AcrossModel) -> Tabl
     ]
     lacking = [ranking for ranking in rankings if model.key not in ranking.places and not ranking.withheld]
     names = {row["suite"] for row in rows}
-    share = {"kind": "share", "digits": 1}
+    share = partial(Column, kind="share", digits=1)
     columns = [
         Column(key="suite", header=gettext_noop("Suite")),
         Column(key="score", header=gettext_noop("Figure")),
-        Column(
+        share(
             key="value",
             header=gettext_noop("Value"),
             unit="%",
             interval="value_interval",
             bounds="value_bounds",
-            **share,
         ),
-        Column(key="worst", header=gettext_noop("Worst case"), unit="%", **share),
-        Column(key="best", header=gettext_noop("Best case"), unit="%", **share),
-        Column(key="chance", header=gettext_noop("Chance level"), unit="%", interval="chance_interval", **share),
+        share(key="worst", header=gettext_noop("Worst case"), unit="%"),
+        share(key="best", header=gettext_noop("Best case"), unit="%"),
+        share(key="chance", header=gettext_noop("Chance level"), unit="%", interval="chance_interval"),
         Column(key="rank", header=gettext_noop("Rank"), kind="count", interval="ranks"),
         Column(key="of", header="Of", kind="count"),
         Column(key="within", header=gettext_noop("Asked and judged")),

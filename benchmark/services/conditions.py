@@ -26,7 +26,7 @@ from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.results import RunEntrant
 from benchmark.suites.settings import OF_EVERY_RUN, OPTION, PARAMETER
 from core.language import gettext_noop
-from core.plain import Json
+from core.plain import Json, plain
 
 FIELDS = ("judge", "prompts")
 """The fields of conditions in the order in which they are chosen."""
@@ -146,12 +146,16 @@ class OtherRanking:
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """The conditions of one metric group's ranking. `options` are the names of each field, the commonest among models
-    first, `chosen` the one that was taken, empty where the group has none. `others` are [{judge, prompts, rows,
-    models}] of what is left out, none of it lost."""
+    first, `chosen` the one that was taken, empty where the group has none. `others` are those of what
+    is left out, none of it lost."""
 
     options: Mapping[str, list[str]]
     chosen: Mapping[str, str]
     others: Sequence[OtherRanking]
+
+    def as_json(self) -> Json:
+        """{FIELD: the name that was taken…, others}."""
+        return {**self.chosen, "others": plain(self.others)}
 
 
 def named(entrants: Sequence[RunEntrant]) -> list[RunEntrant]:

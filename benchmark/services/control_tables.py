@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -69,12 +69,12 @@ def control_tables(controls: ControlResults, parse: str) -> Iterator[tuple[str, 
 
 def difference_table(rows: Sequence[ControlRow], controls: ControlResults, group: str, parse: str) -> Table:
     """Tabulate each model under each control, beside what it comes to as published."""
-    share: Mapping[str, Any] = {"kind": "share", "unit": "%"}
-    missing: Mapping[str, Any] = {"kind": "count", "group": gettext_noop("Without a score")}
+    share = partial(Column, kind="share", unit="%")
+    missing = partial(Column, kind="count", group=gettext_noop("Without a score"))
     columns = [
         Column(key="model", header=gettext_noop("Model")),
-        Column(key="published", header=gettext_noop("As published"), **share),
-        Column(key="controlled", header=gettext_noop("Under the control"), **share),
+        share(key="published", header=gettext_noop("As published")),
+        share(key="controlled", header=gettext_noop("Under the control")),
         Column(
             key="value",
             header=gettext_noop("Difference"),
@@ -87,10 +87,10 @@ def difference_table(rows: Sequence[ControlRow], controls: ControlResults, group
         Column(key="p_adjusted", header=gettext_noop("p, Holm"), kind="number", digits=4),
         Column(key="shown", header=gettext_noop("Shown to differ")),
         count_column(group),
-        Column(key="published_missing", header=gettext_noop("As published"), **missing),
-        Column(key="controlled_missing", header=gettext_noop("Under the control"), **missing),
+        missing(key="published_missing", header=gettext_noop("As published")),
+        missing(key="controlled_missing", header=gettext_noop("Under the control")),
         *answered_columns(group),
-        Column(key="agreement", header=gettext_noop("Same answer"), group=gettext_noop("Answered by both"), **share),
+        share(key="agreement", header=gettext_noop("Same answer"), group=gettext_noop("Answered by both")),
         Column(
             key="flipped", header=gettext_noop("Another answer"), group=gettext_noop("Answered by both"), kind="count"
         ),

@@ -34,7 +34,7 @@ from benchmark.services.methods_text import Facts, facts_of, methods_of
 from benchmark.services.reports import report_of
 from benchmark.services.result_tables import category_table, group_table
 from benchmark.services.suite_rankings import SuiteRanking, rankings_as_data, rankings_from
-from benchmark.services.variance import prompt_splits
+from benchmark.services.variance import ModelSplit, prompt_splits
 from benchmark.suites.asked import PARSES
 from benchmark.suites.contract import Suite
 from benchmark.suites.group_metrics import GroupMetrics
@@ -78,7 +78,7 @@ class Document:
     controls: ControlResults | None = None
     by_method: MethodResults | None = None
     corrections: Corrections | None = None
-    prompt_splits: Mapping[str, Sequence[Mapping[str, Any]]] | None = None
+    prompt_splits: Mapping[str, Sequence[ModelSplit]] | None = None
     entered: Sequence[PaperRow] | None = None
     unscored: Sequence[Absent] | None = None
     query: Mapping[str, str] | None = None
@@ -162,7 +162,7 @@ def as_json(document: Document) -> Json:
     }
     kept["groups"] = {group: [_as_json(entrant) for entrant in rows] for group, rows in document.groups.items()}
     kept["controls"], kept["by_method"] = as_plain(document.controls), as_plain(document.by_method)
-    for name in ("absent", "unscored", "entered", "corrections"):
+    for name in ("absent", "unscored", "entered", "corrections", "prompt_splits"):
         kept[name] = as_plain(kept[name])
     kept["comparison"] = document.comparison and document.comparison.as_json()
     kept["rankings"] = None if document.rankings is None else rankings_as_data(document.rankings)
@@ -200,6 +200,9 @@ def document_from(kept: Mapping[str, Any]) -> Document:
         values["by_method"] = MethodResults.from_json(values["by_method"])
     if "corrections" in values:
         values["corrections"] = Corrections.from_json(values["corrections"])
+    if "prompt_splits" in values:
+        splits = values["prompt_splits"].items()
+        values["prompt_splits"] = {group: [ModelSplit.from_json(split) for split in rows] for group, rows in splits}
     if "comparison" in values:
         values["comparison"] = Comparison.from_json(values["comparison"])
     if "rankings" in values:

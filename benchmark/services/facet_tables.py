@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from functools import partial
 
 from benchmark.domain.bounded_estimates import kept_estimate
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated
+from benchmark.services.variance import ModelSplit
 from benchmark.suites.registry import group_named, group_suite, nouns_of_group, suite_named, units_of_group
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import analyses_of
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.showing.ranking import ranked_within
 from core.language import gettext_noop
+from core.plain import plain
 
 NOTE = gettext_noop(
     "Brackets: 95 % intervals over {units}; n: how many count. Bounds, in CSV and JSON, take missing answers at "
@@ -74,26 +76,24 @@ def facet_table(entrants: Sequence[EntrantResults], group: str, facet: str, pars
 def repetition_table(entrants: Sequence[EntrantResults], group: str, parse: str) -> Table:
     """Tabulate what single repetitions came to, beside the score over all of them."""
     described = group_named(group)
-    share: Mapping[str, Any] = {"kind": "share"}
+    share = partial(Column, kind="share")
     columns = [
         Column(key="model", header=gettext_noop("Model")),
         Column(key="repetitions", header=gettext_noop("Repetitions"), kind="count"),
-        Column(key="mean", header=gettext_noop("Mean of one"), **share),
-        Column(key="spread", header=gettext_noop("Spread"), **share),
-        Column(key="lowest", header=gettext_noop("Lowest"), **share),
-        Column(key="highest", header=gettext_noop("Highest"), **share),
-        Column(key="agreement", header=gettext_noop("Same in all"), **share),
-        Column(
+        share(key="mean", header=gettext_noop("Mean of one")),
+        share(key="spread", header=gettext_noop("Spread")),
+        share(key="lowest", header=gettext_noop("Lowest")),
+        share(key="highest", header=gettext_noop("Highest")),
+        share(key="agreement", header=gettext_noop("Same in all")),
+        share(
             key="of_samples",
             header=gettext_noop(f"Between {nouns_of_group(group)[1]}"),
             group=gettext_noop("Variance (%)"),
-            **share,
         ),
-        Column(
+        share(
             key="of_repetitions",
             header=gettext_noop("Between repetitions"),
             group=gettext_noop("Variance (%)"),
-            **share,
         ),
     ]
     rows = [{"model": entrant.model, **analyses_of(entrant, parse)["repetitions"]} for entrant in entrants]
@@ -134,23 +134,23 @@ def repetition_story_table(entrants: Sequence[EntrantResults], group: str) -> Ta
     )
 
 
-def prompt_table(splits: Sequence[Mapping[str, Any]], group: str) -> Table:
+def prompt_table(splits: Sequence[ModelSplit], group: str) -> Table:
     """Tabulate `prompt_splits` of a metric group: what lies between prompts, beside what lies between samples and
     between repetitions."""
     many = nouns_of_group(group)[1]
-    share: Mapping[str, Any] = {"kind": "share", "group": gettext_noop("Variance (%)")}
+    share = partial(Column, kind="share", group=gettext_noop("Variance (%)"))
     columns = [
         Column(key="model", header=gettext_noop("Model")),
         Column(key="prompts", header="Prompts", kind="count"),
         Column(key="samples", header=many.capitalize(), kind="count"),
         Column(key="n", header=gettext_noop("Scores"), kind="count"),
-        Column(key="of_samples", header=gettext_noop(f"Between {many}"), **share),
-        Column(key="of_prompts", header=gettext_noop("Between prompts"), **share),
-        Column(key="of_repetitions", header=gettext_noop("Between repetitions"), **share),
+        share(key="of_samples", header=gettext_noop(f"Between {many}")),
+        share(key="of_prompts", header=gettext_noop("Between prompts")),
+        share(key="of_repetitions", header=gettext_noop("Between repetitions")),
     ]
-    rows = [{**split, "prompts": len(split["prompts"])} for split in splits]
-    names = dict.fromkeys(name for split in splits for name in split["prompts"])
-    reasons = [f"{split['model']}: {split['reason']}." for split in splits if split.get("reason")]
+    rows = [{"model": of.model, **plain(of.split), "prompts": len(of.split.prompts)} for of in splits]
+    names = dict.fromkeys(name for of in splits for name in of.split.prompts)
+    reasons = [f"{of.model}: {of.split.reason}." for of in splits if of.split.reason]
     notes = [PROMPTS, f"Prompts: {'; '.join(names)}.", *reasons]
     return Table(
         title=gettext_noop(f"{group_named(group).score_title}: variance between {many}, prompts and repetitions (%)"),

@@ -62,15 +62,15 @@ def part_table(rows: Sequence[MethodRow], parts: Parts, by_method: MethodResults
 
 def _part_columns(part: str, parts: Parts) -> list[Column]:
     """The columns of a part; a metric that is not a mean over samples has no test."""
-    share: Mapping[str, Any] = {"kind": "share", "group": part, "digits": 1}
+    share = partial(Column, kind="share", group=part, digits=1)
     columns = [
-        Column(
+        share(
             key=f"{part} score", header=gettext_noop("Score"), unit="%", interval=f"{part} score interval",
-            n=f"{part} score n", **share,
+            n=f"{part} score n",
         ),
-        Column(
+        share(
             key=f"{part} value", header=gettext_noop("Difference"), unit="points", interval=f"{part} interval",
-            n=f"{part} n", bounds=f"{part} bounds", **share,
+            n=f"{part} n", bounds=f"{part} bounds",
         ),
     ]  # fmt: skip
     test = Column(key=f"{part} p_adjusted", header=gettext_noop("p, Holm"), kind="number", digits=4, group=part)
@@ -216,12 +216,12 @@ def _source(row: MethodRow, group: str, behind: Mapping[str, MethodRow]) -> Sour
 def difference_table(rows: Sequence[MethodRow], by_method: MethodResults, group: str, parse: str) -> Table:
     """Tabulate each model by each method, and what it is better by than asked plainly."""
     plain = by_method.methods[by_method.plain]
-    share: Mapping[str, Any] = {"kind": "share", "unit": "%"}
-    missing: Mapping[str, Any] = {"kind": "count", "group": gettext_noop("Without a score")}
+    share = partial(Column, kind="share", unit="%")
+    missing = partial(Column, kind="count", group=gettext_noop("Without a score"))
     columns = [
         Column(key="method", header=gettext_noop("Method")),
-        Column(key="score", header=gettext_noop("Score"), **share),
-        Column(key="plain", header=plain.capitalize(), **share),
+        share(key="score", header=gettext_noop("Score")),
+        share(key="plain", header=plain.capitalize()),
         Column(
             key="value",
             header=gettext_noop("Difference"),
@@ -234,8 +234,8 @@ def difference_table(rows: Sequence[MethodRow], by_method: MethodResults, group:
         Column(key="p_adjusted", header=gettext_noop("p, Holm"), kind="number", digits=4),
         Column(key="shown", header=gettext_noop("Shown to differ")),
         count_column(group),
-        Column(key="own_missing", header=gettext_noop("By the method"), **missing),
-        Column(key="plain_missing", header=plain.capitalize(), **missing),
+        missing(key="own_missing", header=gettext_noop("By the method")),
+        missing(key="plain_missing", header=plain.capitalize()),
         *answered_columns(group),
     ]
     compared = [row for row in rows if row.method != by_method.plain]

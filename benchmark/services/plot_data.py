@@ -28,7 +28,7 @@ from benchmark.suites.contract import MetricGroup, Suite
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
 from benchmark.suites.results import EntrantResults, ParseResults, Plot, ShownPicture
 from benchmark.suites.showing.entrants import analyses_of, models_of
-from benchmark.suites.showing.missing import left_out, missing_of
+from benchmark.suites.showing.missing import missing_of
 from benchmark.suites.showing.ranking import in_rank_order
 from core.language import gettext_noop
 
@@ -176,8 +176,8 @@ def _leaderboard_row(entrant: EntrantResults, group: str) -> RankedRow:
         official=score_of(entrant, "official", group),
         repaired=score_of(entrant, "repaired", group),
         corrected=corrected_score_of(entrant, group),
-        left_out=left_out(missing),
-        bounds=[missing["low"], missing["high"]] if missing["low"] != missing["high"] else None,
+        left_out=missing.left_out,
+        bounds=[missing.low, missing.high] if missing.low != missing.high else None,
     )
 
 

@@ -23,7 +23,7 @@ from benchmark.suites.showing.corrected import (
 from benchmark.suites.showing.entrants import measured, parses_in, row_of, short_names_of, unjudged
 from benchmark.suites.showing.judges import COLUMN, NOTE, notes_of, tests_of
 from benchmark.suites.showing.levels import LEVELS_NOTE, category_level_rows, level_notes, level_rows
-from benchmark.suites.showing.missing import leads, left_out, missing_of, unlike_missing
+from benchmark.suites.showing.missing import leads, missing_of, unlike_missing
 from benchmark.suites.showing.ranking import ranked_by, ranked_within, with_settings
 from core.language import gettext_noop
 
@@ -154,9 +154,11 @@ def _group_row(entrant: EntrantResults, group: str) -> SourcedRow:
         "low_interval_reason": ranking and ranking.interval_reason,
         **corrected_values(entrant),
         **own_values(entrant, group),
-        "unusable": left_out(missing),
+        "unusable": missing.left_out,
         "unjudged": unjudged(entrant),
-        **{name: missing[name] for name in ("low", "high", "stories")},
+        "low": missing.low,
+        "high": missing.high,
+        "stories": missing.stories,
         "official_n": _official(entrant).n,
         "official_unusable": _official(entrant).unusable,
     }

@@ -6,7 +6,8 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, NotRequired, TypedDict
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from django.core.cache import cache
 
@@ -19,6 +20,7 @@ from benchmark.suites.results import EntrantResults
 from benchmark.suites.story_scores import columns_of, scores_by_turn
 from core.language import gettext_noop
 from core.made_by import made_by
+from core.plain import WHERE_THERE_IS_ONE, Json, plain, read_as
 from core.statistics.variance import variance_split
 from workers.models import JobState
 
@@ -40,29 +42,47 @@ class Score(NamedTuple):
     repetition: int
 
 
-class Split(TypedDict):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Split:
     """The shares of the variance of `n` scores of so many samples that lie between samples, between `prompts`, in
     words, and between repetitions; None with a `reason` where they cannot be told."""
 
-    prompts: list[str]
-    samples: int | None
+    prompts: Sequence[str]
+    samples: int
     n: int | None
     of_samples: float | None
     of_prompts: float | None
     of_repetitions: float | None
-    reason: NotRequired[str]
+    reason: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
 
 
-class ModelSplit(Split):
+@dataclass(frozen=True, slots=True)
+class ModelSplit:
     """The split of a model's scores."""
 
     model: str
+    split: Split
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> ModelSplit:
+        return cls(kept["model"], read_as(Split, kept))
+
+    def as_json(self) -> Json:
+        """{model, prompts, samples, n, of_samples, of_prompts, of_repetitions[, reason]}."""
+        return {"model": self.model, **plain(self.split)}
 
 
-class GroupSplit(ModelSplit):
+@dataclass(frozen=True, slots=True)
+class GroupSplit:
     """The split of a model's scores of a metric group."""
 
     group: str
+    model: str
+    split: Split
+
+    def as_json(self) -> Json:
+        """{group, model, prompts, samples, n, of_samples, of_prompts, of_repetitions[, reason]}."""
+        return {"group": self.group, "model": self.model, **plain(self.split)}
 
 
 def split_of(runs: Sequence[Run], model: str, group: str = "") -> GroupSplit:
@@ -82,7 +102,7 @@ def split_of(runs: Sequence[Run], model: str, group: str = "") -> GroupSplit:
     scores = _scores(Entrant.objects.filter(run__in=runs, name=model), group, prompts_by_run)
     if not scores:
         raise NotSplit(gettext_noop(f"{model} has no scores of {group} in these runs."))
-    return {"group": group, "model": model, **_split(scores)}
+    return GroupSplit(group, model, _split(scores))
 
 
 def prompt_splits(run: Run, groups: Mapping[str, Sequence[EntrantResults]]) -> dict[str, list[ModelSplit]]:
@@ -126,7 +146,7 @@ def _of_group(run: Run, others: Sequence[Run], group: str, entrants: Sequence[En
                 same.setdefault((conditions[other.pk]["prompts"] or ["", ""])[1], twin)
         if len(same) > 1:
             prompts_by_run = {twin.run_id: (conditions[twin.run_id]["prompts"] or [""])[0] for twin in same.values()}
-            yield {"model": entrant.model, **_kept(group, list(same.values()), prompts_by_run)}
+            yield ModelSplit(entrant.model, _kept(group, list(same.values()), prompts_by_run))
 
 
 def _twin(entrant: Entrant, run: Run) -> Entrant | None:
@@ -171,11 +191,15 @@ def _split(scores: Sequence[Score]) -> Split:
     prompts = sorted({score.prompts for score in scores})
     samples = [score.sample for score in scores]
     split = variance_split([score.score for score in scores], samples, [score.prompts for score in scores])
-    document: Split = {
-        "prompts": prompts, "samples": len(set(samples)), "n": split.n,
-        "of_samples": split.clusters, "of_prompts": split.conditions, "of_repetitions": split.repetitions,
-    }  # fmt: skip
-    return {**document, "reason": split.reason} if split.reason else document
+    return Split(
+        prompts=prompts,
+        samples=len(set(samples)),
+        n=split.n,
+        of_samples=split.clusters,
+        of_prompts=split.conditions,
+        of_repetitions=split.repetitions,
+        reason=split.reason or None,
+    )
 
 
 def _prompts_text(run: Run, group: str) -> str:

@@ -20,7 +20,7 @@ from django.utils import timezone
 from benchmark.domain.inference import Case
 from benchmark.models import Run, RunItem
 from benchmark.services.cached_answers import cached_answers
-from benchmark.services.documents import document_of, tables_of
+from benchmark.services.documents import as_json, document_from, document_of, tables_of
 from benchmark.services.estimates import estimate, estimate_of, parts_of
 from benchmark.services.launching import judging_plan
 from benchmark.services.plan_checks import check
@@ -32,6 +32,7 @@ from benchmark.services.variance import prompt_splits
 from benchmark.suites.asked import Columns
 from benchmark.suites.story_scores import cases_by_story, mean_columns
 from benchmark.views.sections import sections_in
+from core.plain import plain
 from tests.benchmark.planning import changed, planned
 from tests.benchmark.settled import baselines, frozen, started, work_off
 from tests.cast import Cast, new_cast, new_story
@@ -167,10 +168,11 @@ def assert_shown(run: Run, other: Run, expected: dict) -> None:
     model = SimpleNamespace(kind="model", entrant=place, model="random")
     assert prompt_splits(run, {"stage2": [SimpleNamespace(kind="baseline", entrant=place, model="random")]}) == {}
     found = prompt_splits(run, {"stage2": [model]})
-    assert found == {"stage2": [{name: value for name, value in expected.items() if name != "group"}]}
+    assert plain(found) == {"stage2": [{name: value for name, value in expected.items() if name != "group"}]}
     document = document_of(run)
     assert document.prompt_splits is None  # baselines read no prompts
-    document = replace(document, prompt_splits=found)
+    document = document_from(json.loads(json.dumps(as_json(replace(document, prompt_splits=found)))))
+    assert document.prompt_splits == found
     table = tables_of(document)["prompts-stage2"]()
     assert table.rows[0]["of_prompts"] == expected["of_prompts"] and "level 1" in " ".join(table.notes)
     assert any("prompts-stage2" in section.tables for section in sections_in(document))
@@ -181,7 +183,7 @@ def assert_shown(run: Run, other: Run, expected: dict) -> None:
         unusable="it cannot be read"
     )
     forget_report(other)
-    assert prompt_splits(run, {"stage2": [model]})["stage2"][0]["samples"] == 5
+    assert prompt_splits(run, {"stage2": [model]})["stage2"][0].split.samples == 5
 
 
 @pytest.mark.once

@@ -180,14 +180,14 @@ def test_page_and_command_split_the_variance_of_every_score_alike(suite, cast, t
     tables = tables_of(document_of(run))
     shares = {}
     for group, how in COUNTED[suite].items():
-        split = split_of([run], "lapsing", group)
+        split = split_of([run], "lapsing", group).split
         [row] = tables[f"repetitions-{group}-repaired"]().rows
-        assert (split["of_samples"], split["of_repetitions"]) == (row["of_samples"], row["of_repetitions"]), group
+        assert (split.of_samples, split.of_repetitions) == (row["of_samples"], row["of_repetitions"]), group
         table = counted(run, how)
-        assert split["n"] == TURNS * split["samples"] == TURNS * len(table), group
-        shares[group] = split["of_samples"]
+        assert split.n == TURNS * split.samples == TURNS * len(table), group
+        shares[group] = split.of_samples
         assert shares[group] == pytest.approx(between_units(table)), group
-        assert split["of_repetitions"] == pytest.approx(1 - shares[group])
+        assert split.of_repetitions == pytest.approx(1 - shares[group])
     assert {group.key for group in suite_named(suite).groups if f"repetitions-{group.key}-repaired" in tables} == {
         *COUNTED[suite]
     }

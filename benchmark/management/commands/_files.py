@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
@@ -11,7 +12,6 @@ from annotation.management.commands._output import file_output
 from benchmark.domain.tables import Table
 from benchmark.services.downloads import WRITERS, table_file
 from benchmark.services.plot_data import WIDTHS, Picture
-from core.plain import Json
 
 PICTURES = ("svg", "pdf", "png")
 
@@ -55,7 +55,15 @@ def _named(contents: Mapping[str, Any], name: str | None, what: str) -> Any:
     return contents[name]
 
 
-def written(output: str, data: bytes) -> Json:
+@dataclass(frozen=True, slots=True)
+class WrittenFile:
+    """A file that a command wrote, and its size."""
+
+    path: str
+    bytes: int
+
+
+def written(output: str, data: bytes) -> WrittenFile:
     """Write the file and return what a command says of it."""
     with file_output(output, mode="wb") as handle:
-        return {"path": output, "bytes": handle.write(data)}
+        return WrittenFile(output, handle.write(data))

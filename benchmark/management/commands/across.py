@@ -1,34 +1,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict
+from dataclasses import dataclass, field, replace
 
 from annotation.management.json_command import JsonCommand
 from benchmark.domain.report_rows import RowMetric
 from benchmark.management.commands._files import add_width, check_output, content_of, written
-from benchmark.services.across import pairs_across, rankings_across
+from benchmark.services.across import SuitePair, pairs_across, rankings_across
 from benchmark.services.across_tables import pictures_across, tables_across
 from benchmark.services.shared_reports import freeze_across
-from benchmark.services.suite_rankings import AcrossModel, SuiteRanking, models_across
-from core.plain import Json, plain
+from benchmark.services.suite_rankings import AcrossModel, ExactLevel, Place, SuiteRanking, models_across
+from core.plain import WHERE_THERE_IS_ONE, Json, plain
 
 
-class PlaceJson(TypedDict, total=False):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrintedPlace:
     """The figure of a model in a ranking, with an interval or the reason why there is none, where it can be with what
     is missing, and the rank with the best and worst that it may have."""
 
-    value: float | None
-    interval: Sequence[float] | None
-    reason: str
-    n: int
-    unusable: int
+    metric: RowMetric
     bounds: Sequence[float] | None
     rank: int | None
-    rank_interval: Sequence[int] | None
+    ranks: Sequence[int] | None
     run: str
 
+    @classmethod
+    def of(cls, place: Place) -> PrintedPlace:
+        metric = place.metric or RowMetric()
+        return cls(metric=metric, bounds=place.bounds, rank=place.rank, ranks=place.ranks, run=place.run)
 
-class RankingJson(TypedDict):
+    def as_json(self) -> Json:
+        """{value, interval[, reason][, n][, unusable], bounds, rank, rank_interval, run}."""
+        beside = {"bounds": self.bounds, "rank": self.rank, "rank_interval": self.ranks, "run": self.run}
+        return {**plain(self.metric), **beside}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrintedRanking:
     """A ranking with the places of the models by name, its score at chance, and by which method all of them were
     asked, empty where its suite asks in one way."""
 
@@ -37,11 +45,25 @@ class RankingJson(TypedDict):
     dataset: str
     over: str
     method: str
-    chance: Mapping[str, Any] | None
-    models: dict[str, PlaceJson]
+    chance: ExactLevel | RowMetric | None
+    models: Mapping[str, PrintedPlace]
+
+    @classmethod
+    def of(cls, ranking: SuiteRanking, models: Sequence[AcrossModel]) -> PrintedRanking:
+        places = {model.name: ranking.places[model.key] for model in models if model.key in ranking.places}
+        return cls(
+            title=ranking.title,
+            score=ranking.score,
+            dataset=ranking.dataset,
+            over=ranking.over,
+            method=ranking.method,
+            chance=ranking.chance,
+            models={name: PrintedPlace.of(place) for name, place in places.items()},
+        )
 
 
-class CorrelationJson(TypedDict):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrintedCorrelation:
     """Pearson's r of two rankings over so many models, or the reason why there is none."""
 
     first: str
@@ -51,12 +73,30 @@ class CorrelationJson(TypedDict):
     interval: Sequence[float] | None
     reason: str
 
+    @classmethod
+    def of(cls, pair: SuitePair) -> PrintedCorrelation:
+        return cls(
+            first=pair.first.title,
+            second=pair.second.title,
+            models=pair.correlation.n,
+            r=pair.correlation.r,
+            interval=pair.correlation.interval,
+            reason=pair.correlation.reason,
+        )
 
-class AcrossJson(TypedDict):
-    """The models of a project across its suites, as the command prints them."""
 
-    rankings: list[RankingJson]
-    correlations: list[CorrelationJson]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Across:
+    """The models of a project across its suites, as the command prints them; the `report` that keeps the page and its
+    `address`, where it was shared, and the file that was written."""
+
+    project: str
+    rankings: Sequence[PrintedRanking]
+    correlations: Sequence[PrintedCorrelation]
+    report: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    address: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    path: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    bytes: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
 
 
 class Command(JsonCommand):
@@ -76,35 +116,41 @@ class Command(JsonCommand):
         )
         parser.add_argument("--title", metavar="TEXT", help="share: what the frozen page is called")
 
-    def work(self, **options) -> Json:
+    def work(self, **options) -> Across:
         check_output(options)
         if options["title"] is not None and not options["share"]:
             raise ValueError("--title is for --share, which keeps the page as it is now.")
         project = self.project(options["project"])
         rankings = rankings_across(project)
         model = _model(rankings, options["model"])
-        result: Json = {"project": project.slug, **_as_json(rankings, model)}
+        models = [model] if model else models_across(rankings)
+        result = Across(
+            project=project.slug,
+            rankings=[PrintedRanking.of(ranking, models) for ranking in rankings],
+            correlations=[PrintedCorrelation.of(pair) for pair in (() if model else pairs_across(rankings))],
+        )
         if options["share"]:
             report = freeze_across(by=None, project=project, title=options["title"] or "")
             address = f"/p/{project.slug}/results/reports/{report.uid}/"
-            result |= {"report": report.uid, "address": address}
+            result = replace(result, report=report.uid, address=address)
         if not options["output"]:
             return result
         tables, metrics = tables_across(rankings, model), pictures_across(rankings, model)
         content = content_of(options["output"], options["name"], tables, metrics, width=options["width"])
-        return result | written(options["output"], content)
+        file = written(options["output"], content)
+        return replace(result, path=file.path, bytes=file.bytes)
 
-    def say(self, result: Json) -> None:
-        for ranking in result["rankings"]:
-            self.stdout.write(f"{ranking['title']}: {ranking['score']} (%), {ranking['dataset']}, {ranking['over']}")
-            for name, place in ranking["models"].items():
-                value = "–" if place["value"] is None else f"{100 * float(place['value']):.1f}"
-                self.stdout.write(f"  {name:40}{value:>8}{place['rank'] or '–':>6}")
-        if not result["rankings"]:
+    def say(self, result: Across) -> None:
+        for ranking in result.rankings:
+            self.stdout.write(f"{ranking.title}: {ranking.score} (%), {ranking.dataset}, {ranking.over}")
+            for name, place in ranking.models.items():
+                value = "–" if place.metric.value is None else f"{100 * float(place.metric.value):.1f}"
+                self.stdout.write(f"  {name:40}{value:>8}{place.rank or '–':>6}")
+        if not result.rankings:
             self.note("No finished run has figures yet.")
-        for name in ("address", "path"):
-            if name in result:
-                self.stdout.write(f"{name}: {result[name]}")
+        for name, at in (("address", result.address), ("path", result.path)):
+            if at is not None:
+                self.stdout.write(f"{name}: {at}")
 
 
 def _model(rankings: Sequence[SuiteRanking], name: str | None) -> AcrossModel | None:
@@ -113,38 +159,3 @@ def _model(rankings: Sequence[SuiteRanking], name: str | None) -> AcrossModel | 
     if name and name not in models:
         raise ValueError(f"No suite has a figure of a model {name!r}; there are: {', '.join(models) or 'none'}.")
     return models[name] if name else None
-
-
-def _as_json(rankings: Sequence[SuiteRanking], model: AcrossModel | None) -> AcrossJson:
-    models = [model] if model else models_across(rankings)
-    return {
-        "rankings": [
-            {
-                "title": ranking.title,
-                "score": ranking.score,
-                "dataset": ranking.dataset,
-                "over": ranking.over,
-                "method": ranking.method,
-                "chance": plain(ranking.chance),
-                "models": {model.name: _place(ranking, model) for model in models if model.key in ranking.places},
-            }
-            for ranking in rankings
-        ],
-        "correlations": [
-            {
-                "first": pair.first.title,
-                "second": pair.second.title,
-                "models": pair.correlation.n,
-                "r": pair.correlation.r,
-                "interval": pair.correlation.interval,
-                "reason": pair.correlation.reason,
-            }
-            for pair in (pairs_across(rankings) if model is None else ())
-        ],
-    }
-
-
-def _place(ranking: SuiteRanking, model: AcrossModel) -> PlaceJson:
-    place = ranking.places[model.key]
-    metric = plain(place.metric or RowMetric())
-    return {**metric, "bounds": place.bounds, "rank": place.rank, "rank_interval": place.ranks, "run": place.run}

@@ -48,10 +48,11 @@ class Command(JsonCommand):
         drawn = options["output"].endswith(tuple(f".{suffix}" for suffix in PICTURES))
         name = options["name"] or (PLOT if drawn else DIFFERENCES)
         plots = {PLOT: comparison_picture(comparison)}
-        return result | written(
+        file = written(
             options["output"],
             content_of(options["output"], name, tables_of(comparison), plots, width=options["width"]),
         )
+        return result | plain(file)
 
     def say(self, result: dict) -> None:
         over = result["selection"] or f"all {nouns_of_group(result['stage'])[1]} that both have"

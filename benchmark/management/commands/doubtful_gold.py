@@ -5,7 +5,7 @@ from benchmark.management.commands._files import content_of, written
 from benchmark.management.commands._labelled import labelling_named
 from benchmark.services.doubtful_gold import doubtful_gold
 from benchmark.services.doubtful_tables import doubtful_table
-from core.plain import Json
+from core.plain import Json, plain
 
 NAME = "doubtful-gold"
 
@@ -35,7 +35,8 @@ class Command(JsonCommand):
         }
         if not options["output"]:
             return result
-        return result | written(options["output"], content_of(options["output"], NAME, {NAME: lambda: table}, None))
+        file = written(options["output"], content_of(options["output"], NAME, {NAME: lambda: table}, None))
+        return result | plain(file)
 
     def say(self, result: dict) -> None:
         self.stdout.write(

@@ -7,7 +7,7 @@ from benchmark.management.commands._files import content_of, written
 from benchmark.management.commands._labelled import labelling_named
 from benchmark.services.gold_kind_tables import MOVES, NAMES, VOTES, tables_of
 from benchmark.services.gold_kinds import OVERALL, GoldMetrics, gold_metrics_of
-from core.plain import Json
+from core.plain import Json, plain
 
 TABLES = ("by-kind", "ranks", "swaps", "ceiling", "moves", "standing-in", "annotators", "by-dimension")
 
@@ -46,7 +46,8 @@ class Command(JsonCommand):
         if not options["output"]:
             return result
         name = options["name"] or TABLES[0]
-        return result | written(options["output"], content_of(options["output"], name, tables, None))
+        file = written(options["output"], content_of(options["output"], name, tables, None))
+        return result | plain(file)
 
     def say(self, result: dict) -> None:
         counts = ", ".join(f"{NAMES[kind]} {count:,}" for kind, count in result["cells"].items())

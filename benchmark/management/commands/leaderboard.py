@@ -2,17 +2,19 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NotRequired, TypedDict
+from typing import Any
 
 from annotation.management.json_command import JsonCommand
 from annotation.models import Project
+from benchmark.domain.entered import PaperRow
 from benchmark.domain.report_rows import RowMetric
 from benchmark.domain.tables import Table
 from benchmark.management.commands._files import add_width, check_output, content_of, written
 from benchmark.models import AnswerFormat, Dataset
-from benchmark.services.conditions import FIELDS
+from benchmark.services.absences import Absence
+from benchmark.services.conditions import FIELDS, Ranking
 from benchmark.services.differences import pair_table, pairs_of
 from benchmark.services.documents import leaderboard_document, tables_of
 from benchmark.services.entered_rows import rows_of
@@ -28,10 +30,11 @@ from benchmark.services.plot_data import plots_of, score_of
 from benchmark.services.selections import selection_named
 from benchmark.services.shared_reports import freeze_leaderboard
 from benchmark.suites.asked import PARSES
+from benchmark.suites.judge_summaries import JudgeTestSummary
 from benchmark.suites.registry import group_named, suite_for, suite_named, suite_of_gold, suites
 from benchmark.suites.results import EntrantResults
-from benchmark.suites.showing.missing import leads, left_out, missing_of
-from core.plain import Json, plain, read_as
+from benchmark.suites.showing.missing import leads, missing_of
+from core.plain import WHERE_THERE_IS_ONE
 
 KINDS = ("model", "baseline", "person")
 
@@ -65,7 +68,7 @@ class Command(JsonCommand):
         )
         parser.add_argument("--title", metavar="TEXT", help="share: what the frozen leaderboard is called")
 
-    def work(self, **options) -> dict:
+    def work(self, **options) -> PrintedLeaderboard:
         check_output(options)
         if options["title"] is not None and not options["share"]:
             raise ValueError("--title is for --share, which keeps the leaderboard as it is now.")
@@ -81,70 +84,66 @@ class Command(JsonCommand):
             for group, entrants in leaderboard.entrants.items()
         }
         entered = [] if kind else rows_of(project, suite)
-        result = {
-            "project": project.slug,
-            "suite": suite,
-            "dataset": dataset.version,
-            **({"title": dataset.title} if dataset.title else {}),
-            "form": str(answer_format),
-            "stories": leaderboard.chosen.label if leaderboard.chosen else "",
-            "stages": {group: [_row(entrant, group) for entrant in entrants] for group, entrants in groups.items()},
-            "rankings": {
-                group: dict(ranking.chosen) | {"others": [asdict(other) for other in ranking.others]}
-                for group, ranking in leaderboard.rankings.items()
+        result = PrintedLeaderboard(
+            project=project.slug,
+            suite=suite,
+            dataset=dataset.version,
+            title=dataset.title or None,
+            form=str(answer_format),
+            stories=leaderboard.chosen.label if leaderboard.chosen else "",
+            stages={
+                group: [PrintedRow.of(entrant, group) for entrant in entrants] for group, entrants in groups.items()
             },
-            "notes": {group: leads(entrants, group) for group, entrants in groups.items()},
-            "absent": [absence.as_json() for absence in leaderboard.absent],
-            **({"entered": plain(entered)} if entered else {}),
-        }
+            rankings=leaderboard.rankings,
+            notes={group: leads(entrants, group) for group, entrants in groups.items()},
+            absent=leaderboard.absent,
+            entered=entered or None,
+        )
         for absence in leaderboard.absent:
             if absence.failed:  # the others are told with the ranking
                 self.note(str(absence))
         if options["share"]:
-            result |= _shared(dataset, suite, answer_format, leaderboard, options)
+            uid = _shared(dataset, suite, answer_format, leaderboard, options)
+            result = replace(result, report=uid, address=f"/p/{project.slug}/results/reports/{uid}/")
         if not options["output"]:
             return result
         document = leaderboard_document("Leaderboard", groups, leaderboard.absent, entered)
         tables = tables_of(document) | _differences(leaderboard)
-        return result | written(
+        file = written(
             options["output"],
             content_of(options["output"], options["name"], tables, plots_of(document), width=options["width"]),
         )
+        return replace(result, path=file.path, bytes=file.bytes)
 
-    def say(self, result: dict) -> None:
-        copy = f"{result.get('title')}, version {result['dataset']}"
-        gold = f"{suite_named(result['suite']).title} on version {result['dataset']} of the gold"
-        what = copy if "title" in result else gold
-        self.stdout.write(f"{what}, {result['form']}, {result['stories'] or 'no finished run'}")
-        for group, rows in result["stages"].items():
+    def say(self, result: PrintedLeaderboard) -> None:
+        copy = f"{result.title}, version {result.dataset}"
+        gold = f"{suite_named(result.suite).title} on version {result.dataset} of the gold"
+        self.stdout.write(f"{copy if result.title else gold}, {result.form}, {result.stories or 'no finished run'}")
+        for group, rows in result.stages.items():
             if rows:
-                wide = max(len(group_named(group).score_title) + 4, *(len(row["model"]) for row in rows))
+                wide = max(len(group_named(group).score_title) + 4, *(len(row.model) for row in rows))
                 heads = "".join(f"{parse:>22}" for parse in PARSES)
                 title = f"{group_named(group).score_title} (%)"
                 self.stdout.write(f"\n{title:{wide}}{'rank':>6}{heads}{'left out':>10}{'worst to best':>16}  group")
             for row in rows:
-                metrics = "".join(f"{_metric_text(row[parse]):>22}" for parse in PARSES)
-                missing = f"{_percent(row['left_out']):>10}{_ends(row):>16}"
-                self.stdout.write(
-                    f"{row['model']:{wide}}{row['rank'] or '–':>6}{metrics}{missing}  {row['group'] or '–'}"
-                )
-            for note in (
-                (*result["notes"][group], *_no_intervals(rows), *_apart(result["rankings"][group])) if rows else ()
-            ):
+                metrics = "".join(f"{_metric_text(row.of_parse(parse)):>22}" for parse in PARSES)
+                missing = f"{_percent(row.left_out):>10}{_ends(row):>16}"
+                self.stdout.write(f"{row.model:{wide}}{row.rank or '–':>6}{metrics}{missing}  {row.group or '–'}")
+            for note in (*result.notes[group], *_no_intervals(rows), *_apart(result.rankings[group])) if rows else ():
                 self.stdout.write(note)
-            for note in _uncovered(result["absent"], group):
+            for note in _uncovered(result.absent, group):
                 self.stdout.write(note)
-        if not any(result["stages"].values()):
+        if not any(result.stages.values()):
             self.note("No finished run has figures of these stories; --dataset and --split choose others.")
-        if "report" in result:
-            self.stdout.write(f"\nkept: {result['address']}")
-        if "path" in result:
-            self.stdout.write(f"\npath: {result['path']}")
+        if result.report is not None:
+            self.stdout.write(f"\nkept: {result.address}")
+        if result.path is not None:
+            self.stdout.write(f"\npath: {result.path}")
 
 
 def _leaderboard(dataset: Dataset, answer_format: str, suite: str, options: Mapping[str, Any]) -> Leaderboard:
     """Return the leaderboard that the options ask for. Raises ValueError for a split that no run covers."""
-    conditions = {field: options[field] or "" for field in FIELDS}
+    conditions = {condition: options[condition] or "" for condition in FIELDS}
     leaderboard_asked = partial(
         leaderboard_of, dataset, answer_format, options["split"], suite=suite, all_runs=options["all_runs"]
     )
@@ -162,20 +161,20 @@ def _leaderboard(dataset: Dataset, answer_format: str, suite: str, options: Mapp
 
 def _shared(
     dataset: Dataset, suite: str, answer_format: str, leaderboard: Leaderboard, options: Mapping[str, Any]
-) -> dict[str, str]:
-    """Keep the whole leaderboard as it is now. Returns the id and the address of the frozen one."""
+) -> str:
+    """Keep the whole leaderboard as it is now. Returns the id of the frozen one."""
     query = {
         "version": dataset.version,
         **({"suite": suite} if suite != suite_to_show(dataset) else {}),
         "form": str(answer_format),
         "split": leaderboard.chosen.key if leaderboard.chosen else "",
         **({"runs": "all"} if options["all_runs"] else {}),
-        **{field: options[field] for field in FIELDS if options[field]},
+        **{condition: options[condition] for condition in FIELDS if options[field]},
     }
     report = freeze_leaderboard(
         by=None, dataset=dataset, leaderboard=leaderboard, query=query, title=options["title"] or ""
     )
-    return {"report": report.uid, "address": f"/p/{dataset.project.slug}/results/reports/{report.uid}/"}
+    return report.uid
 
 
 def _full_name(field: str, name: str, leaderboard: Leaderboard) -> str:
@@ -208,86 +207,84 @@ def _datasets_text(suite: str, number: int | None) -> str:
     return f"{version}its gold" if version else "frozen gold"
 
 
-class PlaceJson(TypedDict):
-    """A rank, its interval from eight models on, and the letters of its group; the `reason` why there is no rank."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrintedRow:
+    """An entrant of a ranking as the command prints it: the self-test of the judge, where one judged; its rank with an
+    interval from eight models on, the letters of its group, or the reason why it has no rank; numbers of stories, of
+    those without a score, and of these that judges or providers lost; the score with them at their worst and best; and
+    its score in both parses."""
 
+    model: str
+    kind: str
+    run: str
+    settings: Mapping[str, str]
+    judge_test: JudgeTestSummary | None = field(metadata=WHERE_THERE_IS_ONE)
     rank: int | None
     rank_interval: Sequence[int] | None
     group: str | None
-    reason: NotRequired[str]
-
-
-class MissingJson(TypedDict):
-    """Numbers of stories, of those without a score, and of these that judges or providers lost; the score with them at
-    their worst and best."""
-
+    reason: str | None = field(metadata=WHERE_THERE_IS_ONE)
     stories: int
     unusable: int
     lost: int
     left_out: float | None
     worst_case: float | None
     best_case: float | None
+    official: RowMetric | None
+    repaired: RowMetric | None
+
+    @classmethod
+    def of(cls, entrant: EntrantResults, group: str) -> PrintedRow:
+        ranking, missing = entrant.ranking["repaired"], missing_of(entrant, group)
+        return cls(
+            model=entrant.model,
+            kind=entrant.kind,
+            run=entrant.run,
+            settings=entrant.settings,
+            judge_test=entrant.judge_test,
+            rank=ranking.rank if ranking else None,
+            rank_interval=ranking.ranks if ranking else None,
+            group=entrant.group["repaired"],
+            reason=(ranking.reason or None) if ranking and ranking.rank is None else None,
+            stories=missing.stories,
+            unusable=missing.unusable,
+            lost=missing.lost,
+            left_out=missing.left_out,
+            worst_case=missing.low,
+            best_case=missing.high,
+            official=_number(score_of(entrant, "official", group)),
+            repaired=_number(score_of(entrant, "repaired", group)),
+        )
+
+    def of_parse(self, parse: str) -> RowMetric | None:
+        return self.official if parse == "official" else self.repaired
 
 
-class JudgeJson(TypedDict, total=False):
-    """The self-test of the judge, where one judged."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrintedLeaderboard:
+    """A leaderboard as the command prints it, by metric group: the rows, the conditions of the ranking, and what has to
+    be known before it is read. A copy of a benchmark has a `title`. The `report` that keeps it and its `address` are
+    there where it was shared, `path` and `bytes` where a file was written."""
 
-    judge_test: Json
-
-
-class RowJson(JudgeJson, PlaceJson, MissingJson):
-    """An entrant of a ranking as the command prints it."""
-
-    model: str
-    kind: str
-    run: str
-    settings: Mapping[str, str]
-    official: Json | None
-    repaired: Json | None
-
-
-def _row(entrant: EntrantResults, group: str) -> RowJson:
-    return {
-        "model": entrant.model,
-        "kind": entrant.kind,
-        "run": entrant.run,
-        "settings": entrant.settings,
-        **_judge(entrant),
-        **_place(entrant),
-        **_missing(entrant, group),
-        "official": _number(score_of(entrant, "official", group)),
-        "repaired": _number(score_of(entrant, "repaired", group)),
-    }
+    project: str
+    suite: str
+    dataset: int
+    title: str | None = field(metadata=WHERE_THERE_IS_ONE)
+    form: str
+    stories: str
+    stages: Mapping[str, Sequence[PrintedRow]]
+    rankings: Mapping[str, Ranking]
+    notes: Mapping[str, Sequence[str]]
+    absent: Sequence[Absence]
+    entered: Sequence[PaperRow] | None = field(metadata=WHERE_THERE_IS_ONE)
+    report: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    address: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    path: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    bytes: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
 
 
-def _judge(entrant: EntrantResults) -> JudgeJson:
-    return {"judge_test": entrant.judge_test.as_json()} if entrant.judge_test else {}
-
-
-def _place(entrant: EntrantResults) -> PlaceJson:
-    ranking, letters = entrant.ranking["repaired"], entrant.group["repaired"]
-    if not ranking:
-        return {"rank": None, "rank_interval": None, "group": letters}
-    place: PlaceJson = {"rank": ranking.rank, "rank_interval": ranking.ranks, "group": letters}
-    if ranking.rank is None and ranking.reason:
-        place["reason"] = ranking.reason
-    return place
-
-
-def _missing(entrant: EntrantResults, group: str) -> MissingJson:
-    missing = missing_of(entrant, group)
-    return {
-        "stories": missing["stories"], "unusable": missing["unusable"], "lost": missing["lost"],
-        "left_out": left_out(missing), "worst_case": missing["low"], "best_case": missing["high"],
-    }  # fmt: skip
-
-
-def _number(metric: RowMetric | None) -> Json | None:
+def _number(metric: RowMetric | None) -> RowMetric | None:
     """Return a figure with its value as a number: official values are texts of six decimals."""
-    if metric is None or metric.value is None:
-        return None
-    kept: Json = plain(replace(metric, value=float(metric.value)))
-    return kept
+    return None if metric is None or metric.value is None else replace(metric, value=float(metric.value))
 
 
 def _differences(leaderboard: Leaderboard) -> dict[str, Callable[[], Table]]:
@@ -307,21 +304,21 @@ def _differences(leaderboard: Leaderboard) -> dict[str, Callable[[], Table]]:
     }
 
 
-def _apart(ranking: Mapping[str, Any]) -> list[str]:
+def _apart(ranking: Ranking) -> list[str]:
     """Say what stands in rankings of its own, and how to see it."""
     descriptions = []
-    for other in ranking["others"]:
-        options = " ".join(f"--{field} {shlex.quote(other[field])}" for field in FIELDS if other[field])
-        descriptions.append(f"{', '.join(dict.fromkeys(other['models']))} ({other['rows']} with {options})")
+    for other in ranking.others:
+        options = " ".join(f"--{condition} {shlex.quote(name)}" for condition, name in other.within.items())
+        descriptions.append(f"{', '.join(dict.fromkeys(other.models))} ({other.rows} with {options})")
     return [f"Ranked apart: {'; '.join(descriptions)}."] if descriptions else []
 
 
-def _uncovered(absent: Sequence[Mapping[str, Any]], group: str) -> list[str]:
+def _uncovered(absent: Sequence[Absence], group: str) -> list[str]:
     """Name the models whose runs have a part of the stories, and say how to see them."""
     descriptions = [
-        f"{absence['model']} ({absence['why']}; --split run:{absence['run']})"
+        f"{absence.model} ({absence.why}; --split run:{absence.run})"
         for absence in absent
-        if absence["stage"] == group and "covered" in absence
+        if absence.group == group and absence.covered is not None
     ]
     return [f"Without a run on all of these stories: {'; '.join(descriptions)}."] if descriptions else []
 
@@ -329,9 +326,9 @@ def _uncovered(absent: Sequence[Mapping[str, Any]], group: str) -> list[str]:
 NO_INTERVAL = "[–]"
 
 
-def _no_intervals(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def _no_intervals(rows: Sequence[PrintedRow]) -> list[str]:
     """Say why figures that are printed have no interval."""
-    metrics = [read_as(RowMetric, row[parse]) for row in rows for parse in PARSES if row[parse]]
+    metrics = [metric for row in rows for parse in PARSES if (metric := row.of_parse(parse))]
     reasons = dict.fromkeys(metric.reason for metric in metrics if metric.reason and not metric.interval)
     return [f"No interval {NO_INTERVAL}: {'; or '.join(reasons)}."] if reasons else []
 
@@ -340,15 +337,14 @@ def _percent(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:.1f} %"
 
 
-def _ends(row: Mapping[str, Any]) -> str:
+def _ends(row: PrintedRow) -> str:
     """Write worst and best case, where something is missing: answers, or rows that a judge left out."""
-    low, high = row["worst_case"], row["best_case"]
-    return f"{100 * low:.1f} to {100 * high:.1f}" if low != high else ""
+    low, high = row.worst_case, row.best_case
+    return "" if low is None or high is None or low == high else f"{100 * low:.1f} to {100 * high:.1f}"
 
 
-def _metric_text(kept: Json | None) -> str:
-    if kept is None:
+def _metric_text(metric: RowMetric | None) -> str:
+    if metric is None:
         return "–"
-    metric = read_as(RowMetric, kept)
     ends = "[{:.1f}, {:.1f}]".format(*(100 * end for end in metric.interval)) if metric.interval else NO_INTERVAL
     return f"{100 * float(metric.value or 0):.2f} {ends}".strip()

@@ -62,9 +62,8 @@ class Command(JsonCommand):
             return result
         tables, metrics = tables_of(association), {PICTURE: picture_of(association)}
         name = options["name"] or (TABLES[0] if options["output"].endswith((".csv", ".json", ".tex")) else PICTURE)
-        return result | written(
-            options["output"], content_of(options["output"], name, tables, metrics, width=options["width"])
-        )
+        file = written(options["output"], content_of(options["output"], name, tables, metrics, width=options["width"]))
+        return result | plain(file)
 
     def say(self, result: dict) -> None:
         self.stdout.write(result["finding"])

@@ -3,7 +3,7 @@ from __future__ import annotations
 from annotation.management.json_command import JsonCommand
 from benchmark.management.commands._comparing import group_of, groups_by_name
 from benchmark.management.commands._runs import run_of
-from benchmark.services.variance import split_of
+from benchmark.services.variance import GroupSplit, split_of
 
 
 class Command(JsonCommand):
@@ -22,6 +22,6 @@ class Command(JsonCommand):
             help=f"the metric group, one of: {', '.join(groups_by_name())}; the first of the suite if not given",
         )
 
-    def work(self, **options) -> dict:
+    def work(self, **options) -> GroupSplit:
         runs = [run_of(uid) for uid in dict.fromkeys(options["run"])]
         return split_of(runs, options["model"], group_of(runs[0], options["stage"]) if options["stage"] else "")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
 
 from benchmark.domain.tables import Column
-from benchmark.domain.tables.table import Cells
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import models_of, parses_in, unjudged
@@ -19,22 +18,32 @@ METRICS_WITHOUT = gettext_noop("Order counts them at their worst; the figures of
 LEFT_OUT = gettext_noop("Rows pooled over stories leave them out.")
 
 
-def missing_of(entrant: EntrantResults, group: str) -> Cells:
-    """Return {stories, unusable, lost, low, high}: how many stories were asked for, how many have no score, how many of
-    these judges or providers lost, and the score with all of them at their worst and at their best, None without a
-    story."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missing:
+    """What is missing of an entrant's figures: of so many `stories` that were asked for, those without a score are
+    `unusable`, of which judges or providers `lost` some; the score with all of them at their worst and at their best is
+    `low` and `high`, None without a story."""
+
+    stories: int
+    unusable: int
+    lost: int
+    low: float | None
+    high: float | None
+
+    @property
+    def left_out(self) -> float | None:
+        """The share of the stories that have no score."""
+        return self.unusable / self.stories if self.stories else None
+
+
+def missing_of(entrant: EntrantResults, group: str) -> Missing:
     if ranking := entrant.ranking.get("repaired"):
-        counts = {"stories": ranking.n, "unusable": ranking.missing, "lost": ranking.lost}
-        return counts | {"low": ranking.value, "high": ranking.best}
+        return Missing(
+            stories=ranking.n, unusable=ranking.missing, lost=ranking.lost, low=ranking.value, high=ranking.best
+        )
     overall = entrant.parses.overall("repaired")
     low, high = overall.bounds_of(group_named(group).score) or (None, None)
-    counts = {"stories": overall.asked, "unusable": overall.unusable or 0, "lost": 0}
-    return counts | {"low": low, "high": high}
-
-
-def left_out(missing: Mapping[str, Any]) -> float | None:
-    """The share of the stories that have no score."""
-    return missing["unusable"] / missing["stories"] if missing["stories"] else None
+    return Missing(stories=overall.asked, unusable=overall.unusable or 0, lost=0, low=low, high=high)
 
 
 def leads(entrants: Sequence[EntrantResults], group: str) -> list[str]:
@@ -88,7 +97,7 @@ def fewest_ranked(entrants: Sequence[EntrantResults]) -> int:
 
 def missing_text(entrants: Sequence[EntrantResults], group: str) -> str:
     """Between which shares the missing answers of models lie; empty where all left out equally much."""
-    shares = {entrant.model: left_out(missing_of(entrant, group)) or 0.0 for entrant in models_of(entrants)}
+    shares = {entrant.model: missing_of(entrant, group).left_out or 0.0 for entrant in models_of(entrants)}
     return shares_text(shares, nouns_of_group(group)[1])
 
 
