@@ -22,7 +22,7 @@ from core.api.description import BODY, place
 from core.api.fields import Strict, read_query
 from core.api.refusals import CannotBeDone
 from core.incoming.shapes import NothingIn
-from core.plain import plain
+from core.plain import Json, plain
 
 _ROW = {"actor": "Ines", "belief": "The key is in the bag", "order": "1", "place": 2.0}
 _CHANGE = {"row": "k7m2p9x4c3ta", "changed_at": "2026-10-05T09:30:00Z", "idempotency_key": "6b0c9d0e-0d5f"}
@@ -168,11 +168,11 @@ class LaneLink(_Of):
         The same key again is the same link."""
         row = self.story(request, slug, story)
         link = read_body(request, LinkIn)
-        pressed: dict[str, Any] = {"by": request.user, "story": row, "key": link.idempotency_key, "now": timezone.now()}
-        if link.other is None:
-            _done(lambda: reconciliation.separate(row=link.row, **pressed))
+        by, key, now, other = request.user, link.idempotency_key, timezone.now(), link.other
+        if other is None:
+            _done(lambda: reconciliation.separate(by=by, story=row, row=link.row, key=key, now=now))
         else:
-            _done(lambda: reconciliation.link(first=link.row, second=link.other, **pressed))
+            _done(lambda: reconciliation.link(by=by, story=row, first=link.row, second=other, key=key, now=now))
         return _lanes(request.user, row)
 
 
@@ -221,7 +221,8 @@ def _lanes(by: User, story: Story, lost: Collection[str] = ()) -> Response:
     return Response(LanesOut(values).data)
 
 
-def _lane_row(row: LaneRow, lost: Collection[str]) -> dict[str, Any]:
+def _lane_row(row: LaneRow, lost: Collection[str]) -> Json:
+    """Return what `LaneRowOut` writes of a row."""
     by = row.decided_by.username if row.decided_by else None
     return {
         "row": row.uid,

@@ -23,6 +23,7 @@ from annotation.domain.schema import ORDERS
 from annotation.domain.table_checks import is_named
 from annotation.domain.tables import TableRow
 from core.language import gettext_noop
+from core.plain import Json
 from workers.domain.pricing import estimated_tokens
 from workers.providers.answer_shapes import closed_object
 from workers.providers.contract import Message, Request
@@ -83,7 +84,7 @@ def _minds(order: int) -> str:
     return "a mind" + " about a mind" * (order - 1) if order < _MANY else f"{order} minds, each about the next"
 
 
-def _answer_schema() -> dict[str, Any]:
+def _answer_schema() -> Json:
     row = closed_object({name: {"type": "string"} for name in _FIELDS})
     return closed_object({"rows": {"type": "array", "items": row}})
 

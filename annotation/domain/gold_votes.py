@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from core.plain import Json
 
 
 class GoldVote(NamedTuple):
@@ -14,11 +16,11 @@ class GoldVote(NamedTuple):
     key: str
 
 
-def as_json(votes: Iterable[GoldVote]) -> list[dict[str, Any]]:
+def as_json(votes: Iterable[GoldVote]) -> list[Json]:
     """Return votes as a column keeps them."""
     return [{"annotator": annotator, "label": label, "key": key} for annotator, label, key in votes]
 
 
-def from_json(rows: Iterable[Mapping[str, Any]]) -> list[GoldVote]:
+def from_json(rows: Iterable[Json]) -> list[GoldVote]:
     """Return the votes that a column keeps."""
     return [GoldVote(row["annotator"], row["label"], row["key"]) for row in rows]

@@ -13,12 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from annotation.domain.answers import object_in
 from annotation.domain.schema import Schema
 from annotation.domain.shipped_schemas import OMNITOM
 from annotation.domain.tasks import LABEL, Row
+from core.plain import Json
 from workers.providers.answer_shapes import closed_object
 from workers.providers.contract import Message, Request
 
@@ -153,7 +153,7 @@ def _question(story: str, rows: Sequence[Row], schema: Schema) -> str:
     )
 
 
-def answer_schema(rows: Sequence[Row], schema: Schema) -> dict[str, Any]:
+def answer_schema(rows: Sequence[Row], schema: Schema) -> Json:
     """Return the JSON schema of an answer: one entry a row number, none left out or added, each label a legal one."""
     labels = {dimension.key: {"type": "string", "enum": list(dimension.values)} for dimension in schema.dimensions}
     numbers = [str(row.id) for row in rows]
@@ -189,7 +189,7 @@ def read_labels(text: str, rows: Sequence[Row], schema: Schema) -> Labelled:
     return Labelled(labels, missing, f"{missing} of {cells} labels are missing or not legal." if missing else "")
 
 
-def _rows_of(document: Any) -> dict[str, Any]:
+def _rows_of(document: object) -> Mapping[str, object]:
     """Return {number: labels}, also from a list of objects with ids."""
     rows = document.get("rows", document) if isinstance(document, dict) else None
     if isinstance(rows, list):

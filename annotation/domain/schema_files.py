@@ -13,6 +13,7 @@ from core.duplicates import first_duplicate
 from core.incoming.misfit import Misfit, Wrong, refusal
 from core.incoming.shapes import Among, Counted, Like, Printable, Shape, Within
 from core.incoming.text import NotJson, json_of
+from core.plain import Json
 
 MAX_BYTES = 1_000_000
 MAX_DIMENSIONS = 20
@@ -48,7 +49,7 @@ def schema_of_document(document: Any, file: str) -> Schema:
     return Schema(schema.name, schema.version, schema.title, schema.dimensions, checks)
 
 
-def document_of(schema: Schema) -> dict[str, Any]:
+def document_of(schema: Schema) -> Json:
     """Return the JSON object that `schema_of_document` reads back as an equal schema."""
     return {
         "name": schema.name,
@@ -70,7 +71,7 @@ def document_of(schema: Schema) -> dict[str, Any]:
     }
 
 
-def _check_document(check: Check) -> dict[str, Any]:
+def _check_document(check: Check) -> Json:
     beside = check.beside and {"dimension": check.beside[0], "labels": list(check.beside[1])}
     return {
         "check": check.kind,

@@ -12,7 +12,6 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import Any
 
 from annotation.domain.answer_forms import extraction_answer
 from annotation.domain.baselines import chosen_labels, omniscient_rows
@@ -50,7 +49,7 @@ class Reader:
                 return chosen_labels(LabelTask.from_task(task), reader._label)
         return f"{self.name} extracts, labels and judges the stories of the sample, nothing else."
 
-    def _instructed(self, messages: Sequence[Mapping[str, Any]]) -> Reader:
+    def _instructed(self, messages: Sequence[Mapping[str, str]]) -> Reader:
         """Return the reader as the system message leaves it: one that explains nothing doubles its errors."""
         system = [len(message["content"]) for message in messages if message["role"] == "system"]
         if not system or (explained := min(1.0, sum(system) / EXPLAINS)) == 1:

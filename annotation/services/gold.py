@@ -8,7 +8,7 @@ revision that was read, and onto no other.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -152,7 +152,8 @@ def ready_gold(
     )
 
 
-def _without(values: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+def _without(values: Mapping[str, object], names: Sequence[str]) -> dict[str, object]:
+    """Return values by column, without some of the columns."""
     return {name: value for name, value in values.items() if name not in names}
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -15,13 +16,23 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.access import ProjectAccess, project_access, unfinished
 from annotation.forms.adjudication import AlikeForm, KindForm
-from annotation.models import ErrorTag, GoldLabel, Method, Project, Role, adjudication_queue, similar_cells
+from annotation.models import (
+    ErrorTag,
+    GoldLabel,
+    Method,
+    Project,
+    Proposition,
+    Role,
+    Story,
+    adjudication_queue,
+    similar_cells,
+)
 from annotation.models.similar_cells import Kind, Place
 from annotation.services import adjudication_bulk as bulk
 from annotation.services import claims
 from annotation.services.adjudication import AdjudicationRefused
 from annotation.views.adjudication import pace_of, settings_of
-from annotation.views.adjudication_cells import CellReader
+from annotation.views.adjudication_cells import Cell, CellReader
 
 A_PAGE = 20
 KINDS = 100
@@ -97,15 +108,22 @@ def _labels(places: list[Place]) -> list[GoldLabel]:
     return [gold_by_id[place.gold] for place in places if place.gold in gold_by_id]
 
 
-def _cells(access: ProjectAccess, labels: list[GoldLabel]) -> list[dict[str, Any]]:
+@dataclass(frozen=True, slots=True)
+class _SimilarCell:
+    """A cell of a page, with its proposition and story."""
+
+    proposition: Proposition
+    story: Story
+    cell: Cell
+
+
+def _cells(access: ProjectAccess, labels: list[GoldLabel]) -> list[_SimilarCell]:
     reader = CellReader(access, [gold.proposition for gold in labels])
     schema = access.project.schema
     return [
-        {
-            "proposition": gold.proposition,
-            "story": gold.proposition.table.story,
-            "cell": reader.cell(gold.proposition, schema[gold.dimension]),
-        }
+        _SimilarCell(
+            gold.proposition, gold.proposition.table.story, reader.cell(gold.proposition, schema[gold.dimension])
+        )
         for gold in labels
     ]
 
@@ -181,7 +199,7 @@ def _decided(request: HttpRequest, access: ProjectAccess, form: AlikeForm) -> bo
     return True
 
 
-def _ids(project: Project, uids: Any) -> dict[str, int]:
+def _ids(project: Project, uids: Iterable[str]) -> dict[str, int]:
     rows = adjudication_queue.of_project(project).filter(proposition__uid__in=list(uids))
     ids = dict(rows.values_list("proposition__uid", "proposition_id"))
     if set(uids) - set(ids):

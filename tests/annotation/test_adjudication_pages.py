@@ -680,7 +680,7 @@ def test_what_another_expert_has_claimed_is_decided_by_nobody_else(client, cast,
     client.get(client.get(address("next_open"))["Location"])
     client.force_login(cast.esi)
     query = urlencode({"dimension": SOURCE, "votes": "Inference|Memory|Testimony"})
-    shown = {row["story"].number for row in client.get(f"{address('similar')}?{query}").context["rows"]}
+    shown = {row.story.number for row in client.get(f"{address('similar')}?{query}").context["rows"]}
     listed = {
         gold.proposition.table.story.number for gold in client.get(f"{address('alike')}?{query}").context["labels"]
     }

@@ -1,12 +1,51 @@
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from django.utils import timezone
 
 from annotation.domain.effort import IDLE_LIMITS, LIMIT, Activity, Outlook
 from annotation.management.json_command import JsonCommand
-from core.plain import plain
+from core.plain import Json, plain
+
+
+@dataclass(frozen=True, slots=True)
+class _Ahead:
+    """What is left, as it is printed."""
+
+    outlook: Outlook
+
+    def as_json(self) -> Json:
+        return plain(self.outlook) | {"hours_left": self.outlook.hours_left}
+
+    def __str__(self) -> str:
+        line = f"{self.outlook.done} {self.outlook.unit} done, {self.outlook.left} left"
+        if (hours := self.outlook.hours_left) is None:
+            return f"{line}; no pace yet: {self.outlook.pace.reason or 'nothing is done'}"
+        return f"{line}, {hours:.2f} hours at the pace so far"
+
+
+@dataclass(frozen=True, slots=True)
+class _Person:
+    """The work of one person: their acts, and hours by activity."""
+
+    acts: int
+    hours: Mapping[str, float]
+    outlooks: Sequence[_Ahead]
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """The work on a project, by activity, by the longest pause that counts, and by user name."""
+
+    project: str
+    idle_limit_seconds: float
+    hours: float
+    hours_by_activity: Mapping[str, float]
+    hours_by_idle_limit: Mapping[str, float]
+    people: Mapping[str, _Person]
+    adjudication: _Ahead
 
 
 class Command(JsonCommand):
@@ -15,46 +54,34 @@ class Command(JsonCommand):
     def add_arguments(self, parser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
 
-    def work(self, **options) -> dict:
+    def work(self, **options) -> _Work:
         from annotation.services.effort import effort_of  # the statistics libraries take a second to load
 
         efforts = effort_of(self.project(options["project"]), now=timezone.now())
         people = {
-            row.person.username: {
-                "acts": row.acts,
-                "hours": dict(zip(Activity, row.hours, strict=True)),
-                "outlooks": [_as_json(outlook) for outlook in row.outlooks],
-            }
+            row.person.username: _Person(
+                acts=row.acts,
+                hours=dict(zip(Activity, row.hours, strict=True)),
+                outlooks=[_Ahead(outlook) for outlook in row.outlooks],
+            )
             for row in efforts.people
         }
-        return {
-            "project": options["project"],
-            "idle_limit_seconds": LIMIT,
-            "hours": efforts.total,
-            "hours_by_activity": dict(zip(Activity, efforts.hours, strict=True)),
-            "hours_by_idle_limit": {
-                str(int(limit)): hours for limit, hours in zip(IDLE_LIMITS, efforts.by_limit, strict=True)
-            },
-            "people": people,
-            "adjudication": _as_json(efforts.adjudication),
-        }
+        by_limit = zip(IDLE_LIMITS, efforts.by_limit, strict=True)
+        return _Work(
+            project=options["project"],
+            idle_limit_seconds=LIMIT,
+            hours=efforts.total,
+            hours_by_activity=dict(zip(Activity, efforts.hours, strict=True)),
+            hours_by_idle_limit={str(int(limit)): hours for limit, hours in by_limit},
+            people=people,
+            adjudication=_Ahead(efforts.adjudication),
+        )
 
-    def say(self, result: dict) -> None:
-        self.stdout.write(f"{result['hours']:.2f} hours, pauses over {int(LIMIT // 60)} minutes left out.")
-        for name, row in result["people"].items():
-            spent = ", ".join(f"{activity} {hours:.2f} h" for activity, hours in row["hours"].items() if hours)
+    def say(self, result: _Work) -> None:
+        self.stdout.write(f"{result.hours:.2f} hours, pauses over {int(LIMIT // 60)} minutes left out.")
+        for name, person in result.people.items():
+            spent = ", ".join(f"{activity} {hours:.2f} h" for activity, hours in person.hours.items() if hours)
             self.stdout.write(f"{name}: {spent or 'no time yet'}")
-            for outlook in row["outlooks"]:
-                self.stdout.write(f"  {_line(outlook)}")
-        self.stdout.write(f"Adjudication: {_line(result['adjudication'])}")
-
-
-def _as_json(outlook: Outlook) -> dict[str, Any]:
-    return plain(outlook) | {"hours_left": outlook.hours_left}
-
-
-def _line(outlook: dict[str, Any]) -> str:
-    line = f"{outlook['done']} {outlook['unit']} done, {outlook['left']} left"
-    if outlook["hours_left"] is None:
-        return f"{line}; no pace yet: {outlook['pace'].get('reason', 'nothing is done')}"
-    return f"{line}, {outlook['hours_left']:.2f} hours at the pace so far"
+            for outlook in person.outlooks:
+                self.stdout.write(f"  {outlook}")
+        self.stdout.write(f"Adjudication: {result.adjudication}")
