@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from annotation.access import unfinished
 from annotation.api.cells import cell_of, gold_of
 from annotation.api.description import DIMENSION, PROPOSITION, SLUG, answers
-from annotation.api.shapes.threads import ReplyIn, ThreadMessageOut
+from annotation.api.shapes.threads import ReplyIn, SaidOut
 from annotation.models import Proposition, adjudication_queue
 from annotation.services import remarks
 from core.api.bodies import read_body
@@ -30,14 +30,14 @@ class Threads(Listing):
         operation_id="threads_list",
         tags=["gold"],
         parameters=[SLUG, PROPOSITION, DIMENSION],
-        responses=answers(ThreadMessageOut(many=True), 400, 403),
+        responses=answers(SaidOut(many=True), 400, 403),
     )
     def get(self, request: Request, slug: str, proposition: str, dimension: str) -> Response:
         """The threads of annotators with the experts about a cell, message by message. While the cell is open, or you
         voted on it, annotators are not named. Experts and admins; 404 in a story that you still label."""
         row = self._row(request, slug, proposition, dimension)
         read_query(request, Strict)
-        return self.page(self._messages(row, dimension), ThreadMessageOut)
+        return self.page(self._messages(row, dimension), SaidOut)
 
     @extend_schema(
         operation_id="threads_reply",
@@ -45,7 +45,7 @@ class Threads(Listing):
         parameters=[SLUG, PROPOSITION, DIMENSION, PARAMETER],
         request={"application/json": ReplyIn},
         examples=[OpenApiExample("A reply", value=_REPLY, request_only=True)],
-        responses=answers(ThreadMessageOut, 403, *BODY, status=201),
+        responses=answers(SaidOut, 403, *BODY, status=201),
     )
     def post(self, request: Request, slug: str, proposition: str, dimension: str) -> Response:
         """Answers an annotator in their thread; nobody else who labels reads it. 422 for a thread that is not of this
@@ -58,7 +58,7 @@ class Threads(Listing):
         add = {"by": request.user, "proposition": row, "dimension": dimension, "thread_of": thread.annotator}
         uid = made_once(request, lambda: remarks.add_comment(**add, text=reply.text).uid)
         answer = next(message for message in self._messages(row, dimension) if message["comment"] == uid)
-        return Response(ThreadMessageOut(answer).data, status=201)
+        return Response(SaidOut(answer).data, status=201)
 
     def _row(self, request: Request, slug: str, proposition: str, dimension: str) -> Proposition:
         self.access, row = cell_of(request, slug, proposition, dimension)
@@ -67,7 +67,7 @@ class Threads(Listing):
         return row
 
     def _messages(self, row: Proposition, dimension: str) -> list[dict[str, Any]]:
-        """Return what `ThreadMessageOut` writes of each message, thread by thread."""
+        """Return what `SaidOut` writes of each message, thread by thread."""
         voted = adjudication_queue.voted_on(self.access.user, [row.pk])
         named = remarks.annotators_named(gold_of(row, dimension), voted=(row.pk, dimension) in voted)
         return [

@@ -19,7 +19,7 @@ class ReplyIn(Shape):
     text: Annotated[str, MESSAGE]
 
 
-class ThreadMessageOut(serializers.Serializer):
+class SaidOut(serializers.Serializer):
     """A message of a thread about a cell, as experts see it."""
 
     thread = serializers.CharField(help_text="Send it with a reply.")
