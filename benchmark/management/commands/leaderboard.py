@@ -169,7 +169,7 @@ def _shared(
         "form": str(answer_format),
         "split": leaderboard.chosen.key if leaderboard.chosen else "",
         **({"runs": "all"} if options["all_runs"] else {}),
-        **{condition: options[condition] for condition in FIELDS if options[field]},
+        **{condition: options[condition] for condition in FIELDS if options[condition]},
     }
     report = freeze_leaderboard(
         by=None, dataset=dataset, leaderboard=leaderboard, query=query, title=options["title"] or ""
