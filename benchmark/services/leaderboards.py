@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.core.cache import cache
@@ -32,7 +32,7 @@ from benchmark.services.judge_test_summaries import summaries_of
 from benchmark.services.judge_versions import version_failure
 from benchmark.services.run_metrics import EntrantMetrics, RunMetrics
 from benchmark.services.selections import Selection
-from benchmark.suites.asked import PARSES, Parses
+from benchmark.suites.asked import PARSES, BySample, Parse, Parses
 from benchmark.suites.reasons import lost_by_judge
 from benchmark.suites.registry import group_named, nouns_of_group, suite_named, units_of_group
 from benchmark.suites.results import EntrantParses, EntrantResults, NamedEntrant, RunEntrant
@@ -240,62 +240,81 @@ def _kept(what: str, entrants: Sequence[NamedEntrant], group: str, selection: Se
     return result
 
 
-def _compare(models, partial, group: str, selection: Selection | None, seed: int) -> dict[str, Any]:
+def _compare(
+    models: Sequence[NamedEntrant], partial: Sequence[NamedEntrant], group: str, selection: Selection | None, seed: int
+) -> dict[str, Any]:
     """Return {"ranking": (rankings by parse and key, figures of the selection by key where they are not the report's
     own, why there are no letters by parse), "differences": by parse}."""
     score_ids = {entrant.scores for entrant in (*models, *partial)}
-    columns = {
-        pk: metrics[group] for pk, metrics in StoryScores.objects.filter(pk__in=score_ids).values_list("pk", "metrics")
+    rows = StoryScores.objects.filter(pk__in=score_ids).values_list("pk", "metrics")
+    scores = {pk: GroupScores.from_json(metrics[group]) for pk, metrics in rows}
+    apart = {parse: _ranked(models, scores, group, parse, selection, seed) for parse in PARSES}
+    ranked = {parse: comparison.compared() for parse, comparison in apart.items()}
+    no_letters = {parse: comparison.no_letters for parse, comparison in apart.items()}
+    part = {
+        entrant.key: _part(entrant, scores[entrant.scores], group, selection, seed) for entrant in partial if selection
     }
-    ranked, apart, no_letters = {}, {}, {}
-    for parse in PARSES:
-        comparison = _ranked(models, columns, group, parse, selection, seed)
-        ranked[parse] = comparison.compared()
-        apart[parse] = comparison
-        no_letters[parse] = comparison.no_letters
-    part = {entrant.key: _part(entrant, columns[entrant.scores], group, selection, seed) for entrant in partial}
     return {"ranking": (ranked, part, no_letters), "differences": apart}
 
 
-def _part(
-    entrant: RunEntrant, columns: Mapping[str, Any], group: str, selection: Selection, seed: int
-) -> EntrantParses:
+@dataclass(frozen=True, slots=True)
+class GroupScores(BySample):
+    """The scores of an entrant in a metric group story by story; of a person also against gold with the person's own
+    votes."""
+
+    own: BySample | None = None
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> GroupScores:
+        own = kept.get("own")
+        beside = None if own is None else BySample(columns_of(own, "official"), columns_of(own, "repaired"))
+        return cls(columns_of(kept, "official"), columns_of(kept, "repaired"), beside)
+
+
+def _part(entrant: RunEntrant, scores: GroupScores, group: str, selection: Selection, seed: int) -> EntrantParses:
     """Return both parses of an entrant's figures on the selection; of a person also against gold with the person's
     own votes."""
-    parses = _parses(columns, group, selection, seed)
-    why = "" if parses.official else lacking(columns_of(columns, "official"), selection.stories)
-    own = _parses(columns["own"], group, selection, seed) if "own" in columns else None
+    parses = _parses(scores, group, selection, seed)
+    why = "" if parses.official else lacking(scores.official, selection.stories)
+    own = _parses(scores.own, group, selection, seed) if scores.own else None
     return EntrantParses(
         official=parses.official.reported() if parses.official else None,
         repaired=parses.repaired.reported(),
         own=own.reported() if own else None,
-        reason=why if columns["official"] else entrant.metrics.reason or why,
+        reason=why if scores.official else entrant.metrics.reason or why,
         levels=None,  # they are of the samples of a run
         tells_levels=True,
     )
 
 
-def _parses(columns: Mapping[str, Any], group: str, selection: Selection, seed: int) -> Parses:
-    rules = {"seed": seed, "resamples": RESAMPLES}
-    stories, official, repaired = selection.stories, *(columns_of(columns, parse) for parse in PARSES)
-    averages = official and official_metrics(official, stories, group)
-    rows = averages and with_intervals(averages, official, stories, group, **rules)
-    return Parses(rows, repaired_metrics(repaired, stories, group, **rules))
+def _parses(scores: BySample, group: str, selection: Selection, seed: int) -> Parses:
+    stories, rows = selection.stories, None
+    if scores.official and (averages := official_metrics(scores.official, stories, group)):
+        rows = with_intervals(averages, scores.official, stories, group, seed=seed, resamples=RESAMPLES)
+    assert scores.repaired is not None, "the careful parse has every story that was asked"
+    return Parses(rows, repaired_metrics(scores.repaired, stories, group, seed=seed, resamples=RESAMPLES))
 
 
 UNHEARD = gettext_noop("nobody is ranked, as the judge has no verdict on any story")
 
 
-def _ranked(models, columns, group: str, parse: str, selection: Selection | None, seed: int) -> Ranking:
+def _ranked(
+    models: Sequence[NamedEntrant],
+    scores: Mapping[int, GroupScores],
+    group: str,
+    parse: Parse,
+    selection: Selection | None,
+    seed: int,
+) -> Ranking:
     cases: dict[str, dict[int, Case | None]] = {}
     categories: dict[int, str] = {}
     clusters: dict[int, str] = {}
     stories_of = {model.key: selection.stories if selection else set(model.numbers) for model in models}
-    unheard = {model.key for model in models if _is_unheard(columns[model.scores], stories_of[model.key])}
-    if unheard and not any(_is_usable(columns[model.scores], stories_of[model.key]) for model in models):
+    unheard = {model.key for model in models if _is_unheard(scores[model.scores], stories_of[model.key])}
+    if unheard and not any(_is_usable(scores[model.scores], stories_of[model.key]) for model in models):
         return Ranking(no_letters=UNHEARD)
     for model in models:
-        column, stories = columns_of(columns[model.scores], parse), stories_of[model.key]
+        column, stories = scores[model.scores].of(parse), stories_of[model.key]
         if parse == "official" and model.key in unheard:
             continue
         if column and not (parse == "official" and lacking(column, stories)):
@@ -310,21 +329,21 @@ def _ranked(models, columns, group: str, parse: str, selection: Selection | None
     )
 
 
-def _is_unheard(columns: Mapping[str, Any], stories: Collection[int]) -> bool:
+def _is_unheard(scores: BySample, stories: Collection[int]) -> bool:
     """Return whether the judge has a verdict on none of a model's stories: official figures, which count each as not
     matched, are then nobody's opinion of it."""
-    whys = _unusable(columns, stories)
+    whys = _unusable(scores, stories)
     return bool(whys) and all(map(lost_by_judge, whys))
 
 
-def _is_usable(columns: Mapping[str, Any], stories: Collection[int]) -> bool:
+def _is_usable(scores: BySample, stories: Collection[int]) -> bool:
     """Return whether any of a model's stories has a score by the careful parse."""
-    return "" in _unusable(columns, stories)
+    return "" in _unusable(scores, stories)
 
 
-def _unusable(columns: Mapping[str, Any], stories: Collection[int]) -> list[str]:
+def _unusable(scores: BySample, stories: Collection[int]) -> list[str]:
     """Return why the careful parse has no score of each story, empty where it has one."""
-    column = columns_of(columns, "repaired")
+    column = scores.repaired
     return [column.unusable.get(str(story), "") for story in stories] if column else []
 
 
