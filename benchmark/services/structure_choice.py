@@ -47,9 +47,10 @@ def lacking(sides: Sides, project: Project) -> Lacking | None:
         return _after(gettext_noop("There is a run of belief tables."), project, ANSWERS)
     if answers:
         return _after(gettext_noop("There is a run of questions."), project, STRUCTURE)
+    asking = _suites_telling(ANSWERS)[0].title
     needs = gettext_noop(
         "It needs two finished runs of the same models: one on gold belief tables, one on questions about the "
-        "same stories, such as those of ToMBench."
+        f"same stories, such as those of {asking}."
     )
     return _after(needs, project, ANSWERS, STRUCTURE)
 
@@ -83,7 +84,7 @@ def _going(project: Project, *sides: str) -> Lacking | None:
 
 def _next(project: Project, side: str) -> Lacking:
     """Return the first step towards a run of structures, or of answers, that was not taken."""
-    names = [suite.name for suite in _suites_telling(side) if suite.load]
+    loaded = [suite for suite in _suites_telling(side) if suite.load]
     if side == STRUCTURE:
         frozen = Dataset.objects.filter(project=project, suite="").order_by("-version").first()
         if frozen:
@@ -93,16 +94,19 @@ def _next(project: Project, side: str) -> Lacking:
             return Lacking(run_on, "launch", str(frozen.version))
         freeze = gettext_noop("Now freeze gold belief tables of the same stories, and run the same models on them.")
         return Lacking(freeze, "freeze")
-    imported = Dataset.objects.filter(project=project, suite__in=names).order_by("-version").first()
+    imported = (
+        Dataset.objects.filter(project=project, suite__in=[suite.name for suite in loaded]).order_by("-version").first()
+    )
     if imported:
         run_on = gettext_noop(
             f"{imported.title} is imported as version {imported.version}: now run the same models on it, to its end."
         )
         return Lacking(run_on, "launch", str(imported.version))
     bring = gettext_noop(
-        "Now import a benchmark with questions about the same stories, such as ToMBench, and run the same models on it."
+        f"Now import a benchmark with questions about the same stories, such as {loaded[0].title}, and run the same "
+        "models on it."
     )
-    return Lacking(bring, "import", names[0])
+    return Lacking(bring, "import", loaded[0].name)
 
 
 def _suites_telling(side: str) -> list[Suite]:

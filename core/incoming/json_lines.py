@@ -41,7 +41,7 @@ def object_of_line(
     nan: bool = False,
     unfit: Callable[[Any], str] = unstorable,
 ) -> Json | None:
-    """Return the JSON object of a line of `lines_of`, None for a blank line; `nan` takes the bare NaN that ToMBench
+    """Return the JSON object of a line of `lines_of`, None for a blank line; `nan` takes the bare NaN that Python
     writes, `unfit` says what of the object cannot be kept. Raises BadLine."""
     if raw is None:
         raise BadLine(gettext_noop(f"The line is longer than {longest // 1024 // 1024} MB; expected one JSON object."))

@@ -39,7 +39,7 @@ class NotJson(ValueError):
 
 
 def json_of(raw: bytes, *, nan: bool = False) -> Any:
-    """Return the value that UTF-8 text holds, a byte order mark left out; `nan` takes the bare NaN that ToMBench
+    """Return the value that UTF-8 text holds, a byte order mark left out; `nan` takes the bare NaN that Python
     writes.
 
     Raises NotJson, also for a field that occurs twice in an object and for what nests deeper than MAX_DEPTH.

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from judge.models import AlignmentStudy
 
-CLUSTERS = "what the suite resamples whole (stories, of FANToM conversations)"
+CLUSTERS = "what the suite resamples whole (stories, of some suites conversations)"
 
 
 class StudyOut(serializers.ModelSerializer):
@@ -73,7 +73,7 @@ class AlignmentOut(serializers.Serializer):
 class AlignedTableOut(serializers.Serializer):
     table = serializers.CharField(help_text="uid of the table.")
     story = serializers.IntegerField(
-        help_text="Number of what the table is of in its dataset: a story, of FANToM a question."
+        help_text="Number of what the table is of in its dataset: a story, of some suites a question."
     )
     category = serializers.CharField()
     place = serializers.IntegerField(help_text="The place in which it was drawn of its model and category.")

@@ -47,7 +47,7 @@ class JudgeReportOut(serializers.Serializer):
 
 class WordsOut(serializers.Serializer):
     score = serializers.CharField(help_text="What is corrected, as F1.")
-    table = serializers.CharField(help_text="What one table is of: story, of FANToM question.")
+    table = serializers.CharField(help_text="What one table is of: story, of some suites question.")
 
 
 class CalibrationOut(WordsOut):
