@@ -42,7 +42,7 @@ _SAMPLE = 4096
 _UNMARKED = ("utf-16-le", "utf-16-be")
 _EAST_ASIA = ("gb2312", "big5", "shift_jis", "euc_kr")
 _SENSE = 0.8
-"""The least share of common characters: every piece of a Chinese corpus has 0.99 of them, its bytes swapped 0.58 at most."""
+"""The least share of common characters: pieces of a Chinese corpus have 0.99 of them, bytes swapped 0.58 at most."""
 _USUAL = frozenset((0xA1, 0xA3, *range(0xB0, 0xD8)))
 """The first bytes that GB 2312 has for punctuation and for the 3,755 usual ideographs."""
 _PAIR = re.compile(rb"[\xa1-\xfe]{2}")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from datetime import UTC, datetime
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from django.utils import timezone
@@ -34,6 +36,7 @@ from workers.services.jobs import ACTIONS, cancel_job
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 5, 4, 9, 0, tzinfo=UTC)
+ROOT = Path(__file__).resolve().parents[2]
 
 IDLE = (CallState.PLANNED, CallState.FAILED, CallState.UNKNOWN)
 
@@ -56,6 +59,7 @@ def rows_of(row):
 
 CALLS = [
     ("reserve", lambda call: rows_of(call).reserve(None), IDLE, CallState.RESERVED),
+    ("reprice", lambda call: Call.objects.reprice([(Decimal(7), call.pk)]), IDLE, None),
     ("release", lambda call: rows_of(call).release(), [CallState.RESERVED], CallState.PLANNED),
     ("count_attempt", lambda call: rows_of(call).count_attempt(), [*CallState], None),
     ("mark_sent", lambda call: Call.objects.mark_sent({call.pk: 0}, now=NOW), [CallState.RESERVED], CallState.SENT),
@@ -71,6 +75,10 @@ UNENDED = (JobState.RUNNING, JobState.PAUSED)
 
 def deliver_as(state):
     return lambda item: Item.objects.deliver([(state, "", True, 0, 0, item.pk)], now=NOW)
+
+
+def another_call(item):
+    return Call.objects.exclude(pk=item.call_id).earliest("pk").pk
 
 
 def reparse_as(state):
@@ -92,6 +100,8 @@ ITEMS = [
       for state in (ItemState.DONE, ItemState.UNUSABLE, ItemState.FAILED)],
     *[("reparse", reparse_as(state), [ItemState.DONE, ItemState.UNUSABLE], state)
       for state in (ItemState.DONE, ItemState.UNUSABLE)],
+    ("attach", lambda item: Item.objects.attach({item.pk: another_call(item)}), [ItemState.WAITING], None),
+    ("detach", lambda item: rows_of(item).detach(), (*OPEN, ItemState.FAILED), None),
     ("hold", lambda item: rows_of(item).hold(), [ItemState.WAITING], ItemState.HELD),
     ("hold_failed", lambda item: rows_of(item).hold_failed(), [ItemState.FAILED], ItemState.HELD),
     ("free", lambda item: rows_of(item).free(start=NOW), [ItemState.HELD], ItemState.WAITING),
@@ -109,6 +119,7 @@ JOBS = [
      JobState.FINISHED),
     ("reopen", lambda job: rows_of(job).reopen(), [JobState.FINISHED], JobState.RUNNING),
     ("cancel", lambda job: rows_of(job).cancel(now=NOW), (*UNENDED, JobState.PREPARING), JobState.CANCELLED),
+    ("rename", lambda job: rows_of(job).rename("Read"), [JobState.PREPARING], None),
     ("prepared", lambda job: rows_of(job).prepared(), [JobState.PREPARING], JobState.RUNNING),
     ("fail_preparation", lambda job: rows_of(job).fail_preparation("No.", now=NOW), [JobState.PREPARING],
      JobState.FINISHED),
@@ -188,10 +199,11 @@ def test_a_late_answer_keeps_the_first_one_as_it_is(make_call):
 
 @pytest.mark.parametrize("before", ItemState)
 @pytest.mark.parametrize("transition", ITEMS, ids=lambda case: f"{case[0]}-{case[3]}")
-def test_an_item_moves_from_its_source_states_alone(make_endpoint, start, transition, before):
+def test_an_item_moves_from_its_source_states_alone(make_endpoint, make_call, start, transition, before):
     _, move, sources, target = transition
     job = start(make_endpoint(), ["a"])
-    Item.objects.filter(job=job).update(state=before)
+    make_call()
+    Item.objects.filter(job=job).update(state=before, call=make_call())
     reaches(Item.objects.get(job=job), move, sources, target)
 
 
@@ -285,6 +297,58 @@ def test_a_batch_moves_from_its_source_states_alone(make_endpoint, transition, b
 @pytest.mark.parametrize(("model", "table", "makes"), [(Worker, WORKERS, "enter"), (Batch, BATCHES, "begin")])
 def test_every_transition_of_workers_and_batches_is_tried(model, table, makes):
     assert writers(type(model.objects.all())) == {name for name, *_ in table} | {makes}
+
+
+MACHINES = (Attempt, Batch, Call, Item, Job, Worker)
+COLUMNS = {"state", "call", "not_before", "made", "reserved_cost", "attempts_made", "tries", "unknowns"}
+"""Columns that transitions alone write, and no other model has."""
+
+
+def writing_past(source: str) -> list[int]:
+    """Return the lines that write rows of a state machine without one of its transitions: the model is named, or one of
+    the columns is."""
+    names = {model.__name__ for model in MACHINES}
+    lines = []
+    for call in ast.walk(ast.parse(source)):
+        if not isinstance(call, ast.Call):
+            continue
+        if isinstance(call.func, ast.Name) and call.func.id == "update_rows":
+            written = {node.id for node in ast.walk(call.args[0]) if isinstance(node, ast.Name)} & names
+        elif isinstance(call.func, ast.Attribute) and call.func.attr == "update" and call.keywords:
+            model = {node.value.id for node in ast.walk(call.func) if is_manager(node)} & names
+            written = model or {keyword.arg for keyword in call.keywords} & COLUMNS
+        else:
+            continue
+        if written:
+            lines.append(call.lineno)
+    return lines
+
+
+def is_manager(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "objects" and isinstance(node.value, ast.Name)
+
+
+def test_rows_of_the_machines_are_written_by_their_transitions_alone():
+    paths = [path for app in ("workers", "benchmark", "judge", "annotation") for path in (ROOT / app).rglob("*.py")]
+    texts = {path: path.read_text("utf-8") for path in paths if not {"models", "migrations"} & {*path.parts}}
+    assert len(texts) > 500
+    spoken = {path: text for path, text in texts.items() if "update(" in text or "update_rows(" in text}
+    assert {str(path): lines for path, text in spoken.items() if (lines := writing_past(text))} == {}
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ('update_rows(Item, ["call"], rows)', [1]),
+        ('update_rows(RunItem, ["call"], rows)', []),
+        ("Job.objects.filter(pk=1).update(title='Read')", [1]),
+        ("endpoint.items.filter(state__in=OPEN).update(call=None)", [1]),
+        ("Item.objects.filter(pk=1).retry(start=now)", []),
+        ("counts.update(answered=1)", []),
+    ],
+)
+def test_a_write_past_the_transitions_is_found(source, lines):
+    assert writing_past(source) == lines
 
 
 CAME = ("answered", NOW, 200, {}, "", "", 0.0)

@@ -84,6 +84,11 @@ class CallQuerySet(models.QuerySet):
         """planned, failed, unknown → reserved, for a worker, or for a batch without one."""
         return self.filter(state__in=_IDLE).update(state=CallState.RESERVED, worker=worker)
 
+    def reprice(self, reserved: Iterable[tuple[Decimal | None, int]]) -> None:
+        """planned, failed, unknown → the same, by (cost, id) with what they can cost at the prices of now; None where
+        the price is unknown."""
+        update_rows(self.model, ("reserved_cost",), reserved, only=("state", _IDLE))
+
     def release(self) -> int:
         """reserved → planned: nothing was sent."""
         return self.filter(state=CallState.RESERVED).update(state=CallState.PLANNED, worker=None)

@@ -142,6 +142,15 @@ class ItemQuerySet(models.QuerySet):
         rows = [(ItemState.FAILED, problem, now, item) for item, problem in problems.items()]
         update_rows(self.model, ("state", "problem", "finished_at"), rows, only=("state", [ItemState.WAITING]))
 
+    def attach(self, calls: Mapping[int, int]) -> None:
+        """waiting → waiting, by item id the id of the call that answers it."""
+        rows = [(call, item) for item, call in calls.items()]
+        update_rows(self.model, ("call",), rows, only=("state", [ItemState.WAITING]))
+
+    def detach(self) -> int:
+        """open, failed → the same, without a call: theirs is addressed to what their endpoint was."""
+        return self.filter(state__in=(*OPEN, ItemState.FAILED)).update(call=None)
+
     def deliver(self, rows: Iterable[Delivered], *, now: datetime) -> None:
         """open, cancelled → done, unusable, failed: their answers were delivered.
 

@@ -20,7 +20,6 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
-from core.bulk import update_rows
 from core.database_clock import database_time
 from core.language import gettext_noop
 from core.reads import Read
@@ -323,7 +322,7 @@ def _reprice(items: list[Item]) -> None:
         if reserved != item.call.reserved_cost:
             item.call.reserved_cost = reserved
             changed.append((reserved, item.call_id))
-    update_rows(Call, ["reserved_cost"], changed)
+    Call.objects.reprice(changed)
 
 
 def _reserve(

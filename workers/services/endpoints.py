@@ -16,7 +16,7 @@ from django.utils import timezone
 from core.language import gettext_noop
 from core.plain import plain
 from workers.domain.tries import SchemaTry, Supported, Tried
-from workers.models import COMPLETED, IN_FLIGHT, OPEN, CallState, Endpoint, EndpointRateLimit, ItemState
+from workers.models import COMPLETED, IN_FLIGHT, CallState, Endpoint, EndpointRateLimit
 from workers.providers import contract, registry
 from workers.providers.answer_shapes import closed_object
 from workers.providers.errors import BackendError
@@ -53,7 +53,7 @@ def save_endpoint(*, by: str, values: Mapping[str, Any], endpoint: Endpoint | No
     check_endpoint(endpoint)
     endpoint.save()
     if corrected:  # their calls are addressed to what it was
-        endpoint.items.filter(state__in=[*OPEN, ItemState.FAILED]).update(call=None)
+        endpoint.items.all().detach()
     EndpointRateLimit.objects.get_or_create(endpoint=endpoint)
     return endpoint
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from core.bulk import update_rows
 from core.ids import new_uid
 from workers.models import Call, CallState, Endpoint, Item, Job
 from workers.providers.imported import IMPORTED
@@ -43,7 +42,7 @@ def take_in(
         part = {answer.key: answer for answer in answers[at : at + _AT_ONCE]}
         calls = _calls(endpoint, part, now)
         pairs = [(items[part[call.key].item], call) for call in calls]
-        update_rows(Item, ["call"], [(call.pk, item.pk) for item, call in pairs])
+        Item.objects.attach({item.pk: call.pk for item, call in pairs})
         deliver(pairs, now=now)
 
 

@@ -9,7 +9,6 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from core.bulk import update_rows
 from core.ids import new_uid
 from core.language import gettext_noop
 from core.texts import canonical
@@ -62,7 +61,7 @@ def plan(*, items: Sequence[Item], endpoint: Endpoint, backend: Backend, now: da
     Call.objects.plan(_CALL_COLUMNS, rows.values())
     _answer_preset(preset_answers, now)
     ids = dict(Call.objects.filter(key__in=rows).values_list("key", "id"))
-    update_rows(Item, ["call"], [(ids[key], item) for item, key in keys.items()])
+    Item.objects.attach({item: ids[key] for item, key in keys.items()})
     Item.objects.fail_unasked(problems, now=now)
     return len(keys)
 
