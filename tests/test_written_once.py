@@ -19,13 +19,9 @@ ONCE = {
     }),
     "F1 of precision and recall": (r"2 \* (precision|first) \* (recall|other)", "", {"core/statistics/f1.py"}),
     "states of jobs, items and calls that belong together": (r"(Job|Item|Call)State\.[A-Z]+, \1State\.", "", {
-        "benchmark/services/watching.py",
         "workers/models/call.py",
         "workers/models/item.py",
         "workers/models/job.py",
-        "workers/services/channels.py",
-        "workers/services/failures.py",
-        "workers/views/live.py",
     }),
 }  # fmt: skip
 """By what it is: how it is written, under which folder, and the files that may write it so."""

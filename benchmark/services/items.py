@@ -34,6 +34,19 @@ STATE_NAMES = {
     "waiting": gettext_noop("Waiting"),
     "cancelled": gettext_noop("Cancelled"),
 }
+
+
+def state_of(item: RunItem | SharedItem) -> str:
+    """Return the state of an item, a key of STATE_NAMES: what STATES selects, said of one that is loaded."""
+    if isinstance(item, SharedItem):
+        return item.state
+    if item.item is None:
+        return "done" if item.call_id else "failed" if item.unusable else "waiting"
+    if item.item.state in UNSENT:
+        return "waiting"
+    return "flight" if item.item.state in IN_HAND else item.item.state
+
+
 SORTS = {
     "story": ("sample__number", "entrant__position", "step"),
     "model": ("entrant__position", "step", "sample__number"),
@@ -165,17 +178,6 @@ def with_row_fields(items: QuerySet[RunItem]) -> QuerySet[RunItem]:
     if items.model is SharedItem:
         return items.select_related("entrant", "sample").only(*fields, "state", "problem", "report_id")
     return items.select_related("entrant", "sample", "item").only(*fields, "item__state", "item__problem")
-
-
-def state_of(item: RunItem | SharedItem) -> str:
-    """Return the state of an item, a key of STATE_NAMES."""
-    if isinstance(item, SharedItem):
-        return item.state
-    if item.item is None:
-        return "done" if item.call_id else "failed" if item.unusable else "waiting"
-    if item.item.state in UNSENT:
-        return "waiting"
-    return "flight" if item.item.state in IN_HAND else item.item.state
 
 
 def categories_of(run: Run) -> list[str]:

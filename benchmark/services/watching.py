@@ -11,17 +11,15 @@ from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
 from benchmark.models import AnswerFormat, Entrant, Run, RunItem
-from benchmark.services.items import LOST, problem_of
+from benchmark.services.items import LOST, STATES, problem_of
 from benchmark.services.taken_over import judged_answers
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named
 from core.language import gettext_noop
 from workers.domain.pricing import Money
-from workers.models import IN_HAND, ItemState, JobState
+from workers.models import WITHOUT_ANSWER, ItemState, JobState
 from workers.services.failures import Shortfall, shortfall_of
 from workers.services.progress import RECENT
-
-_TAKEN_OVER = Q(item=None, call__isnull=False)
 
 
 @dataclass(slots=True)
@@ -107,8 +105,8 @@ def step_progress(run: Run, *, now: datetime) -> list[StepProgress]:
 
 
 def _counted(run: Run, now: datetime) -> Iterable[dict]:
-    def count(**conditions) -> Count:
-        return Count("pk", filter=Q(**conditions))
+    def count(condition: Q) -> Count:
+        return Count("pk", filter=condition)
 
     was_sent = Q(item__made=True)
     return (
@@ -117,14 +115,14 @@ def _counted(run: Run, now: datetime) -> Iterable[dict]:
         .values("entrant", "step")
         .annotate(
             total=Count("pk"),
-            done=Count("pk", filter=Q(item__state=ItemState.DONE) | _TAKEN_OVER),
-            failed=Count("pk", filter=Q(item__state=ItemState.FAILED) | LOST),
-            unusable=count(item__state=ItemState.UNUSABLE),  # from here on the name is no longer the field's
-            cancelled=count(item__state=ItemState.CANCELLED),
-            in_flight=count(item__state__in=IN_HAND),
-            held_back=count(item__state=ItemState.HELD),
-            made=count(item__made=True),
-            recent=count(item__finished_at__gte=now - RECENT),
+            done=count(STATES["done"]),
+            failed=count(STATES["failed"]),
+            unusable=count(STATES["unusable"]),  # from here on the name is no longer the field's
+            cancelled=count(STATES["cancelled"]),
+            in_flight=count(STATES["flight"]),
+            held_back=count(Q(item__state=ItemState.HELD)),
+            made=count(was_sent),
+            recent=count(Q(item__finished_at__gte=now - RECENT)),
             cost=Sum("item__cost"),
             unpriced=Sum("item__unpriced"),
             input_tokens=Sum("call__input_tokens", filter=was_sent),
@@ -216,7 +214,7 @@ def _lost_before(suite: Suite) -> str:
 def to_come_of(runs: Sequence[Run]) -> dict[int, int]:
     """Questions still to come by run id: what the items of a job do not count yet. One query."""
     moving = [run for run in runs if not run.job.has_ended and _awaiting(run) and not run.source_id]
-    lost = Q(item__state__in=[ItemState.FAILED, ItemState.CANCELLED])
+    lost = Q(item__state__in=WITHOUT_ANSWER)
     counted = RunItem.objects.filter(entrant__run__in=moving).order_by().values_list("entrant__run", "step")
     counts_by_run: dict[int, dict[str, dict[str, int]]] = {}
     for run, step, total, failed in counted.annotate(asked=Count("pk"), without=Count("pk", filter=lost)):

@@ -1,12 +1,27 @@
 from workers.models.batch import Batch, BatchEntry, BatchState
 from workers.models.call import COMPLETED, GIVEN_UP, IN_FLIGHT, NOT_READ, Attempt, Call, CallState, Closed, Unanswered
 from workers.models.endpoint import Endpoint, EndpointRateLimit
-from workers.models.item import IN_HAND, OPEN, PARSED, UNSENT, Delivered, Failed, Item, ItemState, ToWait
+from workers.models.item import (
+    CAME_BACK,
+    IN_HAND,
+    OPEN,
+    PARSED,
+    TO_SERVE,
+    TROUBLED,
+    UNSENT,
+    WITHOUT_ANSWER,
+    Delivered,
+    Failed,
+    Item,
+    ItemState,
+    ToWait,
+)
 from workers.models.job import CANCELLABLE, EXTENDABLE, PAUSABLE, RESUMABLE, UNENDED, Job, JobOutcome, JobState
 from workers.models.making import Making
 from workers.models.worker import Process, Worker, WorkerState
 
 __all__ = [
+    "CAME_BACK",
     "CANCELLABLE",
     "COMPLETED",
     "EXTENDABLE",
@@ -18,8 +33,11 @@ __all__ = [
     "PARSED",
     "PAUSABLE",
     "RESUMABLE",
+    "TO_SERVE",
+    "TROUBLED",
     "UNENDED",
     "UNSENT",
+    "WITHOUT_ANSWER",
     "Attempt",
     "Batch",
     "BatchEntry",

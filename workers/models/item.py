@@ -40,6 +40,12 @@ UNSENT = (ItemState.WAITING, ItemState.HELD)
 OPEN = (*UNSENT, *IN_HAND)
 PARSED = (ItemState.DONE, ItemState.UNUSABLE)
 """The states of an item whose answer was parsed."""
+TROUBLED = (ItemState.UNUSABLE, ItemState.FAILED)
+CAME_BACK = (ItemState.DONE, *TROUBLED)
+WITHOUT_ANSWER = (ItemState.FAILED, ItemState.CANCELLED)
+"""The states of an item that ended and has no answer."""
+TO_SERVE = (ItemState.WAITING, ItemState.BATCHED)
+"""The states of an item for which a process turns to its endpoint."""
 
 
 class ToWait(NamedTuple):

@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef
 
 from core.language import gettext_noop
 from core.reads import Read
-from workers.models import Endpoint, Item, ItemState
+from workers.models import TO_SERVE, Endpoint, Item
 from workers.providers import registry
 from workers.providers.contract import Backend, Completion
 from workers.providers.errors import BackendError, Lost
@@ -83,9 +83,7 @@ _WITH_WORK = Read[tuple[int, str]](
     lambda given: (
         Endpoint.objects.filter(
             Exists(  # the first of them is enough: a long run has ten thousands, and this is asked twice a second
-                Item.objects.filter(
-                    endpoint=OuterRef("pk"), job__in=given.jobs, state__in=[ItemState.WAITING, ItemState.BATCHED]
-                )
+                Item.objects.filter(endpoint=OuterRef("pk"), job__in=given.jobs, state__in=TO_SERVE)
             )
         )
         .order_by()

@@ -13,7 +13,7 @@ from django.db.models import Case, Count, F, TextField, Value, When
 from core.language import gettext_noop
 from core.plain import Json
 from workers.domain.outcomes import commonest
-from workers.models import Item, ItemState, Job
+from workers.models import CAME_BACK, Item, ItemState, Job
 
 Problems = Sequence[tuple[str, int]]
 """(sentence, count) pairs."""
@@ -120,7 +120,7 @@ def _problems_of(jobs: Sequence[Job]) -> dict[int, dict[str, list[tuple[str, int
     """Return by job id and state the (problem, count) pairs of ended items; done items are counted without their
     remarks."""
     sentence = Case(When(state=ItemState.DONE, then=Value("")), default=F("problem"), output_field=TextField())
-    ended = Item.objects.filter(job__in=jobs, state__in=[ItemState.DONE, ItemState.UNUSABLE, ItemState.FAILED])
+    ended = Item.objects.filter(job__in=jobs, state__in=CAME_BACK)
     rows = ended.order_by().annotate(sentence=sentence).values_list("job", "state", "sentence").annotate(Count("id"))
     problems: dict[int, dict[str, list[tuple[str, int]]]] = defaultdict(lambda: defaultdict(list))
     for job, state, problem, count in rows:

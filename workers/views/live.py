@@ -12,13 +12,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from core.views.contexts import Context
-from workers.models import Item, ItemState, Job, JobState
+from workers.models import CAME_BACK, TROUBLED, Item, ItemState, Job, JobState
 from workers.services.failures import shortfall_of
 from workers.services.handlers import closed
 from workers.services.jobs import ACTIONS, least_budget
 from workers.services.progress import Progress, progress_of
 
-TROUBLED = [ItemState.FAILED, ItemState.UNUSABLE]
 ITEMS_A_PAGE = 50
 
 
@@ -104,7 +103,7 @@ def items_context(request: HttpRequest, job: Job, *, names: NameItems | None = N
     """Return the context of a page of what came back: failures first, then what waits to be tried again, then the
     newest. The address may name one state."""
     retrying = Q(state=ItemState.WAITING) & ~Q(problem="")
-    came_back = Q(state__in=[ItemState.DONE, *TROUBLED]) | retrying
+    came_back = Q(state__in=CAME_BACK) | retrying
     items = job.items.filter(Q(state=chosen) if (chosen := chosen_state(request)) else came_back)
     items = items.select_related("call", "endpoint").defer("call__body", "call__answer", "call__reasoning")
     rank = Case(When(state__in=TROUBLED, then=0), When(retrying, then=1), default=2, output_field=IntegerField())
