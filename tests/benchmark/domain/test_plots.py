@@ -425,7 +425,7 @@ def test_captions_keep_off_the_edges_of_a_png(wide):
     note = "; ".join(
         f"without figures here: {one} (no usable story: the model refused {at})" for at, one in enumerate(names)
     )
-    rows = [ModelRow(one, {"False Belief Task": {"value": 0.5, "interval": None}}) for one in names]
+    rows = [ModelRow(one, {"False Belief Task": RowMetric(0.5)}) for one in names]
     data = omnitom_plots.f1_by_category(rows, parse="repaired", note=note, format="png", width=wide)
     pixels = np.asarray(Image.open(io.BytesIO(data)).convert("L"), dtype=int)
     edge = 4  # of 200 dots an inch
