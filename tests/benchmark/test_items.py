@@ -184,7 +184,7 @@ def test_labels_are_marked_where_they_differ_from_gold(alice, cast, gold):
     """Of two propositions of seven cells: one with a wrong truth status and context, one that is not answered."""
     row = "world | The key is in the drawer | 1 | False | Private | Implicit | Location | Inference | Sarcastic"
     run, place = answering(cast, gold, f"{HEADER}\n{row}", "label")
-    shown = alice.get(at(run, f"{place.pk}/")).context["shown"]
+    shown = alice.get(at(run, f"{place.pk}/")).context["detail"]
     first, second = shown["rows"]
     assert [cell.right for cell in first.cells] == [True, False, True, True, True, True, False]
     assert first.cells[1].predicted == "False" and first.cells[1].gold == "True"
@@ -213,7 +213,7 @@ def test_where_the_readings_differ_both_are_shown(alice, cast, gold):
 def test_an_extraction_shows_each_reading_only_where_they_differ(alice, cast, gold):
     same = "Actor | Belief | Order\n--- | --- | ---\nworld | The key is in the drawer | 0\nInes | All is well | 1"
     run, place = answering(cast, gold, same, "extract")
-    (table,) = alice.get(at(run, f"{place.pk}/")).context["shown"]["tables"]
+    (table,) = alice.get(at(run, f"{place.pk}/")).context["detail"]["tables"]
     assert [row.in_gold for row in table.rows] == [True, False]
     assert table.name == "Both parses"
 
@@ -221,14 +221,14 @@ def test_an_extraction_shows_each_reading_only_where_they_differ(alice, cast, go
 def test_prose_beside_a_table_is_a_row_to_the_official_parser_alone(alice, cast, gold):
     text = "I list actor | belief | order below.\n\nActor | Belief | Order\nworld | The key is in the drawer | 0"
     run, place = answering(cast, gold, text, "extract")
-    official, mended = alice.get(at(run, f"{place.pk}/")).context["shown"]["tables"]
+    official, mended = alice.get(at(run, f"{place.pk}/")).context["detail"]["tables"]
     assert (official.name, mended.name) == ("Official parse", "Repaired parse")
     assert official.count > mended.count == 1
 
 
 def test_a_judgement_shows_counts_on_both_sides(alice, run):
     place = RunItem.objects.filter(entrant__run=run, step="judge").order_by("sample__position").first()
-    shown = alice.get(at(run, f"{place.pk}/")).context["shown"]
+    shown = alice.get(at(run, f"{place.pk}/")).context["detail"]
     (predicted,) = shown["predicted"]
     assert [row.repaired for row in predicted.rows] == place.repaired["pred"]
     assert [row.official for row in predicted.rows] == place.official["pred"]
@@ -242,7 +242,7 @@ def test_a_structured_judgement_names_the_rows_that_match(alice, cast, gold, mod
     run = work_off(started(cast, gold, chosen, ["extract", "judge"], judge=models["lexical-judge"], form="structured"))
     place = RunItem.objects.filter(entrant__run=run, step="judge").first()
     said = json.loads(place.call.answer)
-    shown = alice.get(at(run, f"{place.pk}/")).context["shown"]
+    shown = alice.get(at(run, f"{place.pk}/")).context["detail"]
     told = [row.matches for row in shown["gold"]]
     assert told == [", ".join(map(str, one["matches"])) for one in said["gold"]]
     assert place.official is None and not shown["official"]
