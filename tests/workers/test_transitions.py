@@ -119,7 +119,6 @@ JOBS = [
      JobState.FINISHED),
     ("reopen", lambda job: rows_of(job).reopen(), [JobState.FINISHED], JobState.RUNNING),
     ("cancel", lambda job: rows_of(job).cancel(now=NOW), (*UNENDED, JobState.PREPARING), JobState.CANCELLED),
-    ("rename", lambda job: rows_of(job).rename("Read"), [JobState.PREPARING], None),
     ("prepared", lambda job: rows_of(job).prepared(), [JobState.PREPARING], JobState.RUNNING),
     ("fail_preparation", lambda job: rows_of(job).fail_preparation("No.", now=NOW), [JobState.PREPARING],
      JobState.FINISHED),
@@ -341,7 +340,6 @@ def test_rows_of_the_machines_are_written_by_their_transitions_alone():
     [
         ('update_rows(Item, ["call"], rows)', [1]),
         ('update_rows(RunItem, ["call"], rows)', []),
-        ("Job.objects.filter(pk=1).update(title='Read')", [1]),
         ("endpoint.items.filter(state__in=OPEN).update(call=None)", [1]),
         ("Item.objects.filter(pk=1).retry(start=now)", []),
         ("counts.update(answered=1)", []),

@@ -59,10 +59,6 @@ class JobQuerySet(models.QuerySet):
         """→ running, preparing: make a job of these columns, in the caller's transaction."""
         return self.create(**described, state=JobState.PREPARING if preparing else JobState.RUNNING)
 
-    def rename(self, title: str) -> int:
-        """preparing → preparing, with the title that was read for it."""
-        return self.preparing().update(title=title)
-
     def prepared(self) -> int:
         """preparing → running: all its items are there."""
         return self.preparing().update(state=JobState.RUNNING)

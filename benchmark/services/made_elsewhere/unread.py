@@ -117,7 +117,8 @@ def _fill(run: Run, preview: Preview) -> None:
         setattr(run, field, getattr(asked, field))
     describe(run, preview, by=run.imported.by if run.imported else "", now=timezone.now())
     run.save()
-    Job.objects.filter(pk=job.pk).rename(run.title)
+    job.title = run.title
+    job.save(update_fields=["title"])
     keep_what_was_read(run, preview, run.created_by)
     taking.take_later(run, rows_of(preview))
     UnreadParcel.objects.filter(run=run).delete()
