@@ -64,7 +64,7 @@ class AskedAgain(Difference):
     def from_json(cls, kept: Mapping[str, Any]) -> Self:
         """Return the row that was kept; fields that an earlier version did not keep have their defaults."""
         answered = kept.get("answered")
-        return read_as(cls, kept, answered=Answered(**answered) if answered else None)
+        return read_as(cls, kept, answered=read_as(Answered, answered) if answered else None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

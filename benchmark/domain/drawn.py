@@ -81,7 +81,7 @@ class RankedRow:
     model: str
     official: RowMetric | None = None
     repaired: RowMetric | None = None
-    corrected: RowMetric | None = None
+    corrected: Estimated | None = None
     group: str | None = None
     ranks: Sequence[int] | None = None
     left_out: float | None = None

@@ -141,9 +141,6 @@ class Report:
             resamples=self.resamples,
         )
 
-    def as_json(self) -> Json:
-        return self.reported().as_json()
-
 
 @dataclass(frozen=True, slots=True)
 class ReportedStory:

@@ -70,7 +70,7 @@ def fit_items(scores: Floats, *, seed: int) -> ItemFit | None:
     if ability is None:
         return None
     mean, cov = _posterior(values, scored, ability, weights)
-    estimates = _information(*mean.T)
+    estimates = _on_scores(*mean.T)
     ends = _intervals(mean, cov, scores.shape[0] - 1, np.random.default_rng(seed))
     which = which.reshape(-1)
     return ItemFit(estimates[0][which], ends[0][which], estimates[1][which], ends[1][which])
@@ -85,7 +85,7 @@ def _intervals(mean: Floats, cov: Floats, freedom: int, rng: np.random.Generator
         count = len(mean[part])
         drawn = rng.standard_normal((DRAWS, count, 2)) * np.sqrt(freedom / rng.chisquare(freedom, (DRAWS, count, 1)))
         d, a = np.moveaxis(mean[part] + np.einsum("jkl,njl->njk", root[part], drawn), 2, 0)
-        for of, values in zip(ends, _information(d, a), strict=True):
+        for of, values in zip(ends, _on_scores(d, a), strict=True):
             of[part] = np.quantile(values, (0.025, 0.975), axis=0).T
     return ends
 
@@ -102,7 +102,8 @@ def mean_by_model(scores: Floats, models: Sequence[int], count: int) -> Floats:
     return ratios(sums, counts)
 
 
-def _information(d: Floats, a: Floats) -> tuple[Floats, Floats]:
+def _on_scores(d: Floats, a: Floats) -> tuple[Floats, Floats]:
+    """Return difficulty and discrimination on the scale of scores."""
     from scipy.special import expit  # takes half a second to load, and every command that checks addresses loads this
 
     return 1 - expit(d), expit(d + a) - expit(d - a)

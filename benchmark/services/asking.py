@@ -148,11 +148,6 @@ def _chosen(run: Run, parameters: Parameters) -> Options:
     return {setting.name: _value(run, parameters, setting) for setting in suite_named(run.suite).settings}
 
 
-def chosen_in(run: Run, setting: Setting) -> Any:
-    """Return what a run has of a setting of its suite."""
-    return _value(run, run.parameters, setting)
-
-
 def _value(run: Run, parameters: Parameters, setting: Setting) -> Any:
     if setting.stored == COLUMN:
         return getattr(run, setting.run_field)

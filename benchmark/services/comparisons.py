@@ -61,7 +61,7 @@ class ComparedMetric(PairedDifference):
     def from_json(cls, kept: Mapping[str, Any]) -> ComparedMetric:
         """Return the row that was kept; one of an earlier version has no `answered`."""
         answered = kept.get("answered")
-        return read_as(cls, kept, answered=Answered(**answered) if answered else None)
+        return read_as(cls, kept, answered=read_as(Answered, answered) if answered else None)
 
 
 @dataclass(frozen=True, slots=True)

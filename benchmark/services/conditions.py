@@ -19,7 +19,7 @@ from typing import Any
 from benchmark.controls.chosen import CONTROL, CONTROLS
 from benchmark.domain.provenance import Making
 from benchmark.models import Run
-from benchmark.services.asking import chosen_in, reads_prompts, settings_of
+from benchmark.services.asking import chosen_of, reads_prompts, settings_of
 from benchmark.services.in_context import examples_text, judge_text
 from benchmark.services.judge_versions import version_of
 from benchmark.suites.registry import group_named, suite_named
@@ -83,8 +83,9 @@ def settings_in_words(run: Run) -> dict[str, str]:
         if setting.stored in stored and (setting.stored == OPTION or setting not in suite.judging_settings)
     ]
     control = {CONTROL: CONTROLS[run.control].title} if run.control else {}
-    chosen = {setting.label.lower(): setting.in_words(chosen_in(run, setting)) for setting in settings}
-    return control | chosen | asking_in_words(run)
+    chosen = chosen_of(run)
+    in_words = {setting.label.lower(): setting.in_words(chosen[setting.name]) for setting in settings}
+    return control | in_words | asking_in_words(run)
 
 
 _OF_IMPORTS = ("split", "category", "limit", "repetitions", "stories")
@@ -93,17 +94,16 @@ _OF_IMPORTS = ("split", "category", "limit", "repetitions", "stories")
 def parameters_of(run: Run) -> Json:
     """Return what a run was launched with, by name: of its parameters those that its suite has a use for, and the
     suite's own options."""
-    suite = suite_named(run.suite)
-    options = {setting.name: chosen_in(run, setting) for setting in suite.settings if setting.stored == OPTION}
+    suite, chosen, kept = suite_named(run.suite), chosen_of(run), run.parameters.as_json()
+    options = {setting.name: chosen[setting.name] for setting in suite.settings if setting.stored == OPTION}
     if run.imported:  # of how answers were asked for, a run that asked for none says nothing
-        kept = run.parameters.as_json()
         return {name: kept[name] for name in _OF_IMPORTS if name in kept} | options
     names = OF_EVERY_RUN - {"anew", "once", "budget", "options", *(() if suite.prompting else ("example_stories",))}
     control = {CONTROL: run.control} if run.control else {}
     own = {
-        setting.name: chosen_in(run, setting) for setting in suite.settings_in(run.steps) if setting.stored == PARAMETER
+        setting.name: chosen[setting.name] for setting in suite.settings_in(run.steps) if setting.stored == PARAMETER
     }
-    return control | own | {name: value for name, value in run.parameters.as_json().items() if name in names} | options
+    return control | own | {name: value for name, value in kept.items() if name in names} | options
 
 
 def asking_in_words(run: Run) -> dict[str, str]:

@@ -33,12 +33,12 @@ def estimate_of(
     """
     value = float(measure(sums.sum(axis=0)[None])[0]) if len(sums) else np.nan
     count = len(sums) if clusters is None else clusters
-    clusters = count if with_clusters else None
+    stated = count if with_clusters else None
     if np.isnan(value):
-        return _estimate(None, n, (None, empty), clusters)
+        return _estimate(None, n, (None, empty), stated)
     replicates = measure(replicated_sums(sums, seed=seed, resamples=resamples)) if count >= FEWEST else None
     interval = interval_of(value, replicates, count, clusters=len(sums), scale=scale, unit=unit, empty=empty)
-    return _estimate(value, n, interval, clusters)
+    return _estimate(value, n, interval, stated)
 
 
 def _estimate(value: float | None, n: int, interval: Interval, clusters: int | None) -> Estimate:

@@ -273,7 +273,7 @@ def _band(bounds: Sequence[float] | None, axis: Axis) -> Band | None:
 
 
 def _apart(bounds: Sequence[float] | None) -> TypeGuard[Sequence[float]]:
-    """Return whether nothing is missing: the ends of bounds are the same otherwise."""
+    """Return whether anything is missing: the ends of bounds are the same otherwise."""
     return bounds is not None and bounds[1] - bounds[0] > NOISE
 
 

@@ -15,7 +15,7 @@ class StudyOrigin:
     dataset and a `split` of it, empty for all; `noun` is what one table is of. A study can be of no run."""
 
     suite: str = ""
-    dataset: str = ""
+    dataset: int | None = None
     runs: Sequence[str] = ()
     split: str = ""
     noun: str = "story"
@@ -32,7 +32,7 @@ class TableOrigin:
 
     suite: str
     run: str
-    dataset: str
+    dataset: int
     item: int
     entrant: int
     sample: str

@@ -11,7 +11,7 @@ from benchmark.domain.parameters import Options
 from benchmark.management.commands._flags import check_only, check_uses, chosen_by_flag, flag
 from benchmark.management.commands._options import options_given
 from benchmark.models import Dataset, Run
-from benchmark.services.asking import chosen_in
+from benchmark.services.asking import chosen_of
 from benchmark.services.datasets import freeze
 from benchmark.services.launch_shapes import Launch
 from benchmark.services.launching import planned
@@ -68,9 +68,9 @@ def _suite_plan(project: Project, suite: Suite, options: Mapping[str, Any], laun
     judge = endpoint_named(launch.judge) if launch.judge else None
     check_uses(suite, options, steps, judge)
     dataset, source = _dataset(project, suite, steps, endpoints, launch.dataset, typed)
-    taken = {
-        setting.name: chosen_in(source, setting) for setting in suite.settings if source and setting.stored == COLUMN
-    }
+    chosen = chosen_of(source) if source else {}
+    columns = {setting.name for setting in suite.settings if setting.stored == COLUMN}
+    taken = {name: value for name, value in chosen.items() if name in columns}
     plan = planned(launch, suite, dataset=dataset, endpoints=endpoints, judge=judge, source=source, settings=taken)
     check_only(suite.settings, typed, plan.options)
     return plan

@@ -10,7 +10,7 @@ from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.table import Cells
 from benchmark.suites.conversations.question_types import SCENARIOS
 from benchmark.suites.conversations.tables import table_of
-from benchmark.suites.fantom.free_beliefs import TOLD, UNREAD
+from benchmark.suites.fantom.free_beliefs import FREE_BELIEFS, UNREAD
 from benchmark.suites.fantom.verdicts import CANNOT_TELL, NEITHER, RIGHT, WRONG
 from benchmark.suites.results import EntrantResults, ParseResults, ShownTable
 from benchmark.suites.showing.entrants import analyses_of
@@ -32,8 +32,8 @@ _NOTE = gettext_noop(
 
 def free_belief_tables(results: ParseResults) -> dict[str, ShownTable]:
     """Return the table of a parse, none without verdicts."""
-    entrants = [entrant for entrant in results.analysed.get(TOLD.key, ()) if _analysis(entrant, results.parse)]
-    return {"told": ShownTable(partial(_table, entrants, results.parse), (TOLD.key,))} if entrants else {}
+    entrants = [entrant for entrant in results.analysed.get(FREE_BELIEFS.key, ()) if _analysis(entrant, results.parse)]
+    return {"told": ShownTable(partial(_table, entrants, results.parse), (FREE_BELIEFS.key,))} if entrants else {}
 
 
 def _analysis(entrant: EntrantResults, parse: str) -> Mapping[str, Any]:
@@ -44,7 +44,7 @@ def _table(entrants: Sequence[EntrantResults], parse: str) -> Table:
     columns = [column for scenario, title in SCENARIOS.items() for column in _columns(scenario, title.capitalize())]
     cells = [_cells(_analysis(entrant, parse)) for entrant in entrants]
     title = gettext_noop("What answers in free words state, by the judge")
-    return table_of(entrants, TOLD.key, title, columns, cells, _NOTE)
+    return table_of(entrants, FREE_BELIEFS.key, title, columns, cells, _NOTE)
 
 
 def _columns(scenario: str, group: str) -> list[Column]:

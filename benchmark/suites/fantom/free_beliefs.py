@@ -21,7 +21,7 @@ from core.language import gettext_noop
 NO_OFFICIAL = gettext_noop("The released code has no judge.")
 UNREAD = "unread"
 VERDICTS = (RIGHT, WRONG, NEITHER, CANNOT_TELL, UNREAD)
-TOLD = MetricGroup(
+FREE_BELIEFS = MetricGroup(
     key="fantom-told",
     title=gettext_noop("Beliefs told freely, by a judge"),
     noun=gettext_noop("answering"),
@@ -52,7 +52,7 @@ TOLD = MetricGroup(
 
 def measure_free_beliefs(entered: Entered) -> Measured | None:
     """Return the figures of the judge's verdicts, with what answers state among their analyses, under `told`."""
-    measured = measured_samples(entered, TOLD, _sample_result)
+    measured = measured_samples(entered, FREE_BELIEFS, _sample_result)
     if measured is None:
         return None
     measured = replace(measured, metrics=replace(measured.metrics, reason=NO_OFFICIAL))
@@ -106,7 +106,7 @@ def _in_scenario(entered: Entered, scenario: str) -> FreeBeliefs:
             for judgement in outcomes
             if _is_nearness(judgement)
         }
-        for outcome in counted_outcomes(outcomes, TOLD):
+        for outcome in counted_outcomes(outcomes, FREE_BELIEFS):
             verdict = (outcome.repaired or {}).get("verdict") or UNREAD
             verdicts[verdict] += 1
             if verdict not in (CANNOT_TELL, UNREAD) and outcome.repetition in near:

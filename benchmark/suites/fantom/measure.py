@@ -21,7 +21,7 @@ from benchmark.suites.conversations.units import WHOLES, reads_of, wholes_of
 from benchmark.suites.fantom.analyses import Analyses, analyses_of
 from benchmark.suites.fantom.answering import ANSWER, ANSWERING
 from benchmark.suites.fantom.embedding import EMBEDDERS
-from benchmark.suites.fantom.free_beliefs import TOLD, measure_free_beliefs
+from benchmark.suites.fantom.free_beliefs import FREE_BELIEFS, measure_free_beliefs
 from benchmark.suites.fantom.judging import JUDGE
 from benchmark.suites.fantom.steps import EMBEDDER
 from benchmark.suites.measuring import SampleResult, measured_samples, undefined, with_analyses
@@ -148,13 +148,13 @@ FACTS = MetricGroup(
     by_category=False,
     says=says,
 )
-GROUPS = (FALSE_BELIEF, *FREE.values(), CONTROL, QUESTIONS, FACTS, TOLD)
+GROUPS = (FALSE_BELIEF, *FREE.values(), CONTROL, QUESTIONS, FACTS, FREE_BELIEFS)
 
 
 def measure(entered: Entered) -> dict[str, Measured | None]:
     """Return the figures of each group: of the answers that a run asked for, of the verdicts of its judge."""
     of_answers = _measure_answers(entered) if ANSWER in entered.steps else {}
-    return of_answers | ({TOLD.key: measure_free_beliefs(entered)} if JUDGE in entered.steps else {})
+    return of_answers | ({FREE_BELIEFS.key: measure_free_beliefs(entered)} if JUDGE in entered.steps else {})
 
 
 def _measure_answers(entered: Entered) -> dict[str, Measured | None]:

@@ -10,7 +10,7 @@ from benchmark.suites.omnitom.kinds import KIND_HEADS
 from benchmark.suites.omnitom.labels import Scheme
 from benchmark.suites.omnitom.report import arguments
 from benchmark.suites.omnitom.report.labels import slug_of
-from benchmark.suites.omnitom.report.tables import kinds_by_name
+from benchmark.suites.omnitom.report.tables import names_by_kind
 from benchmark.suites.results import ParseResults, ShownPicture
 from core.language import gettext_noop
 
@@ -48,7 +48,7 @@ def _of_metrics(scheme: Scheme, results: ParseResults) -> Iterator[tuple[str, Sh
 
 def _of_analyses(scheme: Scheme, results: ParseResults) -> Iterator[tuple[str, ShownPicture]]:
     parse, first, second = results.parse, results.analysed["stage1"], results.analysed["stage2"]
-    for by, name in kinds_by_name(scheme).items():
+    for by, name in names_by_kind(scheme).items():
         head = KIND_HEADS[by]
         if first:
             arguments_of = partial(arguments.extraction_by_kind, first, by, parse)

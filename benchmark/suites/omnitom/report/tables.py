@@ -22,7 +22,7 @@ def tables(scheme: Scheme, results: ParseResults) -> dict[str, ShownTable]:
     return dict(_tables(scheme, results))
 
 
-def kinds_by_name(scheme: Scheme) -> dict[str, str]:
+def names_by_kind(scheme: Scheme) -> dict[str, str]:
     """Return `BY_KIND`, without orders by a scheme that has none."""
     return {by: name for by, name in BY_KIND.items() if by != ORDER or scheme.ordered}
 
@@ -34,7 +34,7 @@ def _tables(scheme: Scheme, results: ParseResults) -> Iterator[tuple[str, ShownT
         yield "main", ShownTable(main, ("stage1", "stage2"), keeps_unread=True)
     if labelled := results.read["stage2"]:
         yield "dimensions", ShownTable(partial(dimension_table, labelled, parse, scheme), ("stage2",))
-    for by, name in kinds_by_name(scheme).items():
+    for by, name in names_by_kind(scheme).items():
         if first:
             yield name, ShownTable(partial(kind_table, first, by, parse), ("stage1",))
         if second:
