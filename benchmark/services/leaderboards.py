@@ -21,6 +21,7 @@ from benchmark.models import Run, StoryScores
 from benchmark.services.at_once import check_at_once, computing
 from benchmark.services.conditions import (
     FIELDS,
+    Conditions,
     asking_in_words,
     conditions_of,
     imported_in_words,
@@ -99,13 +100,16 @@ def entrants_of(runs: Sequence[Run], reports: Mapping[int, RunMetrics], group: s
     for run in runs:
         specs = {entrant.pk: entrant.spec for entrant in run.entrants.all()}
         people = people_of(reports[run.pk].entrants)
+        asked: dict[bool, tuple[Mapping[str, str], Conditions]] = {}
         for row in reports[run.pk].entrants:
             metrics = row.groups.get(group)
             if metrics is None or row.story_scores is None:  # kept before the suite had the group
                 continue
             person = "" if row.id else row.name
             reads = row.kind == "model"
-            settings = {} if person else settings_of(run, group, reads=reads)
+            if not person and reads not in asked:  # the same for all models of a run, and read from all that it keeps
+                asked[reads] = settings_of(run, group, reads=reads), conditions_of(run, group, reads=reads)
+            settings, conditions = ({}, dict.fromkeys(FIELDS)) if person else asked[reads]
             entrants.append(RunEntrant(
                 key=f"{run.uid}.{row.id}" if row.id else f"{run.uid}.p{list(people).index(person) + 1}",
                 name=people[person] if person else row.name,
@@ -119,7 +123,7 @@ def entrants_of(runs: Sequence[Run], reports: Mapping[int, RunMetrics], group: s
                 settings=settings,
                 judge_test=tests.get(run.pk),
                 spec=specs.get(row.id, {}),
-                conditions=dict.fromkeys(FIELDS) if person else conditions_of(run, group, reads=reads),
+                conditions=conditions,
                 metrics=metrics,
                 numbers=reports[run.pk].numbers,
                 scores=row.story_scores,
