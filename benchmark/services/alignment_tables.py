@@ -128,11 +128,20 @@ def groups_of(tables: Iterable[SettledTable], *, project: Project) -> dict[str, 
     groups: dict[str, GroupsByKey] = {}
     for run, items in _answers([table.key for of_run in by_run.values() for table in of_run], project):
         groupings, prompts = groupings_of(run.suite), prompts_of(run)
-        questions = {_key(run, item): _question(run, item, prompts) for item in items}
+        asks = any(grouping.of_question for grouping in groupings)
+        questions = {_key(run, item): _question_if_any(run, item, prompts) for item in items} if asks else {}
         for table in by_run[run.uid]:
             question = questions.get(table.key)
             groups[table.key] = {grouping.key: _groups(grouping, table, question) for grouping in groupings}
     return groups
+
+
+def _question_if_any(run: Run, item: RunItem, prompts: PromptSet | None) -> Question | None:
+    """Return the question of an item, None where its suite failed at it: then its rows have no group."""
+    try:
+        return _question(run, item, prompts)
+    except SuiteFailed:
+        return None
 
 
 def _groups(grouping: Grouping, table: SettledTable, question: Question | None) -> RowGroups:

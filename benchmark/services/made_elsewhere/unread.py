@@ -87,7 +87,7 @@ def read(run: Run) -> None:
         return
     unread = run.provenance.unread
     if unread is None:
-        return
+        raise LookupError(f"Run {run.uid} keeps files, and not how they are to be read.")
     plan = replace(plan_of(run), repetitions=unread.repetitions, title=unread.title)
     with tempfile.TemporaryDirectory(prefix="credence-answers-") as folder:
         preview = preview_of(_written(run, Path(folder)), plan, unread.declared)
