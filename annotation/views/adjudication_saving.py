@@ -22,7 +22,7 @@ from annotation.services import adjudication as service
 from annotation.services import claims
 from annotation.services.last_decisions import last_action
 from annotation.views.adjudication_cells import CellReader
-from annotation.views.saving import SavedChanges, saved
+from annotation.views.saving import CellFragment, DecidedCell, LastAction, SavedCell, SavedChanges, saved
 from core.plain import plain
 
 MOST_SHOWN = 40
@@ -30,23 +30,8 @@ MOST_SHOWN = 40
 
 
 @dataclass(frozen=True, slots=True)
-class _PageCell:
-    """A cell as the page shows it, empty where the expert still labels its story."""
-
-    proposition: str
-    dimension: str
-    html: str
-
-
-@dataclass(frozen=True, slots=True)
-class _SavedCell(_PageCell):
-    idempotency_key: str
-    changed_at: str
-
-
-@dataclass(frozen=True, slots=True)
 class _CellsNow:
-    cells: Sequence[_PageCell]
+    cells: Sequence[CellFragment]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +39,6 @@ class _Others:
     """Who else decides in stories, by their uid."""
 
     others: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class _DecidedCell:
-    proposition: str
-    dimension: str
-    revision: int
-
-
-@dataclass(frozen=True, slots=True)
-class _LastAction:
-    """The cells that one action decided, and what the first of them is and where."""
-
-    cells: Sequence[_DecidedCell]
-    label: str
-    story: int
-    dimension: str
-    url: str
 
 
 @require_POST
@@ -89,7 +56,7 @@ def save_decisions(request: HttpRequest, slug: str) -> JsonResponse:
                 _adjudicate(access, rows[change.proposition], change, now)
         cells = _cells_on_page(request, access, rows, posted.changes)
         return SavedChanges([
-            _SavedCell(
+            SavedCell(
                 cell.proposition, cell.dimension, cell.html, change.idempotency_key, change.changed_at.isoformat()
             )
             for change, cell in zip(posted.changes, cells, strict=True)
@@ -165,13 +132,13 @@ def _propositions(access: ProjectAccess, cells: Iterable[CellIn]) -> dict[str, P
 
 def _cells_on_page(
     request: HttpRequest, access: ProjectAccess, rows: dict[str, Proposition], cells: Iterable[CellIn]
-) -> list[_PageCell]:
+) -> list[CellFragment]:
     """Return the cells as the page shows them; without their content where the expert still labels the story."""
     hidden = unfinished(access)
     listed = list({cell.proposition: rows[cell.proposition] for cell in cells}.values())
     reader = CellReader(access, [row for row in listed if row.table.story_id not in hidden])
     return [
-        _PageCell(
+        CellFragment(
             cell.proposition,
             cell.dimension,
             "" if row.table.story_id in hidden else cell_on_page(request, access, reader, row, cell.dimension),
@@ -190,7 +157,7 @@ def cell_on_page(
     return render_to_string("annotation/adjudication/_cell.html", access.context | context | more, request)
 
 
-def _last(access: ProjectAccess) -> _LastAction | None:
+def _last(access: ProjectAccess) -> LastAction | None:
     events = last_action(by=access.user, project=access.project)
     if not events:
         return None
@@ -201,9 +168,9 @@ def _last(access: ProjectAccess) -> _LastAction | None:
     }
     first = events[-1]  # the newest is in front
     story, cell = first.proposition.table.story, f"{first.proposition.uid}-{first.dimension}"
-    return _LastAction(
+    return LastAction(
         cells=[
-            _DecidedCell(event.proposition.uid, event.dimension, revisions[event.proposition_id, event.dimension])
+            DecidedCell(event.proposition.uid, event.dimension, revisions[event.proposition_id, event.dimension])
             for event in events
         ],
         label=first.after,

@@ -47,3 +47,41 @@ def saved(
         return JsonResponse(plain(save(changes)))
     except (NotRead, refused) as error:
         return JsonResponse({"error": translated(str(error))}, status=400)
+
+
+@dataclass(frozen=True, slots=True)
+class CellFragment:
+    """A cell as the page shows it then, empty where the expert still labels its story."""
+
+    proposition: str
+    dimension: str
+    html: str
+
+
+@dataclass(frozen=True, slots=True)
+class SavedCell(CellFragment):
+    """A cell that was saved, by the key and the time of its change."""
+
+    idempotency_key: str
+    changed_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedCell:
+    """A cell with the revision of its gold label."""
+
+    proposition: str
+    dimension: str
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class LastAction:
+    """The cells that an expert's last action decided, which is taken back at `url`; `label`, `story` and `dimension`
+    are those of the first."""
+
+    cells: Sequence[DecidedCell]
+    label: str
+    story: int
+    dimension: str
+    url: str

@@ -26,7 +26,7 @@ from annotation.forms.decisions import CellIn, DecisionsIn, TakenBack
 from annotation.models import Role, Story, adjudication_queue
 from annotation.services import claims
 from annotation.services.adjudication import AdjudicationRefused, DecidedMeanwhile
-from annotation.views.saving import saved
+from annotation.views.saving import CellFragment, DecidedCell, LastAction, SavedCell, saved
 from benchmark.access import results_access
 from benchmark.addresses import ChosenDoubts, chosen_doubts
 from benchmark.models import SecondLook
@@ -77,43 +77,6 @@ class Look:
     row: int
     reason: str = ""
     replaces: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Fragment:
-    """A cell as it stands after a look, as a part of the page."""
-
-    proposition: str
-    dimension: str
-    html: str
-
-
-@dataclass(frozen=True, slots=True)
-class SavedCell(Fragment):
-    """A cell that was saved, by the key and time of the look."""
-
-    idempotency_key: str
-    changed_at: str
-
-
-@dataclass(frozen=True, slots=True)
-class SeenCell:
-    """A cell with the revision of its gold label."""
-
-    proposition: str
-    dimension: str
-    revision: int
-
-
-@dataclass(frozen=True, slots=True)
-class LastLook:
-    """The last look of an expert, who can take it back at `url`."""
-
-    cells: list[SeenCell]
-    label: str
-    story: int
-    dimension: str
-    url: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,13 +285,13 @@ def _doubt(chosen: ChosenDoubts, named: CellIn) -> DoubtfulCell:
     raise AdjudicationRefused(_("This cell is not doubtful, or its gold changed since it was frozen."))
 
 
-def _fragments(request: HttpRequest, slug: str, named: Iterable[CellIn]) -> list[Fragment]:
+def _fragments(request: HttpRequest, slug: str, named: Iterable[CellIn]) -> list[CellFragment]:
     chosen = _chosen_doubts(request, slug)
     cells_by_key = {
         (cell.doubt.proposition.uid, cell.dimension.key): cell for cell in _cells(chosen, list(chosen.gold.cells))
     }
     return [
-        Fragment(
+        CellFragment(
             named_cell.proposition,
             named_cell.dimension,
             _fragment(request, chosen, cell)
@@ -360,13 +323,13 @@ def undo_looks(request: HttpRequest, slug: str) -> JsonResponse:
     return saved(request, TakenBack, undo, made=_("made these decisions"), refused=AdjudicationRefused)
 
 
-def _last(chosen: ChosenDoubts) -> LastLook | None:
+def _last(chosen: ChosenDoubts) -> LastAction | None:
     own = [cell for cell in chosen.gold.looked_at if cell.look and cell.look.by_id == chosen.access.user.pk]
     if not own:
         return None
     cell = own[0]
-    return LastLook(
-        cells=[SeenCell(cell.proposition.uid, cell.dimension, cell.revision)],
+    return LastAction(
+        cells=[DecidedCell(cell.proposition.uid, cell.dimension, cell.revision)],
         label=cell.look.label if cell.look else "",
         story=cell.story,
         dimension=chosen.dataset.schema[cell.dimension].name,
