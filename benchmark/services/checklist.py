@@ -99,11 +99,11 @@ def _watch(project: Project) -> list[Step]:
         return []
     late = now - LATE
     looks = sum(bool(concerns) or (due is not None and due < late) for concerns, due in watches)
-    all_sentences = counted(len(watches), "watch", "watches")
-    progress = all_sentences
+    how_many = counted(len(watches), "watch", "watches")
+    progress = how_many
     if looks:
         sentence = ngettext("{looks} of {watches} needs a look", "{looks} of {watches} need a look", looks)
-        progress = sentence.format(looks=looks, watches=all_sentences)
+        progress = sentence.format(looks=looks, watches=how_many)
     state = State.BEGUN if looks else State.DONE
     parts = (gettext("Watch judges and models"), state, progress, "benchmark:watches", gettext("Watches"))
     return [Step("watch", *parts, optional=True, without_stories=True)]

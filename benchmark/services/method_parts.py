@@ -42,7 +42,7 @@ def rows_by_part(
     if parts is None:
         return {}
     by_part = (
-        _ByPart(parts, answers=_answers_told(parts.metric, tables[0].chosen))
+        _ByPart(parts, answers=_part_answers(parts.metric, tables[0].chosen))
         if parts.metric
         else _ByPart(parts, _numbers(parts, group_named(group).facet_values, dataset))
     )
@@ -61,7 +61,7 @@ def _numbers(parts: Parts, names: Mapping[str, str], dataset: Dataset) -> dict[s
     return {names.get(value, value): frozenset(of) for value, of in numbers.items()}
 
 
-def _answers_told(metric: PartMetric, chosen: Chosen) -> dict[tuple[Parse, int], PartAnswers]:
+def _part_answers(metric: PartMetric, chosen: Chosen) -> dict[tuple[Parse, int], PartAnswers]:
     asked: dict[int, list[Asked]] = {}
     for choice in chosen.values():
         if not isinstance(choice, str):

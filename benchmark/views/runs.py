@@ -124,14 +124,14 @@ def gold(request: HttpRequest, slug: str) -> HttpResponse:
     runs = Counter(used.values_list("dataset__version", flat=True))
     stale = {version: count for version, count in runs.items() if present is None or version != present.version}
     number = request.GET.get("version", "")
-    version_text = int(number) if number.isdecimal() and len(number) < 9 else None
+    version_on_page = int(number) if number.isdecimal() and len(number) < 9 else None
     versions = access.project.datasets.filter(suite="").values_list("version", flat=True)
     marks = [
         version
         for version in versions
         if str(version) in request.GET.getlist("mark") and (present is None or version != present.version)
     ]
-    context = {"present": present, "stale": stale, "of_version": version_text, "marks": marks}
+    context = {"present": present, "stale": stale, "of_version": version_on_page, "marks": marks}
     return render(request, "benchmark/runs/_gold.html", access.context | context)
 
 

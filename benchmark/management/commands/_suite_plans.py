@@ -153,9 +153,9 @@ def _judgeable(
     names = ", ".join(endpoint.name for endpoint in endpoints)
     of = [f"version {dataset.version} of the dataset"] if dataset is not None else []
     of += [f"{setting.name.replace('_', ' ')} {typed[setting.name]}" for setting in chosen]
-    categories = f" with {', '.join(of)}" if of else ""
+    conditions = f" with {', '.join(of)}" if of else ""
     raise ValueError(
-        f"No run of {project.slug} has {judged_answers(suite)[1]} of {names}{categories}; add --stage {needed[-1]}."
+        f"No run of {project.slug} has {judged_answers(suite)[1]} of {names}{conditions}; add --stage {needed[-1]}."
     )
 
 
