@@ -14,10 +14,10 @@ from benchmark.services.made_elsewhere.matching import FileSample, Index, match
 from benchmark.services.made_elsewhere.records import BadFile, Record
 from benchmark.services.plans import Plan
 from benchmark.suites.contract import BadQuestion, Question
-from benchmark.suites.conversations.data import read_fantom
-from benchmark.suites.conversations.rows import NOT_THERE
 from benchmark.suites.fantom.samples import FULL, SHORT
 from benchmark.suites.fantom.samples import samples_of as fantom_samples
+from benchmark.suites.fantom_questions.data import read_fantom
+from benchmark.suites.fantom_questions.rows import NOT_THERE
 from benchmark.suites.opentom.data import read_opentom
 from benchmark.suites.opentom.samples import load as load_opentom
 from benchmark.suites.opentom.sampling import sampled

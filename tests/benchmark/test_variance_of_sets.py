@@ -18,10 +18,10 @@ from benchmark.services.documents import document_of, tables_of
 from benchmark.services.runs import start_run
 from benchmark.services.variance import split_of
 from benchmark.suites.contract import Sample
-from benchmark.suites.conversations import data
-from benchmark.suites.conversations.asking import right_answer
-from benchmark.suites.conversations.baselines import TELL
-from benchmark.suites.conversations.rows import CHOICE, DISTANCE, FACT, INACCESSIBLE, LIST, YES_NO
+from benchmark.suites.fantom_questions import data
+from benchmark.suites.fantom_questions.asking import right_answer
+from benchmark.suites.fantom_questions.baselines import TELL
+from benchmark.suites.fantom_questions.rows import CHOICE, DISTANCE, FACT, INACCESSIBLE, LIST, YES_NO
 from benchmark.suites.perceiving.baselines import array_of
 from benchmark.suites.percept_fantom import annotation, samples
 from benchmark.suites.percept_fantom.samples import utterances_of

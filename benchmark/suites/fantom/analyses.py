@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
-from benchmark.suites.conversations.analyses import Questions, f1_of, metrics_of, of_scenario, orders_of, reasons_of
-from benchmark.suites.conversations.question_types import SCENARIOS
-from benchmark.suites.conversations.rows import FACT
-from benchmark.suites.conversations.units import Read, Wholes, in_scenario
+from benchmark.suites.fantom_questions.analyses import Questions, f1_of, metrics_of, of_scenario, orders_of, reasons_of
+from benchmark.suites.fantom_questions.question_types import SCENARIOS
+from benchmark.suites.fantom_questions.rows import FACT
+from benchmark.suites.fantom_questions.units import Read, Wholes, in_scenario
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from benchmark.methods.contract import PEOPLE
 from benchmark.methods.program import program_of, steps_with
 from benchmark.methods.registry import methods_for
 from benchmark.suites.asked import Step
-from benchmark.suites.conversations.baselines import TELL
+from benchmark.suites.fantom_questions.baselines import TELL
 from core.language import gettext_noop
 
 ANSWER = "answer"

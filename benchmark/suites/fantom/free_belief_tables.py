@@ -8,10 +8,10 @@ from typing import Any
 
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.table import Cells
-from benchmark.suites.conversations.question_types import SCENARIOS
-from benchmark.suites.conversations.tables import table_of
 from benchmark.suites.fantom.free_beliefs import FREE_BELIEFS, UNREAD
 from benchmark.suites.fantom.verdicts import CANNOT_TELL, NEITHER, RIGHT, WRONG
+from benchmark.suites.fantom_questions.question_types import SCENARIOS
+from benchmark.suites.fantom_questions.tables import table_of
 from benchmark.suites.results import EntrantResults, ParseResults, ShownTable
 from benchmark.suites.showing.entrants import analyses_of
 from core.language import gettext_noop

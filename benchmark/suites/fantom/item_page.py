@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchmark.suites.asked import ItemContext, ItemView
-from benchmark.suites.conversations import item_page
-from benchmark.suites.conversations.read_lines import answer_lines
 from benchmark.suites.fantom.answering import ANSWER
 from benchmark.suites.fantom.judging import JUDGED_AT, answer_of
 from benchmark.suites.fantom.verdicts import CANNOT_TELL, NEITHER, RIGHT, WRONG
+from benchmark.suites.fantom_questions import item_page
+from benchmark.suites.fantom_questions.read_lines import answer_lines
 from benchmark.suites.reasons import note_of
 from benchmark.suites.side_by_side import ReadLine
 from core.language import gettext_noop

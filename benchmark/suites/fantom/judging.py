@@ -9,8 +9,6 @@ from typing import Any
 
 from benchmark.methods.program import method_named
 from benchmark.suites.asked import Parsed, Question, Sample, Step
-from benchmark.suites.conversations.asking import answer_in
-from benchmark.suites.conversations.official import after_marker
 from benchmark.suites.fantom.answering import ANSWER, METHODS
 from benchmark.suites.fantom.judge_wording import SCHEMA, messages_of
 from benchmark.suites.fantom.verdicts import (
@@ -25,6 +23,8 @@ from benchmark.suites.fantom.verdicts import (
     options_of,
     verdict_in,
 )
+from benchmark.suites.fantom_questions.asking import answer_in
+from benchmark.suites.fantom_questions.official import after_marker
 from benchmark.suites.judged import Grouping, Judge, JudgeTest, Pairs, RowGroups, Tables, self_test_setting
 from benchmark.suites.settings import PARAMETER, Setting, Settings
 from core.language import gettext_noop

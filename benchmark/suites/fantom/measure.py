@@ -12,18 +12,18 @@ from benchmark.domain.estimating import StoryScore
 from benchmark.suites.asked import Parse
 from benchmark.suites.by_part import CATEGORY, Parts
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
-from benchmark.suites.conversations.baselines import by_majority
-from benchmark.suites.conversations.by_chance import by_chance
-from benchmark.suites.conversations.item_page import says
-from benchmark.suites.conversations.question_types import FACET_VALUES, SHORT_IN_PANELS, TYPES
-from benchmark.suites.conversations.rows import ACCESSIBLE, DISTANCE, FACT, INACCESSIBLE
-from benchmark.suites.conversations.units import WHOLES, reads_of, wholes_of
 from benchmark.suites.fantom.analyses import Analyses, analyses_of
 from benchmark.suites.fantom.answering import ANSWER, ANSWERING
 from benchmark.suites.fantom.embedding import EMBEDDERS
 from benchmark.suites.fantom.free_beliefs import FREE_BELIEFS, measure_free_beliefs
 from benchmark.suites.fantom.judging import JUDGE
 from benchmark.suites.fantom.steps import EMBEDDER
+from benchmark.suites.fantom_questions.baselines import by_majority
+from benchmark.suites.fantom_questions.by_chance import by_chance
+from benchmark.suites.fantom_questions.item_page import says
+from benchmark.suites.fantom_questions.question_types import FACET_VALUES, SHORT_IN_PANELS, TYPES
+from benchmark.suites.fantom_questions.rows import ACCESSIBLE, DISTANCE, FACT, INACCESSIBLE
+from benchmark.suites.fantom_questions.units import WHOLES, reads_of, wholes_of
 from benchmark.suites.measuring import SampleResult, measured_samples, undefined, with_analyses
 from benchmark.suites.reasons import questions_unanswered
 from benchmark.suites.right_or_wrong import ACCURACY, accuracy_group, is_read_right, scored_by

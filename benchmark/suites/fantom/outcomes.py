@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from benchmark.suites.conversations.official import after_marker, token_f1
-from benchmark.suites.conversations.outcomes import Scored, scored_choice_list_or_yes_no
-from benchmark.suites.conversations.rows import CHOICE, DISTANCE, FACT, Row
 from benchmark.suites.fantom.embedding import Embedder, cosine, nearness
+from benchmark.suites.fantom_questions.official import after_marker, token_f1
+from benchmark.suites.fantom_questions.outcomes import Scored, scored_choice_list_or_yes_no
+from benchmark.suites.fantom_questions.rows import CHOICE, DISTANCE, FACT, Row
 from core.plain import Json
 
 

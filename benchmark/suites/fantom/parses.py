@@ -1,20 +1,20 @@
 """An answer in both parses, as plain data.
 
 A parse has `right`; that of a fact `f1` instead, which a free belief has, too, beside `near`, its cosines with the
-right and the wrong text. Those of other kinds are those of `conversations.parses`.
+right and the wrong text. Those of other kinds are those of `fantom_questions.parses`.
 """
 
 from __future__ import annotations
 
 from benchmark.suites.contract import Sample
-from benchmark.suites.conversations.official import token_f1
-from benchmark.suites.conversations.outcomes import Scored
-from benchmark.suites.conversations.parses import Parse, official_parse, repaired_parse
-from benchmark.suites.conversations.repaired import squad_f1
-from benchmark.suites.conversations.rows import DISTANCE, FACT
-from benchmark.suites.conversations.samples import row_of
 from benchmark.suites.fantom.embedding import Embedder
 from benchmark.suites.fantom.outcomes import scored_row
+from benchmark.suites.fantom_questions.official import token_f1
+from benchmark.suites.fantom_questions.outcomes import Scored
+from benchmark.suites.fantom_questions.parses import Parse, official_parse, repaired_parse
+from benchmark.suites.fantom_questions.repaired import squad_f1
+from benchmark.suites.fantom_questions.rows import DISTANCE, FACT
+from benchmark.suites.fantom_questions.samples import row_of
 
 
 def parses_of(sample: Sample, answer: str, embedder: Embedder) -> tuple[Parse, Parse | None]:

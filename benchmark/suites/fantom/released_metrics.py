@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from benchmark.suites.conversations.outcomes import Scored
-from benchmark.suites.conversations.released import all_right, by_order, list_answers, mean, weighted_f1
-from benchmark.suites.conversations.rows import (
+from benchmark.suites.fantom_questions.outcomes import Scored
+from benchmark.suites.fantom_questions.released import all_right, by_order, list_answers, mean, weighted_f1
+from benchmark.suites.fantom_questions.rows import (
     ANSWERABILITY,
     CHOICE,
     DISTANCE,

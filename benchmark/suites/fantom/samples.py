@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmark.suites.contract import Imported, Sample
-from benchmark.suites.conversations.data import Fantom, check_counts, file_of, read_fantom
-from benchmark.suites.conversations.flattening import in_full
-from benchmark.suites.conversations.rows import ACCESSIBLE, NOT_THERE
-from benchmark.suites.conversations.samples import names_of, oddities, sample_of, without_licence
 from benchmark.suites.copy_files import licence_beside
+from benchmark.suites.fantom_questions.data import Fantom, check_counts, file_of, read_fantom
+from benchmark.suites.fantom_questions.flattening import in_full
+from benchmark.suites.fantom_questions.rows import ACCESSIBLE, NOT_THERE
+from benchmark.suites.fantom_questions.samples import names_of, oddities, sample_of, without_licence
 
 SHORT, FULL = "short", "full"
 

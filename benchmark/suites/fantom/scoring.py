@@ -8,19 +8,19 @@ from pathlib import Path
 
 from benchmark.suites.answers import AnswerScores, BadAnswers, ParsedScores, read_answers
 from benchmark.suites.contract import Sample
-from benchmark.suites.conversations.data import file_of, read_fantom
-from benchmark.suites.conversations.flattening import in_full
-from benchmark.suites.conversations.official import after_marker
-from benchmark.suites.conversations.outcomes import Scored
-from benchmark.suites.conversations.released import without_absent
-from benchmark.suites.conversations.rows import ACCESSIBLE, DISTANCE, INACCESSIBLE, QuestionSet
-from benchmark.suites.conversations.units import Read, wholes_of
 from benchmark.suites.fantom.analyses import analyses_of
 from benchmark.suites.fantom.embedding import embedder_named
 from benchmark.suites.fantom.outcomes import parsed_of, scored
 from benchmark.suites.fantom.parses import parses_of
 from benchmark.suites.fantom.released_metrics import Released, scenario_metrics
 from benchmark.suites.fantom.samples import SHORT, samples_of
+from benchmark.suites.fantom_questions.data import file_of, read_fantom
+from benchmark.suites.fantom_questions.flattening import in_full
+from benchmark.suites.fantom_questions.official import after_marker
+from benchmark.suites.fantom_questions.outcomes import Scored
+from benchmark.suites.fantom_questions.released import without_absent
+from benchmark.suites.fantom_questions.rows import ACCESSIBLE, DISTANCE, INACCESSIBLE, QuestionSet
+from benchmark.suites.fantom_questions.units import Read, wholes_of
 from core.plain import Json, plain
 
 RUNS = (("short", "set"), ("full", "set"), ("short", "part"), ("full", "conversation"))

@@ -7,11 +7,6 @@ from functools import partial
 from benchmark.methods.perceptom import PERCEIVE, all_perceived
 from benchmark.methods.program import method_named, parsed_by, request_by
 from benchmark.suites.contract import BadQuestion, Parsed, Question
-from benchmark.suites.conversations.asking import answer_in, put_of, right_answer, score_of
-from benchmark.suites.conversations.baselines import task_of
-from benchmark.suites.conversations.controls import named_in
-from benchmark.suites.conversations.official import after_marker
-from benchmark.suites.conversations.parses import unread
 from benchmark.suites.fantom.answering import ANSWER, ANSWERING, METHODS, PROGRAM
 from benchmark.suites.fantom.embedding import embedder_named
 from benchmark.suites.fantom.judging import (
@@ -24,6 +19,11 @@ from benchmark.suites.fantom.judging import (
     judge_request,
 )
 from benchmark.suites.fantom.parses import parses_of
+from benchmark.suites.fantom_questions.asking import answer_in, put_of, right_answer, score_of
+from benchmark.suites.fantom_questions.baselines import task_of
+from benchmark.suites.fantom_questions.controls import named_in
+from benchmark.suites.fantom_questions.official import after_marker
+from benchmark.suites.fantom_questions.parses import unread
 from workers.providers.contract import Request
 
 __all__ = ["ANSWER", "EMBEDDER", "JUDGE", "METHODS", "PROGRAM", "STEPS", "expected", "parse", "request"]

@@ -6,10 +6,6 @@ from typing import Any
 
 from benchmark.methods.program import method_setting, wording_digest
 from benchmark.suites.contract import Option, Setting, Suite
-from benchmark.suites.conversations.baselines import BASELINES
-from benchmark.suites.conversations.controls import CONTROLS
-from benchmark.suites.conversations.question_types import SHORT_TYPES
-from benchmark.suites.conversations.sources import ARCHIVE, SOURCE
 from benchmark.suites.fantom.answering import ANSWERING
 from benchmark.suites.fantom.embedding import EMBEDDERS, MINILM, TOY, embedder_named
 from benchmark.suites.fantom.item_page import item_of, lines_of
@@ -21,6 +17,10 @@ from benchmark.suites.fantom.samples import FULL, SHORT, load
 from benchmark.suites.fantom.scoring import score_answers
 from benchmark.suites.fantom.steps import EMBEDDER, METHODS, PROGRAM, STEPS, expected, parse, request
 from benchmark.suites.fantom.tables import PUBLISHED, SECTIONS, pictures, tables
+from benchmark.suites.fantom_questions.baselines import BASELINES
+from benchmark.suites.fantom_questions.controls import CONTROLS
+from benchmark.suites.fantom_questions.question_types import SHORT_TYPES
+from benchmark.suites.fantom_questions.sources import ARCHIVE, SOURCE
 from benchmark.suites.reported import Reported, Sections, asked_by
 from core.language import gettext_noop
 

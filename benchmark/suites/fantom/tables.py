@@ -11,12 +11,12 @@ from benchmark.domain.drawn import ModelRow
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.domain.tables.table import Cells
-from benchmark.suites.conversations.analyses import TOPICS
-from benchmark.suites.conversations.question_types import ORDERS, SCENARIOS
-from benchmark.suites.conversations.rows import ACCESSIBLE, ANSWERABILITY, CHOICE, DISTANCE, INACCESSIBLE
-from benchmark.suites.conversations.tables import incomplete_sentences, reasons_table, table_of
 from benchmark.suites.fantom.free_belief_tables import free_belief_tables
 from benchmark.suites.fantom.measure import ALL, CONTROL, F1, FACTS, FALSE_BELIEF, QUESTIONS
+from benchmark.suites.fantom_questions.analyses import TOPICS
+from benchmark.suites.fantom_questions.question_types import ORDERS, SCENARIOS
+from benchmark.suites.fantom_questions.rows import ACCESSIBLE, ANSWERABILITY, CHOICE, DISTANCE, INACCESSIBLE
+from benchmark.suites.fantom_questions.tables import incomplete_sentences, reasons_table, table_of
 from benchmark.suites.published import Published
 from benchmark.suites.results import EntrantResults, ParseResults, Plot, Section, ShownPicture, ShownTable
 from benchmark.suites.showing.entrants import analyses_of

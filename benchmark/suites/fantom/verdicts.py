@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from benchmark.suites.asked import Question, Sample
-from benchmark.suites.conversations.question_types import TYPES
-from benchmark.suites.conversations.rows import DISTANCE
+from benchmark.suites.fantom_questions.question_types import TYPES
+from benchmark.suites.fantom_questions.rows import DISTANCE
 
 FREE = TYPES[DISTANCE, ""]
 """The category of beliefs in free words."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
-from benchmark.suites.conversations.analyses import (
+from benchmark.suites.fantom_questions.analyses import (
     Questions,
     all_right,
     metrics_of,
@@ -13,9 +13,9 @@ from benchmark.suites.conversations.analyses import (
     orders_of,
     reasons_of,
 )
-from benchmark.suites.conversations.question_types import SCENARIOS
-from benchmark.suites.conversations.rows import ACCESSIBLE
-from benchmark.suites.conversations.units import Read, Wholes, estimate_of, in_scenario
+from benchmark.suites.fantom_questions.question_types import SCENARIOS
+from benchmark.suites.fantom_questions.rows import ACCESSIBLE
+from benchmark.suites.fantom_questions.units import Read, Wholes, estimate_of, in_scenario
 from benchmark.suites.percept_fantom.samples import SCENARIO_NAMES
 from benchmark.suites.unit_estimates import Unit
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.suites.asked import Parse
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Resources, Sample
-from benchmark.suites.conversations.analyses import Questions, all_right, of_scenario
-from benchmark.suites.conversations.baselines import by_majority
-from benchmark.suites.conversations.by_chance import by_chance
-from benchmark.suites.conversations.item_page import says
-from benchmark.suites.conversations.question_types import FACET_VALUES
-from benchmark.suites.conversations.rows import ACCESSIBLE, INACCESSIBLE
-from benchmark.suites.conversations.units import WHOLES, Read, Wholes, in_scenario, reads_of, wholes_of
+from benchmark.suites.fantom_questions.analyses import Questions, all_right, of_scenario
+from benchmark.suites.fantom_questions.baselines import by_majority
+from benchmark.suites.fantom_questions.by_chance import by_chance
+from benchmark.suites.fantom_questions.item_page import says
+from benchmark.suites.fantom_questions.question_types import FACET_VALUES
+from benchmark.suites.fantom_questions.rows import ACCESSIBLE, INACCESSIBLE
+from benchmark.suites.fantom_questions.units import WHOLES, Read, Wholes, in_scenario, reads_of, wholes_of
 from benchmark.suites.measuring import SampleResult, measured_samples, undefined, with_analyses
 from benchmark.suites.perceiving import shares as perceived
 from benchmark.suites.perceiving.asking import ANSWER, BELIEF, PERCEPTIONS

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from benchmark.suites.contract import Parsed, Sample
-from benchmark.suites.conversations.asking import score_of
-from benchmark.suites.conversations.official import after_marker
-from benchmark.suites.conversations.outcomes import Scored, scored_choice_list_or_yes_no
-from benchmark.suites.conversations.parses import Parse, official_parse, repaired_parse, unread
-from benchmark.suites.conversations.rows import LIST, Row
-from benchmark.suites.conversations.samples import row_of
+from benchmark.suites.fantom_questions.asking import score_of
+from benchmark.suites.fantom_questions.official import after_marker
+from benchmark.suites.fantom_questions.outcomes import Scored, scored_choice_list_or_yes_no
+from benchmark.suites.fantom_questions.parses import Parse, official_parse, repaired_parse, unread
+from benchmark.suites.fantom_questions.rows import LIST, Row
+from benchmark.suites.fantom_questions.samples import row_of
 
 
 def listing_in(answer: str) -> str:

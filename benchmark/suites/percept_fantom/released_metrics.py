@@ -8,9 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmark.suites.conversations.outcomes import Scored
-from benchmark.suites.conversations.released import all_right, by_order, list_answers, mean, weighted_f1, without_absent
-from benchmark.suites.conversations.rows import ACCESSIBLE, ANSWERABILITY, CHOICE, INFORMATION, LIST, YES, YES_NO
+from benchmark.suites.fantom_questions.outcomes import Scored
+from benchmark.suites.fantom_questions.released import (
+    all_right,
+    by_order,
+    list_answers,
+    mean,
+    weighted_f1,
+    without_absent,
+)
+from benchmark.suites.fantom_questions.rows import ACCESSIBLE, ANSWERABILITY, CHOICE, INFORMATION, LIST, YES, YES_NO
 from core.plain import Json
 
 SCENARIOS = {"inaccessible": "inaccessible(false belief)", "accessible": "accessible(true belief)"}

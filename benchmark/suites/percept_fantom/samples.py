@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmark.suites.contract import BadImport, Imported, Sample
-from benchmark.suites.conversations.data import Fantom, check_counts, file_of, read_fantom
-from benchmark.suites.conversations.flattening import question_sets
-from benchmark.suites.conversations.rows import (
+from benchmark.suites.copy_files import licence_beside
+from benchmark.suites.fantom_questions.data import Fantom, check_counts, file_of, read_fantom
+from benchmark.suites.fantom_questions.flattening import question_sets
+from benchmark.suites.fantom_questions.rows import (
     ACCESSIBLE,
     CHOICE,
     INACCESSIBLE,
@@ -20,8 +21,7 @@ from benchmark.suites.conversations.rows import (
     Row,
     Sets,
 )
-from benchmark.suites.conversations.samples import Problem, names_of, oddities, sample_of, without_licence
-from benchmark.suites.copy_files import licence_beside
+from benchmark.suites.fantom_questions.samples import Problem, names_of, oddities, sample_of, without_licence
 from benchmark.suites.percept_fantom.annotation import Parts, read_annotation
 
 LEFT_OUT = frozenset(

@@ -13,10 +13,10 @@ import numpy as np
 from benchmark.methods.perceptions import array_in
 from benchmark.suites.answers import Answered, AnswerScores, BadAnswers, ParsedScores, read_answers
 from benchmark.suites.asked import Sample
-from benchmark.suites.conversations.data import file_of, read_fantom
-from benchmark.suites.conversations.outcomes import Scored
-from benchmark.suites.conversations.rows import ACCESSIBLE, CHOICE, INACCESSIBLE, LIST, QuestionSet, Sets
-from benchmark.suites.conversations.units import Read, wholes_of
+from benchmark.suites.fantom_questions.data import file_of, read_fantom
+from benchmark.suites.fantom_questions.outcomes import Scored
+from benchmark.suites.fantom_questions.rows import ACCESSIBLE, CHOICE, INACCESSIBLE, LIST, QuestionSet, Sets
+from benchmark.suites.fantom_questions.units import Read, wholes_of
 from benchmark.suites.perceiving import asking
 from benchmark.suites.perceiving.shares import ACCURACY, SHARES, Shares
 from benchmark.suites.percept_fantom.analyses import questions_of

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from benchmark.suites.conversations.sources import ARCHIVE
-from benchmark.suites.conversations.sources import SOURCE as FANTOM
 from benchmark.suites.copies import CopyFile, CopySource
+from benchmark.suites.fantom_questions.sources import ARCHIVE
+from benchmark.suites.fantom_questions.sources import SOURCE as FANTOM
 from benchmark.suites.percept_fantom.annotation import BESIDE, FILE
 from core.language import gettext_noop
 

@@ -12,9 +12,9 @@ from benchmark.methods.contract import Method, Put, Scene
 from benchmark.methods.perceptom import PERCEIVE, asked_perceptions
 from benchmark.methods.program import method_named, parsed_by, request_by
 from benchmark.suites.contract import Parsed, Question, Sample
-from benchmark.suites.conversations.asking import answer_in, put_of, right_answer
-from benchmark.suites.conversations.baselines import TELL, task_of
-from benchmark.suites.conversations.rows import LIST
+from benchmark.suites.fantom_questions.asking import answer_in, put_of, right_answer
+from benchmark.suites.fantom_questions.baselines import TELL, task_of
+from benchmark.suites.fantom_questions.rows import LIST
 from benchmark.suites.perceiving.asking import (
     ANSWER,
     BELIEF,

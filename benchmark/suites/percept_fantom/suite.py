@@ -10,12 +10,12 @@ from benchmark.methods.perceptom import NOTHING_PERCEIVED, PERCEIVE
 from benchmark.methods.program import method_setting, wording_digest
 from benchmark.suites.asked import ItemContext
 from benchmark.suites.contract import AnswerIds, ItemView, Option, Sample, Suite
-from benchmark.suites.conversations import baselines as telling
-from benchmark.suites.conversations import controls as conversations
-from benchmark.suites.conversations.item_page import item_of
-from benchmark.suites.conversations.question_types import SHORT_TYPES, TYPES
-from benchmark.suites.conversations.read_lines import answer_lines
-from benchmark.suites.conversations.rows import DISTANCE, FACT
+from benchmark.suites.fantom_questions import baselines as telling
+from benchmark.suites.fantom_questions import controls as fantom_questions
+from benchmark.suites.fantom_questions.item_page import item_of
+from benchmark.suites.fantom_questions.question_types import SHORT_TYPES, TYPES
+from benchmark.suites.fantom_questions.read_lines import answer_lines
+from benchmark.suites.fantom_questions.rows import DISTANCE, FACT
 from benchmark.suites.perceiving import baselines as perceiving
 from benchmark.suites.perceiving.asking import (
     ANSWER,
@@ -108,8 +108,8 @@ def _relined(sample: Sample, utterances: Sequence[str], origins: Sequence[int | 
 
 
 CONTROLS = replace(
-    conversations.CONTROLS,
-    texts=(*conversations.CONTROLS.texts, "gold.perceivers"),
+    fantom_questions.CONTROLS,
+    texts=(*fantom_questions.CONTROLS.texts, "gold.perceivers"),
     relined=_relined,
     senseless={
         "storyless": dict.fromkeys(

@@ -10,10 +10,10 @@ from typing import Any
 from benchmark.domain.bounded_estimates import kept_estimate, kept_estimates
 from benchmark.domain.tables import Table
 from benchmark.domain.tables.estimates import estimate, estimated
-from benchmark.suites.conversations.analyses import TOPICS
-from benchmark.suites.conversations.question_types import ORDERS
-from benchmark.suites.conversations.rows import ACCESSIBLE, ANSWERABILITY, CHOICE, INACCESSIBLE
-from benchmark.suites.conversations.tables import incomplete_sentences, reasons_table, table_of
+from benchmark.suites.fantom_questions.analyses import TOPICS
+from benchmark.suites.fantom_questions.question_types import ORDERS
+from benchmark.suites.fantom_questions.rows import ACCESSIBLE, ANSWERABILITY, CHOICE, INACCESSIBLE
+from benchmark.suites.fantom_questions.tables import incomplete_sentences, reasons_table, table_of
 from benchmark.suites.perceiving import tables as of_three
 from benchmark.suites.perceiving.asking import ANSWER
 from benchmark.suites.percept_fantom.measure import ALL, ANALYSES, FALSE_BELIEF, NOUNS, QUESTIONS, TASKS, TRUE_BELIEF

@@ -21,8 +21,8 @@ from benchmark.services.method_plans import methods_of, plans_by_method
 from benchmark.services.plans import Plan
 from benchmark.services.runs import start_runs
 from benchmark.suites.contract import Question, Sample
-from benchmark.suites.conversations import data as conversations
-from benchmark.suites.conversations.rows import CHOICE, DISTANCE, INACCESSIBLE
+from benchmark.suites.fantom_questions import data as fantom_data
+from benchmark.suites.fantom_questions.rows import CHOICE, DISTANCE, INACCESSIBLE
 from benchmark.suites.opentom import data as opentom
 from benchmark.suites.registry import suite_named, suites
 from benchmark.suites.tombench import data as tombench
@@ -61,7 +61,7 @@ def _opentom(patch: pytest.MonkeyPatch, folder: Path) -> Path:
 
 
 def _fantom(patch: pytest.MonkeyPatch, folder: Path) -> Path:
-    patch.setattr(conversations, "COUNTS", fantom_copy.COUNTS)
+    patch.setattr(fantom_data, "COUNTS", fantom_copy.COUNTS)
     (folder / "fantom_v1.json").write_text(json.dumps(fantom_copy.records()))
     return folder
 

@@ -9,7 +9,7 @@ from django.utils import translation
 
 from benchmark.methods.contract import NothingToAsk
 from benchmark.methods.perceptom import perceptions_in
-from benchmark.suites.conversations.parses import NEITHER, UNREAD
+from benchmark.suites.fantom_questions.parses import NEITHER, UNREAD
 from benchmark.suites.opentom.steps import NOTHING_READ
 from benchmark.suites.perceiving.asking import UNREADABLE
 from benchmark.suites.percept_tomi.places import NONE, SEVERAL

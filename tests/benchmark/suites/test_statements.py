@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmark.suites.asked import UNREAD_ANSWER, Entered, Outcome
-from benchmark.suites.conversations import parses as conversations
+from benchmark.suites.fantom_questions import parses as fantom_parses
 from benchmark.suites.omnitom.statements import statement_of
 from benchmark.suites.opentom.steps import NOTHING_READ
 from benchmark.suites.perceiving import asking
@@ -68,6 +68,6 @@ def test_what_cannot_be_read_is_another_answer_and_what_nobody_judged_is_none():
 
 
 def test_why_an_answer_cannot_be_read_is_a_sentence_in_the_list_of_runs():
-    of_answers = [*conversations.UNREAD.values(), conversations.NEITHER, NO_OPTION, NOTHING_READ, asking.UNREADABLE]
+    of_answers = [*fantom_parses.UNREAD.values(), fantom_parses.NEITHER, NO_OPTION, NOTHING_READ, asking.UNREADABLE]
     assert [sentence_of(why) for why in of_answers] == [f"The answer {why}." for why in of_answers]
     assert sentence_of("the model refused") == "the model refused" and sentence_of("") == ""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchmark.suites.conversations import data
+from benchmark.suites.fantom_questions import data
 
 COUNTS = {
     "sets": 3,

@@ -13,8 +13,8 @@ import pytest
 
 from benchmark.management.commands.import_suite import Command
 from benchmark.suites.contract import BadImport
-from benchmark.suites.conversations import data, sources
 from benchmark.suites.fantom.samples import load
+from benchmark.suites.fantom_questions import data, sources
 from tests.benchmark.suites.fantom.conftest import belief, records
 
 

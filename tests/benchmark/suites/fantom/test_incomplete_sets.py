@@ -10,13 +10,13 @@ from django.utils import translation
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.suites.contract import Entered, Outcome
-from benchmark.suites.conversations.asking import right_answer
-from benchmark.suites.conversations.rows import CHOICE
-from benchmark.suites.conversations.tables import incomplete_sentences
 from benchmark.suites.fantom.embedding import embedder_named
 from benchmark.suites.fantom.measure import measure
 from benchmark.suites.fantom.parses import parses_of
 from benchmark.suites.fantom.samples import load
+from benchmark.suites.fantom_questions.asking import right_answer
+from benchmark.suites.fantom_questions.rows import CHOICE
+from benchmark.suites.fantom_questions.tables import incomplete_sentences
 from benchmark.suites.group_metrics import GroupMetrics
 from benchmark.suites.registry import nouns_of_group
 from benchmark.suites.settings import Settings

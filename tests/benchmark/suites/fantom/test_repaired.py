@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchmark.suites.conversations.repaired import names_in, option_of, squad_f1, yes_or_no
 from benchmark.suites.fantom.embedding import embedder_named
+from benchmark.suites.fantom_questions.repaired import names_in, option_of, squad_f1, yes_or_no
 
 OPTIONS = ("Bea thinks so.", "Bea has not heard of it.")
 

@@ -27,10 +27,10 @@ from benchmark.services.reports import report_of
 from benchmark.services.shared_reports import freeze_run
 from benchmark.services.story_questions import questions_of_story
 from benchmark.suites.contract import Question
-from benchmark.suites.conversations.baselines import TELL
-from benchmark.suites.conversations.rows import CHOICE, DISTANCE, INACCESSIBLE
 from benchmark.suites.fantom.samples import load
 from benchmark.suites.fantom.steps import ANSWER, expected
+from benchmark.suites.fantom_questions.baselines import TELL
+from benchmark.suites.fantom_questions.rows import CHOICE, DISTANCE, INACCESSIBLE
 from benchmark.suites.group_metrics import Level
 from benchmark.suites.registry import suite_named
 from benchmark.suites.settings import Settings

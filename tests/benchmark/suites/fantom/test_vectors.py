@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from benchmark.suites.conversations.data import read_fantom
-from benchmark.suites.conversations.flattening import in_full
-from benchmark.suites.conversations.official import after_marker, chooses, listed, token_f1, yes_or_no
-from benchmark.suites.conversations.rows import ACCESSIBLE, CHOICE, INACCESSIBLE
-from benchmark.suites.conversations.units import Read, wholes_of
 from benchmark.suites.fantom.analyses import analyses_of
 from benchmark.suites.fantom.embedding import PACKAGE, toy
 from benchmark.suites.fantom.parses import parses_of
 from benchmark.suites.fantom.samples import samples_of
 from benchmark.suites.fantom.scoring import score_answers
+from benchmark.suites.fantom_questions.data import read_fantom
+from benchmark.suites.fantom_questions.flattening import in_full
+from benchmark.suites.fantom_questions.official import after_marker, chooses, listed, token_f1, yes_or_no
+from benchmark.suites.fantom_questions.rows import ACCESSIBLE, CHOICE, INACCESSIBLE
+from benchmark.suites.fantom_questions.units import Read, wholes_of
 
 MODELS = ("oracle", "omniscient", "random_seed7", "sloppy", "unparseable")
 RUNS = ("short/set", "full/set", "short/part", "full/conversation")

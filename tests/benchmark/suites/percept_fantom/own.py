@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from benchmark.suites.conversations import data
+from benchmark.suites.fantom_questions import data
 from benchmark.suites.percept_fantom import annotation, samples
 from tests.benchmark.suites.fantom import conftest as fantom
 

@@ -17,8 +17,8 @@ from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import report_of
 from benchmark.services.runs import start_run
 from benchmark.suites.contract import Question
-from benchmark.suites.conversations.baselines import TELL
-from benchmark.suites.conversations.rows import CHOICE, INACCESSIBLE
+from benchmark.suites.fantom_questions.baselines import TELL
+from benchmark.suites.fantom_questions.rows import CHOICE, INACCESSIBLE
 from benchmark.suites.perceiving.baselines import array_of
 from benchmark.suites.percept_fantom.samples import load, utterances_of
 from benchmark.suites.percept_fantom.steps import annotated_put, expected

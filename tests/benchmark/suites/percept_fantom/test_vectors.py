@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchmark.methods.perceptions import perceived_by, perceptions_of
-from benchmark.suites.conversations.data import read_fantom
+from benchmark.suites.fantom_questions.data import read_fantom
 from benchmark.suites.percept_fantom.annotation import read_annotation
 from benchmark.suites.percept_fantom.listing import speakers_in
 from benchmark.suites.percept_fantom.samples import annotated_sets, samples_of, utterances_of

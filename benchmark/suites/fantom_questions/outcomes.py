@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from benchmark.suites.conversations.official import Listed, chooses, listed, yes_or_no
-from benchmark.suites.conversations.rows import CHOICE, LIST, YES, Row
+from benchmark.suites.fantom_questions.official import Listed, chooses, listed, yes_or_no
+from benchmark.suites.fantom_questions.rows import CHOICE, LIST, YES, Row
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from typing import Any
 
 from benchmark.suites.asked import ItemView
 from benchmark.suites.contract import Sample
-from benchmark.suites.conversations.item_page import parse_text, right_of
-from benchmark.suites.conversations.rows import CHOICE, DISTANCE, FACT
+from benchmark.suites.fantom_questions.item_page import parse_text, right_of
+from benchmark.suites.fantom_questions.rows import CHOICE, DISTANCE, FACT
 from benchmark.suites.reasons import note_of
 from benchmark.suites.side_by_side import ReadLine
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from benchmark.suites.conversations.official import token_f1
+from benchmark.suites.fantom_questions.official import token_f1
 
 _LETTER = (
     re.compile(r"[(\[]\s*([ab])\s*[)\]]"),

@@ -7,8 +7,8 @@ from typing import Any
 
 from benchmark.methods.contract import Method, Put
 from benchmark.suites.asked import Sample
-from benchmark.suites.conversations.parses import Parse
-from benchmark.suites.conversations.rows import ANSWERABILITY, CHOICE, DISTANCE, FACT, INFORMATION, LIST, YES, YES_NO
+from benchmark.suites.fantom_questions.parses import Parse
+from benchmark.suites.fantom_questions.rows import ANSWERABILITY, CHOICE, DISTANCE, FACT, INFORMATION, LIST, YES, YES_NO
 
 _HOW: Mapping[str, str] = {
     FACT: "Answer in one sentence",

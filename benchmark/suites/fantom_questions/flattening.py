@@ -6,8 +6,8 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from benchmark.suites.conversations.records import BeliefRecord, ListRecord, SetRecord, YesNoRecord
-from benchmark.suites.conversations.rows import (
+from benchmark.suites.fantom_questions.records import BeliefRecord, ListRecord, SetRecord, YesNoRecord
+from benchmark.suites.fantom_questions.rows import (
     ACCESSIBLE,
     ANSWERABILITY,
     CHOICE,

@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.tables import Column, Table
-from benchmark.suites.conversations.analyses import BOTH, EXCLUDED, INCLUDED, REASONS
+from benchmark.suites.fantom_questions.analyses import BOTH, EXCLUDED, INCLUDED, REASONS
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import row_of
 from benchmark.suites.showing.missing import missing_sentences

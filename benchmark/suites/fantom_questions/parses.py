@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchmark.suites.asked import Sample
-from benchmark.suites.conversations.outcomes import Scored
-from benchmark.suites.conversations.repaired import names_in, option_of, yes_or_no
-from benchmark.suites.conversations.rows import CHOICE, DISTANCE, FACT, LIST, YES
+from benchmark.suites.fantom_questions.outcomes import Scored
+from benchmark.suites.fantom_questions.repaired import names_in, option_of, yes_or_no
+from benchmark.suites.fantom_questions.rows import CHOICE, DISTANCE, FACT, LIST, YES
 from core.language import gettext_noop
 
 Parse = Mapping[str, Any]

@@ -7,8 +7,8 @@ from typing import Any
 
 from benchmark.suites.asked import ItemContext
 from benchmark.suites.contract import Beside, ItemView, Sample
-from benchmark.suites.conversations.question_types import ORDERS, SCENARIOS
-from benchmark.suites.conversations.rows import ANSWERABILITY, CHOICE, DISTANCE, FACT, INFORMATION, LIST, YES
+from benchmark.suites.fantom_questions.question_types import ORDERS, SCENARIOS
+from benchmark.suites.fantom_questions.rows import ANSWERABILITY, CHOICE, DISTANCE, FACT, INFORMATION, LIST, YES
 
 _SAID = {1: "yes", 0: "no", -1: "neither yes nor no"}
 _LONGEST_IN_A_SET, _LONGEST_ANSWER = 80, 300

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from benchmark.suites.conversations.rows import ACCESSIBLE, INACCESSIBLE, NO, NOT_THERE, YES
+from benchmark.suites.fantom_questions.rows import ACCESSIBLE, INACCESSIBLE, NO, NOT_THERE, YES
 from core.incoming.shapes import Among, Filled, Like, Open
 
 Scenario = Annotated[str, Among((ACCESSIBLE, INACCESSIBLE))]

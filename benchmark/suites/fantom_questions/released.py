@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from benchmark.suites.conversations.outcomes import Scored
-from benchmark.suites.conversations.rows import LIST, NOT_THERE
+from benchmark.suites.fantom_questions.outcomes import Scored
+from benchmark.suites.fantom_questions.rows import LIST, NOT_THERE
 
 Group = Callable[[Scored], str]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmark.suites.asked import Sample
-from benchmark.suites.conversations.rows import CHOICE, DISTANCE, LIST, YES_NO
+from benchmark.suites.fantom_questions.rows import CHOICE, DISTANCE, LIST, YES_NO
 
 
 def by_chance(sample: Sample) -> float | None:

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
-from benchmark.suites.conversations.question_types import ORDERS
-from benchmark.suites.conversations.rows import (
+from benchmark.suites.fantom_questions.question_types import ORDERS
+from benchmark.suites.fantom_questions.rows import (
     ACCESSIBLE,
     ANSWERABILITY,
     CHOICE,
@@ -20,7 +20,7 @@ from benchmark.suites.conversations.rows import (
     YES,
     YES_NO,
 )
-from benchmark.suites.conversations.units import (
+from benchmark.suites.fantom_questions.units import (
     Part,
     Read,
     Wholes,
@@ -30,7 +30,7 @@ from benchmark.suites.conversations.units import (
     everything,
     whole_sets,
 )
-from benchmark.suites.conversations.weighted_f1 import YesNoAnswer, weighted_f1
+from benchmark.suites.fantom_questions.weighted_f1 import YesNoAnswer, weighted_f1
 from benchmark.suites.unit_estimates import Unit
 
 TOPICS = (ANSWERABILITY, INFORMATION)

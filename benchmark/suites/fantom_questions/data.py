@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmark.suites.conversations.flattening import question_sets
-from benchmark.suites.conversations.records import SetRecord
-from benchmark.suites.conversations.rows import CHOICE, FACT, LIST, YES_NO, Sets
-from benchmark.suites.conversations.sources import (
+from benchmark.suites.copies import BadImport
+from benchmark.suites.fantom_questions.flattening import question_sets
+from benchmark.suites.fantom_questions.records import SetRecord
+from benchmark.suites.fantom_questions.rows import CHOICE, FACT, LIST, YES_NO, Sets
+from benchmark.suites.fantom_questions.sources import (
     ARCHIVE,
     FILE,
     FLATTENED,
@@ -19,7 +20,6 @@ from benchmark.suites.conversations.sources import (
     lines_of_entries,
     source_of,
 )
-from benchmark.suites.copies import BadImport
 from core.incoming.misfit import Misfit, kind_of
 from core.incoming.text import NotJson, json_of
 

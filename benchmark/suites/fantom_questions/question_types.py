@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from benchmark.suites.conversations.rows import (
+from benchmark.suites.fantom_questions.rows import (
     ACCESSIBLE,
     ANSWERABILITY,
     CHOICE,

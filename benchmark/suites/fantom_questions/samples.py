@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from benchmark.suites.asked import Sample
-from benchmark.suites.conversations.data import Fantom
-from benchmark.suites.conversations.question_types import NO_BELIEF, type_of
-from benchmark.suites.conversations.rows import CHOICE, DISTANCE, YES_NO, QuestionSet, Row
+from benchmark.suites.fantom_questions.data import Fantom
+from benchmark.suites.fantom_questions.question_types import NO_BELIEF, type_of
+from benchmark.suites.fantom_questions.rows import CHOICE, DISTANCE, YES_NO, QuestionSet, Row
 from core.language import gettext_noop
 
 Problem = Mapping[str, str | int]

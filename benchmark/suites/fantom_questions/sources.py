@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmark.suites.conversations.rows import CHOICE, Row, Sets
 from benchmark.suites.copies import BadImport, CopyFile, CopySource
 from benchmark.suites.copy_files import bytes_of, check_released, digest_of, rows_of_csv, text_of
+from benchmark.suites.fantom_questions.rows import CHOICE, Row, Sets
 from core.language import gettext_noop
 
 ARCHIVE, FILE, FLATTENED = "fantom.tar.gz", "fantom_v1.json", "flattened_fantom.csv"
