@@ -15,9 +15,11 @@ from benchmark.methods.registry import methods_for
 from benchmark.suites.asked import Question
 from benchmark.suites.contract import Parsed, Step
 from benchmark.suites.perceiving.baselines import PERCEIVE, array_of
+from benchmark.suites.perceiving.levels import Levels, people_of
 from benchmark.suites.perceiving.shares import RECALL
 from benchmark.suites.settings import Setting
 from core.language import gettext_noop
+from core.plain import Json
 from workers.providers.contract import Request, Task
 
 PERCEPTIONS, BELIEF, ANSWER = "perceptions", "belief", "answer"
@@ -80,6 +82,17 @@ def one_call(question: Question, put: Put, text: str, task: Task) -> Request:
         seed=question.settings.seed,
         task=task,
     )
+
+
+def perceptions_task(question: Question, sentences: Sequence[str], levels: Levels) -> Json:
+    """Return the task about the perceivers of a text's sentences, which all questions about it share: so nothing is of
+    one alone."""
+    return {
+        "kind": PERCEIVE,
+        "sentences": sentences,
+        "names": sorted(people_of(question.sample)),
+        "usual": levels.everybody(question.resources),
+    }
 
 
 def parsed_perceptions(

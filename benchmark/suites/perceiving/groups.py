@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from benchmark.suites.contract import LEFT_OUT, MetricGroup, Resources, Sample
+from benchmark.suites.contract import LEFT_OUT, MetricGroup
 from benchmark.suites.measuring import statement_digest
 from benchmark.suites.metric_groups import Says
 from benchmark.suites.perceiving.asking import PERCEPTIONS
+from benchmark.suites.perceiving.levels import Levels
 from benchmark.suites.perceiving.shares import ACCURACY, RECALL, SHARES, WHOLE
 from core.language import gettext_noop
 
@@ -31,8 +32,7 @@ def perceiving_group(
     *,
     whole: str,
     notes: tuple[str, ...],
-    chance: Callable[[Sample], float | None],
-    majority: Callable[[Sample, Resources], float | None],
+    levels: Levels,
     says: Says,
     facets: Mapping[str, str] | None = None,
     of_types: bool = False,
@@ -55,7 +55,7 @@ def perceiving_group(
         facets=facets or {},
         notes=notes,
         unread=LEFT_OUT,
-        chance=chance,
-        majority=majority,
+        chance=levels.chance,
+        majority=levels.majority,
         says=says,
     )

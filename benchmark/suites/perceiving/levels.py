@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from statistics import fmean
+
+from benchmark.suites.contract import Resources, Sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,3 +27,30 @@ def by_everybody(people: Set[str], units: Sequence[Unit], everybody: bool) -> fl
     """Return the recall where all of these people perceive every unit, or nobody does any; None without a unit."""
     named = people if everybody else frozenset[str]()
     return fmean(named - unit.aside == unit.perceivers - unit.aside for unit in units) if units else None
+
+
+def people_of(sample: Sample) -> set[str]:
+    """Return the people of a text by the data: whoever perceives some sentence of it."""
+    return {name for names in sample.gold["perceivers"] for name in names if name}
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """The levels of a suite by the `units` of its samples. Whether a person perceives more than half of them is derived
+    from all samples by `mostly`, under `name`."""
+
+    name: str
+    mostly: Callable[[Sequence[Sample]], bool]
+    units: Callable[[Sample], Sequence[Unit]]
+
+    def everybody(self, resources: Resources) -> bool:
+        """Return whether a person perceives more than half of the units."""
+        return resources.derived(self.name, self.mostly)
+
+    def chance(self, sample: Sample) -> float | None:
+        """Return the recall to be expected where each person perceives each unit, or does not, as a coin falls."""
+        return by_coin(people_of(sample), self.units(sample))
+
+    def majority(self, sample: Sample, resources: Resources) -> float | None:
+        """Return the recall where everybody perceives every unit, or nobody does any, whichever is commoner."""
+        return by_everybody(people_of(sample), self.units(sample), self.everybody(resources))

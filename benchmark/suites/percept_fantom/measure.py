@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.suites.asked import Parse
-from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Resources, Sample
+from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
 from benchmark.suites.fantom_questions.analyses import Questions, all_right, of_scenario
 from benchmark.suites.fantom_questions.baselines import by_majority
 from benchmark.suites.fantom_questions.by_chance import by_chance
@@ -20,12 +20,10 @@ from benchmark.suites.measuring import SampleResult, measured_samples, undefined
 from benchmark.suites.perceiving import shares as perceived
 from benchmark.suites.perceiving.asking import ANSWER, BELIEF, PERCEPTIONS
 from benchmark.suites.perceiving.groups import perceiving_group, perceptions_stated
-from benchmark.suites.perceiving.levels import Unit, by_coin, by_everybody
 from benchmark.suites.perceiving.tables import perceived_by, tasks_of
 from benchmark.suites.percept_fantom.analyses import perceptions_of, questions_of
-from benchmark.suites.percept_fantom.perceived import speakers_of
-from benchmark.suites.percept_fantom.samples import SCENARIO_NAMES, utterances_of
-from benchmark.suites.percept_fantom.steps import PERCEIVED, STEPS, mostly_perceived_of, people_of
+from benchmark.suites.percept_fantom.samples import SCENARIO_NAMES
+from benchmark.suites.percept_fantom.steps import LEVELS, STEPS
 from benchmark.suites.right_or_wrong import accuracy_group, is_read_right, scored_by
 from benchmark.suites.set_measuring import measured_sets, sets_group
 from benchmark.suites.shares_of_answers import scored_shares
@@ -54,21 +52,6 @@ def in_false(sample: Sample) -> bool:
 def in_true(sample: Sample) -> bool:
     """Return whether a question counts for set:ALL of true belief."""
     return bool(sample.content["scenario"] == ACCESSIBLE and sample.content["wholly_accessible"])
-
-
-def perceived_by_chance(sample: Sample) -> float | None:
-    """Return the recall to be expected where each person hears each utterance, or does not, as a coin falls."""
-    return by_coin(people_of(sample), _units(sample))
-
-
-def perceived_by_majority(sample: Sample, resources: Resources) -> float | None:
-    """Return the recall where everybody hears every utterance, or nobody does, whichever is commoner."""
-    return by_everybody(people_of(sample), _units(sample), resources.derived(PERCEIVED, mostly_perceived_of))
-
-
-def _units(sample: Sample) -> list[Unit]:
-    heard = zip(utterances_of(sample), sample.gold["perceivers"], strict=True)
-    return [Unit({*names}, speakers_of(utterance, names)) for utterance, names in heard]
 
 
 def _sets_group(
@@ -122,8 +105,7 @@ QUESTIONS = accuracy_group(
 PERCEIVING = perceiving_group(
     "percept-fantom-perception",
     whole=gettext_noop("Whole conversations"),
-    chance=perceived_by_chance,
-    majority=perceived_by_majority,
+    levels=LEVELS,
     says=lambda sample, repaired: perceptions_stated(repaired["scenes"], sample.content["names"]),
     notes=(
         gettext_noop(

@@ -23,20 +23,18 @@ from benchmark.suites.perceiving.asking import (
     given_perceptions,
     one_call,
     parsed_perceptions,
+    perceptions_task,
     steps_telling,
 )
-from benchmark.suites.perceiving.baselines import PERCEIVE as TELL_PERCEIVERS
 from benchmark.suites.perceiving.baselines import array_of, mostly_perceived
+from benchmark.suites.perceiving.levels import Levels, Unit
 from benchmark.suites.percept_fantom.listing import FOR_LISTS
 from benchmark.suites.percept_fantom.parses import parsed_answer
-from benchmark.suites.percept_fantom.perceived import official_shares, repaired_scenes, repaired_shares
+from benchmark.suites.percept_fantom.perceived import official_shares, repaired_scenes, repaired_shares, speakers_of
 from benchmark.suites.percept_fantom.samples import utterances_of
-from core.plain import Json
 from workers.providers.contract import Request
 
 STEPS = steps_telling(TELL)
-PERCEIVED = "percept-fantom perceived"
-"""The name under which `mostly_perceived_of` is derived."""
 
 
 def annotated_put(sample: Sample) -> Put:
@@ -49,7 +47,8 @@ def request(question: Question) -> Request | str:
     """Return the request of one step."""
     put = annotated_put(question.sample)
     if question.step in (PERCEPTIONS, PERCEIVE):
-        return one_call(question, put, asked_perceptions(put), _perceptions_task(question))
+        perceiving = perceptions_task(question, utterances_of(question.sample), LEVELS)
+        return one_call(question, put, asked_perceptions(put), perceiving)
     if question.step == BELIEF:
         return one_call(question, put, given_perceptions(put, "conversation"), task_of(question))
     task = task_of(question) if question.step == ANSWER else {"kind": question.step}
@@ -62,26 +61,19 @@ def _method(question: Question) -> Method:
     return FOR_LISTS.get(method.name, method) if question.sample.content["kind"] == LIST else method
 
 
-def _perceptions_task(question: Question) -> Json:
-    """Return the task about perceivers, which all questions about a conversation share: so nothing is of one alone."""
-    return {
-        "kind": TELL_PERCEIVERS,
-        "sentences": utterances_of(question.sample),
-        "names": sorted(people_of(question.sample)),
-        "usual": question.resources.derived(PERCEIVED, mostly_perceived_of),
-    }
-
-
-def people_of(sample: Sample) -> set[str]:
-    """Return the people of a conversation by the data: whoever hears some utterance."""
-    return {name for names in sample.gold["perceivers"] for name in names}
-
-
 def mostly_perceived_of(samples: Sequence[Sample]) -> bool:
     """Return whether a person hears more than half of the utterances of a conversation, over conversations, of each of
     which some questions are."""
     parts: Mapping[str, Any] = {sample.group.rpartition("-")[0]: sample.gold["perceivers"] for sample in samples}
     return mostly_perceived(parts.values())
+
+
+def _units(sample: Sample) -> list[Unit]:
+    heard = zip(utterances_of(sample), sample.gold["perceivers"], strict=True)
+    return [Unit({*names}, speakers_of(utterance, names)) for utterance, names in heard]
+
+
+LEVELS = Levels("percept-fantom perceived", mostly_perceived_of, _units)
 
 
 def parse(question: Question, answer: str) -> Parsed:

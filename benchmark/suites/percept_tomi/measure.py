@@ -12,16 +12,12 @@ from benchmark.suites.contract import Entered, Measured, Outcome, Resources, Sam
 from benchmark.suites.measuring import facets_of, measured_samples, with_analyses
 from benchmark.suites.perceiving.asking import ANSWER, BELIEF, PERCEPTIONS
 from benchmark.suites.perceiving.groups import perceiving_group, perceptions_stated
-from benchmark.suites.perceiving.levels import Unit, by_coin, by_everybody
 from benchmark.suites.perceiving.shares import ACCURACY, SHARES
 from benchmark.suites.perceiving.tables import SCENARIOS
-from benchmark.suites.percept_tomi.perceived import is_scored
 from benchmark.suites.percept_tomi.steps import (
-    PERCEIVED,
+    LEVELS,
     STEPS,
     USUAL,
-    mostly_perceived_of,
-    people_of,
     usual_container,
 )
 from benchmark.suites.right_or_wrong import accuracy_group, scored_by
@@ -56,21 +52,6 @@ def names_of(sample: Sample) -> list[str]:
     return list(dict.fromkeys(name for names in sample.gold["perceivers"] for name in names if name))
 
 
-def perceived_by_chance(sample: Sample) -> float | None:
-    """Return the recall to be expected where each person perceives each sentence, or does not, as a coin falls."""
-    return by_coin(people_of(sample), _units(sample))
-
-
-def perceived_by_majority(sample: Sample, resources: Resources) -> float | None:
-    """Return the recall where everybody perceives every sentence, or nobody does, whichever is commoner."""
-    return by_everybody(people_of(sample), _units(sample), resources.derived(PERCEIVED, mostly_perceived_of))
-
-
-def _units(sample: Sample) -> list[Unit]:
-    scenes = zip(sample.content["sentences"], sample.gold["perceivers"], strict=True)
-    return [Unit({*names} - {""}) for sentence, names in scenes if is_scored(sentence)]
-
-
 QUESTIONS = accuracy_group(
     "percept-tomi",
     "Questions",
@@ -88,8 +69,7 @@ PERCEIVING = perceiving_group(
     whole=gettext_noop("Whole stories"),
     of_types=True,
     facets=_FACETS,
-    chance=perceived_by_chance,
-    majority=perceived_by_majority,
+    levels=LEVELS,
     says=lambda sample, repaired: perceptions_stated(repaired["scenes"], names_of(sample)),
     notes=(
         gettext_noop(

@@ -19,20 +19,21 @@ from benchmark.suites.perceiving.asking import (
     given_perceptions,
     one_call,
     parsed_perceptions,
+    perceptions_task,
     steps_telling,
 )
-from benchmark.suites.perceiving.baselines import PERCEIVE as TELL_PERCEIVERS
 from benchmark.suites.perceiving.baselines import array_of, mostly_perceived
+from benchmark.suites.perceiving.levels import Levels, Unit
 from benchmark.suites.percept_tomi import baselines
-from benchmark.suites.percept_tomi.perceived import official_shares, repaired_scenes, repaired_shares
+from benchmark.suites.percept_tomi.perceived import is_scored, official_shares, repaired_scenes, repaired_shares
 from benchmark.suites.percept_tomi.places import NO_OUTPUT, named_place, official_right
 from core.language import gettext_noop
 from core.plain import Json
 from workers.providers.contract import Request
 
 STEPS = steps_telling(baselines.TELL)
-PERCEIVED, USUAL = "percept-tomi perceived", "percept-tomi usual"
-"""The names under which `mostly_perceived_of` and `usual_container` are derived."""
+USUAL = "percept-tomi usual"
+"""The name under which `usual_container` is derived."""
 PROSE, LIST = "prose", "list"
 STORY = Setting(
     "story",
@@ -72,22 +73,13 @@ def request(question: Question) -> Request | str:
     """Return the request of one step."""
     put = put_of(question.sample, question.settings.options[STORY.name])
     if question.step in (PERCEPTIONS, PERCEIVE):
-        return one_call(question, put, asked_perceptions(put), _scenes_task(question))
+        perceiving = perceptions_task(question, question.sample.content["sentences"], LEVELS)
+        return one_call(question, put, asked_perceptions(put), perceiving)
     if question.step == BELIEF:
         given = {"perceivers": question.sample.gold["perceivers"]}
         return one_call(question, put, given_perceptions(put), _place_task(question) | given)
     task = _place_task(question) if question.step == ANSWER else {"kind": question.step}
     return request_by(method_named(METHODS, question.settings), question, put, task, unasked=NO_OUTPUT)
-
-
-def _scenes_task(question: Question) -> Json:
-    """Return the task about scenes, which all questions about a story share: so nothing is of one alone."""
-    return {
-        "kind": TELL_PERCEIVERS,
-        "sentences": question.sample.content["sentences"],
-        "names": sorted(people_of(question.sample)),
-        "usual": question.resources.derived(PERCEIVED, mostly_perceived_of),
-    }
 
 
 def _place_task(question: Question) -> Json:
@@ -100,14 +92,17 @@ def _place_task(question: Question) -> Json:
     }
 
 
-def people_of(sample: Sample) -> set[str]:
-    """Return the people of a story by the data: whoever perceives some sentence."""
-    return {name for names in sample.gold["perceivers"] for name in names if name}
-
-
 def mostly_perceived_of(samples: Sequence[Sample]) -> bool:
     """Return whether a person perceives more than half of the sentences of a story."""
     return mostly_perceived(sample.gold["perceivers"] for sample in samples)
+
+
+def _units(sample: Sample) -> list[Unit]:
+    scenes = zip(sample.content["sentences"], sample.gold["perceivers"], strict=True)
+    return [Unit({*names} - {""}) for sentence, names in scenes if is_scored(sentence)]
+
+
+LEVELS = Levels("percept-tomi perceived", mostly_perceived_of, _units)
 
 
 def usual_container(samples: Sequence[Sample]) -> int:

@@ -9,8 +9,8 @@ import pytest
 
 from benchmark.suites.perceiving.levels import Unit, by_coin, by_everybody
 from benchmark.suites.perceiving.shares import RECALL
-from benchmark.suites.percept_fantom.measure import perceived_by_chance
 from benchmark.suites.percept_fantom.perceived import repaired_shares
+from benchmark.suites.percept_fantom.steps import LEVELS
 from tests.benchmark.suites.percept_fantom.test_parses import HEARD, SAID
 from tests.benchmark.suites.test_by_chance import sample
 
@@ -34,7 +34,7 @@ def test_of_a_conversation_it_is_the_mean_over_all_that_coins_can_give():
     # utterances are drawn apart, so that the mean over answers of one draw for all is the mean over all draws
     recalls = [repaired_shares(_answer(names), SAID, HEARD)[RECALL] for names in drawn]
     conversation = sample({"conversation": "\n".join(SAID)}, {"perceivers": HEARD})
-    assert perceived_by_chance(conversation) == pytest.approx(fmean(recalls))
+    assert LEVELS.chance(conversation) == pytest.approx(fmean(recalls))
 
 
 def _answer(names: list[str]) -> str:
