@@ -22,7 +22,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmark.domain.inference import Case, Cases, differs, leaderboard  # noqa: E402
+from benchmark.domain.inference import Case, Cases, leaderboard  # noqa: E402
 
 STORIES = 30
 REFUSED, LOST = Case(0.0, 1.0, None), Case(0.0, 1.0, None, outside=True)
@@ -66,7 +66,7 @@ def refusing(sets: int) -> Iterator[dict]:
             hardest = lambda at, story, n=refused: REFUSED if at and story >= STORIES - n else None  # noqa: E731
             ranked = ranked_models(rows, hardest)
             first["worst case"] += ranked.models[0].model == "m01"
-            first["shown better"] += ranked.pairs[0].first == "m01" and differs(ranked.pairs[0])
+            first["shown better"] += ranked.pairs[0].first == "m01" and ranked.pairs[0].differs()
         yield {"what": "refusing", "refused": refused, "of": STORIES, "sets": sets} | _shares(first, sets)
 
 
@@ -76,7 +76,7 @@ def judge(sets: int) -> Iterator[dict]:
         for _ in range(sets):
             rows = scores(rng, [0.7, 0.7])
             ranked = ranked_models(rows, lambda at, story, n=lost: LOST if at and story >= STORIES - n else None)
-            differing += differs(ranked.pairs[0])
+            differing += ranked.pairs[0].differs()
         yield {"what": "judge", "lost": lost, "of": STORIES, "sets": sets} | _shares(
             {"shown to differ": differing}, sets
         )

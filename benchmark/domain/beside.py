@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
-from benchmark.domain.inference.leaderboard import significance_text
-from benchmark.domain.inference.paired import Answered
+from benchmark.domain.inference.paired import Answered, Tested
 from core.plain import WHERE_THERE_IS_ONE, read_as
 from core.statistics import Estimate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class Difference(Tested):
     """The difference between two scores of one model, missing answers at their worst; None where there is none.
 
     `interval` is [low, high] of 95 % and `reason` says why there is none, `n` over how many samples it is, `bounds`
@@ -30,11 +29,6 @@ class Difference:
     answered: Answered | None = None
     p: float | None = None
     p_adjusted: float | None = None
-
-    @property
-    def verdict(self) -> str:
-        """Return whether a test shows the difference, in a word; a dash where none was made."""
-        return significance_text(self.value, self.p_adjusted, self.answered.value if self.answered else None)
 
     @property
     def open_bounds(self) -> Sequence[float] | None:

@@ -26,11 +26,6 @@ def corrected_note(group: str) -> str:
     )
 
 
-def apart_text(row: PairedDifference) -> str:
-    """Return whether a test shows a difference, in a word."""
-    return significance_text(row.value, row.p_adjusted, row.answered.value if row.answered else None)
-
-
 def count_column(group: str) -> Column:
     """Return the column of how many samples a difference is over."""
     return Column(key="n", header=nouns_of_group(group)[1].capitalize(), kind="count")
@@ -77,7 +72,7 @@ def difference_table(comparison: Comparison) -> Table:
     everything = gettext_noop(f"All {nouns_of_group(comparison.group)[1]}")
     rows = [
         plain(row)
-        | {"part": "Category" if row.category else everything, "shown": apart_text(row), "interval_reason": row.reason}
+        | {"part": "Category" if row.category else everything, "shown": row.verdict, "interval_reason": row.reason}
         | answered_by_both(row)
         for row in comparison.rows
     ]

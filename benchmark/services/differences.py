@@ -14,7 +14,6 @@ from benchmark.domain.tables.categories import in_order
 from benchmark.services.comparison_tables import (
     answered_by_both,
     answered_columns,
-    apart_text,
     corrected_note,
     count_column,
 )
@@ -134,7 +133,7 @@ def pair_table(
     everything = gettext_noop(f"All {nouns_of_group(group)[1]}")
     shown_rows = [
         plain(row)
-        | {"over": row.category or everything, "shown": apart_text(row), "interval_reason": row.reason}
+        | {"over": row.category or everything, "shown": row.verdict, "interval_reason": row.reason}
         | answered_by_both(row)
         for row in rows
     ]

@@ -12,7 +12,7 @@ from django.db import transaction
 
 from annotation.models import User
 from annotation.services import audit
-from benchmark.domain.inference import Pair, differs
+from benchmark.domain.inference import Pair
 from benchmark.models import Run, SweepPick
 from benchmark.services.sweep_cells import best_of, cell_name, cells_of, metrics_of, pair_of, pairs_of, swept_by
 from benchmark.services.sweeps import level_of
@@ -79,7 +79,7 @@ class Against:
     @property
     def is_significant(self) -> bool:
         """Return whether the two are shown to differ, adjusted for all pairs of the sweep."""
-        return self.pair is not None and differs(self.pair)
+        return self.pair is not None and self.pair.differs()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from annotation.models import User
-from benchmark.domain.inference import Pair, differs
+from benchmark.domain.inference import Pair
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.models import Run
 from benchmark.services.calibrating import reports_of as reports_of_study
@@ -165,7 +165,7 @@ def _alike(cell: EntrantResults, best: EntrantResults, pairs: Sequence[Pair]) ->
     if cell.key == best.key:
         return True
     pair = pair_of(pairs, cell.key, best.key)
-    return None if pair is None or pair.value is None else not differs(pair)
+    return None if pair is None or pair.value is None else not pair.differs()
 
 
 def models_table(runs: Sequence[Run]) -> Table:

@@ -18,7 +18,6 @@ from annotation.access import ProjectAccess, project_access
 from annotation.models import Role
 from benchmark.access import results_access
 from benchmark.addresses import ChosenComparison, chosen_comparison, ranking_in
-from benchmark.domain.inference import differs
 from benchmark.domain.tables import Column
 from benchmark.models import Run
 from benchmark.services.comparison_tables import corrected_difference_table, difference_table
@@ -248,7 +247,7 @@ class Overall:
 
 def _overall(comparison: Comparison) -> Overall:
     row = next(row for row in comparison.rows if row.key == group_named(comparison.group).score and not row.category)
-    outcome = gettext_noop("shown to differ") if differs(row) else gettext_noop("not shown to differ")
+    outcome = gettext_noop("shown to differ") if row.differs() else gettext_noop("not shown to differ")
     tests = comparison.tests
     tested = gettext_noop(f"{outcome} (Holm-adjusted {_verdict(row)})")  # a frozen one may be older, and not say more
     if tests:

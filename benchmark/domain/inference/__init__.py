@@ -13,12 +13,17 @@ from benchmark.domain.inference.leaderboard import (
     ComparedModel,
     Ranking,
     caution_text,
-    differs,
     fewest_units,
     leaderboard,
+)
+from benchmark.domain.inference.paired import (
+    Answered,
+    Pair,
+    PairedDifference,
+    Tested,
+    paired_differences,
     significance_text,
 )
-from benchmark.domain.inference.paired import Answered, Pair, PairedDifference, paired_differences
 from benchmark.domain.inference.power import DEFAULT_SD, difference_sd, smallest_difference
 
 __all__ = [
@@ -32,10 +37,10 @@ __all__ = [
     "Pair",
     "PairedDifference",
     "Ranking",
+    "Tested",
     "adjusted",
     "caution_text",
     "difference_sd",
-    "differs",
     "fewest_units",
     "leaderboard",
     "letters",

@@ -111,7 +111,7 @@ class Ranking:
         against: dict[str, dict[str, Ahead]] = {}
         for pair in self.pairs:
             if not pair.category:
-                ahead = Ahead(pair.value, pair.p_adjusted, differs(pair))
+                ahead = Ahead(pair.value, pair.p_adjusted, pair.differs())
                 against.setdefault(pair.first, {})[pair.second] = ahead
         return {model.model: ComparedModel.of(model, against.get(model.model, {})) for model in self.models}
 
@@ -132,7 +132,7 @@ def leaderboard(
     answers at their worst, by which the order goes, `best` that with them at their best. `rank` is None, with a
     `reason`, where judges or providers lost too much (`cases.MOST_LOST`); those models come last and are in no pair.
     `ranks` is the 95 % interval of the rank from `RANKS_FROM` models on. Models without a common letter in `group` are
-    shown to differ: see `differs` and `groups`. `pairs` as in `paired_differences`, the higher-ranked model first, with
+    shown to differ: see `Tested` and `groups`. `pairs` as in `paired_differences`, the higher-ranked model first, with
     `categories` in each category too: the letters rest on the overall differences, adjusted over all `tests`.
     `no_letters` says why there are none, empty where there are. `samples` is what the reasons call what was asked
     about, `unit` what is resampled and whose signs are flipped.
@@ -143,7 +143,7 @@ def leaderboard(
     pairs = paired_differences(ranked, seed=seed, resamples=resamples, categories=categories, unit=unit)
     tests = sum(pair.p is not None for pair in pairs)
     no_letters = ALONE if len(ranked.models) < 2 else beyond_reach(ranked.units, tests, unit, alpha)
-    apart = [(pair.first, pair.second) for pair in pairs if not pair.category and differs(pair, alpha)]
+    apart = [(pair.first, pair.second) for pair in pairs if not pair.category and pair.differs(alpha)]
     group = {} if no_letters else letters(ranked.models, apart)
     rules = {"seed": seed, "resamples": resamples}
     models = [*_ranked(ranked, group, unit, **rules), *_unranked(unranked, samples, unit, **rules)]
@@ -243,28 +243,6 @@ def _rank_intervals(cases: Cases, *, seed: int, resamples: int) -> list[list[int
     low = np.quantile(best, tail, axis=0, method="lower")
     high = np.quantile(worst, 1 - tail, axis=0, method="higher")
     return [list(ends) for ends in zip(low.tolist(), high.tolist(), strict=True)]
-
-
-def differs(tested: PairedDifference, alpha: float = ALPHA) -> bool:
-    """Return whether a difference is shown: its test passes, and the stories that both answered do not point the other
-    way, which would be a difference made by missing answers alone."""
-    both = tested.answered.value if tested.answered else None
-    return shown_to_differ(tested.value, tested.p_adjusted, both, alpha)
-
-
-def shown_to_differ(value: float | None, p_adjusted: float | None, both: float | None, alpha: float = ALPHA) -> bool:
-    """Return what `differs` returns, of a difference, its adjusted p, and the difference over what `both` answered;
-    rows that were kept may be older than that."""
-    if value is None or p_adjusted is None or p_adjusted > alpha:
-        return False
-    return both is None or bool(both * value >= 0)
-
-
-def significance_text(value: float | None, p_adjusted: float | None, both: float | None = None) -> str:
-    """Return what `shown_to_differ` returns in a word; a dash where no test was made."""
-    if p_adjusted is None:
-        return "–"
-    return "yes" if shown_to_differ(value, p_adjusted, both) else "no"
 
 
 def _method(

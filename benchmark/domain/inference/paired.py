@@ -17,6 +17,7 @@ from benchmark.domain.inference.cases import Cases
 from core.language import gettext_noop
 from core.plain import WHERE_THERE_IS_ONE
 from core.statistics import (
+    ALPHA,
     DIFFERENCE,
     RESAMPLES,
     Clusters,
@@ -43,8 +44,45 @@ class Answered:
     n: int
 
 
+def _is_shown(value: float | None, p_adjusted: float | None, both: float | None, alpha: float) -> bool:
+    """Return whether a difference is shown: its test passes, and what `both` answered does not point the other way,
+    which would be a difference made by missing answers alone. Rows that were kept may be older than `both`."""
+    if value is None or p_adjusted is None or p_adjusted > alpha:
+        return False
+    return both is None or bool(both * value >= 0)
+
+
+def significance_text(value: float | None, p_adjusted: float | None, both: float | None = None) -> str:
+    """Return whether a difference is shown, in a word; a dash where no test was made."""
+    if p_adjusted is None:
+        return "–"
+    return "yes" if _is_shown(value, p_adjusted, both, ALPHA) else "no"
+
+
+class Tested:
+    """A difference with what its test came to."""
+
+    __slots__ = ()
+    value: float | None
+    answered: Answered | None
+    p_adjusted: float | None
+
+    @property
+    def verdict(self) -> str:
+        """Return whether the test shows the difference, in a word; a dash where none was made."""
+        return significance_text(self.value, self.p_adjusted, self._both)
+
+    def differs(self, alpha: float = ALPHA) -> bool:
+        """Return whether the test shows the difference."""
+        return _is_shown(self.value, self.p_adjusted, self._both, alpha)
+
+    @property
+    def _both(self) -> float | None:
+        return self.answered.value if self.answered else None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairedDifference:
+class PairedDifference(Tested):
     """A mean difference over `n` stories of one category, or of all where it is empty, missing answers at their worst.
 
     `interval` is [low, high] of 95 %, `reason` why there is none, `clusters` how many it rests on where these are more

@@ -4,7 +4,7 @@ from annotation.management.json_command import JsonCommand
 from benchmark.management.commands._comparing import add_choices, compared
 from benchmark.management.commands._files import PICTURES, add_width, check_output, content_of, written
 from benchmark.management.commands._runs import run_of
-from benchmark.services.comparison_tables import apart_text, tables_of
+from benchmark.services.comparison_tables import tables_of
 from benchmark.services.comparisons import ComparedMetric
 from benchmark.services.plot_data import comparison_picture
 from benchmark.suites.registry import nouns_of_group
@@ -62,7 +62,7 @@ class Command(JsonCommand):
         self.stdout.write(f"{'':28}{'points':>8}{'95 % interval':>18}  shown to differ")
         rows = [ComparedMetric.from_json(row) for row in result["rows"]]
         for row in rows:
-            self.stdout.write(f"{row.what:28}{_points(row)}  {apart_text(row)}")
+            self.stdout.write(f"{row.what:28}{_points(row)}  {row.verdict}")
         if reasons := dict.fromkeys(row.reason for row in rows if row.reason):
             self.stdout.write(f"No interval [–]: {'; or '.join(reasons)}.")
         if "path" in result:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmark.domain.inference import Answered, Case, Cases, Ranking, differs, leaderboard
+from benchmark.domain.inference import Answered, Case, Cases, Ranking, leaderboard
 from benchmark.domain.inference.cases import MOST_LOST, NEVER_ASKED
 from benchmark.domain.inference.leaderboard import ALONE, RANKS_FROM
 
@@ -61,7 +61,7 @@ def test_who_refuses_the_hard_stories_does_not_come_first():
         ("refuser", 2, "b"),
     ]
     [pair] = found.pairs
-    assert pair.value > 0 and differs(pair)
+    assert pair.value > 0 and pair.differs()
     assert pair.answered.n == 15 and pair.answered.value == pytest.approx(common.value)
     last = found.models[1]
     # 15 refusals at 0: half of the mean of what was answered; at best 1: that and a half
@@ -110,7 +110,7 @@ def test_order_and_letters_never_contradict_a_paired_difference(leaderboard):
         assert order.index(pair.first) < order.index(pair.second) and ranks[pair.first] <= ranks[pair.second]
         assert pair.value > -1e-9
         if not (letters[pair.first] & letters[pair.second]) and not found.no_letters:
-            assert differs(pair) and pair.value > 0 and (pair.answered.value or 0) > -1e-9
+            assert pair.differs() and pair.value > 0 and (pair.answered.value or 0) > -1e-9
 
 
 def letters_in(group: str | None) -> set[int]:
@@ -136,9 +136,9 @@ def test_what_a_judge_lost_shows_no_difference():
     assert [one.model for one in found.models] == ["A", "B"]
     [pair] = found.pairs
     # 2 · 0.8 / 20 = 0.08 in the order; at their best the two stories speak for B by 2 · 0.2
-    assert pair.value == pytest.approx(0.08) and pair.p == 1.0 and not differs(pair)
+    assert pair.value == pytest.approx(0.08) and pair.p == 1.0 and not pair.differs()
     refused = found_of(scored(A=[0.8] * 20, B=[*[0.8] * 10, *[REFUSED] * 10]))
-    assert differs(refused.pairs[0])  # the model's own doing does show
+    assert refused.pairs[0].differs()  # the model's own doing does show
 
 
 def test_a_difference_that_only_missing_answers_make_is_not_shown():
@@ -146,8 +146,8 @@ def test_a_difference_that_only_missing_answers_make_is_not_shown():
     found = found_of(scored(A=[*[0.9] * 10, *[REFUSED] * 10], B=[0.8] * 20))
     assert [one.model for one in found.models] == ["B", "A"]
     [pair] = found.pairs
-    assert pair.p_adjusted > 0.05 or not differs(pair)
-    assert pair.answered.value == pytest.approx(-0.1) and not differs(pair)
+    assert pair.p_adjusted > 0.05 or not pair.differs()
+    assert pair.answered.value == pytest.approx(-0.1) and not pair.differs()
     assert {one.group for one in found.models} == {"a"}
 
 
@@ -171,7 +171,7 @@ def test_rows_that_a_judge_left_out_do_not_cost_the_rank():
         ("B", 1, 20, 0),
         ("A", 2, 0, 0),
     ]
-    assert found.models[0].value == pytest.approx(0.7) and differs(found.pairs[0])
+    assert found.models[0].value == pytest.approx(0.7) and found.pairs[0].differs()
 
 
 def test_a_story_that_was_never_asked_is_not_the_models_doing():
