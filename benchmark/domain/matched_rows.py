@@ -1,4 +1,6 @@
 """The names of the figures of rows that a judge matched."""
 
-PRECISION, RECALL, F1 = "precision", "recall", "f1"
-METRICS = (PRECISION, RECALL, F1)
+from judge.domain.calibration.stories import Metric
+
+METRICS = tuple(metric.value for metric in Metric)
+PRECISION, RECALL, F1 = METRICS

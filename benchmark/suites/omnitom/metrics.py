@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchmark.domain.averaging import Row, StoryAverages, StoryMetrics, averages, six
+from benchmark.domain.matched_rows import F1, METRICS
 from benchmark.suites.omnitom.labels import DIMENSIONS, OMNITOM_SCHEME
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from core.statistics import harmonic
 from judge.domain.text import normalise_space
 
-STAGE1_SHARES = ("precision", "recall", "f1")
+STAGE1_SHARES = METRICS
 STAGE2_SHARES = OMNITOM_SCHEME.shares
 STAGE1_COLUMNS = ("story_id", "story_category", "pred_total", "gt_total", "pred_matched", "gt_matched", *STAGE1_SHARES)
 STAGE2_COLUMNS = ("story_id", "story_category", "pairs", "matched_pairs", *STAGE2_SHARES)
@@ -61,7 +62,7 @@ def stage2_row(result: Stage2Result) -> Row:
 def stage1_metrics(results: Sequence[Stage1Result]) -> StoryAverages:
     """The figures of extraction; `overall` also has `f1_category_mean`, the figure that the paper's table 3
     prints: the plain mean of the categories' F1."""
-    return _metrics([(result.category, stage1_row(result)) for result in results], STAGE1_SHARES, "f1")
+    return _metrics([(result.category, stage1_row(result)) for result in results], STAGE1_SHARES, F1)
 
 
 def stage2_metrics(results: Sequence[Stage2Result]) -> StoryAverages:

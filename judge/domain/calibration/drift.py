@@ -14,13 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.language import gettext_noop
-from core.statistics import Floats
+from core.statistics import RESAMPLES, Floats
 
 FEWEST_BASELINE = 60
 """Answers to anchor stories asked again while calibrating: from fewer the usual spread is too little known."""
 WANTED_BASELINE = 100
 """Answers that are asked for: from fewer, charts that were made from them alarm more unlike one another."""
-RUNS = 2000
 _EDGE = 0.005
 """No judge is taken to agree always, or never."""
 TOO_FEW = gettext_noop(
@@ -102,24 +101,24 @@ def chart(
 
 
 def _drawn(rng: np.random.Generator, values: Floats, horizon: int, drop: float = 0.0) -> Floats:
-    """Watches of an agreement that is as usual but for a drop, shape (runs, horizon): draws from beta distributions.
+    """Watches of an agreement that is as usual but for a drop, from beta distributions: shape (resamples, horizon).
 
     The usual is itself known from few stories, so that each watch has the mean and the variance of a resample of them.
     Resamples are less unlike than samples are, as agreement is skewed: means lie further apart here, by two fifths
     where there are as few stories as may be, and hardly where there are many (measured by bench/calibration.py).
     """
-    resamples = values[rng.integers(len(values), size=(RUNS, len(values)))]
+    resamples = values[rng.integers(len(values), size=(RESAMPLES, len(values)))]
     apart = (1 + FEWEST_BASELINE / len(values)) ** 0.5
     means = values.mean() + apart * (resamples.mean(axis=1) - values.mean())
     mean = np.clip(means - drop, _EDGE, 1 - _EDGE)
     variance = np.clip(resamples.var(axis=1, ddof=1), _EDGE**2, 0.9 * mean * (1 - mean))
     strength = mean * (1 - mean) / variance - 1
-    shape = (RUNS, horizon)
+    shape = (RESAMPLES, horizon)
     return rng.beta((mean * strength)[:, None], ((1 - mean) * strength)[:, None], shape)
 
 
 def _sums(drawn: Floats, reference: float) -> Floats:
-    """The cumulative sums of each watch: shape (runs, horizon)."""
+    """The cumulative sums of each watch: shape (resamples, horizon)."""
     steps = np.cumsum(reference - drawn, axis=1)
     lowest = np.minimum(np.minimum.accumulate(steps, axis=1), 0)
     sums: Floats = steps - lowest

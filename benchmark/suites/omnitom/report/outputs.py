@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from benchmark.domain.bounded_estimates import kept_estimate
+from benchmark.domain.matched_rows import METRICS
 from benchmark.domain.tables import Column, Items, Table
 from benchmark.domain.tables.estimates import estimate, estimated, metric_of
 from benchmark.suites.omnitom.analyses import BUCKETS
@@ -105,17 +106,14 @@ def volume_table(entrants: Sequence[EntrantResults], parse: str) -> Table:
         Column(key="gold", header=gettext_noop("Gold rows"), kind="count"),
         estimated("predicted_per_story", gettext_noop("Predicted a story"), **number, n=""),
         estimated("gold_per_story", gettext_noop("Gold a story"), **number, n=""),
-        *(
-            estimated(name, head, **share)
-            for name, head in (("precision", "Precision"), ("recall", "Recall"), ("f1", "F1"))
-        ),
+        *(estimated(name, head, **share) for name, head in zip(METRICS, ("Precision", "Recall", "F1"), strict=True)),
         Column(key="stories", header="Stories", kind="count"),
     ]
     rows = []
     for entrant in entrants:
         volume = volume_of(entrant, parse)
         row = {name: volume[name] for name in ("predicted", "gold", "stories")}
-        for name in ("predicted_per_story", "gold_per_story", "precision", "recall", "f1"):
+        for name in ("predicted_per_story", "gold_per_story", *METRICS):
             row |= estimate(name, volume[name])
         rows.append(row_of(entrant, "stage1", row))
     notes = [gettext_noop("Brackets: 95 % intervals over stories.")]
@@ -127,7 +125,7 @@ def volume_table(entrants: Sequence[EntrantResults], parse: str) -> Table:
 def volume_of(entrant: EntrantResults, parse: str) -> Json:
     """Rows, stories, and the figures of rows a story, precision, recall and F1."""
     overall = entrant.parses.overall(parse)
-    shares = {name: metric_of(overall, name) for name in ("precision", "recall", "f1")}
+    shares = {name: metric_of(overall, name) for name in METRICS}
     volume = analyses_of(entrant, parse)["volume"]
     a_story = {name: kept_estimate(volume[name]) for name in ("predicted_per_story", "gold_per_story")}
     return {**volume, **a_story, **shares}
