@@ -23,6 +23,7 @@ from core.api.bodies import read_body
 from core.api.description import BODY
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
+from core.digests import text_digest
 from core.idempotency.requests import HEADER, PARAMETER, made_once
 from core.incoming.shapes import NothingIn
 
@@ -59,7 +60,7 @@ class Invitations(Listing):
 
         def make() -> str:
             # The same key makes the same link, also when the key itself is known no more.
-            earlier = Invitation.objects.filter(token_hash=people.hash_token(token)).first()
+            earlier = Invitation.objects.filter(token_hash=text_digest(token)).first()
             place = {"by": request.user, "project": access.project, "role": Role(asked.role)}
             made = earlier or people.invite(**place, email=asked.email, token=token, now=timezone.now())[0]
             return str(made.pk)

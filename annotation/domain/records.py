@@ -7,11 +7,11 @@ fields, the order of keys and absent labels; as text, because PostgreSQL's jsonb
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from core.digests import json_digest
 from core.plain import Json
 
 RECORD_FIELDS = ("story_id", "story_category", "story", "beliefs")
@@ -108,5 +108,4 @@ def _hollow(values: Mapping[str, object], fields: Sequence[str]) -> str:
 
 def fingerprint(record: Mapping[str, object]) -> str:
     """SHA-256 of the record's content; the order of keys does not count."""
-    text = json.dumps(record, ensure_ascii=False, sort_keys=True)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return json_digest(record, sort_keys=True, ensure_ascii=False)

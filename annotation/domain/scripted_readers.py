@@ -82,7 +82,12 @@ class Reader:
         return wrong[int(self._draw(row.actor, row.belief, key, "instead") * len(wrong))] if wrong else values[0]
 
     def _draw(self, *of: str) -> float:
-        return random.Random("\n".join((self.name, *of))).random()
+        return share_drawn(self.name, *of)
+
+
+def share_drawn(*of: str) -> float:
+    """Return a number from 0 to 1 that is drawn from these texts alone."""
+    return random.Random("\n".join(of)).random()
 
 
 EXPLAINS = 1400

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
+
+from core.digests import text_digest
 
 MAX_STORY_LENGTH = 200_000
 MAX_CATEGORY_LENGTH = 120
@@ -41,4 +42,4 @@ class StoryRow:
 
     @property
     def digest(self) -> str:
-        return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
+        return text_digest(self.text)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import hashlib
 from datetime import datetime
 
 from django.conf import settings
@@ -53,10 +52,6 @@ class ApiToken(models.Model):
     def is_sealed(self) -> bool:
         """Return whether the owner's password is still the one that it was made under."""
         return self.seal == seal_of(self.user.password)
-
-
-def digest_of(secret: str) -> str:
-    return hashlib.sha256(secret.encode()).hexdigest()
 
 
 def seal_of(password: str) -> str:

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 from django.contrib.auth.models import AbstractUser, UserManager
 from django.db import models
 from django.db.models import Q
 
+from core.digests import text_digest
 from core.reads import Read
 
 _MARK = ":"
@@ -82,5 +82,5 @@ def imported_username(slug: str, name: str) -> str:
     """The user name of the imported annotator `name` of a project; a name that is too long ends in its digest."""
     most = 150 - len(slug) - len(_MARK)
     if len(name) > most:
-        name = f"{name[: most - 9]}~{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+        name = f"{name[: most - 9]}~{text_digest(name)[:8]}"
     return slug + _MARK + name

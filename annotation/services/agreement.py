@@ -9,7 +9,6 @@ of the counts and by what computes.
 from __future__ import annotations
 
 import csv
-import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -36,6 +35,7 @@ from annotation.models import (
 from annotation.services.agreement_sums import ProjectSums, project_sums
 from annotation.services.counts import refresh
 from annotation.services.vote_kinds import cell_kinds
+from core.digests import text_digest
 from core.made_by import made_by
 from core.plain import plain
 
@@ -107,7 +107,7 @@ def _cached(kind: str, project: Project, split: str | None, category: str | None
     placed = [sorted(_scope(project, split, category))] if split or category else aside
     rule = [project.rule_version, project.overlap, project.unanimity_dimensions]
     described = json.dumps([made_by(), kind, project.pk, *rule, split, category, placed, *map(str, state.values())])
-    key = "agreement:" + hashlib.sha256(described.encode()).hexdigest()
+    key = "agreement:" + text_digest(described)
     report = cache.get(key)
     if report is None:
         report = compute(project, split, category)

@@ -6,7 +6,8 @@ import secrets
 from datetime import datetime, timedelta
 
 from annotation.models import ApiToken, Scope, User
-from annotation.models.api_token import digest_of, seal_of
+from annotation.models.api_token import seal_of
+from core.digests import text_digest
 from core.reads import Read
 
 USED_EVERY = timedelta(minutes=10)
@@ -23,7 +24,7 @@ def make_token(
         user=by,
         name=name,
         scope=scope,
-        digest=digest_of(secret),
+        digest=text_digest(secret),
         beginning=secret[:6],
         seal=seal_of(by.password),
         created_at=now,
@@ -34,7 +35,7 @@ def make_token(
 
 def find_token(*, secret: str, now: datetime) -> ApiToken | None:
     """Return the token with its user; None where it is unknown, has expired, or ended with a change of the password."""
-    tokens = _BY_DIGEST(digest=digest_of(secret), now=now)  # one at most
+    tokens = _BY_DIGEST(digest=text_digest(secret), now=now)  # one at most
     if not tokens or not tokens[0].is_sealed or not tokens[0].user.is_active:
         return None
     token = tokens[0]

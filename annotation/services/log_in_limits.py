@@ -10,7 +10,6 @@ guide to authentication).
 
 from __future__ import annotations
 
-import hashlib
 import math
 import secrets
 from collections.abc import Mapping, Sequence
@@ -26,6 +25,7 @@ from django.utils import timezone
 
 from annotation.models import LogInCount, User
 from core.client_address import address_of
+from core.digests import text_digest
 
 COOKIE = "known_device"
 _SALT = "annotation.log_in_limits"
@@ -43,7 +43,7 @@ class Limit:
 
     @property
     def digest(self) -> str:
-        return hashlib.sha256(self.key.encode()).hexdigest()
+        return text_digest(self.key)
 
 
 def limits_of(request: HttpRequest, name: str) -> list[Limit]:

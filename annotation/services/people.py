@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from datetime import datetime, timedelta
 
@@ -14,6 +13,7 @@ from annotation.models import Invitation, Membership, Project, Role, User
 from annotation.services import audit
 from annotation.services.assignments import release
 from annotation.services.progress import Progress
+from core.digests import text_digest
 
 
 class PeopleError(ValueError):
@@ -28,10 +28,6 @@ class MemberAlready(PeopleError):
     """The invitation offers a member no more than is held."""
 
 
-def hash_token(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()
-
-
 @transaction.atomic
 def invite(
     *, by: User, project: Project, role: Role, email: str = "", token: str = "", now: datetime
@@ -42,7 +38,7 @@ def invite(
         project=project,
         role=role,
         email=email,
-        token_hash=hash_token(token),
+        token_hash=text_digest(token),
         created_by=by,
         expires_at=now + timedelta(days=settings.INVITATION_DAYS),
     )
@@ -61,7 +57,7 @@ def add_account(*, by: User | None, project: Project, user: User, role: Role) ->
 
 def open_invitation(*, token: str, now: datetime) -> Invitation:
     """The invitation of a link. Raises PeopleError where it was used, revoked, is too old or never was."""
-    invitation = Invitation.objects.select_related("project").filter(token_hash=hash_token(token)).first()
+    invitation = Invitation.objects.select_related("project").filter(token_hash=text_digest(token)).first()
     if invitation is None:
         raise PeopleError(gettext("This invitation does not exist; the link may be cut off."))
     if invitation.accepted_at:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from annotation.domain.tables_csv import TableLine, read_tables
 from annotation.models import Project, Story, User
 from annotation.services.import_results import not_taken, summary
 from annotation.services.whole_tables import NotTaken, take_table
+from core.digests import text_digest
 from core.incoming.sheets import rows_of
 from core.joints import listed, sentences
 from core.wording import counted
@@ -226,7 +226,7 @@ class _Stories:
 def _digests(text: str) -> list[str]:
     """Return the digests of a text as it is and with the line ends of another system."""
     texts = dict.fromkeys([text, text.replace("\r\n", "\n")])
-    return [hashlib.sha256(variant.encode("utf-8", "surrogatepass")).hexdigest() for variant in texts]
+    return [text_digest(variant) for variant in texts]
 
 
 def _write(

@@ -5,10 +5,10 @@ What a judge errs in is drawn from its name and the rows alone, so that it alway
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from annotation.domain.scripted_readers import share_drawn
 from judge.domain.lexical import align
 
 Rows = Sequence[Sequence[str]]
@@ -45,7 +45,7 @@ class SampleJudge:
         return self._draw(*row) >= self.misses and self._draw(f"turn {self.turn}", *row) >= self.wavers
 
     def _draw(self, *of: str) -> float:
-        return random.Random("\n".join((self.name, *of))).random()
+        return share_drawn(self.name, *of)
 
 
 SAMPLE_JUDGES = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -11,6 +10,7 @@ from benchmark.domain.parameters import Options
 from benchmark.methods.contract import Earlier, Method, NothingToAsk, Put
 from benchmark.suites.asked import Parsed, Question, Step
 from benchmark.suites.settings import Setting, Settings
+from core.digests import text_digest
 from workers.providers.contract import Request, Task
 
 METHOD = "method"
@@ -110,4 +110,4 @@ def wording_digest(methods: Sequence[Method], language: str = ENGLISH) -> str:
 
 def digest_of(*texts: str) -> str:
     """Return the SHA-256 of these texts in hexadecimal digits."""
-    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
+    return text_digest("\0".join(texts))

@@ -11,7 +11,6 @@ files, pictures and frozen documents have; so a correlation that goes over metho
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -37,6 +36,7 @@ from benchmark.suites.registry import group_suite, ordered_suites, suite_named
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.levels import levels_of
 from benchmark.suites.showing.ranking import in_rank_order
+from core.digests import text_digest
 from core.language import gettext_noop
 from core.plain import Json
 from core.statistics import FEWEST, few
@@ -188,7 +188,7 @@ def key_of(entrant: EntrantResults) -> str:
 
 def _key(name: str, spec: Mapping[str, Any]) -> str:
     identity = json.dumps([name, _identity(spec)], sort_keys=True)
-    return hashlib.sha256(identity.encode()).hexdigest()[:12]
+    return text_digest(identity)[:12]
 
 
 def model_without_place(project: Project, key: str, rankings: Sequence[SuiteRanking]) -> AcrossModel | None:

@@ -9,7 +9,6 @@ counted, and so are those that did not come.
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,6 +26,7 @@ from benchmark.services.reports import places_of
 from benchmark.suites.contract import Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
+from core.digests import text_digest
 from core.made_by import made_by
 from core.plain import Json, plain, read_as
 from judge.domain.calibration.drift import Batch, Chart, Identity, Watched, batches, changes, chart, watch
@@ -203,7 +203,7 @@ def _asked_as(watch: AnchorWatch, run: Run) -> Json:
 def _answers(watch: AnchorWatch, run: Run, places: Mapping[int, list[int]]) -> _Answers:
     """Return what is said in the run of a repeat, kept until an answer comes; `places` is `places_of` its run."""
     described = f"{made_by()} {run.uid} {watch.step} {places[run.pk]}"
-    key = "anchors:" + hashlib.sha256(described.encode()).hexdigest()
+    key = "anchors:" + text_digest(described)
     kept: _Answers | None = cache.get(key)
     if kept is None:
         kept = _read(watch, run)
@@ -277,7 +277,7 @@ def _identities(watch: AnchorWatch, run: Run) -> list[Identity]:
 def _chart(watch: AnchorWatch, baseline: Sequence[float]) -> tuple[Chart | None, str]:
     """Return the chart, simulated once for the same answers, or why there is none."""
     described = f"{made_by()} {watch.seed} {watch.drop} {list(baseline)}"
-    key = "watch-chart:" + hashlib.sha256(described.encode()).hexdigest()
+    key = "watch-chart:" + text_digest(described)
     kept: tuple[Chart | None, str] | None = cache.get(key)
     if kept is None:
         try:

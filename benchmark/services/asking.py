@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import json
 import pickle
 import sys
 from collections import OrderedDict
@@ -26,6 +24,7 @@ from benchmark.suites.contract import Question, Sample
 from benchmark.suites.prompt_sets import BadPromptSet, PromptSet, PromptSets
 from benchmark.suites.registry import suite_named
 from benchmark.suites.settings import COLUMN, OPTION, Setting, Settings
+from core.digests import json_digest, text_digest
 from core.language import gettext_noop
 from core.made_by import made_by
 from workers.models import Endpoint
@@ -176,7 +175,7 @@ def _changed(run: Run, sample: Sample) -> Sample:
         settings.seed,
         [getattr(sample, field.name) for field in dataclasses.fields(sample)],
     ]
-    key = hashlib.sha256(json.dumps(depends, default=str).encode()).hexdigest()
+    key = json_digest(depends, default=str)
     declared, changed = _samples_changed.get(key, (None, sample))
     if declared is None or declared is not controllable:
         changed = controlled(sample, controllable, settings)
@@ -242,7 +241,7 @@ class DatasetResources:
         if not isinstance(name, str):
             return compute(_samples_of(self.dataset) if self.preloaded is None else self.preloaded)
         described = f"{made_by()} {self.dataset.pk} {self.dataset.digest} {name}"
-        key = "derived:" + hashlib.sha256(described.encode()).hexdigest()
+        key = "derived:" + text_digest(described)
         kept: bytes | None = cache.get(key)
         if kept is not None:
             return cast(T, pickle.loads(kept))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +13,8 @@ from typing import IO, TypeVar
 from django.conf import settings
 from django.core.cache import cache
 from django.db import transaction
+
+from core.digests import text_digest
 
 T = TypeVar("T")
 AT_ONCE = 1_000
@@ -102,7 +103,7 @@ def kept_once(kind: str, key: str, make: Callable[[], T], *, answers: int, secon
 
 def lock_of(kind: str, key: str) -> Path:
     """Return the file that is locked by whoever computes the thing of that kind and key."""
-    slot = int(hashlib.sha256(key.encode()).hexdigest(), 16) % _SLOTS
+    slot = int(text_digest(key), 16) % _SLOTS
     folder: Path = settings.COMPUTING_DIR
     folder.mkdir(parents=True, exist_ok=True)
     return folder / f"{kind}-{slot}"

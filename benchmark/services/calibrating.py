@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +23,7 @@ from benchmark.services.sweeps import judging_level
 from benchmark.services.taken_over import needed_by_judge
 from benchmark.suites.registry import suite_named
 from benchmark.suites.showing.judges import NOT_TESTED
+from core.digests import text_digest
 from core.made_by import made_by
 from judge.domain.calibration.agreement import BoundedEstimate
 from judge.domain.calibration.corrected import corrected
@@ -168,7 +168,7 @@ def kept_of(study: AlignmentStudy, what: Sequence[Any], compute: Callable[[], Ke
     """Return what `compute` makes of a study, kept until people settle a row, a judge says more, the study grows or the
     code changes; `what` tells apart, as plain data, what is kept of one study."""
     described = json.dumps([*what, _state_of(study)])
-    place = f"calibration:{hashlib.sha256(described.encode()).hexdigest()}"
+    place = f"calibration:{text_digest(described)}"
     kept: Kept | None = cache.get(place)
     if kept is None:
         kept = compute()

@@ -3,8 +3,6 @@ by story."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
@@ -41,6 +39,7 @@ from benchmark.suites.story_scores import (
     lacking,
     scores_by_story,
 )
+from core.digests import json_digest
 from core.language import gettext_noop
 from core.made_by import made_by
 from core.plain import Json, plain, read_as, renamed
@@ -217,7 +216,7 @@ def compare(entrants: Sequence[NamedEntrant], group: str, parse: str, selection:
         over,
     ]
     comparison = kept_once(
-        "comparison", hashlib.sha256(json.dumps(compared).encode()).hexdigest(),
+        "comparison", json_digest(compared),
         lambda: _compare(entrants, group, parse, selection),
         answers=sum(len(entrant.numbers) for entrant in entrants), seconds=KEPT_SECONDS,
     )  # fmt: skip

@@ -9,8 +9,6 @@ no prompt and is in every ranking of its judge; people are in every one of label
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,6 +23,7 @@ from benchmark.services.judge_versions import version_of
 from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.results import RunEntrant
 from benchmark.suites.settings import OF_EVERY_RUN, OPTION, PARAMETER
+from core.digests import json_digest
 from core.language import gettext_noop
 from core.plain import Json, plain
 
@@ -124,7 +123,7 @@ def _judge(run: Run) -> list[str]:
 
 
 def _digest(value: Any) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:12]
+    return json_digest(value, sort_keys=True, default=str)[:12]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
@@ -17,20 +15,19 @@ from benchmark.models import Entrant, Run, RunItem
 from benchmark.services.asking import settings_of
 from benchmark.services.at_once import kept_once
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED
-from benchmark.services.paired_sides import common_cases, paired_sides, scores_of_runs, side_of
+from benchmark.services.paired_sides import Groups, common_cases, digest_of_sides, paired_sides, scores_of_runs, side_of
 from benchmark.services.reports import reports_of
 from benchmark.suites.asked import PARSES, Columns
 from benchmark.suites.registry import group_named, keys_of, nouns_of_group, suite_named, units_of_group
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.story_scores import clusters_of, scores_by_story, statements_by_sample
 from core.language import gettext_noop
-from core.made_by import made_by
 from core.reads import Read
 from core.statistics import method
 from workers.models import JobState
 
 
-def control_results(run: Run, groups: Mapping[str, Sequence[EntrantResults]]) -> ControlResults | None:
+def control_results(run: Run, groups: Groups) -> ControlResults | None:
     """Return what the controls of a run came to; None for a run without one. `groups` has the run's ranked entrants by
     metric group."""
     controls = _CONTROLS(run=run.pk)
@@ -40,9 +37,7 @@ def control_results(run: Run, groups: Mapping[str, Sequence[EntrantResults]]) ->
         control.original = run
     reports = reports_of([run, *controls])  # what follows reads what these keep
     keys, read = scores_of_runs([run, *controls])
-    digest = hashlib.sha256(
-        json.dumps([made_by(), run.pk, SEED, sorted(keys.values()), _labels(groups)]).encode()
-    ).hexdigest()
+    digest = digest_of_sides(run, keys, groups)
     result = kept_once(
         "controls", digest, lambda: _compared(run, controls, groups, keys, read()),
         answers=sum(report.scored for report in reports.values()), seconds=KEPT_SECONDS,
@@ -51,12 +46,8 @@ def control_results(run: Run, groups: Mapping[str, Sequence[EntrantResults]]) ->
     return replace(result, unfinished=unfinished)
 
 
-def _labels(groups: Mapping[str, Sequence[EntrantResults]]) -> list[list[str]]:
-    return [[group, entrant.key, entrant.model] for group, entrants in groups.items() for entrant in entrants]
-
-
 def _compared(
-    run: Run, controls: Sequence[Run], groups: Mapping[str, Sequence[EntrantResults]],
+    run: Run, controls: Sequence[Run], groups: Groups,
     keys: Mapping[tuple[int, int], int], metrics: Mapping[int, Any],
 ) -> ControlResults:  # fmt: skip
     endpoints = dict(run.entrants.values_list("pk", "endpoint_id"))
@@ -100,7 +91,7 @@ _CONTROLS = Read[Run](
 """Every page and file of a run asks whether it has any."""
 
 
-def _still(control: Run, groups: Mapping[str, Sequence[EntrantResults]], moved: Set[tuple[str, str]]) -> list[str]:
+def _still(control: Run, groups: Groups, moved: Set[tuple[str, str]]) -> list[str]:
     """Return the scores of the groups that rest on what was asked under a control, and of which it changes nothing;
     none where nothing has figures."""
     if not any(name == control.control for name, _ in moved):

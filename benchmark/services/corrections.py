@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -20,6 +19,7 @@ from benchmark.services.judge_versions import judge_name, judged_at, version_fai
 from benchmark.services.leaderboards import KEPT_SECONDS
 from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.results import EntrantResults, NamedEntrant, RunEntrant
+from core.digests import text_digest
 from core.made_by import made_by
 from core.plain import Json
 from core.reads import Read
@@ -197,7 +197,7 @@ def _states_of(runs: Sequence[Run]) -> _States:
 def _kept(what: str, identity: Sequence[Any], make: Callable[[], Any]) -> Any:
     """Return what was kept under the identity and the present code, made where nothing was."""
     described = json.dumps([made_by(), *identity], default=_described)
-    place = f"corrected-{what}:{hashlib.sha256(described.encode()).hexdigest()}"
+    place = f"corrected-{what}:{text_digest(described)}"
     kept: dict[str, Any] | None = cache.get(place)
     if kept is None:
         kept = {"found": make()}

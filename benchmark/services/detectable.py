@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -23,6 +21,7 @@ from benchmark.services.plans import Plan
 from benchmark.services.reports import reports_of
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.story_scores import columns_of, scores_by_story
+from core.digests import json_digest
 from core.made_by import made_by
 
 EARLIER = 3
@@ -98,7 +97,7 @@ def _spreads(plan: Plan) -> dict[str, Spread]:
         reports_of(runs)
     rows = StoryScores.objects.current().filter(run__in=runs, entrant__isnull=False).order_by("-entrant")
     kept = list(rows.values_list("pk", "entrant__endpoint_id"))
-    key = "spreads:" + hashlib.sha256(json.dumps([made_by(), kept]).encode()).hexdigest()
+    key = "spreads:" + json_digest([made_by(), kept])
     spreads: dict[str, Spread] | None = cache.get(key)
     if spreads is None:
         earlier = _earlier(plan, kept)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
@@ -14,6 +12,7 @@ from benchmark.services.at_once import kept_once
 from benchmark.services.calibrated_panels import family_of
 from benchmark.services.gold_kind_cells import Labelling, Material, material_of
 from benchmark.services.leaderboards import KEPT_SECONDS
+from core.digests import json_digest
 
 Key = tuple[int, str]
 """(proposition id, dimension key)"""
@@ -105,7 +104,7 @@ def doubtful_gold(labelling: Labelling, *, closed: Collection[int] = ()) -> Doub
 def doubts_of(labelling: Labelling) -> Doubts:
     """Return the doubts of a version, kept for a while."""
     families = families_of(labelling)
-    asked = hashlib.sha256(json.dumps(sorted(families.items())).encode()).hexdigest()
+    asked = json_digest(sorted(families.items()))
 
     def compute() -> Doubts:
         material = material_of(labelling)

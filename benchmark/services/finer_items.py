@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import pickle
 import zlib
 from collections import defaultdict
@@ -22,6 +20,7 @@ from benchmark.services.leaderboards import KEPT_SECONDS
 from benchmark.suites.finer import FinerItems, Floats
 from benchmark.suites.registry import group_named
 from benchmark.suites.results import RunEntrant
+from core.digests import json_digest
 from core.made_by import made_by
 
 AT_ONCE = 100
@@ -51,7 +50,7 @@ def finer_scores(dataset: Dataset, entrants: Sequence[RunEntrant], group: str) -
     """Return the scores of entrants on the finer items of a metric group that has them, repaired parse, read once for
     the same answers."""
     asked = [made_by(), dataset.digest, [entrant.scores for entrant in entrants], group]
-    key = "finer-items:" + hashlib.sha256(json.dumps(asked).encode()).hexdigest()
+    key = "finer-items:" + json_digest(asked)
     kept: bytes | None = cache.get(key)
     if kept is not None:
         scores: FinerScores = pickle.loads(zlib.decompress(kept))

@@ -4,8 +4,6 @@ words for what answers say, their scores are compared."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
@@ -21,6 +19,7 @@ from benchmark.suites.contract import MetricGroup
 from benchmark.suites.metric_groups import Says
 from benchmark.suites.registry import group_named, keys_of, suite_named
 from benchmark.suites.story_scores import columns_of
+from core.digests import json_digest
 from core.made_by import made_by
 
 REPETITIONS = "repetitions"
@@ -68,7 +67,7 @@ def _key(run: Run, ways: Sequence[str], closed: Set[int]) -> str:
     if not stamps:
         return ""
     facts = [made_by(), stamps, sorted(ways), sorted(closed)]
-    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+    return json_digest(facts)
 
 
 def _counts(run: Run, ways: Sequence[str], closed: Set[int]) -> Counts:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +11,7 @@ from annotation.services.counts import refresh
 from annotation.services.kept import Kept, Progress
 from benchmark.models import DatasetSample
 from benchmark.services.gold_samples import samples_of
+from core.digests import text_digest
 
 Samples = Mapping[int, DatasetSample | None]
 
@@ -57,7 +57,7 @@ def keep(stories: Mapping[int, str], samples: Samples) -> None:
 def digest_of(project: Project, stories: Iterable[str]) -> str:
     """Return the digest of a version of settled stories, from theirs in the corpus's order."""
     versions = [version_text(project.schema), project.rule_version]
-    return hashlib.sha256("\n".join([*versions, *stories]).encode()).hexdigest()
+    return text_digest("\n".join([*versions, *stories]))
 
 
 def _computed(project: Project, stories: Sequence[int]) -> dict[int, str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import pickle
 import zlib
 from collections import defaultdict
@@ -27,6 +25,7 @@ from benchmark.suites.contract import Suite
 from benchmark.suites.people import LabelsOf
 from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.results import RunEntrant
+from core.digests import json_digest
 from core.made_by import made_by
 from workers.models import JobState
 
@@ -46,7 +45,7 @@ class Labelling:
     def digest(self) -> str:
         """Return what figures of them are kept under."""
         asked = [made_by(), self.dataset.digest, self.dataset.pk, sorted(entrant.scores for entrant in self.entrants)]
-        return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
+        return json_digest(asked)
 
     def only(self, names: Iterable[str]) -> Labelling:
         """Return those of these names, all where it has none of them."""

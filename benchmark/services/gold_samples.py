@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -12,6 +10,7 @@ from annotation.models import GoldEvent, GoldLabel, Project, Proposition, Story,
 from annotation.services.decisions import Decisions, decisions_in
 from annotation.services.vote_provenance import VoteProvenance, provenance_of
 from benchmark.models import DatasetSample
+from core.digests import json_digest
 
 IMPORTED = "imported"
 AT_ONCE = 200
@@ -83,7 +82,7 @@ def _row(story: Story, frozen: _StoryRows, keys: tuple[str, ...]) -> DatasetSamp
     gold = {"beliefs": beliefs}
     if content["votes"]:  # no part of the digest: it follows from the votes, and gold of before it was kept is the same
         gold["provenance"] = _provenance(story, table, frozen.provenance, keys)
-    digest = hashlib.sha256(json.dumps(content, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
+    digest = json_digest(content, sort_keys=True, ensure_ascii=False)
     values = {name: content[name] for name in ("number", "category", "split", "methods", "votes", "adjudications")}
     identity = {"key": str(story.number), "cluster": str(story.number), "digest": digest}
     return DatasetSample(story=story, content={"story": story.text}, gold=gold, **identity, **values)

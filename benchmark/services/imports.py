@@ -3,7 +3,6 @@ them."""
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import shutil
 import tempfile
@@ -24,6 +23,7 @@ from benchmark.domain.parameters import Options
 from benchmark.models import Dataset, DatasetSample
 from benchmark.services.deriving import derive_ahead
 from benchmark.suites.contract import BadImport, Imported, Sample, Setting, Suite
+from core.digests import text_digest
 from core.language import gettext_noop
 from core.plain import Json
 from core.texts import canonical, storable
@@ -82,7 +82,7 @@ def copy_of(suite: Suite, path: Path, options: Options) -> Copy:
     imported = _loaded(suite, path, options)
     _check(suite, imported.samples)
     digests = [_digest(sample) for sample in imported.samples]
-    digest_of_all = hashlib.sha256("\n".join([suite.name, *digests]).encode()).hexdigest()
+    digest_of_all = text_digest("\n".join([suite.name, *digests]))
     return Copy(suite, imported, options, digests, digest_of_all)
 
 
@@ -253,7 +253,7 @@ def _digest(sample: Sample) -> str:
         raise BadImport(
             gettext_noop(f"Content or gold of {sample.key!r:.80} cannot be kept as JSON ({error}).")
         ) from error
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+    return text_digest(text)
 
 
 def _plain(value: Any) -> Any:

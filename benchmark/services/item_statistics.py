@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -19,6 +17,7 @@ from benchmark.services.leaderboards import KEPT_SECONDS, SEED
 from benchmark.suites.registry import group_named
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.story_scores import categories_of, columns_of, scores_by_story
+from core.digests import json_digest
 from core.language import gettext_noop
 from core.made_by import made_by
 
@@ -81,7 +80,7 @@ def items_of(
     models = [entrant for entrant in entrants if entrant.kind == "model" and entrant.scores]
     asked = [made_by(), sorted(model.scores for model in models), group, parse, metric, sorted(stories or ())]
     return kept_once(
-        "items", hashlib.sha256(json.dumps(asked).encode()).hexdigest(),
+        "items", json_digest(asked),
         lambda: _report(models, group, parse, metric, stories),
         answers=sum(len(model.numbers) for model in models), seconds=KEPT_SECONDS,
     )  # fmt: skip
@@ -105,7 +104,7 @@ def finer_items_of(
         places = list(zip(scores.numbers.tolist(), scores.places.tolist(), strict=True))
         return _fitted(models, scores.scores[..., finer.metrics.index(metric)], places, {})
 
-    key = hashlib.sha256(json.dumps(asked).encode()).hexdigest()
+    key = json_digest(asked)
     answers = sum(len(model.numbers) for model in models)
     return kept_once("finer-report", key, fitted, answers=answers, seconds=KEPT_SECONDS)
 

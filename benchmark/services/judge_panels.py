@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -22,6 +20,7 @@ from benchmark.services.run_metrics import RunMetrics
 from benchmark.suites.contract import Entered, MetricGroup, Outcome
 from benchmark.suites.reasons import NO_JUDGEMENT
 from benchmark.suites.registry import suite_named
+from core.digests import json_digest, text_digest
 from core.language import gettext_noop
 from core.made_by import made_by
 from judge.domain.calibration.panels import FEWEST, majority
@@ -118,7 +117,7 @@ def rows_of_judges(runs: Sequence[Run], panel: Sequence[Run] = ()) -> list[Judge
 def _key(runs: Sequence[Run], panel: Sequence[Run]) -> str:
     stamps = stamps_of(runs)
     facts = [made_by(), stamps, [judge_text(run) for run in runs], [run.pk for run in panel]]
-    return hashlib.sha256(json.dumps(facts).encode()).hexdigest() if stamps else ""
+    return json_digest(facts) if stamps else ""
 
 
 def _counted(runs: Sequence[Run], panel: Sequence[Run], reports: Mapping[int, RunMetrics]) -> list[JudgedRow]:
@@ -215,7 +214,7 @@ def _panel_metrics(panel: Sequence[Run], voted: Mapping[Answer, StoryJudgement])
     """Return the panel's metrics over all samples by model, kept until an answer comes or the code changes."""
     places = places_of(panel)
     described = [made_by(), *((run.uid, places[run.pk]) for run in panel)]
-    key = "panel:" + hashlib.sha256(str(described).encode()).hexdigest()
+    key = "panel:" + text_digest(str(described))
     kept: dict[str, ReportRow] | None = cache.get(key)
     if kept is None:
         kept = _measured(panel[0], voted)

@@ -3,13 +3,11 @@ judged."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-
 from benchmark.models import Run
 from benchmark.services.asking import reads_prompts, settings_of
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
+from core.digests import json_digest
 from core.plain import Json, plain
 
 NO_PART_OF_IT = ("name", "family")
@@ -41,7 +39,7 @@ def version_of(run: Run) -> str:
         identity |= suite.judge.instrument(settings_of(run))
     if reads_prompts(run.judge):
         identity["prompt"] = run.provenance.prompts.get(suite.judging.key) if suite.judging else None
-    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+    return json_digest(identity, sort_keys=True)
 
 
 def version_failure(run: Run) -> str:

@@ -7,7 +7,6 @@ What the inference needs of stories is read only where the same set of scores wa
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -48,6 +47,7 @@ from benchmark.suites.story_scores import (
     repaired_metrics,
     with_intervals,
 )
+from core.digests import json_digest
 from core.language import gettext_noop
 from core.made_by import made_by
 from core.statistics import RESAMPLES, method
@@ -230,7 +230,7 @@ def _kept(what: str, entrants: Sequence[NamedEntrant], group: str, selection: Se
         sorted(selection.stories) if partial else None,
         method(seed=seed, unit=units_of_group(group)),
     ]
-    key = hashlib.sha256(json.dumps(compared).encode()).hexdigest()
+    key = json_digest(compared)
     result = cache.get(f"{what}:{key}")
     if result is None:
         check_at_once(sum(len(entrant.numbers) for entrant in models) * len(models) ** 2 // AS_LONG)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -19,14 +17,12 @@ from benchmark.services.method_parts import rows_by_part
 from benchmark.services.method_plans import methods_of
 from benchmark.services.method_rows import Asked, Chosen, MethodTable, rows_of_model
 from benchmark.services.method_runs import answering_step, family_of, method_of_run
-from benchmark.services.paired_sides import scores_of_runs
+from benchmark.services.paired_sides import Groups, digest_of_sides, scores_of_runs
 from benchmark.services.reports import reports_of
 from benchmark.suites.asked import PARSES
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import group_named, keys_of, suite_named, units_of_group
-from benchmark.suites.results import EntrantResults
 from core.language import gettext_noop
-from core.made_by import made_by
 from core.statistics import method
 from workers.models import JobState
 
@@ -34,7 +30,7 @@ Rows = dict[str, dict[str, list[MethodRow]]]
 """Rows by metric group and parse."""
 
 
-def method_results(run: Run, groups: Mapping[str, Sequence[EntrantResults]]) -> MethodResults | None:
+def method_results(run: Run, groups: Groups) -> MethodResults | None:
     """Return what the models of a run came to by each method; None where nobody was asked by another. `groups` has the
     run's ranked entrants by metric group."""
     family = family_of(run)
@@ -53,8 +49,7 @@ def method_results(run: Run, groups: Mapping[str, Sequence[EntrantResults]]) -> 
             for (name, endpoint), asked in chosen.items()
         }
     )
-    identity = [made_by(), run.pk, SEED, sorted(keys.values()), used, list(methods.items()), _labels(groups)]
-    digest = hashlib.sha256(json.dumps(identity).encode()).hexdigest()
+    digest = digest_of_sides(run, keys, groups, used, list(methods.items()))
     result = kept_once(
         "methods", digest, lambda: _compared(run, groups, methods, chosen, _finder(keys, read()), numbers[run.pk]),
         answers=sum(report.scored for report in reports.values()), seconds=KEPT_SECONDS,
@@ -62,10 +57,6 @@ def method_results(run: Run, groups: Mapping[str, Sequence[EntrantResults]]) -> 
     used_runs = {asked.run.pk: asked.run for asked in chosen.values() if not isinstance(asked, str)}
     unfinished = [used_run.title for used_run in used_runs.values() if used_run.job.state != JobState.FINISHED]
     return replace(result, unfinished=unfinished)
-
-
-def _labels(groups: Mapping[str, Sequence[EntrantResults]]) -> list[list[str]]:
-    return [[group, entrant.key, entrant.model] for group, entrants in groups.items() for entrant in entrants]
 
 
 def _chosen(run: Run, family: Sequence[Run], numbers: Mapping[int, frozenset[int]]) -> Chosen:
@@ -110,7 +101,7 @@ def _finder(keys: Mapping[tuple[int, int], int], metrics: Mapping[int, Any]) -> 
 
 
 def _compared(
-    run: Run, groups: Mapping[str, Sequence[EntrantResults]], methods: Mapping[str, str], chosen: Chosen,
+    run: Run, groups: Groups, methods: Mapping[str, str], chosen: Chosen,
     scores: Callable[[int, int], Any], numbers: frozenset[int],
 ) -> MethodResults:  # fmt: skip
     endpoints = dict(run.entrants.values_list("pk", "endpoint_id"))

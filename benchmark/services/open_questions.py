@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Set
 
 from django.core.cache import cache
@@ -11,6 +10,7 @@ from annotation.models import Story
 from benchmark.models import Dataset, DatasetSample
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named
+from core.digests import text_digest
 
 _KEPT_SECONDS = 24 * 3600
 
@@ -35,7 +35,7 @@ def questions_about(texts: Set[str], suite: Suite, datasets: Iterable[Dataset]) 
 
 def _kept(texts: Set[str], dataset: Dataset) -> frozenset[int]:
     """`_numbers`, kept: the samples of a dataset never change, and a walk through its items asks each time."""
-    of_texts = hashlib.sha256("\0".join(sorted(texts)).encode()).hexdigest()
+    of_texts = text_digest("\0".join(sorted(texts)))
     key = f"questions-about:{dataset.pk}:{dataset.digest}:{of_texts}"
     return frozenset(cache.get_or_set(key, lambda: sorted(_numbers(texts, dataset)), _KEPT_SECONDS))
 

@@ -12,10 +12,15 @@ from benchmark.models import Run, StoryScores
 from benchmark.services.leaderboards import SEED
 from benchmark.suites.asked import Columns
 from benchmark.suites.registry import group_named, units_of_group
+from benchmark.suites.results import EntrantResults
 from benchmark.suites.story_scores import cases_by_story, clusters_of, columns_of
+from core.digests import json_digest
 from core.language import gettext_noop
+from core.made_by import made_by
 from core.statistics import SHARE, Estimate, mean_estimates, mean_of
 
+Groups = Mapping[str, Sequence[EntrantResults]]
+"""A run's ranked entrants by metric group."""
 Scores = tuple[dict[tuple[int, int], int], Any]
 
 
@@ -24,6 +29,13 @@ def scores_of_runs(runs: Sequence[Run]) -> Scores:
     rows = StoryScores.objects.current().filter(run__in=runs, entrant__isnull=False)
     keys = {(run, endpoint): pk for run, endpoint, pk in rows.values_list("run_id", "entrant__endpoint_id", "pk")}
     return keys, lambda: dict(StoryScores.objects.filter(pk__in=keys.values()).values_list("pk", "metrics"))
+
+
+def digest_of_sides(run: Run, keys: Mapping[tuple[int, int], int], groups: Groups, *besides: object) -> str:
+    """Return what tells a table of a run's models asked in several ways from any other: the code, the scores with these
+    `keys`, how the models of each metric group are called, and what else it depends on."""
+    labels = [[group, entrant.key, entrant.model] for group, entrants in groups.items() for entrant in entrants]
+    return json_digest([made_by(), run.pk, SEED, sorted(keys.values()), *besides, labels])
 
 
 def side_of(metrics: Mapping[str, Any] | None, group: str, parse: str) -> Columns | None:

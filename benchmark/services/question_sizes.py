@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
@@ -16,6 +15,7 @@ from benchmark.services.judge_test_calls import calls_of
 from benchmark.services.judge_test_calls import request_of as test_request
 from benchmark.suites.prompt_sets import PromptSet
 from benchmark.suites.registry import suite_named
+from core.digests import json_digest, text_digest
 from core.made_by import made_by
 from core.plain import plain
 from workers.domain.pricing import Extent
@@ -129,7 +129,7 @@ def _kept_together(
     for at in range(0, len(every), TOGETHER):
         chunk = every[at : at + TOGETHER]
         asked = f"{identity}{[sample.pk for sample in chunk]}"
-        yield "sizes:" + hashlib.sha256(asked.encode()).hexdigest(), chunk
+        yield "sizes:" + text_digest(asked), chunk
 
 
 def _columns(size: Size) -> tuple[int, int, int, int, str]:
@@ -182,7 +182,7 @@ def _instructions(draft: Run, step: str, prompts: PromptSet | None) -> str:
 
 def _unmade_digest(identity: str, sample: DatasetSample) -> str:
     """Return the digest of a question that is measured without being made."""
-    return hashlib.sha256(f"{identity}{sample.pk}".encode()).hexdigest()[:20] if identity else ""
+    return text_digest(f"{identity}{sample.pk}")[:20] if identity else ""
 
 
 def _digest(request: Request | str) -> str:
@@ -190,7 +190,7 @@ def _digest(request: Request | str) -> str:
         return ""
     how = [request.max_tokens, request.temperature, request.seed]
     asked = [[[message.role, message.content] for message in request.messages], request.schema, request.task, how]
-    return hashlib.sha256(json.dumps(asked, default=str).encode()).hexdigest()[:20]
+    return json_digest(asked, default=str)[:20]
 
 
 def request_of(sample: DatasetSample, step: str, draft: Run, prompts: PromptSet | None) -> Request | str:

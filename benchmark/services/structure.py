@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -30,6 +28,7 @@ from benchmark.suites.asked import Parse
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.results import RunEntrant
 from benchmark.suites.showing.entrants import short_names_of
+from core.digests import json_digest
 from core.language import gettext_noop
 from core.made_by import made_by
 from core.statistics import Estimate, method
@@ -181,7 +180,7 @@ def _key(what: str, pairs: Sequence[Pair], choice: Choice, cut: float | None) ->
         sorted({(pair.model, *(side.scores for side in pair.entrants)) for pair in pairs}),
         [choice.measure.key, choice.answers.key, choice.parse, cut, choice.counted, choice.models],
     ]
-    return f"structure-{what}:" + hashlib.sha256(json.dumps(compared).encode()).hexdigest()
+    return f"structure-{what}:" + json_digest(compared)
 
 
 def counted_of(observations: Sequence[Observation], choice: Choice) -> list[Observation]:

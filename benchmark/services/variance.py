@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +16,7 @@ from benchmark.services.reports import reports_of
 from benchmark.suites.registry import group_named, keys_of
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.story_scores import columns_of, scores_by_turn
+from core.digests import json_digest
 from core.language import gettext_noop
 from core.made_by import made_by
 from core.plain import WHERE_THERE_IS_ONE, Json, plain, read_as
@@ -170,7 +169,7 @@ def _kept(group: str, entrants: Sequence[Entrant], prompts_by_run: Mapping[int, 
         list(metrics),
         sorted((entrant.pk, prompts_by_run[entrant.run_id]) for entrant in entrants),
     ]
-    key = f"prompts:{hashlib.sha256(json.dumps(facts).encode()).hexdigest()}"
+    key = f"prompts:{json_digest(facts)}"
     split: Split | None = cache.get(key)
     if split is None:
         split = _split(_complete(_scores(entrants, group, prompts_by_run)))

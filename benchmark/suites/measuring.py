@@ -5,8 +5,6 @@ Figures and figures by sample are those of `benchmark.suites.asked`.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -44,6 +42,7 @@ from benchmark.suites.story_scores import (
     with_turns,
 )
 from benchmark.suites.unit_estimates import estimate_of_row
+from core.digests import json_digest
 from core.plain import Json
 from core.statistics import RESAMPLES
 from core.statistics.variance import variance_split
@@ -301,7 +300,7 @@ def _statements_by_turn(
 
 def statement_digest(parts: object) -> str:
     """Return a short text that is the same where these parts of an answer, plain data, are."""
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+    return json_digest(parts)[:16]
 
 
 def _statement(group: MetricGroup, entered: Entered, sample: Sample, score: Scoring, turn: int) -> str | None:

@@ -3,7 +3,6 @@ them."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -22,6 +21,7 @@ from benchmark.services.across_tables import pictures_across
 from benchmark.services.comparisons import NotComparable
 from benchmark.services.plot_data import WIDTHS, Picture, comparison_picture, plots_of
 from benchmark.suites.guarding import SuiteFailed
+from core.digests import text_digest
 from core.language import gettext_noop
 from core.made_by import made_by
 
@@ -90,7 +90,7 @@ def _drawn(request: HttpRequest, picture: Picture, how: Sequence[str], file: str
     """`how` is the picture's name, its format, theme and width."""
     _, suffix, theme, width = how
     content = json.dumps([made_by(), *how, picture.captioned_arguments()], sort_keys=True, default=str)
-    key = "figure:" + hashlib.sha256(content.encode()).hexdigest()
+    key = "figure:" + text_digest(content)
     if request.headers.get("If-None-Match") == f'"{key}"':
         return HttpResponseNotModified()
     drawn = caches["plots"]

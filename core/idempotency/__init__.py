@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
@@ -11,6 +9,8 @@ from typing import Any
 from django.apps import apps
 from django.conf import settings
 from django.db import models, transaction
+
+from core.digests import json_digest
 
 KEPT = timedelta(days=1)
 """The time for which a key is known. After that the same key makes anew."""
@@ -45,7 +45,7 @@ def made_before(*, key: str) -> str:
 
 def digest_of(*parts: Any) -> str:
     """One digest of values that JSON knows."""
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    return json_digest(parts, sort_keys=True)
 
 
 def _records() -> models.Manager:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from core.digests import json_digest
 from core.texts import canonical
 
 
@@ -17,4 +16,4 @@ def call_key(*, provider: str, base_url: str, model: str, revision: str, body: M
     one name.
     """
     parts = [provider, base_url.rstrip("/"), model, revision, sample, canonical(body)]
-    return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()
+    return json_digest(parts, ensure_ascii=False)

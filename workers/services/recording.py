@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from django.db import transaction
 
+from core.digests import text_digest
 from core.reads import Read
 from core.texts import storable
 from workers.domain.pricing import estimated_tokens
@@ -250,7 +250,7 @@ def refusal_of(error: Filtered) -> Completion:
 
 
 def _jitter(call: Call, tries: int) -> float:
-    return int(hashlib.sha256(f"{call.uid}{tries}".encode()).hexdigest()[:4], 16) / 0xFFFF
+    return int(text_digest(f"{call.uid}{tries}")[:4], 16) / 0xFFFF
 
 
 def _learn(outcomes: Sequence[Outcome], endpoint: Endpoint, now: datetime) -> None:

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import hashlib
-import json
 from io import StringIO
 from pathlib import Path
 
@@ -13,6 +11,7 @@ from annotation.management.json_command import JsonCommand
 from annotation.models import Project
 from annotation.services.counts import refresh
 from core import preparing
+from core.digests import json_digest
 
 MARK = ".collected"
 """The file in STATIC_ROOT that says of which files it was made."""
@@ -63,4 +62,4 @@ def _sources() -> str:
         for name, storage in finder.list([])
         for file in [Path(storage.path(name))]
     )
-    return hashlib.sha256(json.dumps([files, settings.STORAGES["staticfiles"]]).encode()).hexdigest()
+    return json_digest([files, settings.STORAGES["staticfiles"]])

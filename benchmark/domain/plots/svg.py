@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from xml.etree import ElementTree
 
 from benchmark.domain.plots.theme import STACK
+from core.digests import text_digest
 
 _SVG = "http://www.w3.org/2000/svg"
 _XLINK = "http://www.w3.org/1999/xlink"
@@ -71,7 +71,7 @@ def _hoist(group: ElementTree.Element) -> None:
 
 
 def _named(root: ElementTree.Element, title: str, description: str) -> None:
-    mark = hashlib.sha256(f"{title}\n{description}".encode("utf-8", "replace")).hexdigest()[:12]
+    mark = text_digest(f"{title}\n{description}")[:12]
     root.attrib |= {"role": "img", "aria-labelledby": f"t{mark} d{mark}", "font-family": STACK}
     root.attrib |= {"stroke-linejoin": "round", "stroke-linecap": "butt"}
     for at, (tag, text) in enumerate((("title", title), ("desc", description))):

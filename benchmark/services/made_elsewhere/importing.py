@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -33,6 +32,7 @@ from benchmark.suites.answers import BadAnswers
 from benchmark.suites.contract import Answered, BadQuestion, Step, Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.reasons import NOT_IN_FILE
+from core.digests import text_digest
 from core.language import gettext_noop
 from core.plain import Json, plain
 from core.texts import storable
@@ -320,7 +320,7 @@ def _endpoint(model: str, by: User | None) -> Endpoint:
     """Return the model that nobody can ask, one for each name as files have it."""
     endpoint = Endpoint.objects.filter(provider=IMPORTED, model=model).first()
     if endpoint is None:
-        digest = hashlib.sha256(model.encode()).hexdigest()[:8]
+        digest = text_digest(model)[:8]
         name = f"imported-{slugify(model)[:40]}-{digest}".replace("--", "-")
         endpoint = Endpoint.objects.create(
             name=name, provider=IMPORTED, model=model, active=False, created_by=by.username if by else ""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from benchmark.services.made_elsewhere import answers_file, inspect_logs, lm_eval
 from benchmark.services.made_elsewhere.records import BadFile, Made
+from core.digests import text_digest
 from core.incoming.text import NotJson, json_of
 from core.language import gettext_noop
 
@@ -59,7 +60,7 @@ def digest_of_all(files: Sequence[tuple[str, str]]) -> str:
     of theirs."""
     if len(files) == 1:
         return files[0][0]
-    return hashlib.sha256("".join(f"{digest}  {name}\n" for digest, name in sorted(files)).encode()).hexdigest()
+    return text_digest("".join(f"{digest}  {name}\n" for digest, name in sorted(files)))
 
 
 def _joined(read: Sequence[Made]) -> dict[str, str]:

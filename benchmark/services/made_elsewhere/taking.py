@@ -6,8 +6,6 @@ be killed at any moment, and no answer is lost or taken in twice.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
@@ -18,6 +16,7 @@ from django.utils import timezone
 from benchmark.models import Entrant, Run, RunItem, RunParcel, RunPreparation, UnreadParcel
 from benchmark.services.entering import add_work
 from core.bulk import insert_rows
+from core.digests import json_digest
 from core.language import gettext_noop
 from workers.models import Job, JobState
 from workers.services.delivery import end_jobs
@@ -107,7 +106,7 @@ def take_rows(run: Run, rows: Sequence[AnswerRow], now: datetime) -> None:
 
 
 def _answer(run: Run, item: str, row: AnswerRow) -> ImportedAnswer:
-    key = hashlib.sha256(json.dumps(["imported", run.uid, *row[:3]]).encode()).hexdigest()  # no question asked has it
+    key = json_digest(["imported", run.uid, *row[:3]])  # no question asked has it
     first, second = row.tokens
     return ImportedAnswer(
         item=item, key=key, body=row.body, sample=row.turn, answer=row.text or "", answered_by=row.answered_by,

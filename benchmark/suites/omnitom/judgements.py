@@ -7,7 +7,6 @@ readings of a row.
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from benchmark.suites.omnitom.parsing.judgement import linked, parse_counts
 from benchmark.suites.omnitom.parsing.matching import row_key
 from benchmark.suites.omnitom.records import GoldRow
 from benchmark.suites.settings import Settings
+from core.digests import text_digest
 from judge.domain.judgements import Reading, RowJudgement, row_judgement
 from judge.domain.text import key
 
@@ -77,7 +77,7 @@ class Judging:
         return sorted(range(rows), key=lambda at: self._draw(turn, side, at)) if turn else list(range(rows))
 
     def _draw(self, turn: int, side: int, at: int) -> str:
-        return hashlib.sha256(f"{self.seed} {self.key} {turn} {side} {at}".encode()).hexdigest()
+        return text_digest(f"{self.seed} {self.key} {turn} {side} {at}")
 
 
 AS_PUBLISHED = Judging()

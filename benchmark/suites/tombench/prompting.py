@@ -7,7 +7,6 @@ the released code.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from benchmark.methods.contract import Answering, Put
+from benchmark.methods.program import digest_of
 from benchmark.suites.tombench.data import Item
 from benchmark.suites.tombench.options import LETTERS
 from benchmark.suites.tombench.shuffling import OfferedOptions
@@ -78,7 +78,7 @@ def prompt_digest(method: str, language: str) -> str:
     Raises ValueError for a method that is not one of METHODS.
     """
     texts = (_template(_system_file(method, language)), _template(_user_file(language)))
-    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
+    return digest_of(*texts)
 
 
 def _system_file(method: str, language: str) -> str:

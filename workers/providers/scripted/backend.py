@@ -12,7 +12,6 @@ A rule is tried in order: `when` (a part of the last message, absent: always), `
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import os
 import threading
@@ -22,6 +21,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from core.digests import json_digest, text_digest
 from core.incoming.misfit import Misfit
 from core.incoming.shapes import Among, Expected, Shape, may_lack
 from core.incoming.text import NotJson, json_of
@@ -183,7 +183,7 @@ def instance(schema: Mapping[str, Any], digest: str, root: Mapping[str, Any] | N
     root = root or schema
     if "$ref" in schema:
         return instance(root["$defs"][schema["$ref"].rsplit("/", 1)[-1]], digest, root)
-    pick = int(hashlib.sha256(f"{digest}{json.dumps(schema, sort_keys=True)}".encode()).hexdigest()[:8], 16)
+    pick = int(text_digest(f"{digest}{json.dumps(schema, sort_keys=True)}")[:8], 16)
     if "const" in schema:
         return schema["const"]
     if "enum" in schema:
@@ -201,4 +201,4 @@ def instance(schema: Mapping[str, Any], digest: str, root: Mapping[str, Any] | N
 
 
 def _digest(body: Body) -> str:
-    return hashlib.sha256(json.dumps(body, sort_keys=True, default=str).encode()).hexdigest()
+    return json_digest(body, sort_keys=True, default=str)

@@ -5,7 +5,6 @@ The wording is the product's, whatever prompt set the first question came from; 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -13,6 +12,7 @@ from benchmark.suites.omnitom.judge_tables import HEADINGS, belief_csv
 from benchmark.suites.omnitom.parsing.structured import answer_of
 from benchmark.suites.omnitom.prompting.answer_schemas import follow_up_schema
 from benchmark.suites.omnitom.prompting.rendering import fence, numbered
+from core.digests import text_digest
 from workers.providers.answer_shapes import JsonSchema
 from workers.providers.contract import Message, Request
 
@@ -32,7 +32,7 @@ CLOSING = {
         "Answer in the same JSON form with these ids alone. Give each its list of matches, empty where nothing matches."
     ),
 }
-DIGEST = hashlib.sha256("\n".join([*HEADINGS, *LISTS, OPENING, *CLOSING.values()]).encode()).hexdigest()
+DIGEST = text_digest("\n".join([*HEADINGS, *LISTS, OPENING, *CLOSING.values()]))
 """The digest of the wording, for what a run states about itself."""
 
 

@@ -5,13 +5,13 @@ The wording is the product's, whatever prompt set the question comes from.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
 from benchmark.suites.omnitom.prompting.follow_up import CLOSING, Gaps, rows_asked
+from core.digests import text_digest
 from workers.providers.contract import Request
 
 CANNOT_TELL = (
@@ -25,7 +25,7 @@ SETTLED = (
 ALL_SETTLED = "Every row was settled by rule; nobody was asked."
 """The answer of a story whose rows are all settled."""
 WORDINGS: Mapping[str, str] = {
-    name: hashlib.sha256(text.encode()).hexdigest()
+    name: text_digest(text)
     for name, text in (("cannot_tell", CANNOT_TELL), ("settled", "\n".join([SETTLED, *CLOSING.values()])))
 }
 """Digests of the wording, for what a judge is told beyond its prompt."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -13,6 +12,7 @@ from benchmark.suites.omnitom.prompting.examples import Example, ideal_answer
 from benchmark.suites.omnitom.prompting.templates import fill
 from benchmark.suites.omnitom.records import GoldRow, Record
 from benchmark.suites.omnitom.serialisers import belief_table, extraction_header, label_header
+from core.digests import text_digest
 from judge.domain.text import normalise_space
 
 FENCE = "====="
@@ -24,7 +24,7 @@ def fence(data: Iterable[str]) -> str:
     data = list(data)
     fence = FENCE
     while any(fence in text for text in data):
-        digest = hashlib.sha256("\0".join([fence, *data]).encode("utf-8", "surrogatepass")).hexdigest()
+        digest = text_digest("\0".join([fence, *data]))
         fence = f"{FENCE} {digest[:12]} {FENCE}"
     return fence
 

@@ -20,8 +20,6 @@ schema has no order).
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -32,6 +30,7 @@ from benchmark.suites.omnitom.labels import scheme_of
 from benchmark.suites.omnitom.official import STEPS
 from benchmark.suites.omnitom.prompting.templates import ANSWER_FORMATS, Template, include, placeholders
 from benchmark.suites.prompt_sets import BadPromptSet
+from core.digests import json_digest
 
 LEVELS = (1, 2, 3, 4)
 NAMES = ("omnitom-1",)
@@ -154,8 +153,7 @@ def _tidy(text: str) -> str:
 
 
 def _digest(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False, sort_keys=True)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return json_digest(value, sort_keys=True, ensure_ascii=False)
 
 
 class _Reader:
