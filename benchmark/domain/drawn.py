@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from benchmark.domain.entered import Reference
 from benchmark.domain.report_rows import RowMetric
 from core.estimated import Estimated
 from core.statistics import Estimate
@@ -95,3 +96,39 @@ class ModelRow:
     model: str
     values: Mapping[str, Metric]
     overall: Metric = None
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The frame of a picture. `over` is what its intervals are over, `note` the end of its caption: whom it lacks, what
+    has no bounds. `references` are rows of papers that stand in it where it has room for them. `format`, `theme` and
+    `width` are those that it is asked for; a KeyError where one is drawn in others."""
+
+    over: str = "stories"
+    note: str = ""
+    references: Sequence[Reference] = ()
+    format: str = "svg"
+    theme: str = "light"
+    width: str = "page"
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A plot with its data before it is drawn, which `render` does. `data` tells it from the same plot of other
+    data."""
+
+    data: tuple[Sequence[object], Mapping[str, object]]
+    render: Callable[[Frame], bytes]
+    frame: Frame = field(default_factory=Frame)
+
+    def about(self, *, over: str = "stories", note: str = "") -> Plot:
+        """The plot with what only its data know of its frame."""
+        return replace(self, frame=replace(self.frame, over=over, note=note))
+
+    def beside(self, references: Sequence[Reference]) -> Plot:
+        """The plot with rows of papers."""
+        return replace(self, frame=replace(self.frame, references=tuple(references)))
+
+    def draw(self, *, format: str = "svg", theme: str = "light", width: str = "page") -> bytes:
+        """Return the same bytes for the same data and frame."""
+        return self.render(replace(self.frame, format=format, theme=theme, width=width))

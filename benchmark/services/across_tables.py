@@ -7,14 +7,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from benchmark.domain.drawn import MetricOfSuite, SuiteMetrics
+from benchmark.domain.drawn import MetricOfSuite, Plot, SuiteMetrics
 from benchmark.domain.inference.leaderboard import RANKS_FROM
 from benchmark.domain.report_rows import RowMetric
 from benchmark.domain.tables import Column, Table, absent_text
 from benchmark.domain.tables.estimates import share_column
 from benchmark.domain.tables.table import MISSING
 from benchmark.services.across import pairs_across
-from benchmark.services.plot_data import Arguments, Picture, plots
+from benchmark.services.plot_data import Picture
 from benchmark.services.suite_rankings import AcrossModel, ExactLevel, Place, SuiteRanking, models_across
 from benchmark.suites.registry import group_suite, suite_named
 from benchmark.suites.showing.levels import CHANCE_ROW
@@ -308,13 +308,13 @@ def pictures_across(rankings: Sequence[SuiteRanking], model: AcrossModel | None 
     """Return the pictures by name: of all models, or of one where it is chosen."""
     if model:
         title = gettext_noop(f"{model.name} across suites")
-        return {ONE: Picture(title, lambda: plots().model_across, partial(_of_model, rankings, model, title))}
-    return {
-        ALL: Picture(gettext_noop("Models across suites"), lambda: plots().models_across, partial(_of_all, rankings))
-    }
+        return {ONE: Picture(title, partial(_of_model, rankings, model, title))}
+    return {ALL: Picture(gettext_noop("Models across suites"), partial(_of_all, rankings))}
 
 
-def _of_all(rankings: Sequence[SuiteRanking]) -> Arguments:
+def _of_all(rankings: Sequence[SuiteRanking]) -> Plot:
+    from benchmark.domain import plots  # matplotlib takes a second to load
+
     ranked, models = [ranking for ranking in rankings if ranking.places], models_across(rankings)
     suites = [
         SuiteMetrics(
@@ -324,10 +324,12 @@ def _of_all(rankings: Sequence[SuiteRanking]) -> Arguments:
         )
         for ranking in ranked
     ]
-    return {"positional": ([model.name for model in models], suites), "over": _units(ranked)}
+    return plots.models_across([model.name for model in models], suites).about(over=_units(ranked))
 
 
-def _of_model(rankings: Sequence[SuiteRanking], model: AcrossModel, title: str) -> Arguments:
+def _of_model(rankings: Sequence[SuiteRanking], model: AcrossModel, title: str) -> Plot:
+    from benchmark.domain import plots
+
     suites = [
         MetricOfSuite(
             title=ranking.title, metric=_drawn(place), chance=_as_metric(ranking.chance), rank=_ranks(place, ranking)
@@ -335,7 +337,7 @@ def _of_model(rankings: Sequence[SuiteRanking], model: AcrossModel, title: str) 
         for ranking in rankings
         if (place := ranking.places.get(model.key))
     ]
-    return {"positional": (title, suites), "over": _units(rankings)}
+    return plots.model_across(title, suites).about(over=_units(rankings))
 
 
 def _units(rankings: Sequence[SuiteRanking]) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
 
 from benchmark.controls.chosen import CONTROLS
 from benchmark.controls.storyless import STORYLESS
 from benchmark.domain.beside import ControlResults, ControlRow, Left
+from benchmark.domain.drawn import Plot
 from benchmark.domain.tables import Column, Items, Source, SourcedRow, Table
 from benchmark.services.comparison_tables import answered_columns, count_column, difference_cells
 from benchmark.services.facet_tables import COMPARED
@@ -224,29 +224,22 @@ def control_pictures(controls: ControlResults, parse: str) -> Iterator[tuple[str
         score = group_named(group).score_title
         models = [row for row in rows if row.kind == "model"]
         if models:
-            arguments = {"positional": [models], "score": score, "parse": parse, "over": units_of_group(group)}
-            yield (
-                f"controls-{group}",
-                ShownPicture(
-                    gettext_noop(f"{score}: published less controlled"), _differences, partial(dict, arguments)
-                ),
-            )
+            title = gettext_noop(f"{score}: published less controlled")
+            yield f"controls-{group}", ShownPicture(title, partial(_differences, models, group, parse))
         cues = [row for row in rows if row.control == STORYLESS.name]
         if cues:
-            arguments = {"positional": [cues], "score": score, "parse": parse}
-            yield (
-                f"cues-{group}",
-                ShownPicture(gettext_noop(f"{score} without the story"), _cues, partial(dict, arguments)),
-            )
+            title = gettext_noop(f"{score} without the story")
+            yield f"cues-{group}", ShownPicture(title, partial(_cues, cues, score, parse))
 
 
-def _differences() -> Any:
+def _differences(rows: Sequence[ControlRow], group: str, parse: str) -> Plot:
     from benchmark.domain.plots import control_differences  # matplotlib takes a second to load
 
-    return control_differences
+    drawn = control_differences(rows, score=group_named(group).score_title, parse=parse)
+    return drawn.about(over=units_of_group(group))
 
 
-def _cues() -> Any:
+def _cues(rows: Sequence[ControlRow], score: str, parse: str) -> Plot:
     from benchmark.domain.plots import without_story
 
-    return without_story
+    return without_story(rows, score=score, parse=parse)

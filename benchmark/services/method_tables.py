@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from benchmark.domain.beside import MethodResults, MethodRow
+from benchmark.domain.drawn import Plot
 from benchmark.domain.tables import Cells, Column, Items, Source, SourcedRow, Table
 from benchmark.services.comparison_tables import answered_columns, count_column, difference_cells
 from benchmark.services.leaderboards import SEED
@@ -274,45 +274,43 @@ def method_pictures(by_method: MethodResults, parse: str) -> Iterator[tuple[str,
         rows, score = by_method.rows[group].get(parse), group_named(group).score_title
         if not rows:
             continue
-        labels = {"score": score, "parse": parse, "over": units_of_group(group)}
-        scores = {"positional": [rows], **labels}
-        yield (
-            f"method-scores-{group}",
-            ShownPicture(gettext_noop(f"{score} by method"), _plot_scores, partial(dict, scores)),
-        )
+        title = gettext_noop(f"{score} by method")
+        yield f"method-scores-{group}", ShownPicture(title, partial(_plot_scores, rows, group, parse))
         plain = by_method.plain
         compared = [row for row in rows if row.kind == "model" and row.method != plain]
         if any(row.value is not None for row in compared):
             title = gettext_noop(f"{score}: methods less {by_method.methods[plain]}")
-            differences = {"positional": [compared], "plain": by_method.methods[plain], **labels}
-            yield f"methods-{group}", ShownPicture(title, _plot_differences, partial(dict, differences))
+            differences = partial(_plot_differences, compared, by_method.methods[plain], group, parse)
+            yield f"methods-{group}", ShownPicture(title, differences)
 
 
 def _part_picture(rows: Sequence[MethodRow], parts: Parts, group: str, parse: str) -> ShownPicture:
     """Models alone: baselines, which answer alike by every method, stand in the table."""
     score = parts.metric.title if parts.metric else group_named(group).score_title
     part = parts.heading.lower()
-    drawn = {
-        "positional": [[row for row in rows if row.kind == "model"]], "score": score, "parse": parse, "part": part,
-        "short": dict(parts.short), "over": units_of_group(group),
-        "note": "of the answers that could be read" if parts.metric else "missing answers at their worst",
-    }  # fmt: skip
-    return ShownPicture(gettext_noop(f"{score} by method and {part}"), _plot_parts, partial(dict, drawn))
+    models = [row for row in rows if row.kind == "model"]
+    return ShownPicture(
+        gettext_noop(f"{score} by method and {part}"), partial(_plot_parts, models, parts, score, group, parse)
+    )
 
 
-def _plot_parts() -> Any:
+def _plot_parts(rows: Sequence[MethodRow], parts: Parts, score: str, group: str, parse: str) -> Plot:
     from benchmark.domain.plots import method_parts  # matplotlib takes a second to load
 
-    return method_parts
+    drawn = method_parts(rows, score=score, parse=parse, part=parts.heading.lower(), short=dict(parts.short))
+    note = "of the answers that could be read" if parts.metric else "missing answers at their worst"
+    return drawn.about(over=units_of_group(group), note=note)
 
 
-def _plot_scores() -> Any:
+def _plot_scores(rows: Sequence[MethodRow], group: str, parse: str) -> Plot:
     from benchmark.domain.plots import method_scores
 
-    return method_scores
+    drawn = method_scores(rows, score=group_named(group).score_title, parse=parse)
+    return drawn.about(over=units_of_group(group))
 
 
-def _plot_differences() -> Any:
+def _plot_differences(rows: Sequence[MethodRow], plain: str, group: str, parse: str) -> Plot:
     from benchmark.domain.plots import method_differences
 
-    return method_differences
+    drawn = method_differences(rows, score=group_named(group).score_title, parse=parse, plain=plain)
+    return drawn.about(over=units_of_group(group))

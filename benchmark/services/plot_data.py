@@ -6,12 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from types import ModuleType
 from typing import Any
 
 from benchmark.domain.bounded_estimates import kept_estimate
 from benchmark.domain.corrections import CorrectedScore
-from benchmark.domain.drawn import Lead, Metric, ModelRow, RankedRow
+from benchmark.domain.drawn import Lead, Metric, ModelRow, Plot, RankedRow
 from benchmark.domain.entered import Reference
 from benchmark.domain.inference import ComparedModel
 from benchmark.domain.report_rows import RowMetric
@@ -26,46 +25,35 @@ from benchmark.services.method_tables import method_pictures
 from benchmark.suites.asked import PARSES
 from benchmark.suites.contract import MetricGroup, Suite
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
-from benchmark.suites.results import EntrantResults, ParseResults, Plot, ShownPicture
+from benchmark.suites.results import EntrantResults, ParseResults, ShownPicture
 from benchmark.suites.showing.entrants import analyses_of, models_of
 from benchmark.suites.showing.missing import missing_of
 from benchmark.suites.showing.ranking import in_rank_order
 from core.language import gettext_noop
 
-Arguments = dict[str, Any]
-"""What a function that draws takes, by name; those under "positional" come first."""
 WIDTHS = ("page", "column")
 """The uses of a picture: the text of a paper, or a column of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """`arguments` makes what `plot()` takes; `absent` are models that it does not have. `whole` is as `ShownPicture`
-    has it."""
+    """`plot` binds what is drawn to its data; `absent` are models that it does not have, `references` rows of papers
+    that stand in it. `whole` is as `ShownPicture` has it."""
 
     title: str
     plot: Callable[[], Plot]
-    arguments: Callable[[], Mapping[str, Any]]
     absent: tuple[Absent, ...] = ()
     whole: bool = False
+    references: Sequence[Reference] = ()
 
-    def captioned_arguments(self) -> Arguments:
-        """The arguments with what the caption has to say."""
-        arguments = dict(self.arguments())
-        note = "; ".join(filter(None, [arguments.get("note", ""), _not_shown(self.absent)]))
-        return arguments | ({"note": note} if note else {})
+    def framed(self) -> Plot:
+        """The plot with what its caption has to say."""
+        plot = self.plot()
+        note = "; ".join(filter(None, [plot.frame.note, _not_shown(self.absent)]))
+        return plot.about(over=plot.frame.over, note=note).beside(self.references)
 
-    def draw(self, **how: str) -> bytes:
-        """`how` is format, theme and width."""
-        arguments = self.captioned_arguments()
-        return self.plot()(*arguments.pop("positional"), **arguments, **how)
-
-
-def plots() -> ModuleType:
-    """Return the module of the functions that draw the pictures that every suite has."""
-    from benchmark.domain import plots  # matplotlib takes a second to load
-
-    return plots
+    def draw(self, *, format: str, theme: str = "light", width: str = "page") -> bytes:
+        return self.framed().draw(format=format, theme=theme, width=width)
 
 
 NAMED = 6
@@ -85,35 +73,39 @@ def plots_of(document: Document, failed: list[str] | None = None) -> dict[str, P
     for parse in PARSES:
         for suite in suites_of(document):
             results = results_of(document, suite, parse)
-            parts = {
-                name: _beside_references(picture, _references(document, name))
-                for name, picture in _parts(suite, results)
-            }
-            own = own_of(suite.pictures, results, failed)
-            own = {
-                name: _beside_references(picture, _entered_in(document, suite, picture))
-                for name, picture in own.items()
-            }
-            suite_pictures = {**parts, **own}
-            suite_pictures |= dict(control_pictures(document.controls, parse)) if document.controls else {}
-            suite_pictures |= dict(method_pictures(document.by_method, parse)) if document.by_method else {}
             by_name = {
                 **dict(_matrices(document, results)),
-                **{name: _picture_of(document, picture, parse) for name, picture in suite_pictures.items()},
+                **{
+                    name: _picture_of(document, picture, parse, _references(document, name))
+                    for name, picture in _parts(suite, results)
+                },
+                **{
+                    name: _picture_of(document, picture, parse, _entered_in(document, suite, picture))
+                    for name, picture in own_of(suite.pictures, results, failed).items()
+                },
+                **{name: _picture_of(document, picture, parse) for name, picture in _beside(document, parse)},
             }
             pictures |= {f"{name}-{parse}": picture for name, picture in by_name.items()}
     return {name: picture for name, picture in pictures.items() if picture.whole or not document.withheld}
+
+
+def _beside(document: Document, parse: str) -> Iterator[tuple[str, ShownPicture]]:
+    """Yield the pictures of controls and of methods."""
+    if document.controls:
+        yield from control_pictures(document.controls, parse)
+    if document.by_method:
+        yield from method_pictures(document.by_method, parse)
 
 
 def _of(title: str, parse: str) -> str:
     return gettext_noop(f"{title}, {parse} parse")
 
 
-def _picture_of(document: Document, picture: ShownPicture, parse: str) -> Picture:
+def _picture_of(document: Document, picture: ShownPicture, parse: str, references: Sequence[Reference] = ()) -> Picture:
     """Return a suite's plot with the models that have no figures of the parse."""
     absent = absent_from(document, *picture.groups)
     absent += [model for group in picture.groups for model in unread(document.groups.get(group, ()), parse)]
-    return Picture(_of(picture.title, parse), picture.plot, picture.arguments, tuple(absent), picture.whole)
+    return Picture(_of(picture.title, parse), picture.plot, tuple(absent), picture.whole, references)
 
 
 def _leaderboards(document: Document) -> Iterator[tuple[str, Picture]]:
@@ -124,11 +116,10 @@ def _leaderboards(document: Document) -> Iterator[tuple[str, Picture]]:
                 gettext_noop(f"{group_named(group).score_title}, both parses"),
                 tuple(absent_from(document, group)),
             )
-            make_arguments = partial(_leaderboard_arguments, entrants, group, _references(document, group))
-            yield (
-                f"leaderboard-{group}",
-                Picture(title, lambda: plots().leaderboard, make_arguments, absent, whole=True),
-            )
+            score, references = group_named(group).score, _references(document, group)
+            entered = [reference for reference in references if score in reference.values]
+            plot = partial(_leaderboard_plot, entrants, group)
+            yield f"leaderboard-{group}", Picture(title, plot, absent, whole=True, references=entered)
 
 
 def _references(document: Document, place: str) -> list[Reference]:
@@ -143,23 +134,12 @@ def _entered_in(document: Document, suite: Suite, picture: ShownPicture) -> list
     return references_in(rows, suite, picture.parts) if rows else []
 
 
-def _beside_references(picture: ShownPicture, references: Sequence[Reference]) -> ShownPicture:
-    """Return the picture of a score by part with the rows of papers that have figures in it."""
-    if not references:
-        return picture
-    return replace(picture, arguments=lambda: {**picture.arguments(), "references": references})
+def _leaderboard_plot(entrants: Sequence[EntrantResults], group: str) -> Plot:
+    from benchmark.domain import plots  # matplotlib takes a second to load
 
-
-def _leaderboard_arguments(
-    entrants: Sequence[EntrantResults], group: str, references: Sequence[Reference] = ()
-) -> Arguments:
-    score = group_named(group).score
-    entered = [reference for reference in references if score in reference.values]
-    return ({"references": entered, "key": score} if entered else {}) | {
-        "positional": [leaderboard_rows(entrants, group)],
-        "score": group_named(group).score_title,
-        "over": units_of_group(group),
-    }
+    described, rows = group_named(group), leaderboard_rows(entrants, group)
+    drawn = plots.leaderboard(rows, score=described.score_title, key=described.score)
+    return drawn.about(over=units_of_group(group))
 
 
 def leaderboard_rows(entrants: Sequence[EntrantResults], group: str) -> list[RankedRow]:
@@ -205,14 +185,8 @@ def _matrices(document: Document, results: ParseResults) -> Iterator[tuple[str, 
     for group, entrants in results.entrants.items():
         if len(in_rank_order(entrants, results.parse)) >= MATRIX_FROM:
             title = gettext_noop(f"{group_named(group).score_title}: differences between all pairs")
-            make_arguments, absent = (
-                partial(_pairs, entrants, group, results.parse),
-                _unpaired(document, group, results.parse),
-            )
-            yield (
-                f"pairs-{group}",
-                Picture(_of(title, results.parse), lambda: plots().pair_matrix, make_arguments, tuple(absent)),
-            )
+            plot, absent = partial(_pairs, entrants, group, results.parse), _unpaired(document, group, results.parse)
+            yield f"pairs-{group}", Picture(_of(title, results.parse), plot, tuple(absent))
 
 
 def _unpaired(document: Document, group: str, parse: str) -> list[Absent]:
@@ -228,14 +202,13 @@ def _unpaired(document: Document, group: str, parse: str) -> list[Absent]:
     return unpaired
 
 
-def _pairs(entrants: Sequence[EntrantResults], group: str, parse: str) -> Arguments:
+def _pairs(entrants: Sequence[EntrantResults], group: str, parse: str) -> Plot:
+    from benchmark.domain import plots
+
     ranked = in_rank_order(entrants, parse)
     cells = [[_pair(first.ranking[parse], second.key) for second in ranked] for first in ranked]
-    return {
-        "positional": [[entrant.model for entrant in ranked], cells],
-        "score": group_named(group).score_title,
-        "parse": parse,
-    }
+    models = [entrant.model for entrant in ranked]
+    return plots.pair_matrix(models, cells, score=group_named(group).score_title, parse=parse)
 
 
 def _pair(model: ComparedModel | None, key: str) -> Lead | None:
@@ -267,19 +240,16 @@ def _parts(suite: Suite, results: ParseResults) -> Iterator[tuple[str, ShownPict
             parts[f"facet-{name}-{group}"] = (title.lower(), rows)
         for name, (part, rows) in parts.items():
             if 1 < len({value for row in rows for value in row.values}) <= MOST_PANELS:
-                arguments = {
-                    "positional": [rows], "parse": parse, "score": described.score_title, "part": part,
-                    "short": suite.categories,
-                    "over": units_of_group(group),
-                }  # fmt: skip
-                yield (
-                    name,
-                    ShownPicture(
-                        gettext_noop(f"{described.score_title} by {part}"),
-                        lambda: plots().scores_by_part,
-                        partial(dict, arguments),
-                    ),
-                )
+                title = gettext_noop(f"{described.score_title} by {part}")
+                yield name, ShownPicture(title, partial(_by_part, suite, rows, group, part, parse))
+
+
+def _by_part(suite: Suite, rows: Sequence[ModelRow], group: str, part: str, parse: str) -> Plot:
+    from benchmark.domain import plots
+
+    score = group_named(group).score_title
+    drawn = plots.scores_by_part(rows, parse=parse, score=score, part=part, short=suite.categories)
+    return drawn.about(over=units_of_group(group))
 
 
 def _named(values: Mapping[str, Any], group: MetricGroup) -> dict[str, Metric]:
@@ -296,16 +266,18 @@ def _category_values(entrant: EntrantResults, group: str, parse: str) -> ModelRo
 def comparison_picture(comparison: Comparison) -> Picture:
     """Return the plot of two models, story by story."""
     title = gettext_noop(f"{comparison.first} and {comparison.second} by {nouns_of_group(comparison.group)[0]}")
-    return Picture(title, lambda: plots().two_models, partial(_compared, comparison))
+    return Picture(title, partial(_compared, comparison))
 
 
-def _compared(comparison: Comparison) -> Arguments:
+def _compared(comparison: Comparison) -> Plot:
+    from benchmark.domain import plots
+
     overall = next(row for row in comparison.rows if row.key == group_named(comparison.group).score)
-    return {
-        "positional": [[(story.first, story.second) for story in comparison.stories]],
-        "first": comparison.first,
-        "second": comparison.second,
-        "score": group_named(comparison.group).score_title,
-        "noun": nouns_of_group(comparison.group),
-        "difference": overall,
-    }
+    return plots.two_models(
+        [(story.first, story.second) for story in comparison.stories],
+        first=comparison.first,
+        second=comparison.second,
+        score=group_named(comparison.group).score_title,
+        noun=nouns_of_group(comparison.group),
+        difference=overall,
+    )

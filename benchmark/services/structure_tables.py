@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from benchmark.domain.association import RIGHT, Crossing, Observation, is_right
-from benchmark.domain.drawn import AnswersRow
+from benchmark.domain.drawn import AnswersRow, Plot
 from benchmark.domain.tables import Column, Table
-from benchmark.services.plot_data import Picture, plots
+from benchmark.services.plot_data import Picture
 from benchmark.services.structure import ALL, QUESTIONS, Association, Related
 from core.language import gettext_noop
 from core.statistics import Estimate
@@ -275,16 +276,15 @@ def _yes(right: bool | None) -> str:
 
 def picture_of(association: Association) -> Picture:
     """Return the picture of right answers given right and wrong structure."""
-    return Picture(
-        gettext_noop("Right answers given right and wrong structure"),
-        lambda: plots().structure_and_answers,
-        lambda: {
-            "positional": [answer_rows(association)],
-            "cut": cut_text(association),
-            "note": "; ".join(sentence.rstrip(".") for sentence in all_sentences(association)),
-        },
-        tuple(association.absent),
-    )
+    title = gettext_noop("Right answers given right and wrong structure")
+    return Picture(title, partial(_plot, association), tuple(association.absent))
+
+
+def _plot(association: Association) -> Plot:
+    from benchmark.domain.plots import structure_and_answers  # matplotlib takes a second to load
+
+    note = "; ".join(sentence.rstrip(".") for sentence in all_sentences(association))
+    return structure_and_answers(answer_rows(association), cut=cut_text(association)).about(note=note)
 
 
 def all_sentences(association: Association) -> list[str]:

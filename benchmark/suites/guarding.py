@@ -83,7 +83,6 @@ _TRIES = {
     "tables.make": "make this table",
     "pictures": "make its pictures",
     "pictures.plot": "draw this picture",
-    "pictures.arguments": "draw this picture",
     "explorer.choices": "show its confusion matrices",
     "explorer.shows": "show its confusion matrices",
     "prompting.built_in": "open its prompt sets",

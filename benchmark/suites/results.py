@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from benchmark.domain.corrections import Correction
+from benchmark.domain.drawn import Plot
 from benchmark.domain.inference import ComparedModel
 from benchmark.domain.report_rows import BothParses, ParseRows
 from benchmark.domain.tables import Table
@@ -165,20 +166,14 @@ class ShownTable:
     whole: bool = False
 
 
-Plot = Callable[..., bytes]
-"""Takes what `ShownPicture.arguments` makes, its `positional` first, then `over` and `note`, and `format`, `theme` and
-`width`: `benchmark.domain.plots.drawing.plot` makes one."""
-
-
 @dataclass(frozen=True, slots=True)
 class ShownPicture:
-    """A picture. `plot()` is what draws it, and is only then imported, as matplotlib takes a second to load; `groups`
-    and `whole` are as those of a table. `parts` names the part of it that has the figure of a (table, column): rows of
-    papers with such figures stand in it, as the `references` that the plot takes."""
+    """A picture. `plot` imports what draws it and binds it to its data, when it is asked for, as matplotlib takes a
+    second to load; `groups` and `whole` are as those of a table. `parts` names the part of it that has the figure of a
+    (table, column): rows of papers with such figures stand in it, as the `references` of its frame."""
 
     title: str
     plot: Callable[[], Plot]
-    arguments: Callable[[], Mapping[str, Any]]
     groups: tuple[str, ...] = ()
     whole: bool = False
     parts: Mapping[tuple[str, str], str] = field(default_factory=dict)

@@ -89,7 +89,8 @@ def plot_response(
 def _drawn(request: HttpRequest, picture: Picture, how: Sequence[str], file: str) -> HttpResponse:
     """`how` is the picture's name, its format, theme and width."""
     _, suffix, theme, width = how
-    content = json.dumps([made_by(), *how, picture.captioned_arguments()], sort_keys=True, default=str)
+    plot = picture.framed()
+    content = json.dumps([made_by(), *how, plot.data, plot.frame], sort_keys=True, default=str)
     key = "figure:" + text_digest(content)
     if request.headers.get("If-None-Match") == f'"{key}"':
         return HttpResponseNotModified()

@@ -706,7 +706,8 @@ def drawn_once(monkeypatch) -> None:
     draw, drawn = Picture.draw, {}
 
     def once(picture: Picture, **how: str) -> bytes:
-        key = json.dumps([picture.title, picture.captioned_arguments()], sort_keys=True, default=str)
+        plot = picture.framed()
+        key = json.dumps([picture.title, plot.data, plot.frame], sort_keys=True, default=str)
         if key not in drawn:
             drawn[key] = draw(picture, **how | {"format": "svg"})
         return drawn[key]

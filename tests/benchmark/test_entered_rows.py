@@ -201,10 +201,8 @@ def test_pictures_show_them_as_what_they_are(world):
     before = plots_of(document_of(world.run))
     add_row(by=None, project=world.dataset.project, suite=suite_named("omnitom"), entry=HUMAN)
     picture = plots_of(document_of(world.run))["leaderboard-stage2"]
-    assert (
-        picture.captioned_arguments()["positional"] == before["leaderboard-stage2"].captioned_arguments()["positional"]
-    )
-    [reference] = picture.captioned_arguments()["references"]
+    assert picture.framed().data == before["leaderboard-stage2"].framed().data
+    [reference] = picture.framed().frame.references
     assert (reference.model, reference.source) == ("Human", SOURCE)
     svg = ElementTree.fromstring(picture.draw(format="svg"))
     caption = " ".join(" ".join(one.text or "" for one in svg.iter("{http://www.w3.org/2000/svg}text")).split())
@@ -220,8 +218,8 @@ def test_pictures_of_a_suite_itself_show_them_too(tmp_path, db):
     add_row(by=None, project=run.project, suite=suite_named("opentom"), entry=replace(HUMAN, metrics=figures))
     for parse in ("official", "repaired"):
         picture = plots_of(document_of(run))[f"genres-{parse}"]
-        [reference] = picture.captioned_arguments()["references"]
-        drawn = {part for row in picture.captioned_arguments()["positional"][0] for part in row.values}
+        [reference] = picture.framed().frame.references
+        drawn = {part for row in picture.framed().data[0][0] for part in row.values}
         assert sorted(reference.values.values()) == [0.41, 0.825] and reference.values.keys() <= drawn
         told = ElementTree.fromstring(picture.draw(format="svg"))[1].text
         assert "Human 82.5" in told and "Human 41.0" in told
@@ -265,9 +263,9 @@ def test_scores_by_part_have_them_where_they_have_the_part():
         Reference("Other", SOURCE, {"elsewhere": 0.9}),
     ]
     named = {"parse": "repaired", "score": "Accuracy", "part": "task"}
-    told = ElementTree.fromstring(plots.scores_by_part(rows, references=entered, **named))[1].text
+    told = ElementTree.fromstring(plots.scores_by_part(rows, **named).beside(entered).draw())[1].text
     assert told == "Hinting: a 50.0, Human 90.0\nBelief: a 75.0"
-    alone = ElementTree.fromstring(plots.scores_by_part(rows, **named))[1].text
+    alone = ElementTree.fromstring(plots.scores_by_part(rows, **named).draw())[1].text
     assert alone == "Hinting: a 50.0\nBelief: a 75.0"
 
 

@@ -179,7 +179,7 @@ def test_a_file_that_cannot_be_made_is_a_page_with_the_sentence(run, monkeypatch
     breaks(
         monkeypatch,
         tables=lambda results: {"glance": ShownTable(_raises)},
-        pictures=lambda results: {"glance": ShownPicture("Glance", _raises, dict)},
+        pictures=lambda results: {"glance": ShownPicture("Glance", _raises)},
     )
     told = f"Tiny sums could not make this table {LOG}"
     assert told in page(admin, run, "run_table", "glance-repaired", "csv", status=503)

@@ -316,6 +316,6 @@ def test_rows_of_papers_are_entered_for_its_dimensions_and_stand_in_tables_and_p
     document = document_of(run)
     [entered] = tables_of(document)[SECOND]().entered
     assert entered.cells[f"repaired_{score}"] == "0.775"
-    [reference] = plots_of(document)[f"leaderboard-{SECOND}"].captioned_arguments()["references"]
+    [reference] = plots_of(document)[f"leaderboard-{SECOND}"].framed().frame.references
     assert (reference.model, reference.values[score]) == ("Human", 0.775)
     assert b"Ours, table 1" in plots_of(document)[f"leaderboard-{SECOND}"].draw(format="svg")

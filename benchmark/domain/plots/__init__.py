@@ -1,8 +1,8 @@
 """Plots of a benchmark report, good on paper and legible in a browser: data → bytes of SVG, PDF or PNG.
 
-Every function takes `format` (svg, pdf, png), `theme` (light, dark) and `width` (a paper's column or page), raises
-KeyError for others, and returns the same bytes for the same data. It also takes what its intervals are `over`, and a
-`note` at the end of its caption. Figures are fractions, shown in per cent; None is
+Every function takes its data and returns a `Plot`, which draws them in a `Frame`: `format` (svg, pdf, png), `theme`
+(light, dark) and `width` (a paper's column or page). It raises KeyError for others, and returns the same bytes for the
+same data. Figures are fractions, shown in per cent; None is
 missing. An SVG holds its text as text, a title, a description with the data, and no reference to anything outside it.
 """
 

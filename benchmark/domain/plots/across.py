@@ -19,7 +19,7 @@ _HEAD = 20
 
 
 @plot
-def models_across(models: Sequence[str], suites: Sequence[SuiteMetrics], *, look: Look) -> Drawing:
+def models_across(look: Look, models: Sequence[str], suites: Sequence[SuiteMetrics]) -> Drawing:
     """Draw each model's main figure in one panel a suite, with a line at chance."""
     title = gettext_noop("Models across suites")
     if not models or not suites:
@@ -55,7 +55,7 @@ def _in_full(suites: Sequence[SuiteMetrics]) -> str:
 
 
 @plot
-def model_across(title: str, suites: Sequence[MetricOfSuite], *, look: Look) -> Drawing:
+def model_across(look: Look, title: str, suites: Sequence[MetricOfSuite]) -> Drawing:
     """Draw one model's main figure in each suite beside the figure at chance."""
     if not suites:
         return Drawing(title, NO_MODEL)

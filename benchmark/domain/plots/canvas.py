@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from threading import Lock
-from typing import Any, Literal
+from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
@@ -21,9 +21,6 @@ from benchmark.domain.plots.names import is_eastern, printable
 from benchmark.domain.plots.svg import for_the_web
 from benchmark.domain.plots.text_size import HINTING, text_width
 from benchmark.domain.plots.theme import SMALL, TEXT, THEMES, families
-
-Format = Literal["svg", "pdf", "png"]
-Width = Literal["column", "page"]
 
 WIDTHS = {"column": 3.0 * 72, "page": 6.3 * 72}
 """Widths of a column and of the text of a two-column paper in points."""
@@ -87,7 +84,7 @@ class Canvas:
         at = [left / self.width], [1 - top / self.height]
         self.figure.add_artist(Line2D(*at, linestyle="none", **how))
 
-    def bytes(self, form: Format, title: str, description: str) -> bytes:
+    def bytes(self, form: str, title: str, description: str) -> bytes:
         """The file: the same bytes for the same drawing. `form` is a key of `MEDIA_TYPES`, else a KeyError."""
         out = io.BytesIO()
         title, description = _printable_lines(title), _printable_lines(description)

@@ -12,7 +12,7 @@ from benchmark.domain.plots.values import percent, percents, value_line
 
 
 @plot
-def control_differences(rows: Sequence[ControlRow], *, score: str, parse: str, look: Look) -> Drawing:
+def control_differences(look: Look, rows: Sequence[ControlRow], *, score: str, parse: str) -> Drawing:
     """Plot the score as published less that under each control, with its interval, in a panel a control."""
     return difference_panels(
         rows, title=f"{score}: published less controlled, {parse} parse",
@@ -47,7 +47,7 @@ def difference_panels(
 
 
 @plot
-def without_story(rows: Sequence[ControlRow], *, score: str, parse: str, look: Look) -> Drawing:
+def without_story(look: Look, rows: Sequence[ControlRow], *, score: str, parse: str) -> Drawing:
     """Plot each model's and baseline's score with its story and without."""
     title = f"{score} without the story, {parse} parse"
     if not rows:

@@ -130,7 +130,7 @@ def dot_plot(
     start = left if left + legend_width(series) < width - beside else EDGE
     together = legend and start + legend_width(series) < width - beside
     heading = HEADING if any(panel.title for panel in panels) or (asides and not together) else 0.0
-    caption = f"{unit}{barred(metrics, over=look.over)}{BANDS if ends else ''}"
+    caption = f"{unit}{barred(metrics, over=look.frame.over)}{BANDS if ends else ''}"
     block = heading + row * len(labels) + TICKS
     caption = look.noted(caption, sources_text(references), note)
     canvas = look.captioned(EDGE + legend + block * len(lines), caption, middle=left + room / 2)

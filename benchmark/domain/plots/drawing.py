@@ -6,42 +6,41 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, NamedTuple
+from typing import Concatenate, NamedTuple, ParamSpec
 
-from benchmark.domain.plots.canvas import EDGE, LINE, WIDTHS, Canvas, Format, Width
+from benchmark.domain.drawn import Frame, Plot
+from benchmark.domain.plots.canvas import EDGE, LINE, WIDTHS, Canvas
 from benchmark.domain.plots.names import ROOM, labels
 from benchmark.domain.plots.text_size import wrapped
 from benchmark.domain.plots.values import ended, sentences
 
+P = ParamSpec("P")
+
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The theme and the width that a plot is asked for; a KeyError where one is drawn in others. `over` is what its
-    intervals are over, `note` the end of its caption: whom it lacks, what has no bounds."""
+    """The frame that a plot is drawn in, with what it measures and writes."""
 
-    theme: str
-    width: Width
-    over: str = "stories"
-    note: str = ""
+    frame: Frame
 
     @property
     def points(self) -> float:
-        return WIDTHS[self.width]
+        return WIDTHS[self.frame.width]
 
     @property
     def narrow(self) -> bool:
-        return self.width == "column"
+        return self.frame.width == "column"
 
     def labels(self, models: Iterable[str]) -> list[str]:
         """Names of models in the room that they have."""
-        return labels(models, ROOM[self.width])
+        return labels(models, ROOM[self.frame.width])
 
     def noted(self, caption: str, *before: str) -> str:
         """A caption with what stands `before` the note, and the note."""
-        return f"{caption}{ended('; '.join(filter(None, [*before, self.note])))}"
+        return f"{caption}{ended('; '.join(filter(None, [*before, self.frame.note])))}"
 
     def canvas(self, height: float) -> Canvas:
-        return Canvas(self.points, height, self.theme)
+        return Canvas(self.points, height, self.frame.theme)
 
     def captioned(
         self, height: float, text: str, *, middle: float | None = None, drop: float = 0.0, below: float = 0.0
@@ -62,30 +61,25 @@ class Drawing(NamedTuple):
     description: str | Sequence[str] = ""
 
 
-def plot(draw: Callable[..., Drawing]) -> Callable[..., bytes]:
-    """A plot, as pages and files ask for one (`benchmark.domain.plots`), of a function that draws it in the `look` it
-    is given."""
+def plot(draw: Callable[Concatenate[Look, P], Drawing]) -> Callable[P, Plot]:
+    """A plot, as pages and files ask for one (`benchmark.domain.plots`), of a function that draws its data in the look
+    it is given: called with the data alone, it is drawn later."""
 
     @wraps(draw)
-    def drawn(
-        *data: Any,
-        format: Format = "svg",
-        theme: str = "light",
-        width: Width = "page",
-        over: str = "stories",
-        note: str = "",
-        **named: Any,
-    ) -> bytes:
-        look = Look(theme, width, over, note)
-        title, canvas, text = draw(*data, look=look, **named)
-        if isinstance(canvas, str):
-            return _saying(canvas, theme).bytes(format, title, canvas)
-        return canvas.bytes(format, title, text if isinstance(text, str) else sentences(text))
+    def undrawn(*data: P.args, **named: P.kwargs) -> Plot:
+        return Plot((data, named), lambda frame: _bytes(draw(Look(frame), *data, **named), frame))
 
-    return drawn
+    return undrawn
+
+
+def _bytes(drawing: Drawing, frame: Frame) -> bytes:
+    title, canvas, text = drawing
+    if isinstance(canvas, str):
+        return _saying(canvas, frame.theme).bytes(frame.format, title, canvas)
+    return canvas.bytes(frame.format, title, text if isinstance(text, str) else sentences(text))
 
 
 def _saying(text: str, theme: str) -> Canvas:
-    canvas = Look(theme, "column").canvas(40)
+    canvas = Look(Frame(theme=theme, width="column")).canvas(40)
     canvas.text(canvas.width / 2, 20, text, colour=canvas.theme.soft, ha="center")
     return canvas

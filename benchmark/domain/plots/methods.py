@@ -14,7 +14,7 @@ from benchmark.domain.plots.values import percent, value_line
 
 
 @plot
-def method_scores(rows: Sequence[MethodRow], *, score: str, parse: str, look: Look) -> Drawing:
+def method_scores(look: Look, rows: Sequence[MethodRow], *, score: str, parse: str) -> Drawing:
     """Plot each model's score by each method, with its interval, in a panel a method."""
     title = f"{score} by method, {parse} parse"
     if not rows:
@@ -43,7 +43,7 @@ def _least(rows: Sequence[MethodRow]) -> float:
 
 @plot
 def method_parts(
-    rows: Sequence[MethodRow], *, score: str, parse: str, part: str, short: Mapping[str, str], look: Look
+    look: Look, rows: Sequence[MethodRow], *, score: str, parse: str, part: str, short: Mapping[str, str]
 ) -> Drawing:
     """Plot what each model comes to in a panel a `part`, its methods below each other; `short` are names for narrow
     panels."""
@@ -68,7 +68,7 @@ def method_parts(
 
 
 @plot
-def method_differences(rows: Sequence[MethodRow], *, score: str, parse: str, plain: str, look: Look) -> Drawing:
+def method_differences(look: Look, rows: Sequence[MethodRow], *, score: str, parse: str, plain: str) -> Drawing:
     """Plot the score by each method less that by the `plain` one, as `control_differences` has differences."""
     return difference_panels(
         rows, title=f"{score}: methods less {plain}, {parse} parse",

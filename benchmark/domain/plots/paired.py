@@ -25,6 +25,7 @@ _SAME = 0.005
 
 @plot
 def two_models(
+    look: Look,
     scores: Sequence[tuple[float | None, float | None]],
     *,
     first: str,
@@ -32,7 +33,6 @@ def two_models(
     score: str,
     difference: Metric = None,
     noun: Sequence[str] = ("story", "stories"),
-    look: Look,
 ) -> Drawing:
     """Two models story by story: their scores against each other, and the differences in falling order. `noun` is what
     a suite calls one story, and several.

@@ -22,12 +22,7 @@ _ROW, _HEAD, _WIDEST = 15.0, 14.0, 40.0
 
 @plot
 def pair_matrix(
-    models: Sequence[str],
-    cells: Sequence[Sequence[Cell]],
-    *,
-    score: str,
-    parse: str,
-    look: Look,
+    look: Look, models: Sequence[str], cells: Sequence[Sequence[Cell]], *, score: str, parse: str
 ) -> Drawing:
     """Plot how far each model is ahead of each below it, in points; coloured and bold where that is shown.
 
@@ -57,7 +52,7 @@ def _drawn(models: Sequence[str], cells: Sequence[Sequence[Cell]], of: str, look
     left = EDGE + text_width(names) + beside + GAP
     each = min(_WIDEST, (look.points - left - EDGE) / len(models))
     text = f"{of}: row minus column in points; coloured and bold: shown to differ. Columns have the rows' numbers."
-    caption = f"{text} {look.note[:1].upper()}{look.note[1:]}." if look.note else text
+    caption = f"{text} {look.frame.note[:1].upper()}{look.frame.note[1:]}." if look.frame.note else text
     canvas = look.captioned(EDGE + _HEAD + _ROW * len(models) + 8, caption, drop=2)
     labelled = _texts(cells, each)
     most = max((cell.value for row in cells for cell in row if cell), default=0.0) or 1.0

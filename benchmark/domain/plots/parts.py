@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from benchmark.domain.drawn import ModelRow
-from benchmark.domain.entered import Reference
 from benchmark.domain.plots.dots import METRIC, Panel, Series, dot_plot
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.names import printable
@@ -16,26 +15,26 @@ from core.language import gettext_noop
 
 @plot
 def scores_by_part(
+    look: Look,
     rows: Sequence[ModelRow],
     *,
     parse: str,
     score: str,
     part: str,
     short: Mapping[str, str] | None = None,
-    references: Sequence[Reference] = (),
-    look: Look,
 ) -> Drawing:
     """Draw `score` in one panel a `part`, both in words.
 
     Parts are in the order of the first row that has them; `short` are names for narrow panels. A figure's "bounds" are
-    drawn as a band where they differ. `references` have figures by the same names, and stand below with a mark of their
+    drawn as a band where they differ. References have figures by the same names, and stand below with a mark of their
     own and their source.
     """
     title, unit = gettext_noop(f"{score} by {part}, {parse} parse"), f"{score} (%), {parse} parse"
     parts = list(dict.fromkeys(name for row in rows for name in row.values))
     if not parts:
         return Drawing(title, NO_MODEL)
-    models, references = [row.model for row in rows], [row for row in references if row.values.keys() & set(parts)]
+    models = [row.model for row in rows]
+    references = [row for row in look.frame.references if row.values.keys() & set(parts)]
     panels, series = {name: _panel(rows, name, short or {}) for name in parts}, [Series(key=METRIC, label=score)]
     canvas = dot_plot(models, list(panels.values()), series, unit=unit, references=references, look=look)
     return Drawing(title, canvas, [panel.describe(name, models, references) for name, panel in panels.items()])

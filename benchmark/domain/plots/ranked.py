@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from benchmark.domain.drawn import RankedRow
-from benchmark.domain.entered import Reference
 from benchmark.domain.plots.dots import Aside, Panel, Series, dot_plot
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.values import Percent, percent, percents
@@ -22,12 +21,17 @@ PARSES = (
 
 @plot
 def leaderboard(
-    rows: Sequence[RankedRow], *, score: str, references: Sequence[Reference] = (), key: str = "", look: Look
+    look: Look,
+    rows: Sequence[RankedRow],
+    *,
+    score: str,
+    key: str = "",
 ) -> Drawing:
     """Both parses of `score` with intervals, in the order of the ranking, and what is missing.
 
-    `references` have a figure `key`, and stand below with a mark of their own and their source: they have no rank.
+    References that have a figure `key` stand below with a mark of their own and their source: they have no rank.
     """
+    references = [row for row in look.frame.references if key in row.values]
     title = f"{score}: official and repaired parse"
     if not rows:
         return Drawing(title, NO_MODEL)

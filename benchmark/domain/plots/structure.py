@@ -11,7 +11,7 @@ from benchmark.domain.plots.values import percent, value_line
 
 
 @plot
-def structure_and_answers(rows: Sequence[AnswersRow], *, cut: str, look: Look) -> Drawing:
+def structure_and_answers(look: Look, rows: Sequence[AnswersRow], *, cut: str) -> Drawing:
     """Both shares of each model with intervals, and the difference between them; `cut` says from which score on a
     structure is right."""
     title = "Right answers given right and wrong structure"

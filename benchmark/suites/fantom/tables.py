@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimate, kept_estimates
-from benchmark.domain.drawn import ModelRow
+from benchmark.domain.drawn import ModelRow, Plot
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.domain.tables.table import Cells
@@ -18,7 +18,7 @@ from benchmark.suites.fantom_questions.question_types import ORDERS, SCENARIOS
 from benchmark.suites.fantom_questions.rows import ACCESSIBLE, ANSWERABILITY, CHOICE, DISTANCE, INACCESSIBLE
 from benchmark.suites.fantom_questions.tables import incomplete_sentences, reasons_table, table_of
 from benchmark.suites.published import Published
-from benchmark.suites.results import EntrantResults, ParseResults, Plot, Section, ShownPicture, ShownTable
+from benchmark.suites.results import EntrantResults, ParseResults, Section, ShownPicture, ShownTable
 from benchmark.suites.showing.entrants import analyses_of
 from core.language import gettext_noop
 
@@ -145,9 +145,9 @@ def pictures(results: ParseResults) -> dict[str, ShownPicture]:
     entrants = _analysed(results)
     if not entrants:
         return {}
-    arguments = partial(_drawn, entrants, results.parse)
+    plot = partial(_plot, entrants, results.parse)
     parts = {(scenario, "all"): title for scenario, title in SCENARIOS.items()}
-    return {"scenarios": ShownPicture(gettext_noop("ALL by scenario"), _plot, arguments, (QUESTIONS.key,), parts=parts)}
+    return {"scenarios": ShownPicture(gettext_noop("ALL by scenario"), plot, (QUESTIONS.key,), parts=parts)}
 
 
 def _analysed(results: ParseResults) -> list[EntrantResults]:
@@ -162,13 +162,9 @@ def _metrics(entrant: EntrantResults, parse: str, scenario: str) -> dict[str, Bo
     return kept_estimates(_analysis(entrant, parse)["scenarios"][scenario])
 
 
-def _plot() -> Plot:
-    from benchmark.domain.plots import scores_by_part
+def _plot(entrants: Sequence[EntrantResults], parse: str) -> Plot:
+    from benchmark.domain.plots import scores_by_part  # matplotlib takes a second to load
 
-    return scores_by_part
-
-
-def _drawn(entrants: Sequence[EntrantResults], parse: str) -> Cells:
     rows = [
         ModelRow(
             entrant.model,
@@ -177,14 +173,7 @@ def _drawn(entrants: Sequence[EntrantResults], parse: str) -> Cells:
         for entrant in entrants
     ]
     short = {title: title for title in SCENARIOS.values()}
-    return {
-        "positional": [rows],
-        "parse": parse,
-        "score": "ALL",
-        "part": "scenario",
-        "short": short,
-        "over": "conversations",
-    }
+    return scores_by_part(rows, parse=parse, score="ALL", part="scenario", short=short).about(over="conversations")
 
 
 def _embedders(entrants: Sequence[EntrantResults], parse: str) -> list[str]:

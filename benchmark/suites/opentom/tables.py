@@ -8,14 +8,14 @@ from functools import partial
 from typing import Any
 
 from benchmark.domain.bounded_estimates import kept_estimate, kept_estimates
-from benchmark.domain.drawn import ModelRow
+from benchmark.domain.drawn import ModelRow, Plot
 from benchmark.domain.tables import Column, Row, Table
 from benchmark.domain.tables.estimates import estimate, estimated, share_column
 from benchmark.domain.tables.table import Cells
 from benchmark.suites.opentom.genres import GENRES
 from benchmark.suites.opentom.measure import GROUP
 from benchmark.suites.published import Published
-from benchmark.suites.results import EntrantResults, ParseResults, Plot, Section, ShownPicture, ShownTable
+from benchmark.suites.results import EntrantResults, ParseResults, Section, ShownPicture, ShownTable
 from benchmark.suites.showing.entrants import analyses_of, row_of
 from benchmark.suites.showing.missing import missing_sentences
 from core.language import gettext_noop
@@ -146,24 +146,20 @@ def pictures(results: ParseResults) -> dict[str, ShownPicture]:
     entrants = [entrant for entrant in results.analysed.get(GROUP.key, ()) if _analysis(entrant, results.parse)]
     if not entrants:
         return {}
-    arguments, parts = partial(_drawn, entrants, results.parse), {("genres", genre): genre for genre in GENRES}
-    return {"genres": ShownPicture(gettext_noop("Macro F1 by genre"), _plot, arguments, (GROUP.key,), parts=parts)}
+    plot, parts = partial(_plot, entrants, results.parse), {("genres", genre): genre for genre in GENRES}
+    return {"genres": ShownPicture(gettext_noop("Macro F1 by genre"), plot, (GROUP.key,), parts=parts)}
 
 
 def _analysis(entrant: EntrantResults, parse: str) -> Mapping[str, Any]:
     return analyses_of(entrant, parse).get("opentom") or {}
 
 
-def _plot() -> Plot:
-    from benchmark.domain.plots import scores_by_part
+def _plot(entrants: Sequence[EntrantResults], parse: str) -> Plot:
+    from benchmark.domain.plots import scores_by_part  # matplotlib takes a second to load
 
-    return scores_by_part
-
-
-def _drawn(entrants: Sequence[EntrantResults], parse: str) -> Cells:
     rows = [ModelRow(entrant.model, kept_estimates(_analysis(entrant, parse)["f1"])) for entrant in entrants]
-    named = {"score": gettext_noop("Macro F1"), "part": "genre", "short": dict(GENRES), "over": "narratives"}
-    return {"positional": [rows], "parse": parse, **named}
+    drawn = scores_by_part(rows, parse=parse, score=gettext_noop("Macro F1"), part="genre", short=dict(GENRES))
+    return drawn.about(over="narratives")
 
 
 def _there(entrants: Sequence[EntrantResults], parse: str, name: str) -> list[str]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
-from benchmark.domain.drawn import ModelRow
+from benchmark.domain.drawn import ModelRow, Plot
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.domain.tables.table import Cells
 from benchmark.suites.perceiving.shares import ACCURACY, RECALL
 from benchmark.suites.published import Published
-from benchmark.suites.results import EntrantResults, Plot, Section
+from benchmark.suites.results import EntrantResults, Section
 from benchmark.suites.showing.entrants import row_of
 from benchmark.suites.showing.missing import missing_sentences
 from core.language import gettext_noop
@@ -149,19 +149,13 @@ def _correlation(models: Sequence[Metrics], scenario: str, first: str, second: s
     return cells | ({"interval_reason": result.reason} if result.reason else {})
 
 
-def plot() -> Plot:
-    """Return what draws scores by part."""
-    from benchmark.domain.plots import scores_by_part
+def plot(entrants: Entrants, tasks: Tasks, parse: str, over: str) -> Plot:
+    """Return the plot of tasks by scenario, with intervals `over` what is resampled, in the plural."""
+    from benchmark.domain.plots import scores_by_part  # matplotlib takes a second to load
 
-    return scores_by_part
-
-
-def drawn(entrants: Entrants, tasks: Tasks, parse: str, over: str) -> Cells:
-    """Return the arguments of the picture of tasks by scenario, with intervals `over` what is resampled, in the
-    plural."""
     rows = [ModelRow(entrant.model, _parts(metrics, _titled(tasks, parse))) for entrant, metrics in entrants]
-    named = {"score": gettext_noop("Share"), "part": gettext_noop("task and scenario"), "short": _SHORT, "over": over}
-    return {"positional": [rows], "parse": parse, **named}
+    score, part = gettext_noop("Share"), gettext_noop("task and scenario")
+    return scores_by_part(rows, parse=parse, score=score, part=part, short=_SHORT).about(over=over)
 
 
 def parts_of(tasks: Tasks, parse: str) -> dict[tuple[str, str], str]:

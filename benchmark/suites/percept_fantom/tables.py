@@ -117,13 +117,9 @@ def pictures(results: ParseResults) -> dict[str, ShownPicture]:
     analysed = _analysed(results)
     if not analysed:
         return {}
-    drawn = partial(of_three.drawn, _three(analysed), TASKS, results.parse, "conversations")
+    plot = partial(of_three.plot, _three(analysed), TASKS, results.parse, "conversations")
     parts = of_three.parts_of(TASKS, results.parse)
-    return {
-        "scenarios": ShownPicture(
-            gettext_noop("Three tasks by scenario"), of_three.plot, drawn, (QUESTIONS.key,), parts=parts
-        )
-    }
+    return {"scenarios": ShownPicture(gettext_noop("Three tasks by scenario"), plot, (QUESTIONS.key,), parts=parts)}
 
 
 def _analysed(results: ParseResults) -> Analysed:

@@ -64,13 +64,9 @@ def pictures(results: ParseResults) -> dict[str, ShownPicture]:
     entrants = _entrants(results)
     if not entrants:
         return {}
-    drawn = partial(of_three.drawn, entrants, TASKS, results.parse, "stories")
+    plot = partial(of_three.plot, entrants, TASKS, results.parse, "stories")
     parts = of_three.parts_of(TASKS, results.parse)
-    return {
-        "scenarios": ShownPicture(
-            gettext_noop("Three tasks by scenario"), of_three.plot, drawn, (QUESTIONS.key,), parts=parts
-        )
-    }
+    return {"scenarios": ShownPicture(gettext_noop("Three tasks by scenario"), plot, (QUESTIONS.key,), parts=parts)}
 
 
 def _entrants(results: ParseResults) -> list[tuple[EntrantResults, of_three.Metrics]]:

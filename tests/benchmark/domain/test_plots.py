@@ -178,7 +178,7 @@ METRICS = list(made(1))
 
 def draw(name: str, n: int = 2, **how) -> bytes:
     function, (data, named) = made(n)[name]
-    return function(data, **named, **how)
+    return function(data, **named).draw(**how)
 
 
 def texts(root: ElementTree.Element) -> list[ElementTree.Element]:
@@ -241,12 +241,12 @@ def test_a_description_says_what_the_picture_says():
         RankedRow(model="A", official=RowMetric("0.500000"), repaired=RowMetric(0.55, [0.5, 0.6004]), group="a"),
         RankedRow(model="B"),
     ]
-    root = ElementTree.fromstring(plots.leaderboard(rows, score="F1"))
+    root = ElementTree.fromstring(plots.leaderboard(rows, score="F1").draw())
     assert root[1].text == (
         "A: repaired 55.0 (50.0 to 60.0), official 50.0, group a\nB: repaired without a score, official without a score"
     )
     rows[0] = replace(rows[0], corrected=CorrectedScore(0.45, [0.4, 0.5], None, 9))
-    root = ElementTree.fromstring(plots.leaderboard(rows, score="F1"))
+    root = ElementTree.fromstring(plots.leaderboard(rows, score="F1").draw())
     assert "official 50.0, corrected 45.0 (40.0 to 50.0), group a\nB:" in root[1].text
     assert "Corrected" in [one.text for one in texts(root)]
 
@@ -261,7 +261,7 @@ def test_methods_of_a_model_stand_below_its_name_with_a_mark_beside_each():
         for model in "AB" for title in ("plain", "s2a")
     ]  # fmt: skip
     labels = {"score": "F1", "parse": "repaired", "part": "genre", "short": {"Attitude": "Att"}}
-    root = ElementTree.fromstring(plots.method_parts(rows, **labels))
+    root = ElementTree.fromstring(plots.method_parts(rows, **labels).draw())
     named = [(one.text, one.get("font-weight")) for one in texts(root) if one.get("text-anchor") == "end"]
     assert named == [("A", "700"), ("plain", None), ("s2a", None), ("B", "700"), ("plain", None), ("s2a", None)]
     [marks] = [
@@ -303,7 +303,7 @@ def test_the_same_data_makes_the_same_bytes_also_in_threads(form):
 
 def test_a_mark_stands_where_its_value_is_on_the_axis():
     rows = [RankedRow(model=f"m{at}", repaired=RowMetric(value)) for at, value in enumerate((0.4, 0.6, 0.5))]
-    root = ElementTree.fromstring(plots.leaderboard(rows, score="F1"))
+    root = ElementTree.fromstring(plots.leaderboard(rows, score="F1").draw())
     ticks = {one.text: float(one.get("x")) for one in texts(root) if one.text in {"40", "50", "60"}}
     # a panel's marks are the group with three uses; the ticks of an axis stand in groups of one
     [marks] = [
@@ -318,7 +318,7 @@ def test_a_mark_stands_where_its_value_is_on_the_axis():
 
 def test_an_interval_reaches_from_its_lower_to_its_upper_end():
     rows = [RankedRow(model="m", repaired=RowMetric(0.5, [0.4, 0.6]))]
-    root = ElementTree.fromstring(plots.leaderboard(rows, score="F1"))
+    root = ElementTree.fromstring(plots.leaderboard(rows, score="F1").draw())
     ticks = {one.text: float(one.get("x")) for one in texts(root) if one.text in {"40", "60"}}
     drawn = [re.findall(r"[ML] ([\d.]+) ([\d.]+)", one.get("d", "")) for one in root.iter(f"{SVG}path")]
     assert any(
@@ -334,7 +334,7 @@ def test_a_confusion_matrix_prints_counts_and_hides_what_was_never_said():
         for gold in ("Explicit", "Implicit")
     }
     root = ElementTree.fromstring(
-        omnitom_plots.confusion(table, dimension="representation", model="m", parse="official")
+        omnitom_plots.confusion(table, dimension="representation", model="m", parse="official").draw()
     )
     shown = [one.text for one in texts(root)]
     assert shown.count("1,200") == 2 and {"3", "1"} <= set(shown)
@@ -348,7 +348,7 @@ def test_a_confusion_matrix_prints_counts_and_hides_what_was_never_said():
 def test_two_models_are_counted_story_by_story():
     # 3 stories: +20, 0 and −30 points; the fourth lacks a score
     pairs = [(0.7, 0.5), (0.5, 0.5), (0.2, 0.5), (None, 0.5)]
-    root = ElementTree.fromstring(plots.two_models(pairs, first="A", second="B", score="F1"))
+    root = ElementTree.fromstring(plots.two_models(pairs, first="A", second="B", score="F1").draw())
     assert root[1].text == "3 stories. A is higher on 1, B on 1, they are equal on the rest."
     assert "A higher: 1; equal: 1; B higher: 1" in " ".join(one.text for one in texts(root))
 
@@ -358,30 +358,32 @@ def test_the_mean_of_two_models_is_that_of_the_stories_that_are_drawn():
     # 90) / 3
     pairs = [(0.7, 0.5), (0.5, 0.5), (0.9, None)]
     held = Estimate(1.1 / 3, 3, (0.1, 0.7))
-    root = ElementTree.fromstring(plots.two_models(pairs, first="A", second="B", score="F1", difference=held))
+    root = ElementTree.fromstring(plots.two_models(pairs, first="A", second="B", score="F1", difference=held).draw())
     words = " ".join(one.text for one in texts(root))
     assert "mean 10.0 " in f"{words} " and "mean 36.7" not in words
     told = "at their worst the mean is 36.7 (10.0 to 70.0) (1 of 3 stories have no score of both)"
     assert told in words and told in root[1].text
     whole = Estimate(0.1, 2, (0.0, 0.2))
-    root = ElementTree.fromstring(plots.two_models(pairs[:2], first="A", second="B", score="F1", difference=whole))
+    root = ElementTree.fromstring(
+        plots.two_models(pairs[:2], first="A", second="B", score="F1", difference=whole).draw()
+    )
     assert "mean 10.0 (0.0 to 20.0)" in " ".join(one.text for one in texts(root)) and "worst" not in root[1].text
 
 
 @pytest.mark.parametrize("form", ["svg", "pdf", "png"])
 def test_no_data_says_so(form):
     for data in (
-        plots.leaderboard([], score="F1", format=form),
-        omnitom_plots.f1_by_category([], parse="official", format=form),
-        omnitom_plots.by_kind({}, by="role", of="Extraction", parse="official", format=form),
-        omnitom_plots.accuracy_by_dimension([], parse="official", format=form),
+        plots.leaderboard([], score="F1").draw(format=form),
+        omnitom_plots.f1_by_category([], parse="official").draw(format=form),
+        omnitom_plots.by_kind({}, by="role", of="Extraction", parse="official").draw(format=form),
+        omnitom_plots.accuracy_by_dimension([], parse="official").draw(format=form),
         omnitom_plots.label_distribution(
-            {"order": {"0": {"gold": 0, "predicted": 0}}}, model="m", parse="repaired", format=form
-        ),
-        omnitom_plots.match_counts({"m": {"0": 0, "total": 0}}, parse="official", format=form),
-        omnitom_plots.confusion({"0": {"0": 0}}, dimension="order", model="m", parse="official", format=form),
-        omnitom_plots.volume([{"model": "m", "predicted_per_story": None}], parse="official", format=form),
-        plots.two_models([(None, 1.0)], first="a", second="b", score="F1", format=form),
+            {"order": {"0": {"gold": 0, "predicted": 0}}}, model="m", parse="repaired"
+        ).draw(format=form),
+        omnitom_plots.match_counts({"m": {"0": 0, "total": 0}}, parse="official").draw(format=form),
+        omnitom_plots.confusion({"0": {"0": 0}}, dimension="order", model="m", parse="official").draw(format=form),
+        omnitom_plots.volume([{"model": "m", "predicted_per_story": None}], parse="official").draw(format=form),
+        plots.two_models([(None, 1.0)], first="a", second="b", score="F1").draw(format=form),
     ):
         if form == "svg":
             assert re.fullmatch(r"No .+\.", texts(ElementTree.fromstring(data))[0].text)
@@ -391,7 +393,7 @@ def test_no_data_says_so(form):
 def test_the_plot_of_two_models_says_what_its_suite_calls_a_sample():
     sums = {"first": "a", "second": "b", "score": "Right", "noun": ("sum", "sums")}
     for pairs, told in (([(None, 1.0)], "No sum has a score"), ([(1.0, 0.0), (0.0, 0.0)], "Sums by difference")):
-        drawn = plots.two_models(pairs, **sums, format="svg").decode()
+        drawn = plots.two_models(pairs, **sums).draw().decode()
         assert told in drawn and "stor" not in drawn
 
 
@@ -409,11 +411,11 @@ def test_a_png_has_two_hundred_dots_an_inch():
 
 def test_pdf_fonts_are_those_that_publishers_take_unless_the_glyphs_would_be_lost():
     rows = lambda name: [RankedRow(model=name, official=RowMetric(0.5), repaired=RowMetric(0.5))]  # noqa: E731
-    latin = plots.leaderboard(rows("Qwen"), score="F1", format="pdf")
+    latin = plots.leaderboard(rows("Qwen"), score="F1").draw(format="pdf")
     assert b"/Type0" in latin and b"/Type3" not in latin
     if len(families()) == 1:
         pytest.skip("no East Asian font on this machine")
-    eastern = plots.leaderboard(rows("通义"), score="F1", format="pdf")
+    eastern = plots.leaderboard(rows("通义"), score="F1").draw(format="pdf")
     assert b"/Type3" in eastern and b"/Type0" not in eastern
     assert is_eastern("a通") and not is_eastern("naïve…")
 
@@ -426,7 +428,7 @@ def test_captions_keep_off_the_edges_of_a_png(wide):
         f"without figures here: {one} (no usable story: the model refused {at})" for at, one in enumerate(names)
     )
     rows = [ModelRow(one, {"False Belief Task": RowMetric(0.5)}) for one in names]
-    data = omnitom_plots.f1_by_category(rows, parse="repaired", note=note, format="png", width=wide)
+    data = omnitom_plots.f1_by_category(rows, parse="repaired").about(note=note).draw(format="png", width=wide)
     pixels = np.asarray(Image.open(io.BytesIO(data)).convert("L"), dtype=int)
     edge = 4  # of 200 dots an inch
     assert len(set(pixels[:, :edge].ravel()) | set(pixels[:, -edge:].ravel())) == 1
@@ -468,7 +470,7 @@ def test_limits_show_every_interval_and_stay_within_the_scale():
 @pytest.mark.parametrize("value", [0.0, 1.0, 1 + 1e-15, -1e-17])
 def test_no_axis_names_what_no_score_can_be(value):
     rows = [RankedRow(model="m", repaired=RowMetric(value, [value, value]))]
-    root = ElementTree.fromstring(plots.leaderboard(rows, score="F1"))
+    root = ElementTree.fromstring(plots.leaderboard(rows, score="F1").draw())
     found = [one.text for one in texts(root)]
     assert ("0" in found or "100" in found) and not {"−2", "-2", "102", "105", "−5"} & set(found)
 
@@ -477,7 +479,7 @@ def test_ticks_of_panels_side_by_side_stay_apart():
     names = [f"Category {at}" for at in range(8)]
     rows = [ModelRow("an-organisation/" + "long" * 12, {name: metric(at / 8) for at, name in enumerate(names)})]
     for wide in ("page", "column"):
-        root = ElementTree.fromstring(omnitom_plots.f1_by_category(rows, parse="repaired", width=wide))
+        root = ElementTree.fromstring(omnitom_plots.f1_by_category(rows, parse="repaired").draw(width=wide))
         lines: dict[str, list[tuple[float, float]]] = {}
         for one in texts(root):
             if (one.text or "").isdecimal():

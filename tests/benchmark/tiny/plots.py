@@ -11,7 +11,7 @@ from benchmark.domain.report_rows import RowMetric
 
 
 @plot
-def right(rows: Sequence[tuple[str, RowMetric]], *, parse: str, look: Look) -> Drawing:
+def right(look: Look, rows: Sequence[tuple[str, RowMetric]], *, parse: str) -> Drawing:
     """Right sums of each model; `rows` are (model, figure)."""
     title = f"Right at a glance, {parse} parse"
     if not rows:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
+from benchmark.domain.drawn import Plot
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated, metric_of
-from benchmark.suites.results import ParseResults, Plot, Section, ShownPicture, ShownTable
+from benchmark.suites.results import ParseResults, Section, ShownPicture, ShownTable
 from benchmark.suites.showing.entrants import row_of
 
 SECTIONS = (Section("Sums at a glance", ("glance",), ("glance",)),)
@@ -27,16 +27,11 @@ def _table(results: ParseResults) -> Table:
 
 
 def pictures(results: ParseResults) -> dict[str, ShownPicture]:
-    made = partial(_arguments, results)
-    return {"glance": ShownPicture("Right at a glance", _plot, made, ("tiny",), whole=True)}
+    return {"glance": ShownPicture("Right at a glance", partial(_plot, results), ("tiny",), whole=True)}
 
 
-def _plot() -> Plot:
-    from tests.benchmark.tiny.plots import right
+def _plot(results: ParseResults) -> Plot:
+    from tests.benchmark.tiny.plots import right  # matplotlib takes a second to load
 
-    return right
-
-
-def _arguments(results: ParseResults) -> dict[str, Any]:
     rows = [(one.model, metric_of(one.parses.overall(results.parse), "right")) for one in results.read["tiny"]]
-    return {"positional": [rows], "parse": results.parse}
+    return right(rows, parse=results.parse)

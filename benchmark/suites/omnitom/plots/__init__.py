@@ -1,4 +1,4 @@
-"""Plots of OmniToM, with the arguments `format`, `theme` and `width` of `benchmark.domain.plots`."""
+"""Plots of OmniToM, as those of `benchmark.domain.plots`."""
 
 from benchmark.suites.omnitom.plots.counts import confusion, label_distribution, match_counts
 from benchmark.suites.omnitom.plots.models import accuracy_by_dimension, by_kind, f1_by_category

@@ -39,7 +39,7 @@ TITLES: Titles = OMNITOM_SCHEME.titles
 
 @plot
 def label_distribution(
-    dimensions: Mapping[str, Labels], *, model: str, parse: str, titles: Titles = TITLES, look: Look
+    look: Look, dimensions: Mapping[str, Labels], *, model: str, parse: str, titles: Titles = TITLES
 ) -> Drawing:
     """Plot how often each label stands in the gold rows, and beside it how often `model` predicted it: the paper's
     figure 4.
@@ -100,7 +100,7 @@ def _bars(table: Labels, total: Mapping[Side, int]) -> dict[str, tuple[Bar, Bar]
 
 
 @plot
-def match_counts(rows: Mapping[str, Counts], *, parse: str, look: Look) -> Drawing:
+def match_counts(look: Look, rows: Mapping[str, Counts], *, parse: str) -> Drawing:
     """Predicted rows by how many gold rows they match, as shares; `rows` is {model: `match_counts`}."""
     title = gettext_noop(f"MatchCount distribution, {parse} parse")
     counts_by_model = {
@@ -128,7 +128,7 @@ def match_counts(rows: Mapping[str, Counts], *, parse: str, look: Look) -> Drawi
 
 @plot
 def confusion(
-    table: Mapping[str, Counts], *, dimension: str, model: str, parse: str, titles: Titles = TITLES, look: Look
+    look: Look, table: Mapping[str, Counts], *, dimension: str, model: str, parse: str, titles: Titles = TITLES
 ) -> Drawing:
     """Gold labels × predicted labels with counts, coloured by the share of the gold label's rows.
 

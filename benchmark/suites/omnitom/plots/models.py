@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
-from benchmark.domain.drawn import ModelRow
+from benchmark.domain.drawn import ModelRow, Plot
 from benchmark.domain.plots.dots import Panel, Series, dot_plot
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.heat import heat_table
@@ -20,9 +19,8 @@ from benchmark.suites.omnitom.labels import OMNITOM_SCHEME
 from core.language import gettext_noop
 
 
-def f1_by_category(rows: Sequence[ModelRow], *, parse: str, **how: Any) -> bytes:
-    """Extraction F1 in one panel a story category; a row has figures by category, `how` as
-    `scores_by_part` takes it."""
+def f1_by_category(rows: Sequence[ModelRow], *, parse: str) -> Plot:
+    """Extraction F1 in one panel a story category; a row has figures by category."""
     order = in_order((name for row in rows for name in row.values), CATEGORIES)
     ordered = [replace(row, values={name: row.values.get(name) for name in order}) for row in rows]
     return scores_by_part(
@@ -31,7 +29,6 @@ def f1_by_category(rows: Sequence[ModelRow], *, parse: str, **how: Any) -> bytes
         score="Extraction F1",
         part=gettext_noop("story category"),
         short=CATEGORIES,
-        **how,
     )
 
 
@@ -39,7 +36,7 @@ MARKS = (("o", "chart", True), ("s", "second", True), ("^", "ink", False))
 
 
 @plot
-def by_kind(panels: Mapping[str, Sequence[ModelRow]], *, by: str, of: str, parse: str, look: Look) -> Drawing:
+def by_kind(look: Look, panels: Mapping[str, Sequence[ModelRow]], *, by: str, of: str, parse: str) -> Drawing:
     """Plot what becomes of beliefs of each order or actor role (`by`, a key of KINDS), in one panel a figure: the
     paper's figure 5.
 
@@ -75,7 +72,7 @@ HEADS = OMNITOM_SCHEME.shorts
 
 @plot
 def accuracy_by_dimension(
-    rows: Sequence[ModelRow], *, parse: str, heads: Mapping[str, str] = HEADS, bold_best: bool = True, look: Look
+    look: Look, rows: Sequence[ModelRow], *, parse: str, heads: Mapping[str, str] = HEADS, bold_best: bool = True
 ) -> Drawing:
     """Labelling accuracy of models × dimensions, in the order of their `heads`, as a table of coloured cells; with
     `bold_best` the best of a column is bold.

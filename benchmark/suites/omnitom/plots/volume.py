@@ -17,7 +17,7 @@ PANELS = {"precision": (gettext_noop("Precision"), "^"), "recall": (gettext_noop
 
 
 @plot
-def volume(rows: Sequence[Mapping[str, Any]], *, parse: str, look: Look) -> Drawing:
+def volume(look: Look, rows: Sequence[Mapping[str, Any]], *, parse: str) -> Drawing:
     """Predicted rows a story (logarithmic) against precision, recall and F1: the paper's figure 8.
 
     A row is {"model", "predicted_per_story", "precision", "recall", "f1"}, figures; models are numbered, with a key

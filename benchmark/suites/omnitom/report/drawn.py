@@ -1,4 +1,4 @@
-"""Arguments of the plots of a parse, from the entrants of a report."""
+"""The plots of a parse, from the entrants of a report."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmark.domain.bounded_estimates import kept_estimate
-from benchmark.domain.drawn import ModelRow
+from benchmark.domain.drawn import ModelRow, Plot
 from benchmark.domain.tables.estimates import metric_of
 from benchmark.suites.omnitom.analyses import BUCKETS
 from benchmark.suites.omnitom.kinds import KINDS
@@ -16,8 +16,6 @@ from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import analyses_of
 from benchmark.suites.showing.missing import complete, missing_text, unjudged_text
 from core.language import gettext_noop
-
-Arguments = dict[str, Any]
 
 
 def without_bounds(entrants: Sequence[EntrantResults], group: str, parse: str) -> str:
@@ -36,7 +34,9 @@ def _without_rows(entrants: Sequence[EntrantResults], group: str, parse: str, be
     return "; ".join(filter(None, (without_bounds(entrants, group, parse), note and f"{note}; {becomes}")))
 
 
-def by_category(entrants: Sequence[EntrantResults], parse: str) -> Arguments:
+def by_category(entrants: Sequence[EntrantResults], parse: str) -> Plot:
+    from benchmark.suites.omnitom.plots import f1_by_category  # matplotlib takes a second to load
+
     rows = [
         ModelRow(
             entrant.model,
@@ -44,38 +44,35 @@ def by_category(entrants: Sequence[EntrantResults], parse: str) -> Arguments:
         )
         for entrant in entrants
     ]
-    return {"positional": [rows], "parse": parse}
+    return f1_by_category(rows, parse=parse)
 
 
-def dimensions(entrants: Sequence[EntrantResults], parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Arguments:
+def dimensions(entrants: Sequence[EntrantResults], parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Plot:
+    from benchmark.suites.omnitom.plots import accuracy_by_dimension  # matplotlib takes a second to load
+
     rows = []
     for entrant in entrants:
         overall = entrant.parses.overall(parse)
         values = {name: overall.value_of(scheme.share_of(name)) for name in scheme.keys}
         rows.append(ModelRow(entrant.model, values, overall.value_of("overall_accuracy")))
-    return {
-        "positional": [rows],
-        "parse": parse,
-        "bold_best": complete(entrants, parse),
-        "note": without_bounds(entrants, "stage2", parse),
-        "heads": scheme.shorts,
-    }
+    drawn = accuracy_by_dimension(rows, parse=parse, bold_best=complete(entrants, parse), heads=scheme.shorts)
+    return drawn.about(note=without_bounds(entrants, "stage2", parse))
 
 
-def extraction_by_kind(entrants: Sequence[EntrantResults], by: str, parse: str) -> Arguments:
+def extraction_by_kind(entrants: Sequence[EntrantResults], by: str, parse: str) -> Plot:
     return _by_kind(
         entrants, by, parse, {"F1": "f1", "Precision": "precision", "Recall": "recall"}, gettext_noop("Extraction")
     )
 
 
-def labelling_by_kind(
-    entrants: Sequence[EntrantResults], by: str, parse: str, scheme: Scheme = OMNITOM_SCHEME
-) -> Arguments:
+def labelling_by_kind(entrants: Sequence[EntrantResults], by: str, parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Plot:
     heads = {"Overall": "overall", **{head: name for name, head in scheme.shorts.items()}}
     return _by_kind(entrants, by, parse, heads, gettext_noop("Labelling accuracy"))
 
 
-def _by_kind(entrants: Sequence[EntrantResults], by: str, parse: str, panels: dict[str, str], of: str) -> Arguments:
+def _by_kind(entrants: Sequence[EntrantResults], by: str, parse: str, panels: dict[str, str], of: str) -> Plot:
+    from benchmark.suites.omnitom.plots import by_kind  # matplotlib takes a second to load
+
     panel_rows = {
         title: [
             ModelRow(
@@ -87,35 +84,33 @@ def _by_kind(entrants: Sequence[EntrantResults], by: str, parse: str, panels: di
         for title, name in panels.items()
     }
     group = "stage1" if of == "Extraction" else "stage2"
-    return {
-        "positional": [panel_rows],
-        "by": by,
-        "of": of,
-        "parse": parse,
-        "note": _without_rows(entrants, group, parse, LINES_TAKE_THEM),
-    }
+    note = _without_rows(entrants, group, parse, LINES_TAKE_THEM)
+    return by_kind(panel_rows, by=by, of=of, parse=parse).about(note=note)
 
 
-def volume(entrants: Sequence[EntrantResults], parse: str) -> Arguments:
+def volume_against_shares(entrants: Sequence[EntrantResults], parse: str) -> Plot:
+    from benchmark.suites.omnitom.plots import volume  # matplotlib takes a second to load
+
     rows = [{"model": entrant.model} | volume_of(entrant, parse) for entrant in entrants]
-    return {"positional": [rows], "parse": parse}
+    return volume(rows, parse=parse)
 
 
-def match_counts(entrants: Sequence[EntrantResults], parse: str) -> Arguments:
+def counts_of_matches(entrants: Sequence[EntrantResults], parse: str) -> Plot:
+    from benchmark.suites.omnitom.plots import match_counts  # matplotlib takes a second to load
+
     rows = {}
     for entrant in entrants:
         counts = analyses_of(entrant, parse)["match_counts"]["rows"]
         rows[entrant.model] = {name: counts[name] for name in BUCKETS}
-    return {
-        "positional": [rows],
-        "parse": parse,
-        "note": _without_rows(entrants, "stage1", parse, "left out here"),
-    }
+    return match_counts(rows, parse=parse).about(note=_without_rows(entrants, "stage1", parse, "left out here"))
 
 
-def labels(entrant: EntrantResults, parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Arguments:
+def labels(entrant: EntrantResults, parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Plot:
+    from benchmark.suites.omnitom.plots import label_distribution  # matplotlib takes a second to load
+    from benchmark.suites.omnitom.plots.counts import LabelCounts
+
     labels_by_dimension = analyses_of(entrant, parse)["labels"]
-    tables = {}
+    tables: dict[str, dict[str, LabelCounts]] = {}
     for name in scheme.keys:
         counts = labels_by_dimension[name]
         columns = zip(
@@ -131,7 +126,7 @@ def labels(entrant: EntrantResults, parse: str, scheme: Scheme = OMNITOM_SCHEME)
             label: {"gold": gold, "gold_interval": gold_ends, "predicted": predicted, "interval": ends, "reason": why}
             for label, gold, gold_ends, predicted, ends, why in columns
         }
-    return {"positional": [tables], "model": entrant.model, "parse": parse, "titles": scheme.titles}
+    return label_distribution(tables, model=entrant.model, parse=parse, titles=scheme.titles)
 
 
 def _reasons(counts: Mapping[str, Any]) -> list[str]:
@@ -141,11 +136,12 @@ def _reasons(counts: Mapping[str, Any]) -> list[str]:
     return [why or other for why, other in zip(*sides, strict=True)]
 
 
-def confusion(entrant: EntrantResults, dimension: str, parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Arguments:
-    confusion = analyses_of(entrant, parse)["confusion"][dimension]
+def confusion_of(entrant: EntrantResults, dimension: str, parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Plot:
+    from benchmark.suites.omnitom.plots import confusion  # matplotlib takes a second to load
+
+    counts = analyses_of(entrant, parse)["confusion"][dimension]
     table = {
-        gold: dict(zip(confusion["said"], rows, strict=True))
-        for gold, rows in zip(confusion["gold"], confusion["rows"], strict=True)
+        gold: dict(zip(counts["said"], rows, strict=True))
+        for gold, rows in zip(counts["gold"], counts["rows"], strict=True)
     }
-    chosen = {"dimension": dimension, "model": entrant.model, "parse": parse}
-    return {"positional": [table], **chosen, "titles": scheme.titles}
+    return confusion(table, dimension=dimension, model=entrant.model, parse=parse, titles=scheme.titles)
