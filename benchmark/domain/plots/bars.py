@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from benchmark.domain.plots.canvas import EDGE, GAP, Canvas
 from benchmark.domain.plots.dots import Series, draw_legend, scale
 from benchmark.domain.plots.drawing import Look
 from benchmark.domain.plots.text_size import text_width
-from benchmark.domain.plots.theme import SMALL, Theme
+from benchmark.domain.plots.theme import EDGE, GAP, SMALL, Theme
+
+if TYPE_CHECKING:  # matplotlib takes a second to load
+    from benchmark.domain.plots.canvas import Canvas
 
 _ROW, _TITLE, _LEGEND = 13.0, 14.0, 15.0
 

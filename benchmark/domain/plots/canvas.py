@@ -1,6 +1,7 @@
 """A drawing surface in points from the top left corner, and its bytes as SVG, PDF or PNG.
 
-Only matplotlib's object interface is used, so plots can be drawn in several threads.
+Only matplotlib's object interface is used, so plots can be drawn in several threads. It takes a second to load, so that
+only what draws imports this module, when it does: which plot it is, and of what, is known without it.
 """
 
 from __future__ import annotations
@@ -20,19 +21,15 @@ from matplotlib.patches import Rectangle
 from benchmark.domain.plots.names import is_eastern, printable
 from benchmark.domain.plots.svg import for_the_web
 from benchmark.domain.plots.text_size import HINTING, text_width
-from benchmark.domain.plots.theme import SMALL, TEXT, THEMES, families
+from benchmark.domain.plots.theme import LINE, SMALL, TEXT, THEMES, Style, families
 
-WIDTHS = {"column": 3.0 * 72, "page": 6.3 * 72}
-"""Widths of a column and of the text of a two-column paper in points."""
+# Read while drawing, so they are set once, for the process: figures are drawn in threads. The kind of PDF fonts is the
+# exception, behind a lock (`Canvas.bytes`).
+matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "credence", "text.parse_math": False})
+
 PNG_DPI = 200
-LINE = 9.0
-"""Height of a line of small type."""
-GAP, EDGE = 8.0, 6.0
 _POINT = 72
 _PDF_FONTS = Lock()
-
-Style = dict[str, Any]
-"""Options of matplotlib by name."""
 
 
 class Canvas:

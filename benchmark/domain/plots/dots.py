@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
 
 from benchmark.domain.entered import Reference
-from benchmark.domain.plots.canvas import EDGE, GAP, Canvas, Style
 from benchmark.domain.plots.drawing import Look
 from benchmark.domain.plots.names import fitted
 from benchmark.domain.plots.text_size import text_width
-from benchmark.domain.plots.theme import SMALL, Theme
+from benchmark.domain.plots.theme import EDGE, GAP, SMALL, Style, Theme
 from benchmark.domain.plots.values import BANDS, BEYOND, Percent, barred, limits, percent, value_line
+
+if TYPE_CHECKING:  # matplotlib takes a second to load
+    from matplotlib.axes import Axes
+
+    from benchmark.domain.plots.canvas import Canvas
 
 LEGEND, HEADING, TICKS = 15.0, 13.0, 17.0
 SMALL_MARKS = 80.0
@@ -222,6 +224,8 @@ def _line(
 
 def scale(axes: Axes, span: tuple[float, float], width: float) -> None:
     """Limits, and as many round ticks as the width has room for; labels stay clear of those of the next panel."""
+    from matplotlib.ticker import MaxNLocator
+
     axes.set_xlim(*span)
     ticks = MaxNLocator(nbins=max(2, int(width // 34)), steps=[1, 2, 5, 10]).tick_values(*span)
     ends = (max(span[0], 0.0) if span[0] >= -BEYOND else span[0], min(span[1], 100.0))

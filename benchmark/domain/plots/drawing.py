@@ -6,13 +6,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from typing import Concatenate, NamedTuple, ParamSpec
+from typing import TYPE_CHECKING, Concatenate, NamedTuple, ParamSpec
 
 from benchmark.domain.drawn import Frame, Plot
-from benchmark.domain.plots.canvas import EDGE, LINE, WIDTHS, Canvas
 from benchmark.domain.plots.names import ROOM, labels
 from benchmark.domain.plots.text_size import wrapped
+from benchmark.domain.plots.theme import EDGE, LINE, WIDTHS
 from benchmark.domain.plots.values import ended, sentences
+
+if TYPE_CHECKING:
+    from benchmark.domain.plots.canvas import Canvas
 
 P = ParamSpec("P")
 
@@ -40,6 +43,8 @@ class Look:
         return f"{caption}{ended('; '.join(filter(None, [*before, self.frame.note])))}"
 
     def canvas(self, height: float) -> Canvas:
+        from benchmark.domain.plots.canvas import Canvas  # matplotlib takes a second to load
+
         return Canvas(self.points, height, self.frame.theme)
 
     def captioned(

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from benchmark.domain.plots.canvas import EDGE, GAP, LINE, Canvas
 from benchmark.domain.plots.drawing import Look
 from benchmark.domain.plots.text_size import text_width, wrapped
-from benchmark.domain.plots.theme import SMALL, TEXT
+from benchmark.domain.plots.theme import EDGE, GAP, LINE, SMALL, TEXT
+
+if TYPE_CHECKING:  # matplotlib takes a second to load
+    from benchmark.domain.plots.canvas import Canvas
 
 FAINTEST, STRONGEST = 0.04, 0.52
 """Opacity of the chart colour in the lowest and the highest cell: the ink stays legible on both."""

@@ -9,8 +9,6 @@ from collections.abc import Iterable
 from functools import lru_cache
 from itertools import accumulate
 
-from matplotlib.font_manager import FontProperties, fontManager, get_font
-
 from benchmark.domain.plots.text_size import text_width
 from benchmark.domain.plots.theme import families
 
@@ -62,6 +60,8 @@ def _font(character: str) -> int | None:
     """Return the index of the family that draws the character, None where none does."""
     if character.isascii():
         return 0
+    from matplotlib.font_manager import FontProperties, fontManager, get_font
+
     fonts = (get_font(fontManager.findfont(FontProperties(family=family))) for family in families())
     return next((at for at, font in enumerate(fonts) if font.get_char_index(ord(character))), None)
 

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from benchmark.domain.drawn import Metric
-from benchmark.domain.plots.canvas import EDGE, GAP, LINE, Canvas
 from benchmark.domain.plots.dots import scale
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.names import labels
 from benchmark.domain.plots.text_size import wrapped
-from benchmark.domain.plots.theme import SMALL, families
+from benchmark.domain.plots.theme import EDGE, GAP, LINE, SMALL, families
 from benchmark.domain.plots.values import Percent, ended, percent
 from core.language import gettext_noop
 from core.statistics import Floats
+
+if TYPE_CHECKING:  # matplotlib takes a second to load
+    from matplotlib.axes import Axes
+
+    from benchmark.domain.plots.canvas import Canvas
 
 _SAME = 0.005
 """Points by which two means may differ and be written alike."""

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from benchmark.domain.drawn import Lead
-from benchmark.domain.plots.canvas import EDGE, GAP, Canvas, Style
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.heat import FAINTEST, STRONGEST
 from benchmark.domain.plots.text_size import text_width
-from benchmark.domain.plots.theme import SMALL
+from benchmark.domain.plots.theme import EDGE, GAP, SMALL, Style
 from benchmark.domain.plots.values import sentences
 from core.language import gettext_noop
+
+if TYPE_CHECKING:  # matplotlib takes a second to load
+    from benchmark.domain.plots.canvas import Canvas
 
 NO_MODEL = "No model is ranked."
 

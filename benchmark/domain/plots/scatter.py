@@ -4,19 +4,21 @@ numbers below."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.ticker import NullLocator
 
-from benchmark.domain.plots.canvas import EDGE, GAP, Canvas, Style
 from benchmark.domain.plots.drawing import Look
 from benchmark.domain.plots.label_placement import LabelPlacer
 from benchmark.domain.plots.names import labels
 from benchmark.domain.plots.text_size import text_width
-from benchmark.domain.plots.theme import SMALL, families
+from benchmark.domain.plots.theme import EDGE, GAP, SMALL, Style, families
 from benchmark.domain.plots.values import Percent, limits
+
+if TYPE_CHECKING:  # matplotlib takes a second to load
+    from matplotlib.axes import Axes
+
+    from benchmark.domain.plots.canvas import Canvas
 
 _NUMBER, _BAND, _TALL, _LINE = 16.0, 7.0, 120.0, 11.0
 _AWAY = 11.0
@@ -80,7 +82,7 @@ def _logarithmic(axes: Axes, x: np.ndarray[Any, Any]) -> None:
     )
     ticks = [step * 10.0**power for power in range(-2, 5) for step in steps if low <= step * 10.0**power <= high]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-    axes.xaxis.set_minor_locator(NullLocator())
+    axes.minorticks_off()
 
 
 def _marks(axes: Axes, points: Sequence[Point], name: str, marker: str, canvas: Canvas) -> None:

@@ -6,10 +6,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 from threading import local
 
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties
-
 from benchmark.domain.plots.theme import SMALL, TEXT, families
 
 _measuring = local()
@@ -22,6 +18,10 @@ def text_width(texts: Sequence[str], size: float = TEXT, weight: str = "normal")
 
 @lru_cache(maxsize=8192)
 def _width(text: str, size: float, weight: str) -> float:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    from matplotlib.font_manager import FontProperties
+
     if not hasattr(_measuring, "renderer"):
         _measuring.renderer = FigureCanvasAgg(Figure(figsize=(1, 1), dpi=72)).get_renderer()
     font = FontProperties(family=families(), size=size, weight=weight)

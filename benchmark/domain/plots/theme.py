@@ -1,4 +1,4 @@
-"""Colours and type of plots: those of the design system, in light and dark.
+"""Colours, type and measures of plots: those of the design system, in light and dark.
 
 Series also differ by the shape of their mark, fills by lightness, so that a grey print tells them apart.
 """
@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
-import matplotlib
-from matplotlib import font_manager
-from matplotlib.colors import to_hex, to_rgb
-
-# Read while drawing, so they are set once, for the process: figures are drawn in threads. The kind of PDF fonts is the
-# exception, behind a lock (`canvas.Canvas.bytes`).
-matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "credence", "text.parse_math": False})
-
+WIDTHS = {"column": 3.0 * 72, "page": 6.3 * 72}
+"""Widths of a column and of the text of a two-column paper in points."""
+GAP, EDGE = 8.0, 6.0
+LINE = 9.0
+"""Height of a line of small type."""
+Style = dict[str, Any]
+"""Options of matplotlib by name."""
 TEXT, SMALL = 7.5, 7.0
 """Sizes of type in points."""
 STACK = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif'
@@ -35,7 +35,9 @@ _EASTERN = (
 @lru_cache(maxsize=1)
 def families() -> tuple[str, ...]:
     """The font that matplotlib carries, then an East Asian one where the machine has any."""
-    installed = {font.name for font in font_manager.fontManager.ttflist}
+    from matplotlib.font_manager import fontManager
+
+    installed = {font.name for font in fontManager.ttflist}
     return ("DejaVu Sans", *[name for name in _EASTERN if name in installed][:1])
 
 
@@ -52,6 +54,8 @@ class Theme:
 
     def tint(self, share: float) -> str:
         """The chart colour over the surface, as opaque as `share` says."""
+        from matplotlib.colors import to_hex, to_rgb
+
         over, under = to_rgb(self.chart), to_rgb(self.surface)
         red, green, blue = (share * a + (1 - share) * b for a, b in zip(over, under, strict=True))
         return to_hex((red, green, blue))
