@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from benchmark.domain import plots
 from benchmark.domain.drawn import MetricOfSuite, Plot, SuiteMetrics
 from benchmark.domain.inference.leaderboard import RANKS_FROM
 from benchmark.domain.report_rows import RowMetric
@@ -313,8 +314,6 @@ def pictures_across(rankings: Sequence[SuiteRanking], model: AcrossModel | None 
 
 
 def _of_all(rankings: Sequence[SuiteRanking]) -> Plot:
-    from benchmark.domain import plots  # matplotlib takes a second to load
-
     ranked, models = [ranking for ranking in rankings if ranking.places], models_across(rankings)
     suites = [
         SuiteMetrics(
@@ -328,8 +327,6 @@ def _of_all(rankings: Sequence[SuiteRanking]) -> Plot:
 
 
 def _of_model(rankings: Sequence[SuiteRanking], model: AcrossModel, title: str) -> Plot:
-    from benchmark.domain import plots
-
     suites = [
         MetricOfSuite(
             title=ranking.title, metric=_drawn(place), chance=_as_metric(ranking.chance), rank=_ranks(place, ranking)

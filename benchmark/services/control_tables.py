@@ -9,6 +9,7 @@ from benchmark.controls.chosen import CONTROLS
 from benchmark.controls.storyless import STORYLESS
 from benchmark.domain.beside import ControlResults, ControlRow, Left
 from benchmark.domain.drawn import Plot
+from benchmark.domain.plots import control_differences, without_story
 from benchmark.domain.tables import Column, Items, Source, SourcedRow, Table
 from benchmark.services.comparison_tables import answered_columns, count_column, difference_cells
 from benchmark.services.facet_tables import COMPARED
@@ -233,13 +234,9 @@ def control_pictures(controls: ControlResults, parse: str) -> Iterator[tuple[str
 
 
 def _differences(rows: Sequence[ControlRow], group: str, parse: str) -> Plot:
-    from benchmark.domain.plots import control_differences  # matplotlib takes a second to load
-
     drawn = control_differences(rows, score=group_named(group).score_title, parse=parse)
     return drawn.about(over=units_of_group(group))
 
 
 def _cues(rows: Sequence[ControlRow], score: str, parse: str) -> Plot:
-    from benchmark.domain.plots import without_story
-
     return without_story(rows, score=score, parse=parse)

@@ -8,6 +8,7 @@ from functools import partial
 
 from benchmark.domain.beside import MethodResults, MethodRow
 from benchmark.domain.drawn import Plot
+from benchmark.domain.plots import method_differences, method_parts, method_scores
 from benchmark.domain.tables import Cells, Column, Items, Source, SourcedRow, Table
 from benchmark.services.comparison_tables import answered_columns, count_column, difference_cells
 from benchmark.services.leaderboards import SEED
@@ -295,22 +296,16 @@ def _part_picture(rows: Sequence[MethodRow], parts: Parts, group: str, parse: st
 
 
 def _plot_parts(rows: Sequence[MethodRow], parts: Parts, score: str, group: str, parse: str) -> Plot:
-    from benchmark.domain.plots import method_parts  # matplotlib takes a second to load
-
     drawn = method_parts(rows, score=score, parse=parse, part=parts.heading.lower(), short=dict(parts.short))
     note = "of the answers that could be read" if parts.metric else "missing answers at their worst"
     return drawn.about(over=units_of_group(group), note=note)
 
 
 def _plot_scores(rows: Sequence[MethodRow], group: str, parse: str) -> Plot:
-    from benchmark.domain.plots import method_scores
-
     drawn = method_scores(rows, score=group_named(group).score_title, parse=parse)
     return drawn.about(over=units_of_group(group))
 
 
 def _plot_differences(rows: Sequence[MethodRow], plain: str, group: str, parse: str) -> Plot:
-    from benchmark.domain.plots import method_differences
-
     drawn = method_differences(rows, score=group_named(group).score_title, parse=parse, plain=plain)
     return drawn.about(over=units_of_group(group))

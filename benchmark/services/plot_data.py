@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from benchmark.domain import plots
 from benchmark.domain.bounded_estimates import kept_estimate
 from benchmark.domain.corrections import CorrectedScore
 from benchmark.domain.drawn import Lead, Metric, ModelRow, Plot, RankedRow
@@ -135,8 +136,6 @@ def _entered_in(document: Document, suite: Suite, picture: ShownPicture) -> list
 
 
 def _leaderboard_plot(entrants: Sequence[EntrantResults], group: str) -> Plot:
-    from benchmark.domain import plots  # matplotlib takes a second to load
-
     described, rows = group_named(group), leaderboard_rows(entrants, group)
     drawn = plots.leaderboard(rows, score=described.score_title, key=described.score)
     return drawn.about(over=units_of_group(group))
@@ -203,8 +202,6 @@ def _unpaired(document: Document, group: str, parse: str) -> list[Absent]:
 
 
 def _pairs(entrants: Sequence[EntrantResults], group: str, parse: str) -> Plot:
-    from benchmark.domain import plots
-
     ranked = in_rank_order(entrants, parse)
     cells = [[_pair(first.ranking[parse], second.key) for second in ranked] for first in ranked]
     models = [entrant.model for entrant in ranked]
@@ -245,8 +242,6 @@ def _parts(suite: Suite, results: ParseResults) -> Iterator[tuple[str, ShownPict
 
 
 def _by_part(suite: Suite, rows: Sequence[ModelRow], group: str, part: str, parse: str) -> Plot:
-    from benchmark.domain import plots
-
     score = group_named(group).score_title
     drawn = plots.scores_by_part(rows, parse=parse, score=score, part=part, short=suite.categories)
     return drawn.about(over=units_of_group(group))
@@ -270,8 +265,6 @@ def comparison_picture(comparison: Comparison) -> Picture:
 
 
 def _compared(comparison: Comparison) -> Plot:
-    from benchmark.domain import plots
-
     overall = next(row for row in comparison.rows if row.key == group_named(comparison.group).score)
     return plots.two_models(
         [(story.first, story.second) for story in comparison.stories],

@@ -8,6 +8,7 @@ from typing import Any
 
 from benchmark.domain.association import RIGHT, Crossing, Observation, is_right
 from benchmark.domain.drawn import AnswersRow, Plot
+from benchmark.domain.plots import structure_and_answers
 from benchmark.domain.tables import Column, Table
 from benchmark.services.plot_data import Picture
 from benchmark.services.structure import ALL, QUESTIONS, Association, Related
@@ -281,8 +282,6 @@ def picture_of(association: Association) -> Picture:
 
 
 def _plot(association: Association) -> Plot:
-    from benchmark.domain.plots import structure_and_answers  # matplotlib takes a second to load
-
     note = "; ".join(sentence.rstrip(".") for sentence in all_sentences(association))
     return structure_and_answers(answer_rows(association), cut=cut_text(association)).about(note=note)
 

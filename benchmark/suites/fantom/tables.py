@@ -8,6 +8,7 @@ from typing import Any
 
 from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimate, kept_estimates
 from benchmark.domain.drawn import ModelRow, Plot
+from benchmark.domain.plots import scores_by_part
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.domain.tables.table import Cells
@@ -163,8 +164,6 @@ def _metrics(entrant: EntrantResults, parse: str, scenario: str) -> dict[str, Bo
 
 
 def _plot(entrants: Sequence[EntrantResults], parse: str) -> Plot:
-    from benchmark.domain.plots import scores_by_part  # matplotlib takes a second to load
-
     rows = [
         ModelRow(
             entrant.model,

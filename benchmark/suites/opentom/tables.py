@@ -9,6 +9,7 @@ from typing import Any
 
 from benchmark.domain.bounded_estimates import kept_estimate, kept_estimates
 from benchmark.domain.drawn import ModelRow, Plot
+from benchmark.domain.plots import scores_by_part
 from benchmark.domain.tables import Column, Row, Table
 from benchmark.domain.tables.estimates import estimate, estimated, share_column
 from benchmark.domain.tables.table import Cells
@@ -155,8 +156,6 @@ def _analysis(entrant: EntrantResults, parse: str) -> Mapping[str, Any]:
 
 
 def _plot(entrants: Sequence[EntrantResults], parse: str) -> Plot:
-    from benchmark.domain.plots import scores_by_part  # matplotlib takes a second to load
-
     rows = [ModelRow(entrant.model, kept_estimates(_analysis(entrant, parse)["f1"])) for entrant in entrants]
     drawn = scores_by_part(rows, parse=parse, score=gettext_noop("Macro F1"), part="genre", short=dict(GENRES))
     return drawn.about(over="narratives")

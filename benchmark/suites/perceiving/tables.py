@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.drawn import ModelRow, Plot
+from benchmark.domain.plots import scores_by_part
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.domain.tables.table import Cells
@@ -151,8 +152,6 @@ def _correlation(models: Sequence[Metrics], scenario: str, first: str, second: s
 
 def plot(entrants: Entrants, tasks: Tasks, parse: str, over: str) -> Plot:
     """Return the plot of tasks by scenario, with intervals `over` what is resampled, in the plural."""
-    from benchmark.domain.plots import scores_by_part  # matplotlib takes a second to load
-
     rows = [ModelRow(entrant.model, _parts(metrics, _titled(tasks, parse))) for entrant, metrics in entrants]
     score, part = gettext_noop("Share"), gettext_noop("task and scenario")
     return scores_by_part(rows, parse=parse, score=score, part=part, short=_SHORT).about(over=over)

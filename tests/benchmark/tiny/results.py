@@ -9,6 +9,7 @@ from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated, metric_of
 from benchmark.suites.results import ParseResults, Section, ShownPicture, ShownTable
 from benchmark.suites.showing.entrants import row_of
+from tests.benchmark.tiny.plots import right
 
 SECTIONS = (Section("Sums at a glance", ("glance",), ("glance",)),)
 
@@ -31,7 +32,5 @@ def pictures(results: ParseResults) -> dict[str, ShownPicture]:
 
 
 def _plot(results: ParseResults) -> Plot:
-    from tests.benchmark.tiny.plots import right  # matplotlib takes a second to load
-
     rows = [(one.model, metric_of(one.parses.overall(results.parse), "right")) for one in results.read["tiny"]]
     return right(rows, parse=results.parse)

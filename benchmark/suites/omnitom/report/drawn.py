@@ -11,6 +11,16 @@ from benchmark.domain.tables.estimates import metric_of
 from benchmark.suites.omnitom.analyses import BUCKETS
 from benchmark.suites.omnitom.kinds import KINDS
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
+from benchmark.suites.omnitom.plots import (
+    accuracy_by_dimension,
+    by_kind,
+    confusion,
+    f1_by_category,
+    label_distribution,
+    match_counts,
+    volume,
+)
+from benchmark.suites.omnitom.plots.counts import LabelCounts
 from benchmark.suites.omnitom.report.outputs import volume_of
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import analyses_of
@@ -35,8 +45,6 @@ def _without_rows(entrants: Sequence[EntrantResults], group: str, parse: str, be
 
 
 def by_category(entrants: Sequence[EntrantResults], parse: str) -> Plot:
-    from benchmark.suites.omnitom.plots import f1_by_category  # matplotlib takes a second to load
-
     rows = [
         ModelRow(
             entrant.model,
@@ -48,8 +56,6 @@ def by_category(entrants: Sequence[EntrantResults], parse: str) -> Plot:
 
 
 def dimensions(entrants: Sequence[EntrantResults], parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Plot:
-    from benchmark.suites.omnitom.plots import accuracy_by_dimension  # matplotlib takes a second to load
-
     rows = []
     for entrant in entrants:
         overall = entrant.parses.overall(parse)
@@ -71,8 +77,6 @@ def labelling_by_kind(entrants: Sequence[EntrantResults], by: str, parse: str, s
 
 
 def _by_kind(entrants: Sequence[EntrantResults], by: str, parse: str, panels: dict[str, str], of: str) -> Plot:
-    from benchmark.suites.omnitom.plots import by_kind  # matplotlib takes a second to load
-
     panel_rows = {
         title: [
             ModelRow(
@@ -89,15 +93,11 @@ def _by_kind(entrants: Sequence[EntrantResults], by: str, parse: str, panels: di
 
 
 def volume_against_shares(entrants: Sequence[EntrantResults], parse: str) -> Plot:
-    from benchmark.suites.omnitom.plots import volume  # matplotlib takes a second to load
-
     rows = [{"model": entrant.model} | volume_of(entrant, parse) for entrant in entrants]
     return volume(rows, parse=parse)
 
 
 def counts_of_matches(entrants: Sequence[EntrantResults], parse: str) -> Plot:
-    from benchmark.suites.omnitom.plots import match_counts  # matplotlib takes a second to load
-
     rows = {}
     for entrant in entrants:
         counts = analyses_of(entrant, parse)["match_counts"]["rows"]
@@ -106,9 +106,6 @@ def counts_of_matches(entrants: Sequence[EntrantResults], parse: str) -> Plot:
 
 
 def labels(entrant: EntrantResults, parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Plot:
-    from benchmark.suites.omnitom.plots import label_distribution  # matplotlib takes a second to load
-    from benchmark.suites.omnitom.plots.counts import LabelCounts
-
     labels_by_dimension = analyses_of(entrant, parse)["labels"]
     tables: dict[str, dict[str, LabelCounts]] = {}
     for name in scheme.keys:
@@ -137,8 +134,6 @@ def _reasons(counts: Mapping[str, Any]) -> list[str]:
 
 
 def confusion_of(entrant: EntrantResults, dimension: str, parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Plot:
-    from benchmark.suites.omnitom.plots import confusion  # matplotlib takes a second to load
-
     counts = analyses_of(entrant, parse)["confusion"][dimension]
     table = {
         gold: dict(zip(counts["said"], rows, strict=True))
