@@ -114,9 +114,10 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A plot with its data before it is drawn, which `render` does. `data` tells it from the same plot of other
-    data."""
+    """A plot with its data before it is drawn, which `render` does: what draws is only then loaded. `name` and `data`
+    tell it from others, and from itself of other data."""
 
+    name: str
     data: tuple[Sequence[object], Mapping[str, object]]
     render: Callable[[Frame], bytes]
     frame: Frame = field(default_factory=Frame)

@@ -90,7 +90,7 @@ def _drawn(request: HttpRequest, picture: Picture, how: Sequence[str], file: str
     """`how` is the picture's name, its format, theme and width."""
     _, suffix, theme, width = how
     plot = picture.framed()
-    content = json.dumps([made_by(), *how, plot.data, plot.frame], sort_keys=True, default=str)
+    content = json.dumps([made_by(), *how, plot.name, plot.data, plot.frame], sort_keys=True, default=str)
     key = "figure:" + text_digest(content)
     if request.headers.get("If-None-Match") == f'"{key}"':
         return HttpResponseNotModified()

@@ -70,9 +70,11 @@ def plot(draw: Callable[Concatenate[Look, P], Drawing]) -> Callable[P, Plot]:
     """A plot, as pages and files ask for one (`benchmark.domain.plots`), of a function that draws its data in the look
     it is given: called with the data alone, it is drawn later."""
 
+    name = f"{draw.__module__}.{draw.__qualname__}"
+
     @wraps(draw)
     def undrawn(*data: P.args, **named: P.kwargs) -> Plot:
-        return Plot((data, named), lambda frame: _bytes(draw(Look(frame), *data, **named), frame))
+        return Plot(name, (data, named), lambda frame: _bytes(draw(Look(frame), *data, **named), frame))
 
     return undrawn
 

@@ -73,12 +73,12 @@ def made(n: int) -> dict:
     }
     counted = {
         name: {
-            label: {
-                "gold": int(rng.integers(1, 900)),
-                "predicted": int(rng.integers(1, 900)),
-                "gold_interval": [0.1, 0.2],
-                "interval": [0.05, 0.3],
-            }
+            label: omnitom_plots.LabelCounts(
+                gold=int(rng.integers(1, 900)),
+                predicted=int(rng.integers(1, 900)),
+                gold_interval=[0.1, 0.2],
+                interval=[0.05, 0.3],
+            )
             for label in SCHEMA[name].values
         }
         for name in DIMENSIONS
@@ -89,7 +89,9 @@ def made(n: int) -> dict:
         for a in range(len(models))
     ]
     volume = [
-        {"model": model, "predicted_per_story": float(rng.uniform(5, 40)), **spread(("precision", "recall", "f1"))}
+        omnitom_plots.VolumeRow(
+            model=model, predicted_per_story=float(rng.uniform(5, 40)), **spread(("precision", "recall", "f1"))
+        )
         for model in models
     ]
     matches = {
@@ -372,17 +374,18 @@ def test_the_mean_of_two_models_is_that_of_the_stories_that_are_drawn():
 
 @pytest.mark.parametrize("form", ["svg", "pdf", "png"])
 def test_no_data_says_so(form):
+    no_rows = omnitom_plots.VolumeRow(model="m", predicted_per_story=None)
     for data in (
         plots.leaderboard([], score="F1").draw(format=form),
         omnitom_plots.f1_by_category([], parse="official").draw(format=form),
         omnitom_plots.by_kind({}, by="role", of="Extraction", parse="official").draw(format=form),
         omnitom_plots.accuracy_by_dimension([], parse="official").draw(format=form),
         omnitom_plots.label_distribution(
-            {"order": {"0": {"gold": 0, "predicted": 0}}}, model="m", parse="repaired"
+            {"order": {"0": omnitom_plots.LabelCounts(gold=0, predicted=0)}}, model="m", parse="repaired"
         ).draw(format=form),
         omnitom_plots.match_counts({"m": {"0": 0, "total": 0}}, parse="official").draw(format=form),
         omnitom_plots.confusion({"0": {"0": 0}}, dimension="order", model="m", parse="official").draw(format=form),
-        omnitom_plots.volume([{"model": "m", "predicted_per_story": None}], parse="official").draw(format=form),
+        omnitom_plots.volume([no_rows], parse="official").draw(format=form),
         plots.two_models([(None, 1.0)], first="a", second="b", score="F1").draw(format=form),
     ):
         if form == "svg":

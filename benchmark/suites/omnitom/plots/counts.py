@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Literal, NotRequired, TypedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from benchmark.domain.plots.bars import Bar, bars_by_part, stacked_bars
 from benchmark.domain.plots.dots import Series
@@ -16,20 +16,20 @@ from benchmark.suites.omnitom.labels import OMNITOM_SCHEME
 from core.language import gettext_noop
 
 Counts = Mapping[str, int]
-Side = Literal["gold", "predicted"]
 NO_LABEL = "No label was counted."
 NO_ROW = "No predicted row was judged."
-SIDES: tuple[Side, Side] = ("gold", "predicted")
 
 
-class LabelCounts(TypedDict):
-    """The counts of a label in the gold rows and among predictions; intervals are of its shares."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelCounts:
+    """The counts of a label in the gold rows and among predictions; intervals are of its shares, and `reason` says why
+    one is None."""
 
     gold: int
     predicted: int
-    gold_interval: NotRequired[list[float] | None]
-    interval: NotRequired[list[float] | None]
-    reason: NotRequired[str]
+    gold_interval: Sequence[float] | None = None
+    interval: Sequence[float] | None = None
+    reason: str = ""
 
 
 Labels = Mapping[str, LabelCounts]
@@ -49,10 +49,10 @@ def label_distribution(
     """
     title = f"Labels in gold and as predicted by {model}, {parse} parse"
     used = {name: _used(table) for name, table in dimensions.items()}
-    totals = {name: _totals(table) for name, table in dimensions.items()}
-    if not any(total["gold"] for total in totals.values()):
+    totals = {name: _total(table) for name, table in dimensions.items()}
+    if not any(total.gold for total in totals.values()):
         return Drawing(title, NO_LABEL)
-    with_gold = {name: table for name, table in used.items() if totals[name]["gold"]}
+    with_gold = {name: table for name, table in used.items() if totals[name].gold}
     unit = f"Share of the dimension's rows (%): gold, predicted, {parse} parse{_lines(with_gold.values())}"
     canvas = bars_by_part(
         {titles[name]: _bars(table, totals[name]) for name, table in with_gold.items()},
@@ -66,34 +66,36 @@ def label_distribution(
     return Drawing(title, canvas, [_in_words(titles[name], table, totals[name]) for name, table in used.items()])
 
 
-def _in_words(title: str, table: Labels, total: Mapping[Side, int]) -> str:
-    counted = [f"{label} gold {counts['gold']}, predicted {counts['predicted']}" for label, counts in table.items()]
-    return f"{title} ({total['gold']} gold rows, {total['predicted']} in usable stories): {', '.join(counted)}"
+def _in_words(title: str, table: Labels, total: LabelCounts) -> str:
+    counted = [f"{label} gold {counts.gold}, predicted {counts.predicted}" for label, counts in table.items()]
+    return f"{title} ({total.gold} gold rows, {total.predicted} in usable stories): {', '.join(counted)}"
 
 
-def _totals(table: Labels) -> dict[Side, int]:
-    return {side: sum(counts[side] for counts in table.values()) for side in SIDES}
+def _total(table: Labels) -> LabelCounts:
+    """Return the counts of all labels of a dimension."""
+    return LabelCounts(
+        gold=sum(counts.gold for counts in table.values()), predicted=sum(counts.predicted for counts in table.values())
+    )
 
 
-def _used(table: Labels) -> dict[str, LabelCounts]:
+def _used(table: Labels) -> Labels:
     """Leave out what is not a label and was not predicted."""
-    return {label: counts for label, counts in table.items() if label not in {MISSING, ILLEGAL} or counts["predicted"]}
+    return {label: counts for label, counts in table.items() if label not in {MISSING, ILLEGAL} or counts.predicted}
 
 
 def _lines(tables: Iterable[Labels]) -> str:
-    drawn = [counts for table in tables for counts in table.values() if counts["gold"] or counts["predicted"]]
-    ends = [(counts.get("interval"), counts.get("reason") or "") for counts in drawn]
+    drawn = [counts for table in tables for counts in table.values() if counts.gold or counts.predicted]
+    ends = [(counts.interval, counts.reason) for counts in drawn]
     return barred(
         (Percent(0.0, (interval[0], interval[1]) if interval else None, why) for interval, why in ends), "line"
     )
 
 
-def _bars(table: Labels, total: Mapping[Side, int]) -> dict[str, tuple[Bar, Bar]]:
-    shares = {side: total[side] or 1 for side in SIDES}
+def _bars(table: Labels, total: LabelCounts) -> dict[str, tuple[Bar, Bar]]:
     return {
         label: (
-            Bar(counts["gold"] / shares["gold"], counts.get("gold_interval")),
-            Bar(counts["predicted"] / shares["predicted"], counts.get("interval")),
+            Bar(counts.gold / (total.gold or 1), counts.gold_interval),
+            Bar(counts.predicted / (total.predicted or 1), counts.interval),
         )
         for label, counts in table.items()
     }

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from benchmark.domain.drawn import Metric, drawn
 from benchmark.domain.plots.drawing import Drawing, Look, plot
@@ -16,21 +16,36 @@ UNBOUNDED = " (rows a story have none: an answer that nobody can read may hold a
 PANELS = {"precision": (gettext_noop("Precision"), "^"), "recall": (gettext_noop("Recall"), "s"), "f1": ("F1", "o")}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VolumeRow:
+    """How many rows a story a model predicted, and what share of them, and of the gold rows, is right."""
+
+    model: str
+    predicted_per_story: Metric
+    precision: Metric = None
+    recall: Metric = None
+    f1: Metric = None
+
+    @property
+    def shares(self) -> dict[str, Metric]:
+        """The figures by panel."""
+        return {"precision": self.precision, "recall": self.recall, "f1": self.f1}
+
+
 @plot
-def volume(look: Look, rows: Sequence[Mapping[str, Any]], *, parse: str) -> Drawing:
+def volume(look: Look, rows: Sequence[VolumeRow], *, parse: str) -> Drawing:
     """Predicted rows a story (logarithmic) against precision, recall and F1: the paper's figure 8.
 
-    A row is {"model", "predicted_per_story", "precision", "recall", "f1"}, figures; models are numbered, with a key
-    below. One without a predicted row is left out. A share's "bounds" are drawn as a band where they differ; rows a
-    story have none: an answer that nobody can read may hold any number of them.
+    Models are numbered, with a key below. One without a predicted row is left out. A share's bounds are drawn as a band
+    where they differ; rows a story have none: an answer that nobody can read may hold any number of them.
     """
     title = f"Predicted rows a story against precision, recall and F1, {parse} parse"
-    points = [_drawn(row, across) for row in rows if (across := _rows_a_story(row["predicted_per_story"]))]
-    none = [row["model"] for row in rows if not _rows_a_story(row["predicted_per_story"])]
+    points = [_drawn(row, across) for row in rows if (across := _rows_a_story(row.predicted_per_story))]
+    none = [row.model for row in rows if not _rows_a_story(row.predicted_per_story)]
     if not points:
         return Drawing(title, NO_VOLUME)
-    metrics = [metric for row in points for metric in (row.across, *row.shares.values())]
-    banded = any(ends for row in points for ends in row.bounds.values())
+    metrics = [metric for point in points for metric in (point.across, *point.shares.values())]
+    banded = any(ends for point in points for ends in point.bounds.values())
     unit = (
         f"Predicted rows a story (logarithmic axis), {parse} "
         f"reading{barred(metrics)}{(BANDS + UNBOUNDED) if banded else ''}"
@@ -38,20 +53,20 @@ def volume(look: Look, rows: Sequence[Mapping[str, Any]], *, parse: str) -> Draw
     without = f"without a predicted row: {', '.join(none)}" if none else ""
     canvas = numbered_scatter(points, PANELS, unit=look.noted(unit, without), look=look)
     lines = [
-        f"{at}. {row.model}: {row.across.text()} rows a story"
+        f"{at}. {point.model}: {point.across.text()} rows a story"
         + "".join(
-            f", {name.lower()} {metric.text()}{worst_to_best(row.bounds[key])}"
+            f", {name.lower()} {metric.text()}{worst_to_best(point.bounds[key])}"
             for key, (name, _) in PANELS.items()
-            if (metric := row.shares[key])
+            if (metric := point.shares[key])
         )
-        for at, row in enumerate(points, 1)
+        for at, point in enumerate(points, 1)
     ]
     return Drawing(title, canvas, lines)
 
 
-def _drawn(row: Mapping[str, Any], across: Percent) -> Point:
-    shares = {name: percent(row.get(name)) for name in PANELS}
-    return Point(row["model"], across, shares, {name: bounds_of(row.get(name)) for name in PANELS})
+def _drawn(row: VolumeRow, across: Percent) -> Point:
+    shares = {name: percent(share) for name, share in row.shares.items()}
+    return Point(row.model, across, shares, {name: bounds_of(share) for name, share in row.shares.items()})
 
 
 def _rows_a_story(metric: Metric) -> Percent | None:

@@ -12,6 +12,8 @@ from benchmark.suites.omnitom.analyses import BUCKETS
 from benchmark.suites.omnitom.kinds import KINDS
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
 from benchmark.suites.omnitom.plots import (
+    LabelCounts,
+    VolumeRow,
     accuracy_by_dimension,
     by_kind,
     confusion,
@@ -20,8 +22,7 @@ from benchmark.suites.omnitom.plots import (
     match_counts,
     volume,
 )
-from benchmark.suites.omnitom.plots.counts import LabelCounts
-from benchmark.suites.omnitom.report.outputs import volume_of
+from benchmark.suites.omnitom.report.outputs import Volume, volume_of
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import analyses_of
 from benchmark.suites.showing.missing import complete, missing_text, unjudged_text
@@ -93,8 +94,17 @@ def _by_kind(entrants: Sequence[EntrantResults], by: str, parse: str, panels: di
 
 
 def volume_against_shares(entrants: Sequence[EntrantResults], parse: str) -> Plot:
-    rows = [{"model": entrant.model} | volume_of(entrant, parse) for entrant in entrants]
-    return volume(rows, parse=parse)
+    return volume([_volume_row(entrant.model, volume_of(entrant, parse)) for entrant in entrants], parse=parse)
+
+
+def _volume_row(model: str, rows: Volume) -> VolumeRow:
+    return VolumeRow(
+        model=model,
+        predicted_per_story=rows.predicted_per_story,
+        precision=rows.precision,
+        recall=rows.recall,
+        f1=rows.f1,
+    )
 
 
 def counts_of_matches(entrants: Sequence[EntrantResults], parse: str) -> Plot:
@@ -120,7 +130,7 @@ def labels(entrant: EntrantResults, parse: str, scheme: Scheme = OMNITOM_SCHEME)
             strict=True,
         )
         tables[name] = {
-            label: {"gold": gold, "gold_interval": gold_ends, "predicted": predicted, "interval": ends, "reason": why}
+            label: LabelCounts(gold=gold, gold_interval=gold_ends, predicted=predicted, interval=ends, reason=why)
             for label, gold, gold_ends, predicted, ends, why in columns
         }
     return label_distribution(tables, model=entrant.model, parse=parse, titles=scheme.titles)

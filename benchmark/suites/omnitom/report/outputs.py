@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from benchmark.domain.bounded_estimates import kept_estimate
-from benchmark.domain.matched_rows import METRICS
+from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimate
+from benchmark.domain.report_rows import RowMetric
 from benchmark.domain.tables import Column, Items, Table
 from benchmark.domain.tables.estimates import estimate, estimated, metric_of
+from benchmark.domain.tables.table import Cells
 from benchmark.suites.omnitom.analyses import BUCKETS
 from benchmark.suites.omnitom.report.pooled import CASES_NOTE, of_bounds, pooled_lead
 from benchmark.suites.omnitom.tables import match_count_distribution, unusable_outputs
@@ -112,9 +113,12 @@ def volume_table(entrants: Sequence[EntrantResults], parse: str) -> Table:
     rows = []
     for entrant in entrants:
         volume = volume_of(entrant, parse)
-        row = {name: volume[name] for name in ("predicted", "gold", "stories")}
-        for name in ("predicted_per_story", "gold_per_story", *METRICS):
-            row |= estimate(name, volume[name])
+        row: Cells = {"predicted": volume.predicted, "gold": volume.gold, "stories": volume.stories}
+        row |= estimate("predicted_per_story", volume.predicted_per_story)
+        row |= estimate("gold_per_story", volume.gold_per_story)
+        row |= estimate("precision", volume.precision)
+        row |= estimate("recall", volume.recall)
+        row |= estimate("f1", volume.f1)
         rows.append(row_of(entrant, "stage1", row))
     notes = [gettext_noop("Brackets: 95 % intervals over stories.")]
     notes += [CASES_NOTE] if any(row["f1 bounds"] for row in rows) else []
@@ -122,10 +126,30 @@ def volume_table(entrants: Sequence[EntrantResults], parse: str) -> Table:
     return Table(title=title, columns=columns, rows=rows, lead=lead, notes=notes)
 
 
-def volume_of(entrant: EntrantResults, parse: str) -> Json:
-    """Rows, stories, and the figures of rows a story, precision, recall and F1."""
-    overall = entrant.parses.overall(parse)
-    shares = {name: metric_of(overall, name) for name in METRICS}
-    volume = analyses_of(entrant, parse)["volume"]
-    a_story = {name: kept_estimate(volume[name]) for name in ("predicted_per_story", "gold_per_story")}
-    return {**volume, **a_story, **shares}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Volume:
+    """Rows that a model predicted and gold rows of as many stories, in all and a story, and what share of them is
+    right."""
+
+    predicted: int
+    gold: int
+    stories: int
+    predicted_per_story: BoundedEstimate | None
+    gold_per_story: BoundedEstimate | None
+    precision: RowMetric
+    recall: RowMetric
+    f1: RowMetric
+
+
+def volume_of(entrant: EntrantResults, parse: str) -> Volume:
+    overall, volume = entrant.parses.overall(parse), analyses_of(entrant, parse)["volume"]
+    return Volume(
+        predicted=volume["predicted"],
+        gold=volume["gold"],
+        stories=volume["stories"],
+        predicted_per_story=kept_estimate(volume["predicted_per_story"]),
+        gold_per_story=kept_estimate(volume["gold_per_story"]),
+        precision=metric_of(overall, "precision"),
+        recall=metric_of(overall, "recall"),
+        f1=metric_of(overall, "f1"),
+    )
