@@ -44,6 +44,11 @@ class EndpointSpec:
     def from_json(cls, kept: Mapping[str, Any]) -> EndpointSpec:
         return read_as(cls, kept)
 
+    @property
+    def identity(self) -> EndpointSpec:
+        """What, beside its name, makes it another model; its address does not."""
+        return EndpointSpec(provider=self.provider, model=self.model, revision=self.revision, options=self.options)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExamplesUsed:

@@ -15,10 +15,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from annotation.models import Project
 from benchmark.domain.drawn import RankedRow
+from benchmark.domain.provenance import EndpointSpec
 from benchmark.domain.tables import Absent
 from benchmark.models import AnswerFormat, Dataset, Run
 from benchmark.services.leaderboard_scope import Leaderboard, finished_runs_of, leaderboard_of_runs
@@ -29,7 +30,6 @@ from benchmark.services.reports import reports_of
 from benchmark.services.run_metrics import RunMetrics
 from benchmark.services.selections import Selection, selections_of
 from benchmark.services.suite_rankings import AcrossModel, ExactLevel, Place, RankedModel, SuiteRanking
-from benchmark.services.variance import IDENTITY
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.group_metrics import GroupMetrics
 from benchmark.suites.registry import group_suite, ordered_suites, suite_named
@@ -38,7 +38,6 @@ from benchmark.suites.showing.levels import levels_of
 from benchmark.suites.showing.ranking import in_rank_order
 from core.digests import text_digest
 from core.language import gettext_noop
-from core.plain import Json
 from core.statistics import FEWEST, few
 from core.statistics.correlation import Correlation, pearson
 
@@ -142,7 +141,7 @@ def _ranking(
         | conditions,
         within=" · ".join(filter(None, [AnswerFormat(answer_format).label, *conditions.values()])),
         places={key: _place(entrant, rows[entrant.key]) for key, entrant in models.items()},
-        models={key: RankedModel(entrant.name, _identity(entrant.spec)) for key, entrant in models.items()},
+        models={key: RankedModel(entrant.name, entrant.spec.identity) for key, entrant in models.items()},
         ranked=len(in_rank_order(entrants, "repaired")),
         chance=chance,
         no_chance="" if chance else NO_CHANCE,
@@ -174,11 +173,7 @@ def _asked(entrant: EntrantResults) -> int:
 
 
 def _guesses(entrant: EntrantResults) -> bool:
-    return entrant.kind == "baseline" and entrant.spec.get("model") == CHANCE
-
-
-def _identity(spec: Mapping[str, Any]) -> Json:
-    return {name: spec.get(name) for name in IDENTITY}
+    return entrant.kind == "baseline" and entrant.spec.model == CHANCE
 
 
 def key_of(entrant: EntrantResults) -> str:
@@ -186,8 +181,9 @@ def key_of(entrant: EntrantResults) -> str:
     return _key(entrant.name, entrant.spec)
 
 
-def _key(name: str, spec: Mapping[str, Any]) -> str:
-    identity = json.dumps([name, _identity(spec)], sort_keys=True)
+def _key(name: str, spec: EndpointSpec) -> str:
+    same = {"provider": spec.provider, "model": spec.model, "revision": spec.revision, "options": spec.options}
+    identity = json.dumps([name, same], sort_keys=True)
     return text_digest(identity)[:12]
 
 
@@ -198,7 +194,7 @@ def model_without_place(project: Project, key: str, rankings: Sequence[SuiteRank
         return None
     entrants = (entrant for run in finished_runs_of(project) for entrant in run.entrants.all())
     return next(
-        (AcrossModel(key, entrant.name) for entrant in entrants if _key(entrant.name, entrant.spec) == key), None
+        (AcrossModel(key, entrant.name) for entrant in entrants if _key(entrant.name, entrant.asked_as) == key), None
     )
 
 

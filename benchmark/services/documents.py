@@ -17,6 +17,7 @@ from benchmark.domain.beside import ControlResults, MethodResults
 from benchmark.domain.corrections import Correction, Corrections
 from benchmark.domain.entered import PaperRow
 from benchmark.domain.inference import ComparedModel
+from benchmark.domain.provenance import EndpointSpec
 from benchmark.domain.tables import Absent, Table
 from benchmark.models import Run
 from benchmark.services.absences import Absence, unread, unscored
@@ -134,7 +135,7 @@ def leaderboard_document(
 
 def plain(entrant: EntrantResults) -> EntrantResults:
     """Return the entrant without user names and what only the comparison needed."""
-    return replace(entrant, person="", numbers=(), scores=0, spec={}, conditions={})
+    return replace(entrant, person="", numbers=(), scores=0, spec=EndpointSpec(), conditions={})
 
 
 KEPT = {"answer_format": "form", "groups": "stages", "metrics": "figures", "parses": "readings"}

@@ -16,6 +16,7 @@ from typing import Any
 from django.core.cache import cache
 
 from benchmark.domain.inference import Case, Cases, ComparedModel, Ranking, leaderboard
+from benchmark.domain.provenance import EndpointSpec
 from benchmark.models import Run, StoryScores
 from benchmark.services.at_once import check_at_once, computing
 from benchmark.services.conditions import (
@@ -50,6 +51,7 @@ from benchmark.suites.story_scores import (
 from core.digests import json_digest
 from core.language import gettext_noop
 from core.made_by import made_by
+from core.plain import plain
 from core.statistics import RESAMPLES, method
 
 KEPT_SECONDS = 90 * 24 * 3600
@@ -98,7 +100,7 @@ def entrants_of(runs: Sequence[Run], reports: Mapping[int, RunMetrics], group: s
     entrants = []
     tests = summaries_of(runs) if group_named(group).judged else {}
     for run in runs:
-        specs = {entrant.pk: entrant.spec for entrant in run.entrants.all()}
+        specs = {entrant.pk: entrant.asked_as for entrant in run.entrants.all()}
         people = people_of(reports[run.pk].entrants)
         asked: dict[bool, tuple[Mapping[str, str], Conditions]] = {}
         for row in reports[run.pk].entrants:
@@ -122,7 +124,7 @@ def entrants_of(runs: Sequence[Run], reports: Mapping[int, RunMetrics], group: s
                 entrant=row.id,
                 settings=settings,
                 judge_test=tests.get(run.pk),
-                spec=specs.get(row.id, {}),
+                spec=specs.get(row.id or 0, EndpointSpec()),
                 conditions=conditions,
                 metrics=metrics,
                 numbers=reports[run.pk].numbers,
@@ -148,7 +150,7 @@ def newest(entrants: Sequence[RunEntrant]) -> list[RunEntrant]:
             field: condition and condition[1] for field, condition in entrant.conditions.items()
         }  # a judge may have changed under its name
         same = json.dumps(
-            [entrant.name, entrant.person, entrant.kind, entrant.spec, _parting(entrant), digests],
+            [entrant.name, entrant.person, entrant.kind, plain(entrant.spec), _parting(entrant), digests],
             sort_keys=True,
         )
         if same in newest_by_settings:

@@ -18,8 +18,6 @@ from benchmark.suites.results import RunEntrant
 from core.language import gettext_noop
 from workers.models import JobState
 
-ENDPOINT = ("provider", "model", "revision")
-"""Fields of an endpoint that have to be the same in both runs, beside its name."""
 SEPARATOR = "."
 JOINTLY = gettext_noop("Both together")
 
@@ -142,7 +140,9 @@ def _by_model(entrants: Sequence[RunEntrant]) -> dict[str, list[RunEntrant]]:
 
 
 def _identity(entrant: RunEntrant) -> str:
-    return "\n".join([entrant.name, *(str(entrant.spec.get(name) or "") for name in ENDPOINT)])
+    """Return what has to be the same in both runs."""
+    spec = entrant.spec
+    return "\n".join([entrant.name, spec.provider or "", spec.model or "", spec.revision or ""])
 
 
 def _named(

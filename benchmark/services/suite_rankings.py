@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
+from benchmark.domain.provenance import EndpointSpec
 from benchmark.domain.report_rows import RowMetric
 from benchmark.domain.tables import Absent
 from benchmark.suites.registry import group_named
@@ -58,7 +59,7 @@ class RankedModel:
     """A model as `labels_of` takes it; between suites no settings are shared."""
 
     name: str
-    spec: Mapping[str, Any]
+    spec: EndpointSpec = field(default_factory=EndpointSpec)
     kind: str = "model"
     settings: Mapping[str, str] = field(default_factory=dict)
 
@@ -154,7 +155,7 @@ def rankings_from(rows: Sequence[Mapping[str, Any]]) -> list[SuiteRanking]:
                 "numbers": frozenset(row["numbers"]),
                 "chance": chance_from(row["chance"]),
                 "places": {key: _place_from(place) for key, place in row["places"].items()},
-                "models": {key: RankedModel(**model) for key, model in row["models"].items()},
+                "models": {key: RankedModel(model["name"]) for key, model in row["models"].items()},
             }
         )
         for row in rows

@@ -62,7 +62,7 @@ def _seed(runs: Sequence[Run]) -> int:
 
 def cell_name(cell: EntrantResults) -> str:
     """Return what the model of a cell is called in a column of them."""
-    return cell.spec.get("name") or cell.name
+    return cell.spec.name or cell.name
 
 
 def metrics_of(cell: EntrantResults) -> ReportRow:

@@ -23,9 +23,6 @@ from core.plain import WHERE_THERE_IS_ONE, Json, plain, read_as
 from core.statistics.variance import variance_split
 from workers.models import JobState
 
-IDENTITY = ("provider", "model", "revision", "options")
-"""Fields of an endpoint's spec that, beside its name, make it another model; its address does not."""
-
 
 class NotSplit(ValueError):
     """Runs whose variance cannot be split. Its text says why in one sentence."""
@@ -154,7 +151,7 @@ def _twin(entrant: Entrant, run: Run) -> Entrant | None:
         (
             other
             for other in run.entrants.all()
-            if other.name == entrant.name and all(other.spec.get(name) == entrant.spec.get(name) for name in IDENTITY)
+            if other.name == entrant.name and other.asked_as.identity == entrant.asked_as.identity
         ),
         None,
     )

@@ -14,6 +14,7 @@ from typing import Any
 from benchmark.domain.corrections import Correction
 from benchmark.domain.drawn import Plot
 from benchmark.domain.inference import ComparedModel
+from benchmark.domain.provenance import EndpointSpec
 from benchmark.domain.report_rows import BothParses, ParseRows
 from benchmark.domain.tables import Table
 from benchmark.suites.group_metrics import BaselineLevels, GroupMetrics
@@ -44,7 +45,7 @@ class RunEntrant:
     role: str = ""
     person: str = ""
     judge_test: JudgeTestSummary | None = None
-    spec: Mapping[str, Any] = field(default_factory=dict)
+    spec: EndpointSpec = field(default_factory=EndpointSpec)
     conditions: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
     numbers: Sequence[int] = ()
     scores: int = 0

@@ -15,6 +15,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from benchmark.domain.provenance import EndpointSpec
 from benchmark.domain.report_rows import BothParses, ParseRows, ReportRow, RowMetric
 from benchmark.domain.tables import Absent
 from benchmark.models import Audience, Dataset, ResultsVisibility, Run, SharedReport
@@ -86,7 +87,7 @@ def ranking(title: str = "Tiny sums", **values: float | None) -> SuiteRanking:
         query={"version": "1", "form": "text"}, within="Free text", ranked=len(values), chance=None,
         no_chance=NO_CHANCE, absent=(),
         places={key: place(value, 1 + order.index(key)) for key, value in values.items()},
-        models={key: RankedModel(key, {}) for key in values},
+        models={key: RankedModel(key) for key in values},
     )  # fmt: skip
 
 
@@ -114,8 +115,8 @@ def test_rows_go_by_the_first_ranking_then_by_the_next():
 
 def test_two_models_of_one_name_are_told_apart_by_their_endpoints():
     one, other = ranking("One", a=0.5), ranking("Two", b=0.5)
-    one = replace(one, models={"a": RankedModel("ada", {"model": "ada-1"})})
-    other = replace(other, models={"b": RankedModel("ada", {"model": "ada-2"})})
+    one = replace(one, models={"a": RankedModel("ada", EndpointSpec(model="ada-1"))})
+    other = replace(other, models={"b": RankedModel("ada", EndpointSpec(model="ada-2"))})
     assert {model.name for model in models_across([one, other])} == {"ada (model ada-1)", "ada (model ada-2)"}
 
 

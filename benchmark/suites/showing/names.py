@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
+from benchmark.domain.provenance import EndpointSpec
 from benchmark.suites.results import NamedEntrant, RunEntrant
 
 REPETITIONS = "repetitions"
@@ -23,7 +24,7 @@ class Nameable(Protocol):
     @property
     def settings(self) -> Mapping[str, str]: ...
     @property
-    def spec(self) -> Mapping[str, Any]: ...
+    def spec(self) -> EndpointSpec: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ def labels_of(entrants: Sequence[Nameable]) -> Labels:
 
 def _differing(entrant: Nameable, settings: Mapping[str, str], namesakes: Sequence[Nameable]) -> str:
     """Return in which settings and in what of its endpoint an entrant differs from those of its name."""
-    endpoint = {name: _short(entrant.spec.get(name)) for name in ENDPOINT_S if not _alike(namesakes, name, "spec")}
+    endpoint = {name: _short(getattr(entrant.spec, name)) for name in ENDPOINT_S if _asked_apart(namesakes, name)}
     return _settings_text({name: value for name, value in settings.items() if not _alike(namesakes, name)} | endpoint)
 
 
@@ -94,6 +95,10 @@ ENDPOINT_S = ("provider", "model", "revision", "base_url", "options")
 """Fields of an endpoint's spec that tell two of one name apart."""
 
 
-def _alike(entrants: Sequence[Nameable], name: str, of: Literal["settings", "spec"] = "settings") -> bool:
-    settings = [entrant.spec if of == "spec" else entrant.settings for entrant in entrants]
-    return len({json.dumps(values.get(name), sort_keys=True) for values in settings}) == 1
+def _asked_apart(entrants: Sequence[Nameable], name: str) -> bool:
+    """Return whether a field of their endpoints' specs differs."""
+    return len({json.dumps(getattr(entrant.spec, name), sort_keys=True) for entrant in entrants}) > 1
+
+
+def _alike(entrants: Sequence[Nameable], name: str) -> bool:
+    return len({entrant.settings.get(name) for entrant in entrants}) == 1
