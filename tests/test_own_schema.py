@@ -344,8 +344,8 @@ def test_votes_become_gold(settled):
 
 def test_agreement_is_of_its_dimensions(settled, client, cast, capsys):
     report = agreement_report(project=settled)
-    assert list(report["dimensions"]) == list(LABELS)
-    assert report["dimensions"]["emotion"]["strict"] == 1 and report["dimensions"]["valence"]["strict"] == 0
+    assert list(report.dimensions) == list(LABELS)
+    assert (report.dimensions["emotion"].values["strict"], report.dimensions["valence"].values["strict"]) == (1, 0)
     call_command("agreement", project="own")
     assert "Social norm" in capsys.readouterr().out
 

@@ -18,6 +18,7 @@ from annotation.domain.formats import GOLD, STREAMED, VOTES
 from annotation.models import Role
 from annotation.services.gold_export import export_lines
 from core.api.fields import read_query
+from core.plain import plain
 from core.views.downloads import streamed
 
 
@@ -36,7 +37,7 @@ class Agreement(GenericAPIView):
         from annotation.services.agreement import agreement_report  # the statistics libraries take a second to load
 
         access, chosen = _chosen(request, slug)
-        return Response(agreement_report(project=access.project, **chosen))
+        return Response(plain(agreement_report(project=access.project, **chosen)))
 
 
 class Annotators(GenericAPIView):
@@ -55,8 +56,7 @@ class Annotators(GenericAPIView):
         from annotation.services.agreement import annotator_report  # the statistics libraries take a second to load
 
         access, chosen = _chosen(request, slug)
-        report = annotator_report(project=access.project, **chosen)
-        return Response({name: report[name] for name in ("pairs", "against_others", "against_resolved")})
+        return Response(plain(annotator_report(project=access.project, **chosen)))
 
 
 def _chosen(request: Request, slug: str) -> tuple[ProjectAccess, dict]:

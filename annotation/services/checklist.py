@@ -209,7 +209,7 @@ def _assign(project: Project, totals: Totals, labelled: bool) -> Step:
 
 
 def _label(annotators: Sequence[AnnotatorTotals], labelled: bool) -> Step:
-    cells, cast = sum(row["cells"] for row in annotators), sum(row["cast"] for row in annotators)
+    cells, cast = sum(row.cells for row in annotators), sum(row.cast for row in annotators)
     progress = (
         gettext("{cast:,} of {cells} labelled").format(cast=cast, cells=counted(cells, "assigned cell")) if cast else ""
     )

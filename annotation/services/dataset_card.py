@@ -8,6 +8,7 @@ from datetime import datetime
 from django.db.models import Count, Max, Min, Sum
 from django.db.models.functions import Coalesce
 
+from annotation.domain.agreement.report import AgreementReport
 from annotation.domain.schema import Schema
 from annotation.domain.shipped_schemas import version_text
 from annotation.models import AnnotatorCounts, Guideline, Project
@@ -39,7 +40,7 @@ class Facts:
     annotators: int
     first: datetime | None
     last: datetime | None
-    agreement: dict
+    agreement: AgreementReport
 
     @property
     def cells(self) -> int:
@@ -66,10 +67,11 @@ class Facts:
     @property
     def agreement_lines(self) -> list[str]:
         lines = []
-        for name, row in {**self.agreement["dimensions"], "overall": self.agreement["overall"]}.items():
-            if row["strict"] is not None:
-                alpha = "undefined" if row["krippendorff_alpha"] is None else f"{row['krippendorff_alpha']:.4f}"
-                lines.append(f"{name}: strict agreement {row['strict']:.4f}, alpha {alpha}, {row['cells']} cells")
+        for name, row in {**self.agreement.dimensions, "overall": self.agreement.overall}.items():
+            strict, alpha = row.values["strict"], row.values["krippendorff_alpha"]
+            if strict is not None:
+                alpha_text = "undefined" if alpha is None else f"{alpha:.4f}"
+                lines.append(f"{name}: strict agreement {strict:.4f}, alpha {alpha_text}, {row.cells} cells")
         return lines or ["No cell has all its votes yet."]
 
 

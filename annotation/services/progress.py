@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypedDict
 
 from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
@@ -49,7 +48,8 @@ class Totals:
         return self.cells - self.settled - self.imported
 
 
-class CategoryTotals(TypedDict):
+@dataclass(frozen=True, slots=True)
+class CategoryTotals:
     """Counts of one category."""
 
     name: str
@@ -60,7 +60,8 @@ class CategoryTotals(TypedDict):
     unvoted: int
 
 
-class AnnotatorTotals(TypedDict):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnnotatorTotals:
     """Numbers of stories, propositions and cells that an annotator is to label, and of cells labelled."""
 
     id: int
@@ -111,14 +112,7 @@ class Progress:
             unvoted=Coalesce(Sum("stories__counts__unvoted", filter=used), 0),
         )
         return [
-            {
-                "name": name,
-                "stories": stories,
-                "propositions": propositions,
-                "cells": propositions * self._dimensions,
-                "settled": done,
-                "unvoted": unvoted,
-            }
+            CategoryTotals(name, stories, propositions, propositions * self._dimensions, done, unvoted)
             for name, stories, propositions, done, unvoted in rows.values_list(
                 "name", "n", "propositions", "settled", "unvoted"
             )
@@ -133,14 +127,14 @@ class Progress:
         cast = dict(counts.values_list("annotator").annotate(Sum("cells")))
         people = User.objects.filter(pk__in=assigned).order_by("username")
         return [
-            {
-                "id": pk,
-                "name": display_name or username,
-                "stories": assigned[pk][0],
-                "propositions": assigned[pk][1],
-                "cells": assigned[pk][1] * self._dimensions,
-                "cast": cast.get(pk, 0),
-            }
+            AnnotatorTotals(
+                id=pk,
+                name=display_name or username,
+                stories=assigned[pk][0],
+                propositions=assigned[pk][1],
+                cells=assigned[pk][1] * self._dimensions,
+                cast=cast.get(pk, 0),
+            )
             for pk, username, display_name in people.values_list("id", "username", "display_name")
         ]
 

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from django.db.models import Count, Q
 
 from annotation.domain.agreement.extraction import f1_estimate, overlap_estimate
 from annotation.models import LaneRow, Project, Proposition, Story, TableKind
 from annotation.models.story import StoryQuerySet
-from core.plain import plain
+from core.statistics import Estimate
 
 
-def table_report(*, project: Project, split: str | None = None, category: str | None = None) -> dict:
-    """Return the reconciliation overlap and the F1 between the experts, each with its interval over stories, and how
-    many rows reconciliation added, removed and revised."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableReport:
+    """The reconciliation overlap and the F1 between the experts, each with its interval over stories, and how many rows
+    reconciliation added, removed and revised."""
+
+    stories: int
+    reviewed: int
+    unremarked: int
+    added: int
+    removed: int
+    revised: int
+    overlap: Estimate
+    f1: Estimate
+
+
+def table_report(*, project: Project, split: str | None = None, category: str | None = None) -> TableReport:
+    """Return how far experts agreed on the tables of these stories."""
     stories = _compared(Story.objects.filter(project=project).in_use().in_split(split).in_category(category))
     reviewed = Proposition.objects.filter(table__story__in=stories, table__kind=TableKind.GOLD, reviewed=True)
     by_story = list(
@@ -26,13 +42,13 @@ def table_report(*, project: Project, split: str | None = None, category: str | 
         .order_by("table__story")
     )
     changes = {name: sum(row[name] for row in by_story) for name in ("unremarked", "added", "removed", "revised")}
-    return {
-        "stories": len(by_story),
-        "reviewed": sum(row["rows"] for row in by_story),
+    return TableReport(
+        stories=len(by_story),
+        reviewed=sum(row["rows"] for row in by_story),
         **changes,
-        "overlap": plain(overlap_estimate([(row["rows"], row["unremarked"]) for row in by_story])),
-        "f1": plain(f1_estimate(_matched(stories))),
-    }
+        overlap=overlap_estimate([(row["rows"], row["unremarked"]) for row in by_story]),
+        f1=f1_estimate(_matched(stories)),
+    )
 
 
 def _compared(stories: StoryQuerySet) -> StoryQuerySet:

@@ -3,7 +3,7 @@ for."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -12,13 +12,13 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from annotation.access import ProjectAccess, check_aggregate, project_access
-from annotation.domain.agreement.report import MEASURES
+from annotation.domain.agreement.annotators import Confusion, Matches, MatchesWithout
+from annotation.domain.agreement.report import MEASURES, Agreement, Measure
 from annotation.domain.schema import Dimension
 from annotation.forms.filters import PartsFilter
 from annotation.models import Role
 from annotation.services import vote_kinds
 from annotation.services.agreement import (
-    GOLDS,
     agreement_report,
     annotator_lines,
     annotator_report,
@@ -41,15 +41,16 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
     form, chosen = _chosen(request, access)
     report = agreement_report(project=access.project, **chosen)
     rows = [
-        {"dimension": dimension, **_with_estimates(report["dimensions"][dimension.key])}
+        _row(gettext(dimension.name), report.dimensions[dimension.key])
         for dimension in access.project.schema.dimensions
     ]
+    overall = _row(gettext("Overall"), report.overall)
     context = {
         "form": form,
         "report": report,
         "rows": rows,
-        "overall": _with_estimates(report["overall"]),
-        "waiting": waiting_report(project=access.project, **chosen) if report["incomplete"] else None,
+        "overall": overall,
+        "waiting": waiting_report(project=access.project, **chosen) if report.incomplete else None,
         "charts": [
             dot_chart(gettext_noop("Strict agreement"), _points(rows, "strict"), notation=PERCENT, holds=(1.0,)),
             dot_chart(
@@ -57,11 +58,7 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
             ),
         ],
         "fewest": FEWEST,
-        "lacking": no_intervals(
-            estimate
-            for row in (report["overall"], *report["dimensions"].values())
-            for estimate in _with_estimates(row)["estimates"]
-        ),
+        "lacking": no_intervals(estimate for row in (overall, *rows) for estimate in row.estimates),
         "extraction": extraction_report(project=access.project),
         "query": urlencode({name: value for name, value in chosen.items() if value}),
     }
@@ -76,11 +73,15 @@ def agreement_annotators(request: HttpRequest, slug: str) -> HttpResponse:
     report = annotator_report(project=access.project, **chosen)
     dimensions = access.project.schema.dimensions
     context = {
-        "pairs": report["pairs"],
-        "against": [{"gold": which, "rows": _against(report[which], dimensions)} for which in GOLDS if report[which]],
+        "pairs": report.pairs,
+        "against": [
+            {"gold": gold, "rows": _against(by_name, dimensions)}
+            for gold, by_name in (("others", report.against_others), ("resolved", report.against_resolved))
+            if by_name
+        ],
         "dimensions": dimensions,
         "query": urlencode({name: value for name, value in chosen.items() if value}),
-        "confusions": [_matrix(access, dimension, report["confusions"][dimension.key]) for dimension in dimensions],
+        "confusions": [_matrix(access, dimension, report.confusions[dimension.key]) for dimension in dimensions],
     }
     return render(request, "annotation/agreement/_annotators.html", access.context | context)
 
@@ -138,48 +139,67 @@ class MeasureOnPage:
     share: bool
 
 
-def _with_estimates(row: dict) -> dict:
-    """The row with its measures as the table shows them: value, interval, and why one of them is lacking."""
+@dataclass(frozen=True, slots=True)
+class RowOnPage:
+    """A row of the table: what it is called, its figures, and its measures as the table shows them."""
+
+    name: str
+    figures: Agreement
+    estimates: Sequence[MeasureOnPage]
+
+
+def _row(name: str, figures: Agreement) -> RowOnPage:
     estimates = [
-        MeasureOnPage(row[name], row["interval"][name], row["reasons"].get(name, ""), share=name in SHARES)
-        for name in MEASURES
+        MeasureOnPage(figures.values[measure], *figures.intervals[measure], share=measure in SHARES)
+        for measure in MEASURES
     ]
-    return row | {"estimates": estimates}
+    return RowOnPage(name, figures, estimates)
 
 
-def _points(rows: list[dict], name: str) -> list[Row]:
-    return [
-        Row(
-            label=gettext(row["dimension"].name),
-            first=Estimate(row[name], row["cells"], row["interval"][name], reason=row["reasons"].get(name, "")),
-            n=gettext_noop(f"{row['cells']:,} cells"),
-        )
-        for row in rows
-    ]
+def _points(rows: Sequence[RowOnPage], measure: Measure) -> list[Row]:
+    points = []
+    for row in rows:
+        ends, why = row.figures.intervals[measure]
+        value, cells = row.figures.values[measure], row.figures.cells
+        point = Estimate(value, cells, ends, reason=why)
+        points.append(Row(label=row.name, first=point, n=gettext_noop(f"{cells:,} cells")))
+    return points
 
 
-def _against(by_annotator: dict[str, dict], dimensions: Sequence[Dimension]) -> list[dict]:
-    """A row for each annotator: the share of each dimension, and the cells of all."""
-    return [
-        {
-            "annotator": name,
-            "cells": [_share(by_dimension.get(dimension.key)) for dimension in dimensions],
-            "all": {
-                count: sum(row.get(count, 0) for row in by_dimension.values())
-                for count in ("cells", "votes", "expert", "open")
-            },
-        }
-        for name, by_dimension in sorted(by_annotator.items())
-    ]
+@dataclass(frozen=True, slots=True)
+class AgainstOnPage:
+    """An annotator against settled labels: the cells of each dimension, None where none counts, and their number over
+    all. How many of these the `votes` and how many an `expert` settles, and how many stay `open`, is nought where
+    nobody asks."""
+
+    annotator: str
+    cells: Sequence[Matches | None]
+    all: int
+    votes: int
+    expert: int
+    open: int
 
 
-def _share(row: dict | None) -> dict | None:
-    return {**row, "share": row["agree"] / row["cells"]} if row and row["cells"] else None
+def _against(by_name: Mapping[str, Mapping[str, Matches]], dimensions: Sequence[Dimension]) -> list[AgainstOnPage]:
+    return [_against_row(name, by_dimension, dimensions) for name, by_dimension in sorted(by_name.items())]
 
 
-def _matrix(access: ProjectAccess, dimension: Dimension, confusion: dict) -> dict:
+def _against_row(name: str, by_dimension: Mapping[str, Matches], dimensions: Sequence[Dimension]) -> AgainstOnPage:
+    rows = [by_dimension.get(dimension.key) for dimension in dimensions]
+    without = [row for row in by_dimension.values() if isinstance(row, MatchesWithout)]
+    return AgainstOnPage(
+        name,
+        [row if row and row.cells else None for row in rows],
+        all=sum(row.cells for row in by_dimension.values()),
+        votes=sum(row.votes for row in without),
+        expert=sum(row.expert for row in without),
+        open=sum(row.open for row in without),
+    )
+
+
+def _matrix(access: ProjectAccess, dimension: Dimension, confusion: Confusion) -> dict:
     """The matrix as rows of cells, each with its shade (0 to 10, of the largest disagreement) and its link."""
-    cells, labels = confusion["cells"], confusion["labels"]
+    cells, labels = confusion.cells, confusion.labels
     most = max((cells[i][j] for i in range(len(cells)) for j in range(len(cells)) if i != j), default=0)
     queue = reverse("annotation:adjudication", args=[access.project.slug])
 
@@ -188,8 +208,5 @@ def _matrix(access: ProjectAccess, dimension: Dimension, confusion: dict) -> dic
         shade = 0 if i == j or not most else round(10 * cells[i][j] / most)
         return {"count": cells[i][j], "shade": shade, "same": i == j, "href": f"{queue}?{query}" if cells[i][j] else ""}
 
-    rows = [
-        {"label": label, "cells": [cell(i, j) for j in range(len(cells))]}
-        for i, label in enumerate(confusion["labels"])
-    ]
+    rows = [{"label": label, "cells": [cell(i, j) for j in range(len(cells))]} for i, label in enumerate(labels)]
     return {"dimension": dimension, "rows": rows, "labels": labels, "any": most > 0}

@@ -68,7 +68,7 @@ def _listed(stories: QuerySet[Story]) -> QuerySet[Story]:
 
 def _people(form: AssignForm, progress: Progress) -> list[dict]:
     """Return the members with role, load, and how their work stands for the day that it is due."""
-    loads = {row["id"]: row for row in progress.of_annotators()}
+    loads = {totals.id: totals for totals in progress.of_annotators()}
     deadlines = progress.deadlines(timezone.now())
     return [
         row | {"load": loads.get(row["user"].pk), "paces": deadlines.get(row["user"].pk, [])} for row in form.people

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from io import StringIO
 
 import pytest
@@ -11,6 +12,7 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.domain.agreement.annotators import Matches, MatchesWithout
 from annotation.models import Proposition
 from annotation.services.adjudication import adjudicate
 from annotation.services.agreement import agreement_report, annotator_report, second_opinions
@@ -31,22 +33,22 @@ def voted(make_story, assign, cast_vote):
 
 def test_the_report_counts_cells_that_have_all_their_votes(voted, cast):
     report = agreement_report(project=cast.project)
-    assert (report["stories"], report["propositions"], report["annotators"]) == (2, 4, 3)
-    order, truth = report["dimensions"]["order"], report["dimensions"]["truth_status"]
+    assert (report.stories, report.propositions, report.annotators) == (2, 4, 3)
+    order, truth = report.dimensions["order"], report.dimensions["truth_status"]
     # order: 4 of 4 agree; truth: propositions 1 agree, 2 have one dissent: 2 of 4
-    assert (order["cells"], order["agree"], order["strict"]) == (4, 4, 1.0)
-    assert (truth["cells"], truth["agree"], truth["strict"]) == (4, 2, 0.5)
+    assert (order.cells, order.agree, order.values["strict"]) == (4, 4, 1.0)
+    assert (truth.cells, truth.agree, truth.values["strict"]) == (4, 2, 0.5)
     # pairs: 1, 1/3, 1, 1/3 → 2/3
-    assert truth["pairwise"] == pytest.approx(2 / 3)
-    assert (report["overall"]["cells"], report["overall"]["agree"]) == (8, 6)
-    assert report["dimensions"]["context"]["strict"] is None
-    assert report["dimensions"]["context"]["reason"] == "no cell has all its votes"
+    assert truth.values["pairwise"] == pytest.approx(2 / 3)
+    assert (report.overall.cells, report.overall.agree) == (8, 6)
+    assert report.dimensions["context"].values["strict"] is None
+    assert report.dimensions["context"].as_json()["reason"] == "no cell has all its votes"
 
 
 def test_a_category_narrows_the_report_to_one_story_without_an_interval(voted, cast):
-    truth = agreement_report(project=cast.project, category="Category 1")["dimensions"]["truth_status"]
-    assert truth["cells"] == 2
-    assert truth["interval"]["strict"] is None and truth["reasons"]["strict"] == "an interval needs at least 5 stories"
+    truth = agreement_report(project=cast.project, category="Category 1").dimensions["truth_status"]
+    assert truth.cells == 2
+    assert truth.intervals["strict"] == (None, "an interval needs at least 5 stories")
 
 
 def test_a_cell_that_waits_for_a_vote_is_left_out(voted, cast, make_story, assign, cast_vote):
@@ -56,35 +58,33 @@ def test_a_cell_that_waits_for_a_vote_is_left_out(voted, cast, make_story, assig
     cast_vote(bob, proposition, "order", "0")
     cast_vote(bea, proposition, "order", "1")
     report = agreement_report(project=cast.project)
-    assert report["dimensions"]["order"]["cells"] == 4
-    assert report["incomplete"] == 1
+    assert report.dimensions["order"].cells == 4
+    assert report.incomplete == 1
 
 
 def test_a_changed_vote_makes_a_new_report(voted, cast, cast_vote):
-    before = agreement_report(project=cast.project)["dimensions"]["order"]["agree"]
+    before = agreement_report(project=cast.project).dimensions["order"].agree
     proposition = Proposition.objects.first()
     assignment = proposition.table.story.assignments.first()
     cast_vote(assignment, proposition, "order", "3")
-    assert agreement_report(project=cast.project)["dimensions"]["order"]["agree"] == before - 1
+    assert agreement_report(project=cast.project).dimensions["order"].agree == before - 1
 
 
 def test_annotator_by_annotator(voted, cast):
     report = annotator_report(project=cast.project)
-    pairs = {tuple(pair["annotators"]): pair for pair in report["pairs"]}
+    pairs = {pair.annotators: pair for pair in report.pairs}
     # bea and bob agree on all 8 cells; ben differs from each on 2
-    assert pairs["bea", "bob"]["agree"] == pairs["bea", "bob"]["cells"] == 8
-    assert pairs["bea", "ben"]["agree"] == 6
+    assert pairs["bea", "bob"].agree == pairs["bea", "bob"].cells == 8
+    assert pairs["bea", "ben"].agree == 6
     # the majority is True on both disputed cells: ben has it on 2 of 4
-    assert report["against_resolved"]["ben"]["truth_status"] == {"annotator": "ben", "cells": 4, "agree": 2}
+    assert report.against_resolved["ben"]["truth_status"] == Matches(annotator="ben", cells=4, agree=2)
     # without ben the two others settle all 4; without bob the disputed cells have True and False, which settles nothing
-    settled = {"annotator": "ben", "cells": 4, "agree": 2, "votes": 4, "expert": 0, "open": 0}
-    assert report["against_others"]["ben"]["truth_status"] == settled
-    assert report["against_others"]["bob"]["truth_status"] == settled | {
-        "annotator": "bob", "cells": 2, "votes": 2, "open": 2,
-    }  # fmt: skip
-    assert report["confusions"]["truth_status"]["cells"] == [[2, 2, 0], [2, 0, 0], [0, 0, 0]]
+    settled = MatchesWithout(annotator="ben", cells=4, agree=2, votes=4, expert=0, open=0)
+    assert report.against_others["ben"]["truth_status"] == settled
+    assert report.against_others["bob"]["truth_status"] == replace(settled, annotator="bob", cells=2, votes=2, open=2)
+    assert report.confusions["truth_status"].cells == [[2, 2, 0], [2, 0, 0], [0, 0, 0]]
     skills = second_opinions(project=cast.project)
-    assert skills["ben"]["truth_status"]["dawid_skene"] <= skills["bob"]["truth_status"]["dawid_skene"]
+    assert skills["ben"]["truth_status"].dawid_skene <= skills["bob"]["truth_status"].dawid_skene
 
 
 def test_an_expert_s_decision_settles_a_cell_without_its_annotators(voted, cast):
@@ -95,11 +95,9 @@ def test_an_expert_s_decision_settles_a_cell_without_its_annotators(voted, cast)
         "reason": "Nobody says.",
     }
     adjudicate(by=cast.esi, proposition=row, dimension="truth_status", now=timezone.now(), **decided)
-    report = annotator_report(project=cast.project)["against_others"]
-    counted = {
-        name: [of["truth_status"][what] for what in ("cells", "agree", "votes", "expert", "open")]
-        for name, of in report.items()
-    }
+    against = annotator_report(project=cast.project).against_others
+    rows = {name: by_dimension["truth_status"] for name, by_dimension in against.items()}
+    counted = {name: [row.cells, row.agree, row.votes, row.expert, row.open] for name, row in rows.items()}
     assert counted == {"bea": [3, 2, 2, 1, 1], "ben": [4, 2, 3, 1, 0], "bob": [3, 2, 2, 1, 1]}
 
 

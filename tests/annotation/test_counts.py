@@ -165,9 +165,9 @@ def test_a_change_past_all_services_is_counted_too(cast, make_story, assign, cas
     assignment = assign(make_story())[0]
     row = Proposition.objects.gold_of(assignment.story).first()
     cast_vote(assignment, row, "order", "1")
-    assert sum(row["cast"] for row in Progress(cast.project).of_annotators()) == 1
+    assert sum(row.cast for row in Progress(cast.project).of_annotators()) == 1
     Vote.objects.update(label="")
-    assert sum(row["cast"] for row in Progress(cast.project).of_annotators()) == 0
+    assert sum(row.cast for row in Progress(cast.project).of_annotators()) == 0
     Proposition.objects.filter(pk=row.pk).delete()
     assert Progress(cast.project).totals().propositions == 1
 

@@ -44,7 +44,7 @@ def seen(cast) -> dict:
         "to pre-fill": [story.pk for story in scope_of(project=project, stories=every).stories],
         "records": [record.story_id for record in gold_records(project)],
         "votes": len(list(vote_lines(project))),
-        "agreement": agreement_report(project=project)["propositions"],
+        "agreement": agreement_report(project=project).propositions,
         "gold": present_digest(project),
     }
 
@@ -76,7 +76,7 @@ def test_what_is_set_aside_counts_for_nothing_and_comes_back_whole(cast, world):
         during["votes"] == 1 + 3 * len(DEFAULT_SCHEMA.dimensions)
         and sum(row["todo"] for row in during["left"].values()) == 0
     )
-    assert [row["cells"] for row in during["categories"] if row["name"] == "C2"] == [0]
+    assert [totals.cells for totals in during["categories"] if totals.name == "C2"] == [0]
     split = make_split(by=cast.alice, project=cast.project, name="a", rest="b", per_category=1, seed=1)
     assert split.counts == {"a": 1, "b": 0} and split.too_small == ["C2 has 0 stories; expected at least 1."]
     assert put_in_split(by=cast.alice, project=cast.project, stories=[one.pk for one in world], name="c") == 1

@@ -8,6 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.domain.agreement.annotators import AnnotatorReport
 from annotation.models import Proposition, StoryEntry
 from annotation.services import vote_kinds
 from annotation.services.adjudication import adjudicate
@@ -41,7 +42,7 @@ def seen(monkeypatch) -> list[int]:
     return read
 
 
-def from_the_beginning(project) -> dict:
+def from_the_beginning(project) -> AnnotatorReport:
     """Return the report of all votes read anew."""
     StoryEntry.objects.all().delete()
     vote_kinds._last.clear()
@@ -76,9 +77,9 @@ def test_a_part_is_of_its_stories(voted, cast, make_story, assign, cast_vote):
     story = make_story(9, category="Another")
     for assignment in assign(story):
         cast_vote(assignment, Proposition.objects.gold_of(story).first(), "order", "1")
-    cells = {pair["cells"] for pair in annotator_report(project=cast.project, category="Another")["pairs"]}
+    cells = {pair.cells for pair in annotator_report(project=cast.project, category="Another").pairs}
     assert cells == {1}
-    assert {pair["cells"] for pair in annotator_report(project=cast.project)["pairs"]} == {13}
+    assert {pair.cells for pair in annotator_report(project=cast.project).pairs} == {13}
 
 
 def test_the_page_counts_some_stories_at_a_time_and_then_costs_the_same_with_more_of_them(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from annotation.domain.agreement.coefficients import cohens_kappa
 from annotation.domain.agreement.votes import Votes
 from annotation.domain.leave_one_out import By, Cell, Rule, gold_without
 from core.language import gettext_noop
+from core.plain import Json, plain
 
 
 def label_confusion(votes: Votes) -> NDArray[np.int64]:
@@ -43,18 +43,20 @@ def _counted(group: NDArray[np.int64], weights: NDArray[np.int64], groups: int) 
     return np.bincount(group, weights, groups).astype(np.int64)
 
 
-class PairAgreement(TypedDict):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairAgreement:
     """Agreement of two annotators: `cells` in common, how many `agree`, and the mean Cohen's kappa over dimensions,
     None with a `reason`."""
 
-    annotators: list[str]
+    annotators: tuple[str, str]
     cells: int
     agree: int
     cohens_kappa: float | None
     reason: str | None
 
 
-class Matches(TypedDict):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matches:
     """An annotator against settled labels: the number of settled `cells`, and on how many the annotator's label is the
     settled one."""
 
@@ -62,7 +64,13 @@ class Matches(TypedDict):
     cells: int
     agree: int
 
+    @property
+    def share(self) -> float | None:
+        """The share of the cells that match; None where none is settled."""
+        return self.agree / self.cells if self.cells else None
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MatchesWithout(Matches):
     """Cells that are settled without the annotator, by the others' `votes` or by an `expert`; `open` are those that are
     not."""
@@ -70,6 +78,41 @@ class MatchesWithout(Matches):
     votes: int
     expert: int
     open: int
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """How many cells have both of two labels among their votes, by the `labels` of rows and columns."""
+
+    labels: Sequence[str]
+    cells: Sequence[Sequence[int]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnnotatorReport:
+    """Pairs of annotators, `confusions` by dimension, and by annotator and dimension how many cells of theirs match the
+    label that is settled without them, and the settled label that contains their own votes."""
+
+    pairs: Sequence[PairAgreement]
+    confusions: Mapping[str, Confusion]
+    against_others: Mapping[str, Mapping[str, MatchesWithout]]
+    against_resolved: Mapping[str, Mapping[str, Matches]]
+
+    def as_json(self) -> Json:
+        """{pairs, against_others, against_resolved}; the confusions are for the page alone."""
+        return {
+            "pairs": plain(self.pairs),
+            "against_others": plain(self.against_others),
+            "against_resolved": plain(self.against_resolved),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """How reliable an annotator is by two models."""
+
+    dawid_skene: float
+    mace: float
 
 
 def pairs(dimensions: list[Votes]) -> list[PairAgreement]:
@@ -88,13 +131,13 @@ def pairs(dimensions: list[Votes]) -> list[PairAgreement]:
             continue
         kappas = [kappa for table in tables if (kappa := cohens_kappa(table)) is not None]
         rows.append(
-            {
-                "annotators": [first, second],
-                "cells": cells,
-                "agree": int(sum(np.trace(table) for table in tables)),
-                "cohens_kappa": float(np.mean(kappas)) if kappas else None,
-                "reason": None if kappas else gettext_noop("both used one label only"),
-            }
+            PairAgreement(
+                annotators=(first, second),
+                cells=cells,
+                agree=int(sum(np.trace(table) for table in tables)),
+                cohens_kappa=float(np.mean(kappas)) if kappas else None,
+                reason=None if kappas else gettext_noop("both used one label only"),
+            )
         )
     return rows
 
@@ -110,9 +153,8 @@ class Settled:
 
 
 def against_others(votes: Votes, settled: Settled, rule: Rule) -> list[MatchesWithout]:
-    """Return for each annotator, over the settled cells with a vote of theirs: {annotator, cells, agree, votes, expert,
-    open}. `cells` are those that are settled without the annotator, by the other `votes` or an `expert`, and `agree`
-    how many match; `open` are the others."""
+    """Return for each annotator, over the settled cells with a vote of theirs, how many match the label that is settled
+    without them."""
     judged = settled.label[votes.cell] >= 0
     cells, people, codes = votes.cell[judged], votes.annotator[judged], votes.code[judged]
     weights = votes.weights[cells]
@@ -136,7 +178,7 @@ def against_others(votes: Votes, settled: Settled, rule: Rule) -> list[MatchesWi
     by_votes, by_expert, unsettled = count(settlers == By.VOTES), count(settlers == By.EXPERT), count(labels < 0)
     rows = zip(votes.annotators, judged_cells, agree, by_votes, by_expert, unsettled, strict=True)
     return [
-        {"annotator": name, "cells": n, "agree": right, "votes": voted, "expert": expert, "open": left}
+        MatchesWithout(annotator=name, cells=n, agree=right, votes=voted, expert=expert, open=left)
         for name, n, right, voted, expert, left in rows
     ]
 
@@ -167,12 +209,10 @@ def against_resolved(votes: Votes, resolved: NDArray[np.int64]) -> list[Matches]
     n = _counted(votes.annotator[judged], weights[judged], people)
     matching = judged & (settled == votes.code)
     right = _counted(votes.annotator[matching], weights[matching], people)
-    return [
-        {"annotator": name, "cells": int(n[at]), "agree": int(right[at])} for at, name in enumerate(votes.annotators)
-    ]
+    return [Matches(annotator=name, cells=int(n[at]), agree=int(right[at])) for at, name in enumerate(votes.annotators)]
 
 
-def second_opinions(votes: Votes) -> dict[str, dict[str, float]]:
+def second_opinions(votes: Votes) -> dict[str, Skill]:
     """Skill of each annotator by Dawid–Skene (mean diagonal of the confusion matrix, each label by its share of the
     votes) and MACE (the chance of answering in earnest).
 
@@ -186,4 +226,4 @@ def second_opinions(votes: Votes) -> dict[str, dict[str, float]]:
     weights = votes.weights[votes.cell]
     skills = np.diagonal(confusion, axis1=1, axis2=2) @ (np.bincount(code, weights) / weights.sum())
     both = zip(votes.annotators, skills.tolist(), mace(*rows).tolist(), strict=True)
-    return {name: {"dawid_skene": skill, "mace": earnest} for name, skill, earnest in both}
+    return {name: Skill(skill, earnest) for name, skill, earnest in both}

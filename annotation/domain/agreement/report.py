@@ -59,6 +59,27 @@ class Agreement:
         }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgreementReport:
+    """Agreement over the cells that have all their votes, of each dimension by its key and of all; `incomplete` cells
+    wait for votes."""
+
+    stories: int
+    propositions: int
+    annotators: int
+    incomplete: int
+    overall: Agreement
+    dimensions: Mapping[str, Agreement]
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Propositions with votes of which some dimension lacks votes, and their stories: why counts of cells differ."""
+
+    propositions: int
+    stories: int
+
+
 def measure(
     tallies: Sequence[Tally], *, overlap: int, seed: int, over: tuple[str, str] = STORIES
 ) -> tuple[list[Agreement], Agreement]:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import astuple, replace
 from itertools import combinations
 
 import numpy as np
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_kappa
 
 from annotation.domain.agreement import annotators, coefficients, intervals
-from annotation.domain.agreement.annotators import Settled, against_others
+from annotation.domain.agreement.annotators import Matches, MatchesWithout, Settled, against_others
 from annotation.domain.agreement.extraction import reconciliation_overlap, table_f1
 from annotation.domain.agreement.report import MEASURES, measure
 from annotation.domain.agreement.votes import Votes
@@ -232,12 +232,12 @@ def test_confusion_against_resolved_and_pairs():
     assert annotators.label_confusion(votes).tolist() == [[1, 1], [1, 1]]
     assert annotators.pair_confusion(votes, 0, 1).tolist() == [[1, 1], [0, 1]]
     assert annotators.against_resolved(votes, np.array([0, 0, -1])) == [
-        {"annotator": "a", "cells": 2, "agree": 2},
-        {"annotator": "b", "cells": 2, "agree": 1},
+        Matches(annotator="a", cells=2, agree=2),
+        Matches(annotator="b", cells=2, agree=1),
     ]
     (pair,) = annotators.pairs([votes])
     # po = 2/3; a: x 2, y 1; b: x 1, y 2 → pe = (2·1 + 1·2)/9 = 4/9; κ = (6/9 − 4/9)/(5/9) = 2/5
-    assert (pair["cells"], pair["agree"], pair["cohens_kappa"]) == (3, 2, pytest.approx(0.4))
+    assert (pair.cells, pair.agree, pair.cohens_kappa) == (3, 2, pytest.approx(0.4))
 
 
 def test_second_opinions_rank_a_careful_annotator_above_a_guesser():
@@ -251,8 +251,8 @@ def test_second_opinions_rank_a_careful_annotator_above_a_guesser():
             rows.append((cell // 10, cell, name, labels[code]))
     votes = Votes.of("knowledge_access", labels, rows)
     skill = annotators.second_opinions(votes)
-    assert min(skill[name]["dawid_skene"] for name in ("ada", "bo", "cy")) > skill["guesser"]["dawid_skene"] + 0.3
-    assert min(skill[name]["mace"] for name in ("ada", "bo", "cy")) > skill["guesser"]["mace"] + 0.3
+    assert min(skill[name].dawid_skene for name in ("ada", "bo", "cy")) > skill["guesser"].dawid_skene + 0.3
+    assert min(skill[name].mace for name in ("ada", "bo", "cy")) > skill["guesser"].mace + 0.3
 
 
 def test_stage_one():
@@ -270,11 +270,11 @@ def test_against_the_others_an_own_decision_does_not_count():
     rows = [(1, cell, name, label) for cell in (1, 2) for name, label in (("ann", "A"), ("ben", "A"), ("cyd", "B"))]
     votes = Votes.of("order", ("A", "B", "C"), rows)
     settled = Settled(np.array([2, 2]), np.array([True, True]), {0: {"ben": "C"}, 1: {"esi": "C"}})
-    found = {row["annotator"]: row for row in against_others(votes, settled, Rule("1", overlap=3))}
+    found = {row.annotator: row for row in against_others(votes, settled, Rule("1", overlap=3))}
     # ann and cyd: C by an expert in both. ben: in the first A and B are left, which settle nothing
-    assert found["ann"] == {"annotator": "ann", "cells": 2, "agree": 0, "votes": 0, "expert": 2, "open": 0}
-    assert found["ben"] == {"annotator": "ben", "cells": 1, "agree": 0, "votes": 0, "expert": 1, "open": 1}
-    assert found["cyd"]["cells"] == 2
+    assert found["ann"] == MatchesWithout(annotator="ann", cells=2, agree=0, votes=0, expert=2, open=0)
+    assert found["ben"] == MatchesWithout(annotator="ben", cells=1, agree=0, votes=0, expert=1, open=1)
+    assert found["cyd"].cells == 2
 
 
 def test_against_the_others_follows_the_rule_cell_by_cell():
@@ -289,7 +289,7 @@ def test_against_the_others_follows_the_rule_cell_by_cell():
         int(at): {people[rng.integers(4)]: labels[gold[at]]} for at in np.flatnonzero(decided) if rng.random() < 0.5
     }
     for rule in (Rule("1", 3), Rule("1", 3, demand_unanimity=True)):
-        found = {row["annotator"]: row for row in against_others(votes, Settled(gold, decided, decisions), rule)}
+        found = {row.annotator: row for row in against_others(votes, Settled(gold, decided, decisions), rule)}
         for person, name in enumerate(votes.annotators):
             counts = dict.fromkeys(("cells", "agree", "votes", "expert", "open"), 0)
             for at in np.flatnonzero((votes.by_annotator[:, person] >= 0) & (gold >= 0)):
@@ -303,7 +303,7 @@ def test_against_the_others_follows_the_rule_cell_by_cell():
                 counts[by.value or "open"] += 1
                 counts["cells"] += bool(label)
                 counts["agree"] += label == said[name]
-            assert found[name] == {"annotator": name} | counts
+            assert found[name] == MatchesWithout(annotator=name, **counts)
 
 
 def test_a_cell_that_stands_for_several_counts_as_often():
@@ -320,5 +320,7 @@ def test_a_cell_that_stands_for_several_counts_as_often():
     heavy_gold, each_gold = (Settled(np.array(gold), np.zeros(len(gold), dtype=bool), {}) for gold in golds)
     assert annotators.against_resolved(heavy, heavy_gold.label) == annotators.against_resolved(each, each_gold.label)
     assert against_others(heavy, heavy_gold, Rule("1", 3)) == against_others(each, each_gold, Rule("1", 3))
-    opinions = annotators.second_opinions(each)
-    assert {name: pytest.approx(skill) for name, skill in annotators.second_opinions(heavy).items()} == opinions
+    of_heavy, of_each = (
+        {name: astuple(skill) for name, skill in annotators.second_opinions(votes).items()} for votes in (heavy, each)
+    )
+    assert {name: pytest.approx(skill) for name, skill in of_heavy.items()} == of_each
