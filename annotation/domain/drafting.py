@@ -16,12 +16,14 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
+from annotation.domain.answer_forms import STRUCTURED
 from annotation.domain.answers import object_in
 from annotation.domain.drafts import LONGEST
 from annotation.domain.reconciliation import DraftRow
 from annotation.domain.schema import ORDERS
 from annotation.domain.table_checks import is_named
 from annotation.domain.tables import TableRow
+from annotation.domain.tasks import ExtractionTask
 from core.language import gettext_noop
 from core.plain import Json
 from workers.domain.pricing import estimated_tokens
@@ -60,7 +62,7 @@ def drafting_request(*, story: str, orders: Sequence[str] = ORDERS, reasoning_to
         max_tokens=TOKENS_BESIDE + TOKENS_A_TOKEN * estimated_tokens(story) + reasoning_tokens,
         temperature=0.0,
         schema=_answer_schema(),
-        task={"kind": "extract", "form": "structured", "story": story},
+        task=ExtractionTask(story=story, form=STRUCTURED.name).as_task(),
     )
 
 

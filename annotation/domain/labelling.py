@@ -17,7 +17,7 @@ from pathlib import Path
 from annotation.domain.answers import object_in
 from annotation.domain.schema import Schema
 from annotation.domain.shipped_schemas import OMNITOM
-from annotation.domain.tasks import LABEL, Row
+from annotation.domain.tasks import LabelTask, Row
 from core.plain import Json
 from workers.providers.answer_shapes import closed_object
 from workers.providers.contract import Message, Request
@@ -79,12 +79,7 @@ def labelling_request(
         temperature=0.0,
         seed=seed,
         schema=answer_schema(rows, schema),
-        task={
-            "kind": LABEL,
-            "rows": [{"id": row.id, "actor": row.actor, "belief": row.belief} for row in rows],
-            "dimensions": {dimension.key: list(dimension.values) for dimension in schema.dimensions},
-            "counts": {key: dict(by_label) for key, by_label in (counts or {}).items()},
-        },
+        task=LabelTask(rows=rows, dimensions=schema.labels, counts=counts or {}).as_task(),
     )
 
 

@@ -95,6 +95,11 @@ class Schema:
         return tuple(self._by_key)
 
     @property
+    def labels(self) -> dict[str, tuple[str, ...]]:
+        """The labels of each dimension by its key."""
+        return {dimension.key: dimension.values for dimension in self.dimensions}
+
+    @property
     def orders(self) -> tuple[str, ...]:
         """The orders that a row of a belief table can have: the labels of the dimension `order`, where there is one and
         all of them are numbers. An order counts minds, in any schema."""

@@ -18,7 +18,7 @@ from annotation.domain.baselines import chosen_labels, omniscient_rows
 from annotation.domain.records import Record
 from annotation.domain.sample_corpus import sample_records
 from annotation.domain.schema import WORLD
-from annotation.domain.tasks import ExtractedRow, ExtractionTask, LabelTask, Row
+from annotation.domain.tasks import EXTRACT, LABEL, ExtractedRow, ExtractionTask, LabelTask, Row
 from workers.providers.contract import Body
 
 
@@ -41,12 +41,11 @@ class Reader:
         """Return the answer to a request to extract or to label; to any other, a sentence that says so. What it answers
         as a judge is added where judges are known (benchmark/services/sample_judges.py)."""
         task, reader = body["task"], self._instructed(body.get("messages", ()))
-        match task.get("kind"):
-            case "extract":
-                extraction = ExtractionTask.from_task(task)
-                return extraction_answer(extraction, reader._rows(extraction.story))
-            case "label":
-                return chosen_labels(LabelTask.from_task(task), reader._label)
+        if task.get("kind") == EXTRACT:
+            extraction = ExtractionTask.from_task(task)
+            return extraction_answer(extraction, reader._rows(extraction.story))
+        if task.get("kind") == LABEL:
+            return chosen_labels(LabelTask.from_task(task), reader._label)
         return f"{self.name} extracts, labels and judges the stories of the sample, nothing else."
 
     def _instructed(self, messages: Sequence[Mapping[str, str]]) -> Reader:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from core.plain import plain
 from workers.providers.contract import Task
 
 LABEL, EXTRACT = "label", "extract"
-"""The kinds of tasks."""
+"""The kinds of tasks, which are the keys of the steps that ask them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,18 @@ class LabelTask:
             header=task.get("header", ()),
         )
 
+    def as_task(self) -> Task:
+        """Return the task as a request keeps it."""
+        return {
+            "kind": LABEL,
+            **_given(form=self.form),
+            "rows": plain(self.rows),
+            "dimensions": plain(self.dimensions),
+            **_given(columns=self.columns),
+            "counts": plain(self.counts),
+            **_given(header=self.header),
+        }
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionTask:
@@ -85,3 +98,13 @@ class ExtractionTask:
             form=task.get("form", ""),
             header=task.get("header", ()),
         )
+
+    def as_task(self) -> Task:
+        """Return the task as a request keeps it."""
+        story = {"story": self.story}
+        return {"kind": EXTRACT, **_given(form=self.form), **story, **_given(actors=self.actors, header=self.header)}
+
+
+def _given(**parts: str | Sequence[str]) -> Task:
+    """Return the parts that are not empty."""
+    return {name: plain(part) for name, part in parts.items() if part}

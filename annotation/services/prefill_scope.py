@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from django.db.models import QuerySet
 from django.utils.translation import gettext, ngettext
 
+from annotation.domain.tasks import EXTRACT, LABEL
 from annotation.models import (
     DraftRow,
     Prefill,
@@ -26,7 +27,7 @@ from core.language import gettext_noop
 from workers.models import Endpoint, Item
 
 Cell = tuple[int, str]
-TASKS = {RoundKind.LABELS: "label", RoundKind.TABLES: "extract"}
+TASKS = {RoundKind.LABELS: LABEL, RoundKind.TABLES: EXTRACT}
 """The kind of task that a round asks (annotation/domain/labelling.py, annotation/domain/drafting.py)."""
 _CANNOT = {
     RoundKind.LABELS: gettext_noop("{endpoint} cannot label: {model} is a baseline for another task; {able} can."),

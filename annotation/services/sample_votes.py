@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from annotation.domain.sample_corpus import FOLDER
 from annotation.domain.scripted_readers import Reader
+from annotation.domain.tasks import LabelTask, Row
 from annotation.models import Assignment, Project, Proposition, Suggestion, User
 from annotation.services.arms import draw_for
 from annotation.services.vote_import import import_votes
@@ -53,13 +54,9 @@ def _file_of(rows: Sequence[VoteRow]) -> io.BytesIO:
 def _suggest(project: Project, number: int, reader: Reader) -> None:
     """Keep what the model says of every proposition of a story."""
     propositions = list(_propositions(project, number))
-    asked = [
-        {"id": at, "actor": proposition.actor, "belief": proposition.belief}
-        for at, proposition in enumerate(propositions)
-    ]
-    dimensions = {dimension.key: list(dimension.values) for dimension in project.schema.dimensions}
-    task = {"kind": "label", "rows": asked, "dimensions": dimensions}
-    labels_by_row = json.loads(reader.answer({"task": task}))["rows"]
+    rows = [Row(at, proposition.actor, proposition.belief) for at, proposition in enumerate(propositions)]
+    task = LabelTask(rows=rows, dimensions=project.schema.labels)
+    labels_by_row = json.loads(reader.answer({"task": task.as_task()}))["rows"]
     moment = datetime(2026, 10, 2, 9, 0, tzinfo=UTC)
     Suggestion.objects.bulk_create([
         Suggestion(proposition=proposition, dimension=key, label=label, source=reader.name, created_at=moment)

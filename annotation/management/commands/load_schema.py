@@ -21,7 +21,7 @@ class Command(JsonCommand):
             "schema": schema.reference,
             "title": schema.title,
             "created": is_new,
-            "dimensions": {dimension.key: list(dimension.values) for dimension in schema.dimensions},
+            "dimensions": schema.labels,
             "checks": len(schema.checks),
         }
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from annotation.domain import tasks
 from benchmark.suites.contract import Parsed, Question, Sample, Step
 from benchmark.suites.omnitom.item_parses import (
     parse_follow_up,
@@ -35,7 +36,7 @@ from core.language import gettext_noop
 from core.plain import Json
 from workers.providers.contract import Request
 
-EXTRACT, JUDGE, FOLLOW_UP, LABEL = "extract", FIRST, "follow", "label"
+EXTRACT, JUDGE, FOLLOW_UP, LABEL = tasks.EXTRACT, FIRST, "follow", tasks.LABEL
 LABEL_COUNTS = "label counts"
 """The name under which `count_labels` are derived."""
 JUDGED_AT = (JUDGE, *PASSES)

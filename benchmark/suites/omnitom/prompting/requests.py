@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from annotation.domain.schema import Schema
+from annotation.domain.tasks import EXTRACT, LABEL, ExtractionTask, LabelTask, Row
 from benchmark.suites.omnitom.labels import SCHEMA, Scheme, scheme_of
 from benchmark.suites.omnitom.prompting.answer_schemas import extraction_schema, judging_schema, labelling_schema
 from benchmark.suites.omnitom.prompting.examples import Example, check_count
@@ -102,14 +103,14 @@ def extraction_request(
 ) -> Request:
     """Return the request for the propositions of a story. Without a `prompt_set` it is the built-in one. Raises
     BadPromptSet, ValueError."""
-    prompt = _Asked("extract", category, level, answer_format, schema, prompt_set, examples)
+    prompt = _Asked(EXTRACT, category, level, answer_format, schema, prompt_set, examples)
     return Request(
         messages=prompt.messages(story=story.strip()),
         max_tokens=max_tokens,
         temperature=TEMPERATURE,
         seed=seed,
         schema=extraction_schema(schema) if answer_format == "structured" else None,
-        task={"kind": "extract", "form": answer_format, "story": story, **_headed(schema, extraction_header)},
+        task=ExtractionTask(story=story, form=answer_format, header=_head(schema, extraction_header)).as_task(),
     )
 
 
@@ -132,7 +133,7 @@ def labelling_request(
 
     `counts` are label counts by dimension, for the majority baseline. Raises BadPromptSet, ValueError.
     """
-    prompt = _Asked("label", category, level, answer_format, schema, prompt_set, examples)
+    prompt = _Asked(LABEL, category, level, answer_format, schema, prompt_set, examples)
     plain_rows = plain(rows)
     return Request(
         messages=prompt.messages(story=story.strip(), belief_table=propositions(rows, answer_format)),
@@ -140,15 +141,14 @@ def labelling_request(
         temperature=TEMPERATURE,
         seed=seed,
         schema=labelling_schema(len(plain_rows), schema) if answer_format == "structured" else None,
-        task={
-            "kind": "label",
-            "form": answer_format,
-            "rows": [{"id": at, "actor": row[0], "belief": row[1]} for at, row in enumerate(plain_rows, 1)],
-            "dimensions": {dimension.key: list(dimension.values) for dimension in schema.dimensions},
-            "columns": list(schema.keys),
-            "counts": {key: dict(matches) for key, matches in (counts or {}).items()},
-            **_headed(schema, label_header),
-        },
+        task=LabelTask(
+            form=answer_format,
+            rows=[Row(at, row[0], row[1]) for at, row in enumerate(plain_rows, 1)],
+            dimensions=schema.labels,
+            columns=schema.keys,
+            counts=counts or {},
+            header=_head(schema, label_header),
+        ).as_task(),
     )
 
 
@@ -189,14 +189,14 @@ def judging_request(
     )
 
 
-def _headed(schema: Schema, header: Callable[[Scheme], tuple[str, ...]]) -> dict[str, list[str]]:
-    """Return what baselines head their tables with, where that is not as OmniToM has it."""
+def _head(schema: Schema, header: Callable[[Scheme], tuple[str, ...]]) -> tuple[str, ...]:
+    """Return what baselines head their tables with, where that is not as OmniToM has it, else nothing."""
     scheme = scheme_of(schema)
-    return {} if scheme.official else {"header": list(header(scheme))}
+    return () if scheme.official else header(scheme)
 
 
 REQUESTS: Mapping[str, Callable[..., Request]] = {
-    "extract": extraction_request,
-    "label": labelling_request,
+    EXTRACT: extraction_request,
+    LABEL: labelling_request,
     "judge": judging_request,
 }
