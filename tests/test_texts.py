@@ -371,7 +371,7 @@ WITHOUT_ONE = (
     "Gold from blind votes rests on %(votes_a_cell)s votes a cell, at least %(fewest_votes)s.",
     "Linear mixed model of {observations} {counted} about {stories} stories with both scores; c",
     "No correlation over {few} models: {models}.",
-    "Of %(rows)s propositions of which both have a verdict, %(share)s (%(interval)s) have the s",
+    "Of %(rows)s rows of which both have a verdict, %(share)s (%(interval)s) have the same one;",
     "Rank: with missing answers at their worst, among all rows of that ranking, baselines too; ",
     "Ranks do not change: Kendall’s τ {tau}, {count} models.",
     "Story {number} has {rows} rows; expected at most {max_rows}.",

@@ -106,7 +106,7 @@ def test_a_judge_that_says_nothing_has_no_skill_to_show(world, study):  # noqa: 
     assert (brackets((-0.012, 0.5)), percent(-0.1)) == ("[−1.2, 50.0]", "−10.00%")
     page = client.get(f"{world.base}/calibration/{study.uid}/bridge/").content.decode()
     assert "Cannot be told." in page and "The order stays." not in page
-    assert "There is no proposition of which both have a verdict." in page
+    assert "There is no row of which both have a verdict." in page
 
 
 def test_every_table_of_the_panel_is_a_file_of_the_judges_that_are_ticked(world, study):  # noqa: F811
