@@ -23,6 +23,7 @@ LINKS_ALONE = re.compile(
     r"(\s*(<a [^>]*>.*?</a>|{%.*?%}))+\s*</nav>",
     re.S,
 )
+LIMIT = re.compile(r"""\b(?:max|min)length=["']?((?:{[{%].*?[%}]}|[^"'\s>])*)""")
 RIGHT_TO_LEFT_OVERRIDE = "\u202e"
 
 
@@ -47,6 +48,13 @@ def test_no_line_of_a_template_is_long():
         (one.name, number, line) for one in written for number, line in enumerate(one.read_text("utf-8").split("\n"), 1)
     )
     assert [(name, number) for name, number, line in lines if len(line) > LONGEST_LINE] == []
+
+
+def test_no_template_holds_the_limit_of_a_field():
+    """The form that reads a field has it, and the page gets it from there."""
+    written = {template.name: LIMIT.findall(template.read_text("utf-8")) for template in templates()}
+    assert sum(map(len, written.values())) > 12
+    assert [name for name, limits in written.items() if any(limit.isdecimal() for limit in limits)] == []
 
 
 def test_components_with_optional_words_get_those_alone_that_they_are_given():

@@ -20,6 +20,7 @@ from annotation.access import ProjectAccess, project_access, story_of, unfinishe
 from annotation.domain.ordering import shuffled
 from annotation.domain.schema import Dimension
 from annotation.forms.adjudication import BulkForm, CaseForm, DecisionForm, QueueFilter, UndoForm
+from annotation.forms.values import MAX_REASON
 from annotation.models import Claim, ErrorTag, GoldLabel, Proposition, Role, Story, adjudication_queue
 from annotation.models.adjudication_queue import StoryInQueue
 from annotation.services import adjudication as service
@@ -381,6 +382,6 @@ def _answer(request, access: ProjectAccess, row: Proposition, dimension: str, pr
         return HttpResponse(status=204, headers={"HX-Redirect": back})
     # What was typed survives an answer that did not take it in.
     stays = problem or "filed" in request.POST
-    typed = {name: request.POST.get(name, "")[:2000] for name in ("reason", "error_tag")} if stays else None
+    typed = {name: request.POST.get(name, "")[:MAX_REASON] for name in ("reason", "error_tag")} if stays else None
     cell = cell_on_page(request, access, CellReader(access, [row]), row, dimension, problem=problem, typed=typed)
     return HttpResponse(cell, status=status)

@@ -13,6 +13,7 @@ from judge.services.aligning import Change
 from judge.services.settling import Decision
 
 MAX_CHANGES = 4000
+LONGEST_REASON = 500
 RowName = Annotated[str, Like(r"^[pg][1-9][0-9]{0,4}$", "a row such as p1 or g12")]
 Links = Annotated[list[RowName], Counted(0, MOST_LINKS)]
 
@@ -67,5 +68,7 @@ class RowDecisionsIn(Shape):
 
     annotator: int | None = None
     revision: Annotated[int, Field(ge=0)]
-    reason: Annotated[str, Like(r"^[^\u0000]{0,500}$", "a reason of at most 500 characters")] = ""
+    reason: Annotated[
+        str, Like(rf"^[^\u0000]{{0,{LONGEST_REASON}}}$", f"a reason of at most {LONGEST_REASON} characters")
+    ] = ""
     decisions: Annotated[list[RowDecisionIn], Counted(1, MAX_CHANGES)]

@@ -20,7 +20,7 @@ from core.views.contexts import Context
 from judge.access import StudyAccess, study_of, table_of
 from judge.domain.alignment import RowAnswer, Verdict, answers_as_json, both_sides
 from judge.domain.settling import Method, standing
-from judge.forms.alignments import RowDecisionsIn
+from judge.forms.alignments import LONGEST_REASON, RowDecisionsIn
 from judge.models import AlignmentTask, SettledAlignment
 from judge.services.deciding import next_open, take_story, taken_by_others
 from judge.services.refused import Refused
@@ -44,6 +44,7 @@ def decide_table(request: HttpRequest, slug: str, uid: str, table: str) -> HttpR
         "editable": editable,
         "compound": access.study.most_links > 1,
         "settings": _settings(access, task, settled, editable),
+        "longest": LONGEST_REASON,
     }
     return render(request, "judge/decide.html", access.context | context)
 
