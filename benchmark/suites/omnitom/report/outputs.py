@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimate
+from benchmark.domain.matched_rows import METRICS
 from benchmark.domain.report_rows import RowMetric
 from benchmark.domain.tables import Column, Items, Table
 from benchmark.domain.tables.estimates import estimate, estimated, metric_of
