@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from django.db.models import Count, Q, Sum
 from django.utils import timezone
@@ -22,15 +23,11 @@ from workers.services.failures import Shortfall, shortfall_of
 from workers.services.progress import RECENT
 
 
-@dataclass(slots=True)
-class StepProgress:
-    """Progress of one model at one step, or of a whole run, in items. `waiting` includes judgements that are still to
-    come, and `held_back`, which waits for a person; `reused` are answers that the ledger had; `rate` in answers a
-    minute, `cost` in US dollars, without `unpriced` calls; `seconds_left` is None where nothing can be said."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepCounts:
+    """Items by what became of them, `held_back` those that wait for a person, `made` those that were asked for here and
+    `recent` those that ended lately, with what they cost in US dollars, without `unpriced` calls."""
 
-    name: str = ""
-    step: str = ""
-    entrant: int = 0
     total: int = 0
     done: int = 0
     unusable: int = 0
@@ -41,16 +38,50 @@ class StepProgress:
     made: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
-    cost: Decimal = Decimal(0)
+    cost: Decimal | int = 0
     unpriced: int = 0
     recent: int = 0
+
+    @classmethod
+    def of_all(cls, rows: Sequence[StepCounts]) -> StepCounts:
+        """Return their sums."""
+        return cls(**{count.name: sum((getattr(row, count.name) for row in rows), count.default) for count in _COUNTS})
+
+
+_COUNTS = fields(StepCounts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepProgress(StepCounts):
+    """Progress of one model at one step, or of a whole run, in items. `waiting` includes judgements that are still to
+    come, and `held_back`; `reused` are answers that the ledger had; `rate` in answers a minute; `seconds_left` is None
+    where nothing can be said."""
+
+    name: str = ""
+    step: str = ""
+    entrant: int = 0
     span: float = 30.0
     running: bool = False
     suite: str = ""
 
+    @classmethod
+    def of(
+        cls,
+        counts: StepCounts,
+        *,
+        span: float,
+        running: bool,
+        name: str = "",
+        step: str = "",
+        entrant: int = 0,
+        suite: str = "",
+    ) -> StepProgress:
+        counted = {count.name: getattr(counts, count.name) for count in _COUNTS}
+        return cls(span=span, running=running, name=name, step=step, entrant=entrant, suite=suite, **counted)
+
     @property
     def money(self) -> Money:
-        return Money(self.cost, self.unpriced)
+        return Money(Decimal(self.cost), self.unpriced)
 
     @property
     def ended(self) -> int:
@@ -78,38 +109,35 @@ class StepProgress:
         return suite_named(self.suite).step(self.step).label if self.step else ""
 
 
-_SUMMED = (
-    "total", "done", "unusable", "failed", "cancelled", "in_flight", "held_back", "made", "input_tokens",
-    "output_tokens", "cost", "unpriced", "recent",
-)  # fmt: skip
-
-
 def step_progress(run: Run, *, now: datetime) -> list[StepProgress]:
     """Return a row for each model and step, models in the run's order. Two queries, whatever the size."""
-    counts_by_cell = {(row["entrant"], row["step"]): row for row in _counted(run, now)}
+    counts_by_cell, running = _counted(run, now), run.job.state == JobState.RUNNING
     span = min(RECENT.total_seconds(), max(1.0, (now - run.job.created_at).total_seconds()))
     rows_of_run = []
     order = [step.key for step in suite_named(run.suite).steps]
     for entrant in Entrant.objects.filter(run=run).order_by("position"):
         rows = {step: counts_by_cell[entrant.pk, step] for step in order if (entrant.pk, step) in counts_by_cell}
-        if coming := _to_come(run, rows):
-            for step, count in coming.items():
-                rows.setdefault(step, dict.fromkeys(_SUMMED, 0))["total"] += count
-        for step in order:
-            if step in rows:
-                counts = {name: rows[step][name] or 0 for name in _SUMMED}
-                running = run.job.state == JobState.RUNNING
-                context = {"span": span, "running": running, "suite": run.suite}
-                rows_of_run.append(StepProgress(entrant.name, step, entrant.pk, **counts, **context))
+        for step, count in _to_come(run, rows).items():
+            counts = rows.get(step, StepCounts())
+            rows[step] = replace(counts, total=counts.total + count)
+        rows_of_run += [
+            StepProgress.of(
+                counts, span=span, running=running, name=entrant.name, step=step, entrant=entrant.pk, suite=run.suite
+            )
+            for step in order
+            if (counts := rows.get(step))
+        ]
     return rows_of_run
 
 
-def _counted(run: Run, now: datetime) -> Iterable[dict]:
+def _counted(run: Run, now: datetime) -> dict[tuple[int, str], StepCounts]:
+    """Return the counts by entrant and step."""
+
     def count(condition: Q) -> Count:
         return Count("pk", filter=condition)
 
     was_sent = Q(item__made=True)
-    return (
+    rows = (
         RunItem.objects.filter(entrant__run=run)
         .order_by()
         .values("entrant", "step")
@@ -129,17 +157,23 @@ def _counted(run: Run, now: datetime) -> Iterable[dict]:
             output_tokens=Sum("call__output_tokens", filter=was_sent),
         )
     )
+    return {(row["entrant"], row["step"]): _counts_of(row) for row in rows}
 
 
-def _to_come(run: Run, rows: dict[str, dict]) -> dict[str, int]:
+def _counts_of(row: Mapping[str, Any]) -> StepCounts:
+    """Return what a row of the query counts; a sum of nothing is None."""
+    return StepCounts(**{count.name: row[count.name] or 0 for count in _COUNTS})
+
+
+def _to_come(run: Run, rows: Mapping[str, StepCounts]) -> dict[str, int]:
     """Return, by step, how many questions have no item yet because the answer that they need is still to come."""
     expected_by_step: dict[str, int] = {}
     if run.source_id or run.job.has_ended:
         return expected_by_step
     for step, before in _awaiting(run):
         if needed := rows.get(before):
-            expected = needed["total"] + expected_by_step.get(before, 0) - needed["failed"] - needed["cancelled"]
-            if more := expected - rows.get(step, {"total": 0})["total"]:
+            expected = needed.total + expected_by_step.get(before, 0) - needed.failed - needed.cancelled
+            if more := expected - rows.get(step, StepCounts()).total:
                 expected_by_step[step] = max(0, more)
     return expected_by_step
 
@@ -190,11 +224,8 @@ def schema_breakers(run: Run) -> list[SchemaBreaker]:
 
 
 def total_of(rows: Sequence[StepProgress]) -> StepProgress:
-    total = StepProgress(span=rows[0].span if rows else 30.0, running=any(row.running for row in rows))
-    for row in rows:
-        for name in _SUMMED:
-            setattr(total, name, getattr(total, name) + getattr(row, name))
-    return total
+    span = rows[0].span if rows else 30.0
+    return StepProgress.of(StepCounts.of_all(rows), span=span, running=any(row.running for row in rows))
 
 
 def shortfall_of_run(run: Run, rows: Sequence[StepProgress] | None = None) -> Shortfall:
@@ -216,7 +247,7 @@ def to_come_of(runs: Sequence[Run]) -> dict[int, int]:
     moving = [run for run in runs if not run.job.has_ended and _awaiting(run) and not run.source_id]
     lost = Q(item__state__in=WITHOUT_ANSWER)
     counted = RunItem.objects.filter(entrant__run__in=moving).order_by().values_list("entrant__run", "step")
-    counts_by_run: dict[int, dict[str, dict[str, int]]] = {}
+    counts_by_run: dict[int, dict[str, StepCounts]] = {}
     for run, step, total, failed in counted.annotate(asked=Count("pk"), without=Count("pk", filter=lost)):
-        counts_by_run.setdefault(run, {})[step] = {"total": total, "failed": failed, "cancelled": 0}
+        counts_by_run.setdefault(run, {})[step] = StepCounts(total=total, failed=failed)
     return {run.pk: sum(_to_come(run, counts_by_run.get(run.pk, {})).values()) for run in moving}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from django import forms
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -21,6 +21,8 @@ from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suites_of
 from core.idempotency.forms import made_once
 from core.language import gettext_noop
+from core.views.contexts import Context
+from workers.models import Endpoint
 
 
 @require_http_methods(["GET", "POST"])
@@ -37,9 +39,10 @@ def launch(request: HttpRequest, slug: str) -> HttpResponse:
             form.refuse(error)
         else:
             return redirect("benchmark:run", slug, uid)
-    context = {"form": form, "first": newest, "models": endpoint_choices(form, suite), "suite": suite}
+    choices = endpoint_choices(form, suite)
+    context: Context = {"form": form, "first": newest, "models": choices, "suite": suite}
     context["launches"] = launches_of(access.project)
-    context["baselines"] = baselines_of(context["models"])
+    context["baselines"] = baselines_of(choices)
     return render(request, "benchmark/launch/launch.html", access.context | context)
 
 
@@ -48,11 +51,18 @@ def newest_version(project: Project, suite: Suite) -> int | None:
     return project.datasets.asked_about_by(suite).values_list("version", flat=True).first()
 
 
-def launches_of(project: Project) -> list[dict]:
-    """List {suite, version}: the newest version that each suite can ask about."""
+@dataclass(frozen=True, slots=True)
+class Launchable:
+    """A suite and the newest version that it can ask about."""
+
+    suite: Suite
+    version: int
+
+
+def launches_of(project: Project) -> list[Launchable]:
     newest = {dataset.suite: dataset for dataset in project.datasets.order_by("version")}
     return [
-        {"suite": suite, "version": dataset.version}
+        Launchable(suite, dataset.version)
         for name, dataset in newest.items()
         for suite in suites_of(name, dataset.schema)
     ]
@@ -74,25 +84,39 @@ def posted(request: HttpRequest) -> QueryDict | None:
     return request.POST if request.method == "POST" else None
 
 
-def endpoint_choices(form: forms.Form, suite: Suite) -> list[dict]:
-    """List the endpoints that a form offers: {endpoint, ticked, steps, partly, ability}: the labels of the steps that
-    each can be asked for, whether these are not all, and what it can do in a word or two."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointChoice:
+    """An endpoint that a form offers: the labels of the `steps` that it can be asked for, whether these are not all,
+    and what it can do in a word or two."""
+
+    endpoint: Endpoint
+    ticked: bool
+    steps: Sequence[str]
+    partly: bool
+    ability: str
+
+
+def endpoint_choices(form: forms.Form, suite: Suite) -> list[EndpointChoice]:
     ticked: Collection[str] = form["endpoints"].value() or ()
-    rows = []
+    choices = []
     for endpoint in form.fields["endpoints"].queryset:
         able = steps_of(endpoint, suite.name)
         steps = [suite.step(step).label for step in able]
         unable = [step.label for step in suite.launched if step.key not in able]
-        row = {"endpoint": endpoint, "ticked": endpoint.name in ticked, "steps": steps, "partly": bool(unable)}
         ways = [] if endpoint.json_schema or not endpoint.about.reads_prompts else [gettext_noop("free text only")]
         ways += ["batch"] if endpoint.batches else []
-        rows.append(row | {"ability": ", ".join([able_text(steps, unable), *ways]).replace("every step, free", "free")})
-    return rows
+        ability = ", ".join([able_text(steps, unable), *ways]).replace("every step, free", "free")
+        choices.append(
+            EndpointChoice(
+                endpoint=endpoint, ticked=endpoint.name in ticked, steps=steps, partly=bool(unable), ability=ability
+            )
+        )
+    return choices
 
 
-def baselines_of(models: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the names of the baselines among the rows of `endpoint_choices`."""
-    return [row["endpoint"].name for row in models if not row["endpoint"].about.reads_prompts]
+def baselines_of(choices: Sequence[EndpointChoice]) -> list[str]:
+    """Return the names of the baselines among them."""
+    return [choice.endpoint.name for choice in choices if not choice.endpoint.about.reads_prompts]
 
 
 def able_text(able: Sequence[str], unable: Sequence[str]) -> str:
