@@ -74,10 +74,13 @@ def library_versions() -> dict[str, str]:
     installed."""
     named = libraries()
     names = named.union(*map(_required, named))
-    return {name: number for name in names if (number := _version(name))}
+    return {name: number for name in names if (number := version_of(name))}
 
 
-def _version(name: str) -> str:
+@cache
+def version_of(name: str) -> str:
+    """Return the version of an installed package, empty without it. What a process has loaded stays, and to look one up
+    takes milliseconds."""
     try:
         return version(name)
     except PackageNotFoundError:
@@ -86,6 +89,6 @@ def _version(name: str) -> str:
 
 def _required(name: str) -> Iterator[str]:
     """Yield the libraries that `name` requires, without those of extras, which nobody asked for."""
-    for requirement in (requires(name) or ()) if _version(name) else ():
+    for requirement in (requires(name) or ()) if version_of(name) else ():
         if "extra ==" not in requirement:
             yield re.split(r"[^\w.-]", requirement, maxsplit=1)[0]

@@ -21,6 +21,11 @@ ONCE = {
     "what tells of a difference that was tested": (r"significance_text\([^()]*,[^()]*,[^()]*\)$", "", {
         "benchmark/domain/inference/paired.py",
     }),
+    "columns of the test of a difference": (r'key="p_adjusted"', "benchmark/services", {
+        "benchmark/services/comparison_tables.py",
+    }),
+    "the ratio of two columns of sums": (r"ratios\(\w+\[:, 0\], \w+\[:, 1\]\)", "", {"core/statistics/bootstrap.py"}),
+    "the version of a package": (r"except PackageNotFoundError", "", {"core/made_by.py"}),
     "F1 of precision and recall": (r"2 \* (precision|first) \* (recall|other)", "", {"core/statistics/f1.py"}),
     "states of jobs, items and calls that belong together": (r"(Job|Item|Call)State\.[A-Z]+, \1State\.", "", {
         "workers/models/call.py",

@@ -17,7 +17,7 @@ from typing import TypeVar
 import numpy as np
 
 from core.language import gettext_noop
-from core.statistics import POSITIVE, Estimate, Floats, estimate_of, ratios
+from core.statistics import POSITIVE, Estimate, estimate_of, first_by_second
 
 IDLE_LIMITS = (120.0, 300.0, 600.0)
 """Seconds; hours are told for each, since they depend on it."""
@@ -123,11 +123,7 @@ def pace_of(stories: Iterable[tuple[int, float]], *, seed: int = 1) -> Estimate:
     why = gettext_noop("no time was measured yet")
     if not sums[:, 1].sum():
         return Estimate(None, done, reason=why)
-    return estimate_of(sums, _an_hour, n=done, scale=POSITIVE, unit="stories", empty=why, seed=seed)
-
-
-def _an_hour(sums: Floats) -> Floats:
-    return ratios(sums[:, 0], sums[:, 1])
+    return estimate_of(sums, first_by_second, n=done, scale=POSITIVE, unit="stories", empty=why, seed=seed)
 
 
 def by_story(done: Mapping[int, int], hours: Mapping[int, float]) -> list[tuple[int, float]]:

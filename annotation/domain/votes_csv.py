@@ -36,7 +36,7 @@ class VoteRow(NamedTuple):
     created_at: datetime | None
 
 
-_vote_row = partial(tuple.__new__, VoteRow)
+vote_row = partial(tuple.__new__, VoteRow)
 """Half the time of a call of the class."""
 
 
@@ -113,7 +113,7 @@ class _Reader:
             text = cells[self._created_at]
             moment = self._moments[text] if text in self._moments else self._moment_of(text)
         _, story, actor, belief = seen
-        return _vote_row((line, story, actor, belief, *vote, count, moment))
+        return vote_row((line, story, actor, belief, *vote, count, moment))
 
     def _of_width(self, width: int) -> str:
         """Return what is wrong with a row of so many cells."""

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator, Sequence
-from functools import partial
 from tempfile import SpooledTemporaryFile
 from typing import IO
 
-from annotation.domain.votes_csv import VoteRow
+from annotation.domain.votes_csv import VoteRow, vote_row
 
 _MOST, _LEAST_STORIES = 256, 32
 """Shelves, and stories on each: so many rows are in memory at a time."""
 _BUFFERED = 200
 _IN_MEMORY = 256 * 1024
-_vote_row = partial(tuple.__new__, VoteRow)
 
 
 class Shelves:
@@ -57,7 +55,7 @@ class Shelves:
             file.seek(0)
             rows: list[VoteRow] = []
             while file.tell() < end:
-                rows += map(_vote_row, pickle.load(file))
+                rows += map(vote_row, pickle.load(file))
             file.close()
             if rows:
                 yield stories, rows

@@ -8,7 +8,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.description import SLUG, answers
-from annotation.forms.votes import UID
 from benchmark.access import calibrated_study
 from benchmark.api.requests import BridgeFilter, PanelFilter
 from benchmark.api.shapes.calibration import BridgeOut, CalibrationOut, PanelOut
@@ -19,13 +18,12 @@ from benchmark.services.calibration_documents import (
     calibration_document,
     panel_document,
 )
-from core.api.description import place
 from core.api.fields import Strict, read_query
 from core.api.refusals import CannotBeDone
 from core.plain import plain
+from judge.api.studies import STUDY
 from judge.domain.calibration.panels import FEWEST
 
-STUDY = place("study", "uid of the study.", {"type": "string", "pattern": UID})
 _FEW = {422: ("There are too few judges.", "A panel wants at least two judges; this study has fewer.")}
 _NONE = {422: ("One of the two is not to be had.", "No judge of version 1f2e judged tables of this study.")}
 

@@ -54,12 +54,6 @@ class AskedAgain(Difference):
         """Return the row with a difference that was made apart from it."""
         return replace(self, **{of.name: getattr(difference, of.name) for of in fields(Difference)})
 
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> Self:
-        """Return the row that was kept; fields that an earlier version did not keep have their defaults."""
-        answered = kept.get("answered")
-        return read_as(cls, kept, answered=read_as(Answered, answered) if answered else None)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlRow(AskedAgain):

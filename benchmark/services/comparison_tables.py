@@ -15,6 +15,13 @@ from benchmark.suites.showing.corrected import corrected_by, heads_of_counts
 from core.language import gettext_noop
 from core.plain import plain
 
+TEST_COLUMNS = (
+    Column(key="p", header="p", kind="number", digits=4),
+    Column(key="p_adjusted", header=gettext_noop("p, Holm"), kind="number", digits=4),
+    Column(key="shown", header=gettext_noop("Shown to differ")),
+)
+"""Columns of the test of a difference."""
+
 
 def corrected_note(group: str) -> str:
     """Return what differences of corrected scores of a metric group are."""
@@ -63,9 +70,7 @@ def difference_table(comparison: Comparison) -> Table:
         Column(key="first", header=first, unit="%", kind="share"),
         Column(key="second", header=second, unit="%", kind="share"),
         Column(key="value", header=gettext_noop("Difference"), unit="points", kind="share", interval="interval"),
-        Column(key="p", header="p", kind="number", digits=4),
-        Column(key="p_adjusted", header=gettext_noop("p, Holm"), kind="number", digits=4),
-        Column(key="shown", header=gettext_noop("Shown to differ")),
+        *TEST_COLUMNS,
         count_column(comparison.group),
         *(answered_columns(comparison.group) if any(row.answered for row in comparison.rows) else ()),
     ]
@@ -97,9 +102,7 @@ def corrected_difference_table(comparison: Comparison, corrected: CorrectedCompa
             for side, name in (("first", comparison.first), ("second", comparison.second))
         ),
         Column(key="value", header=gettext_noop("Difference"), unit="points", kind="share", interval="interval"),
-        Column(key="p", header="p", kind="number", digits=4),
-        Column(key="p_adjusted", header=gettext_noop("p, Holm"), kind="number", digits=4),
-        Column(key="shown", header=gettext_noop("Shown to differ")),
+        *TEST_COLUMNS,
         Column(key="n", header=heads["judged"], kind="count"),
         Column(key="aligned", header=heads["aligned"], kind="count"),
     ]

@@ -10,7 +10,6 @@ from typing import Any
 from annotation.models import Project
 from benchmark.domain.corrections import CorrectedComparison
 from benchmark.domain.inference import (
-    Answered,
     Case,
     Cases,
     PairedDifference,
@@ -42,7 +41,7 @@ from benchmark.suites.story_scores import (
 from core.digests import json_digest
 from core.language import gettext_noop
 from core.made_by import made_by
-from core.plain import Json, plain, read_as, renamed
+from core.plain import Json, plain, renamed
 from core.statistics import mean_of, method
 
 
@@ -55,12 +54,6 @@ class ComparedMetric(PairedDifference):
     key: str
     first: float | None
     second: float | None
-
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> ComparedMetric:
-        """Return the row that was kept; one of an earlier version has no `answered`."""
-        answered = kept.get("answered")
-        return read_as(cls, kept, answered=read_as(Answered, answered) if answered else None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from benchmark.domain.beside import ControlResults, ControlRow, Left
 from benchmark.domain.drawn import Plot
 from benchmark.domain.plots import control_differences, without_story
 from benchmark.domain.tables import Column, Items, Source, SourcedRow, Table
-from benchmark.services.comparison_tables import answered_columns, count_column, difference_cells
+from benchmark.services.comparison_tables import TEST_COLUMNS, answered_columns, count_column, difference_cells
 from benchmark.services.facet_tables import COMPARED
 from benchmark.suites.registry import (
     group_named,
@@ -84,9 +84,7 @@ def difference_table(rows: Sequence[ControlRow], controls: ControlResults, group
             interval="interval",
             bounds="bounds",
         ),
-        Column(key="p", header="p", kind="number", digits=4),
-        Column(key="p_adjusted", header=gettext_noop("p, Holm"), kind="number", digits=4),
-        Column(key="shown", header=gettext_noop("Shown to differ")),
+        *TEST_COLUMNS,
         count_column(group),
         missing(key="published_missing", header=gettext_noop("As published")),
         missing(key="controlled_missing", header=gettext_noop("Under the control")),

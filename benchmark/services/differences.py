@@ -12,6 +12,7 @@ from benchmark.domain.matched_rows import F1
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.categories import in_order
 from benchmark.services.comparison_tables import (
+    TEST_COLUMNS,
     answered_by_both,
     answered_columns,
     corrected_note,
@@ -85,9 +86,7 @@ def corrected_pair_table(rows: Sequence[CorrectedPair], group: str, entrants: Se
         Column(key="first", header=gettext_noop("First")),
         Column(key="second", header=gettext_noop("Second")),
         Column(key="value", header=gettext_noop("Difference"), unit="points", kind="share", interval="interval"),
-        Column(key="p", header="p", kind="number", digits=4),
-        Column(key="p_adjusted", header=gettext_noop("p, Holm"), kind="number", digits=4),
-        Column(key="shown", header=gettext_noop("Shown to differ")),
+        *TEST_COLUMNS,
         Column(key="n", header=heads["judged"], kind="count"),
         Column(key="aligned", header=heads["aligned"], kind="count"),
     ]
@@ -124,9 +123,7 @@ def pair_table(
         Column(key="second", header=gettext_noop("Second")),
         Column(key="over", header=gettext_noop("Over")),
         Column(key="value", header=gettext_noop("Difference"), unit="points", kind="share", interval="interval"),
-        Column(key="p", header="p", kind="number", digits=4),
-        Column(key="p_adjusted", header=gettext_noop("p, Holm"), kind="number", digits=4),
-        Column(key="shown", header=gettext_noop("Shown to differ")),
+        *TEST_COLUMNS,
         count_column(group),
         *answered_columns(group),
     ]

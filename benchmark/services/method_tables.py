@@ -10,7 +10,7 @@ from benchmark.domain.beside import MethodResults, MethodRow
 from benchmark.domain.drawn import Plot
 from benchmark.domain.plots import method_differences, method_parts, method_scores
 from benchmark.domain.tables import Cells, Column, Items, Source, SourcedRow, Table
-from benchmark.services.comparison_tables import answered_columns, count_column, difference_cells
+from benchmark.services.comparison_tables import TEST_COLUMNS, answered_columns, count_column, difference_cells
 from benchmark.services.leaderboards import SEED
 from benchmark.suites.by_part import Parts
 from benchmark.suites.guarding import SuiteFailed
@@ -231,9 +231,7 @@ def difference_table(rows: Sequence[MethodRow], by_method: MethodResults, group:
             interval="interval",
             bounds="bounds",
         ),
-        Column(key="p", header="p", kind="number", digits=4),
-        Column(key="p_adjusted", header=gettext_noop("p, Holm"), kind="number", digits=4),
-        Column(key="shown", header=gettext_noop("Shown to differ")),
+        *TEST_COLUMNS,
         count_column(group),
         missing(key="own_missing", header=gettext_noop("By the method")),
         missing(key="plain_missing", header=plain.capitalize()),

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import platform
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 
 from django.conf import settings
 
 from benchmark.domain.provenance import EndpointSpec, Versions
+from core.made_by import version_of
 from workers.models import Endpoint
 from workers.providers.registry import registered
 
@@ -21,7 +20,7 @@ def versions() -> Versions:
     return Versions(
         code=settings.CREDENCE_VERSION,
         python=platform.python_version(),
-        packages={name: version for name in _packages() if (version := _installed(name))},
+        packages={name: version for name in _packages() if (version := version_of(name))},
     )
 
 
@@ -45,13 +44,3 @@ def spec_of(endpoint: Endpoint) -> EndpointSpec:
 
 def _packages() -> list[str]:
     return sorted({*PACKAGES, *(name for provider in registered() for name in provider.packages)})
-
-
-@cache
-def _installed(name: str) -> str:
-    """The version of a package, empty without it: what a process has loaded stays, and to look one up takes
-    milliseconds."""
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return ""

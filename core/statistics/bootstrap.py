@@ -77,6 +77,11 @@ def ratios(numerators: Floats, denominators: Floats) -> Floats:
     return out
 
 
+def first_by_second(sums: Floats) -> Floats:
+    """Return the ratio of the first of two columns of sums to the second, shape (r, 2 or more) → (r,)."""
+    return ratios(sums[:, 0], sums[:, 1])
+
+
 def resampled_sums(columns: Floats, *, seed: int, resamples: int = RESAMPLES) -> Floats:
     """Sums over the clusters of each resample, which all columns share: shape (n, k) → (resamples, k).
 

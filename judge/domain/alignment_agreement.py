@@ -12,7 +12,7 @@ import numpy as np
 from annotation.domain.agreement.report import Agreement, measure
 from annotation.domain.agreement.votes import Tally
 from core.plain import Json, plain
-from core.statistics import SHARE, Estimate, Floats, estimate_of, mean_estimates, ratios
+from core.statistics import SHARE, Estimate, estimate_of, first_by_second, mean_estimates
 from judge.domain.alignment import MOST_LINKS, Answers, Rows, both_sides, links_by_row
 from judge.domain.cluster_names import STORIES, ClusterName
 
@@ -110,15 +110,11 @@ def _link_f1(tables: Sequence[AlignedTable], seed: int, over: ClusterName) -> Es
             story[1] += len(first) + len(other)
     columns = np.array([sums[story] for story in sorted(sums)], dtype=float).reshape(-1, 2)
     n = int(columns[:, 1].sum())
-    return estimate_of(columns, _share, n=n, scale=SHARE, unit=over.plural, empty=_NONE, seed=seed)
+    return estimate_of(columns, first_by_second, n=n, scale=SHARE, unit=over.plural, empty=_NONE, seed=seed)
 
 
 def _links(answers: Answers) -> set[tuple[str, str]]:
     return {(row, other) for row, others in links_by_row(answers).items() if row[0] == "p" for other in others}
-
-
-def _share(sums: Floats) -> Floats:
-    return ratios(sums[:, 0], sums[:, 1])
 
 
 def pairs_of_people(

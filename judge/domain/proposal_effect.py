@@ -8,7 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.language import gettext_noop
-from core.statistics import DIFFERENCE, SHARE, Estimate, Floats, Scale, by_cluster, estimate_of, numbered, ratios
+from core.statistics import (
+    DIFFERENCE,
+    SHARE,
+    Estimate,
+    Floats,
+    Scale,
+    by_cluster,
+    estimate_of,
+    first_by_second,
+    numbered,
+    ratios,
+)
 from core.statistics import Measure as Ratio
 from judge.domain.cluster_names import STORIES, ClusterName
 
@@ -53,14 +64,10 @@ def effect_of(alignments: Sequence[Linked], *, seed: int, over: ClusterName = ST
         return estimate_of(sums, measure, n=int(n), scale=scale, unit=over.plural, empty=empty, seed=seed)
 
     return ProposalEffect(
-        estimate(_share_shown, there[0], SHARE, NOBODY),
+        estimate(first_by_second, there[0], SHARE, NOBODY),
         estimate(_blind, there[1], SHARE, NOBODY),
-        estimate(lambda sums: _share_shown(sums) - _blind(sums), min(there), DIFFERENCE, ONE_ARM),
+        estimate(lambda sums: first_by_second(sums) - _blind(sums), min(there), DIFFERENCE, ONE_ARM),
     )
-
-
-def _share_shown(sums: Floats) -> Floats:
-    return ratios(sums[:, 0], sums[:, 1])
 
 
 def _blind(sums: Floats) -> Floats:

@@ -18,8 +18,8 @@ from core.statistics import (
     Interval,
     Scale,
     few,
+    first_by_second,
     interval_of,
-    ratios,
     replicated_sums,
 )
 
@@ -62,7 +62,7 @@ class Share:
 
     def measure(self, sums: Floats) -> Floats:
         """Return the share of each row of sums, shape (r, 2) → (r,)."""
-        return ratios(sums[:, 0], sums[:, 1])
+        return first_by_second(sums)
 
 
 class Mean(Share):

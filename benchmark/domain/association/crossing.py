@@ -27,6 +27,7 @@ from core.statistics import (
     Scale,
     by_cluster,
     estimate_of,
+    first_by_second,
     ratios,
 )
 
@@ -173,15 +174,11 @@ class _Table:
         chosen = np.isin(self.places, (right, wrong))
         counts = by_cluster(np.stack([self.places == right, chosen], axis=1).astype(float), self.clusters)
         stories = len({*self.clusters[chosen]})
-        return self._estimate(counts, _share, SHARE, n, stories)
+        return self._estimate(counts, first_by_second, SHARE, n, stories)
 
 
 def _cell(seen: Observation, cut: float) -> int:
     return 2 * (not is_right(seen.structure, cut)) + (not is_right(seen.answer, RIGHT))
-
-
-def _share(sums: Floats) -> Floats:
-    return ratios(sums[:, 0], sums[:, 1])
 
 
 def _parts(sums: Floats) -> tuple[Floats, Floats, Floats, Floats]:

@@ -9,9 +9,9 @@ from enum import StrEnum
 import numpy as np
 
 from annotation.domain.anchoring import FEWEST_BLIND_VOTES, gold_from_blind
-from benchmark.domain.gold_kinds.cells import UNIT, Cells, Floats, Ints
+from benchmark.domain.gold_kinds.cells import UNIT, Cells, Ints
 from core.language import gettext_noop
-from core.statistics import SHARE, Estimate, estimate_of, ratios
+from core.statistics import SHARE, Estimate, estimate_of, first_by_second
 
 NO_PAIRS = gettext_noop("no cells that have both labels")
 
@@ -62,11 +62,7 @@ def _moved(cells: Cells, before: Ints, after: Ints, seed: int) -> Moved:
     changed = both & (before != after)
     sums = np.stack([cells.sums(changed.astype(float)), cells.sums(both.astype(float))], axis=1)
     estimate = estimate_of(
-        sums, _share, n=int(both.sum()), scale=SHARE, unit=UNIT, empty=NO_PAIRS, seed=seed,
+        sums, first_by_second, n=int(both.sum()), scale=SHARE, unit=UNIT, empty=NO_PAIRS, seed=seed,
         clusters=int((sums[:, 1] > 0).sum()),
     )  # fmt: skip
     return Moved(estimate, int(both.sum()), int(changed.sum()))
-
-
-def _share(sums: Floats) -> Floats:
-    return ratios(sums[:, 0], sums[:, 1])

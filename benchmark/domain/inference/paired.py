@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.domain.inference.cases import Cases
 from core.language import gettext_noop
-from core.plain import WHERE_THERE_IS_ONE
+from core.plain import WHERE_THERE_IS_ONE, read_as
 from core.statistics import (
     ALPHA,
     DIFFERENCE,
@@ -66,6 +67,12 @@ class Tested:
     value: float | None
     answered: Answered | None
     p_adjusted: float | None
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Self:
+        """Return the difference that was kept; fields that an earlier version did not keep have their defaults."""
+        answered = kept.get("answered")
+        return read_as(cls, kept, answered=read_as(Answered, answered) if answered else None)
 
     @property
     def verdict(self) -> str:

@@ -64,3 +64,8 @@ def _flat(metrics: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str
 
 def _short(value: str | int | float) -> str:
     return f"{value:.6f}" if isinstance(value, float) else str(value)
+
+
+def percent(share: float | None) -> str:
+    """Return a share as per cent, a dash where there is none."""
+    return "–" if share is None else f"{100 * share:.1f} %"

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-from typing import Any
-
 from annotation.management.json_command import JsonCommand
 from benchmark.management.commands._files import content_of, written
 from benchmark.management.commands._labelled import labelling_named
+from benchmark.management.commands._scores import percent
 from benchmark.services.gold_kind_tables import MOVES, NAMES, VOTES, tables_of
 from benchmark.services.gold_kinds import OVERALL, GoldMetrics, gold_metrics_of
 from core.plain import Json, plain
@@ -53,20 +52,20 @@ class Command(JsonCommand):
         counts = ", ".join(f"{NAMES[kind]} {count:,}" for kind, count in result["cells"].items())
         self.stdout.write(f"{result['stories']} stories; cells: {counts}.")
         for row in result["scores"]:
-            scores = ", ".join(f"{NAMES[kind]} {_percent(row[kind])}" for kind in result["cells"])
+            scores = ", ".join(f"{NAMES[kind]} {percent(row[kind])}" for kind in result["cells"])
             self.stdout.write(f"{row['model']}: {scores}")
         for row in result["ranks"]:
             tau = "–" if row["tau"] is None else f"{row['tau']:.2f}"
             self.stdout.write(f"{row['kind']} beside {row['beside']}: Kendall's tau {tau}, {row['swaps']} pairs swap.")
         for row in result["moves"]:
-            moves = ", ".join(f"{name} {_percent(row[move])}" for move, name in MOVES.items())
+            moves = ", ".join(f"{name} {percent(row[move])}" for move, name in MOVES.items())
             self.stdout.write(f"Moved, {row['dimension']}: {moves}")
         for row in result["ceiling"]:
-            shares = ", ".join(f"{name} {_percent(row[votes])}" for votes, name in VOTES.items())
+            shares = ", ".join(f"{name} {percent(row[votes])}" for votes, name in VOTES.items())
             self.stdout.write(f"In the place of a left-out annotator, {row['who']}: {shares}")
         for row in result["standing_in"]:
             rate = "–" if row["over_stories"] is None else f"{row['over_stories']:.2f}"
-            summary = f"advantage {_percent(row['advantage'])}, winning rate over stories {rate}"
+            summary = f"advantage {percent(row['advantage'])}, winning rate over stories {rate}"
             self.stdout.write(f"As an annotator, {row['model']}, {row['votes'].lower()}: {summary}")
         if "path" in result:
             self.stdout.write(f"path: {result['path']}")
@@ -78,7 +77,3 @@ def _dimension(metrics: GoldMetrics, key: str | None) -> int:
     if key not in metrics.keys:
         raise ValueError(f"--dimension {key}: there is none of that name; there are: {', '.join(metrics.keys)}.")
     return metrics.keys.index(key)
-
-
-def _percent(value: Any) -> str:
-    return "–" if value is None else f"{100 * value:.1f} %"

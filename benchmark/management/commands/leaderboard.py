@@ -12,6 +12,7 @@ from benchmark.domain.entered import PaperRow
 from benchmark.domain.report_rows import RowMetric
 from benchmark.domain.tables import Table
 from benchmark.management.commands._files import add_width, check_output, content_of, written
+from benchmark.management.commands._scores import percent
 from benchmark.models import AnswerFormat, Dataset
 from benchmark.services.absences import Absence
 from benchmark.services.conditions import FIELDS, Ranking
@@ -127,7 +128,7 @@ class Command(JsonCommand):
                 self.stdout.write(f"\n{title:{wide}}{'rank':>6}{heads}{'left out':>10}{'worst to best':>16}  group")
             for row in rows:
                 metrics = "".join(f"{_metric_text(row.of_parse(parse)):>22}" for parse in PARSES)
-                missing = f"{_percent(row.left_out):>10}{_ends(row):>16}"
+                missing = f"{percent(row.left_out):>10}{_ends(row):>16}"
                 self.stdout.write(f"{row.model:{wide}}{row.rank or '–':>6}{metrics}{missing}  {row.group or '–'}")
             for note in (*result.notes[group], *_no_intervals(rows), *_apart(result.rankings[group])) if rows else ():
                 self.stdout.write(note)
@@ -331,10 +332,6 @@ def _no_intervals(rows: Sequence[PrintedRow]) -> list[str]:
     metrics = [metric for row in rows for parse in PARSES if (metric := row.of_parse(parse))]
     reasons = dict.fromkeys(metric.reason for metric in metrics if metric.reason and not metric.interval)
     return [f"No interval {NO_INTERVAL}: {'; or '.join(reasons)}."] if reasons else []
-
-
-def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{100 * share:.1f} %"
 
 
 def _ends(row: PrintedRow) -> str:

@@ -11,6 +11,7 @@ from django.utils import timezone
 from annotation.management.commands._money import dollars
 from annotation.management.json_command import JsonCommand
 from benchmark.management.commands._runs import run_of
+from benchmark.management.commands._scores import percent
 from benchmark.models import AnchorWatch
 from benchmark.services.anchor_charts import (
     DRIFT,
@@ -144,9 +145,9 @@ def _lines(document: WatchDocument) -> Iterator[str]:
         yield f"No chart: {document.no_chart}."
     else:
         yield (
-            f"Usual agreement {_percent(chart.mean)}; a drop of {100 * document.line.drop:g} points is noticed within "
+            f"Usual agreement {percent(chart.mean)}; a drop of {100 * document.line.drop:g} points is noticed within "
             f"{_anchors(chart.noticed_half, chart)} in half of all cases, {_anchors(chart.noticed_most, chart)} "
-            f"in nine of ten; false alarms in {chart.horizon} anchors: {_percent(chart.false_alarms)}."
+            f"in nine of ten; false alarms in {chart.horizon} anchors: {percent(chart.false_alarms)}."
         )
     heads = ("repeat", "due", "state", "anchors", "agreement", "limits", "sum", "unanswered", "unusable", "answered by")
     yield from _aligned(heads, [_cells(repeat) for repeat in document.repeats])
@@ -164,10 +165,10 @@ def _aligned(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[st
 
 
 def _cells(repeat: RepeatDocument) -> tuple[str, ...]:
-    limits = "–" if repeat.low is None else f"{_percent(repeat.low)} to {_percent(repeat.high)}"
+    limits = "–" if repeat.low is None else f"{percent(repeat.low)} to {percent(repeat.high)}"
     number = f"{repeat.number} (start)" if repeat.baseline or repeat.number == 0 else str(repeat.number)
     total = "–" if repeat.sum is None else f"{repeat.sum:.2f}{' alarm' if repeat.alarm else ''}"
-    counts = (str(repeat.stories), _percent(repeat.agreement), limits, total, str(repeat.unanswered))
+    counts = (str(repeat.stories), percent(repeat.agreement), limits, total, str(repeat.unanswered))
     return (
         number, repeat.due_at[:10], repeat.state, *counts, str(repeat.unusable),
         ", ".join(repeat.answered_by) or "–",
@@ -184,10 +185,6 @@ def _noticed(concern: Concern) -> str:
         NOT_BEGUN: f"it could not begin. {concern.after}",
         MISSED: f"{counted(concern.count, 'repeat')} before it missed: no worker was there.",
     }[concern.kind]
-
-
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.1f} %"
 
 
 def _anchors(count: int | None, chart: WatchChart) -> str:

@@ -10,7 +10,6 @@ from benchmark.controls.contract import Controllable
 from benchmark.suites.contract import STRUCTURE, MetricGroup, Option, Suite
 from benchmark.suites.omnitom import finer_items
 from benchmark.suites.omnitom.answer_forms import TEXT
-from benchmark.suites.omnitom.categories import CATEGORIES
 from benchmark.suites.omnitom.cell_labels import cell_labels
 from benchmark.suites.omnitom.exchange import exchange
 from benchmark.suites.omnitom.finer_items import RECOVERED
@@ -41,6 +40,7 @@ from benchmark.suites.omnitom.statements import labels_stated, matches_stated
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL, STEPS, expected, parse, request
 from benchmark.suites.omnitom.summary import scores
 from benchmark.suites.schema_names import named_by
+from benchmark.suites.tombench_tasks import TASKS
 from core.language import gettext_noop
 
 EXTRACTION = MetricGroup(
@@ -193,7 +193,7 @@ SUITE = Suite(
     published=PUBLISHED,
     sections=SECTIONS,
     explorer=explorer_of(OMNITOM_SCHEME),
-    categories=CATEGORIES,
+    categories=TASKS,
     baselines=(LEXICAL,),
     answer_forms=(TEXT,),
     category_noun=gettext_noop("story category"),

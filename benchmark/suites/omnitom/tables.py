@@ -17,8 +17,8 @@ from benchmark.domain.tables.estimates import (
     with_what_is_known,
 )
 from benchmark.domain.tables.table import Cells, Column, Row, Table
-from benchmark.suites.omnitom.categories import CATEGORIES
 from benchmark.suites.omnitom.labels import ALL_DIMENSIONS, OMNITOM_SCHEME, Scheme
+from benchmark.suites.tombench_tasks import TASKS
 from core.language import gettext_noop
 
 _MODEL = Column(key="model", header=gettext_noop("Model"))
@@ -58,11 +58,11 @@ def main_results(runs: Sequence[MainResult], *, parse: str, scheme: Scheme = OMN
     All are of one `parse`, which the title names. Intervals are those of the reports, where they have any.
     """
     extractions = [of for run in runs if (of := run.rows.get("stage1"))]
-    categories = in_order((row.category for of in extractions for row in of.by_category), CATEGORIES)
+    categories = in_order((row.category for of in extractions for row in of.by_category), TASKS)
     first, second = gettext_noop("Stage 1: extraction F1 (%)"), gettext_noop("Stage 2: labelling accuracy (%)")
     columns = [
         _MODEL,
-        *(_reported(f"f1 {name}", CATEGORIES.get(name, name), first) for name in categories),
+        *(_reported(f"f1 {name}", TASKS.get(name, name), first) for name in categories),
         _reported("f1_category_mean", "Overall", first),
         _reported("f1", gettext_noop("By story"), first),
         *(_reported(scheme.share_of(name), head, second) for name, head in scheme.shorts.items()),
@@ -73,7 +73,7 @@ def main_results(runs: Sequence[MainResult], *, parse: str, scheme: Scheme = OMN
         title=gettext_noop(f"Main results, {parse} parse (%)"),
         columns=with_what_is_known(columns, rows),
         rows=rows,
-        notes=(*_MEANS, *_reasons(runs), *short_name_texts(categories, CATEGORIES)),
+        notes=(*_MEANS, *_reasons(runs), *short_name_texts(categories, TASKS)),
         section="section" if any(run.section for run in runs) else "",
     )
 
@@ -133,7 +133,7 @@ def by_dimension_and_category(
 ) -> Table:
     """The paper's table 10 from {model: {dimension: {category: accuracy}}}; cells are compared within a dimension."""
     categories = in_order(
-        (name for model in accuracies.values() for categories in model.values() for name in categories), CATEGORIES
+        (name for model in accuracies.values() for categories in model.values() for name in categories), TASKS
     )
     rows = [
         {"dimension": title, "model": model}
@@ -145,12 +145,12 @@ def by_dimension_and_category(
         for dimension, title in scheme.titles.items()
         for model, accuracies_by_category in accuracies.items()
     ]
-    cells = [estimated(f"in {name}", CATEGORIES.get(name, name), worst=f"in {name} worst") for name in categories]
+    cells = [estimated(f"in {name}", TASKS.get(name, name), worst=f"in {name} worst") for name in categories]
     return Table(
         title=gettext_noop(f"Labelling accuracy by dimension and story category, {parse} parse (%)"),
         columns=[_MODEL, *with_what_is_known(cells, rows)],
         rows=rows,
-        notes=(*short_name_texts(categories, CATEGORIES), *_counted(rows)),
+        notes=(*short_name_texts(categories, TASKS), *_counted(rows)),
         section="dimension",
         mark_within="dimension",
     )

@@ -20,7 +20,7 @@ from benchmark.suites.tombench.samples import BOTH, NAMES, RELEASED, SEEDED, ite
 from benchmark.suites.tombench.scoring import score_answers
 from benchmark.suites.tombench.shuffling import TRIES
 from benchmark.suites.tombench.steps import ANSWER, METHODS, PROGRAM, STEPS, expected, parse, request, wording
-from benchmark.suites.tombench.tasks import TASKS
+from benchmark.suites.tombench_tasks import TASKS
 from core.language import gettext_noop
 
 METHOD = method_setting(METHODS)

@@ -14,7 +14,18 @@ from itertools import product
 import numpy as np
 
 from core.language import gettext_noop
-from core.statistics import DIFFERENCE, SHARE, Floats, Scale, by_cluster, estimate_of, numbered, ratios, spanning
+from core.statistics import (
+    DIFFERENCE,
+    SHARE,
+    Floats,
+    Scale,
+    by_cluster,
+    estimate_of,
+    first_by_second,
+    numbered,
+    ratios,
+    spanning,
+)
 from core.statistics import Measure as Ratio
 from judge.domain.calibration.rows import Row, Table, matched
 from judge.domain.cluster_names import STORIES, ClusterName
@@ -146,10 +157,6 @@ def _kappa(cells: Floats) -> Floats:
     return ratios(_agreeing(cells) - expected, np.where(unlike, 1 - expected, 0))
 
 
-def _mean(columns: Floats) -> Floats:
-    return ratios(columns[:, 0], columns[:, 1])
-
-
 class _Sums:
     """The weighted two-by-two tables of all tables, and estimates of their sums over stories."""
 
@@ -213,7 +220,7 @@ class _Sums:
         has = np.isfinite(shares)
         columns: Floats = np.column_stack([np.where(has, shares, 0), has])
         columns = columns * self._weights[:, None]
-        return self._unbounded(columns, _mean, int(has.sum()), SHARE, NOTHING)
+        return self._unbounded(columns, first_by_second, int(has.sum()), SHARE, NOTHING)
 
     def _unbounded(self, columns: Floats, measure: Ratio, n: int, scale: Scale, empty: str) -> BoundedEstimate:
         sums = by_cluster(columns, self._clusters)

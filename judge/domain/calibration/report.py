@@ -11,7 +11,7 @@ import numpy as np
 
 from core.language import gettext_noop
 from core.plain import Json, plain
-from core.statistics import SHARE, Floats, by_cluster, numbered, ratios
+from core.statistics import SHARE, Floats, by_cluster, first_by_second, numbered
 from judge.domain.calibration.agreement import Agreement, BoundedEstimate, agreement, estimate_ratio
 from judge.domain.calibration.rows import MatchCount, Row, Table, Unknown, matched
 from judge.domain.cluster_names import STORIES, ClusterName
@@ -156,7 +156,7 @@ def _share(
     columns = by_cluster(np.column_stack([some, of]) * weights, numbered([table.story for table in tables]))
     return estimate_ratio(
         columns,
-        lambda sums: ratios(sums[:, 0], sums[:, 1]),
+        first_by_second,
         n=int(of.sum()),
         scale=SHARE,
         empty=empty,

@@ -34,8 +34,8 @@ from benchmark.domain.plots.theme import SMALL, THEMES, families
 from benchmark.domain.plots.values import limits, percent
 from benchmark.domain.report_rows import RowMetric
 from benchmark.suites.omnitom import plots as omnitom_plots
-from benchmark.suites.omnitom.categories import CATEGORIES
 from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
+from benchmark.suites.tombench_tasks import TASKS
 from core.statistics import Estimate
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -102,7 +102,7 @@ def made(n: int) -> dict:
         "pairs": (plots.pair_matrix, (models, {"cells": apart, "score": "Stage 1 F1", "parse": "repaired"})),
         "category": (
             omnitom_plots.f1_by_category,
-            ([ModelRow(model, spread(CATEGORIES)) for model in models], {"parse": "official"}),
+            ([ModelRow(model, spread(TASKS)) for model in models], {"parse": "official"}),
         ),
         "orders": (
             omnitom_plots.by_kind,

@@ -16,7 +16,6 @@ from benchmark.domain.tables.categories import in_order, short_name_texts
 from benchmark.domain.tables.estimates import metric_of
 from benchmark.domain.tables.latex import escaped
 from benchmark.domain.tables.table import MARKED, MARKED_BY_WORST
-from benchmark.suites.omnitom.categories import CATEGORIES
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, SCHEMA
 from benchmark.suites.omnitom.tables import (
     MainResult,
@@ -25,6 +24,7 @@ from benchmark.suites.omnitom.tables import (
     match_count_distribution,
     unusable_outputs,
 )
+from benchmark.suites.tombench_tasks import TASKS
 from core.plain import plain
 
 HOSTILE = [
@@ -184,7 +184,7 @@ def fraction(percent: float | None) -> str | None:
 
 
 def paper_run(row: dict) -> MainResult:
-    full = {short: name for name, short in CATEGORIES.items()}
+    full = {short: name for name, short in TASKS.items()}
     first, second = row["stage1"], row["stage2"]
     keys = dict(
         zip(
@@ -222,8 +222,8 @@ def paper_run(row: dict) -> MainResult:
 def test_table_3_of_the_paper_is_printed_and_marked_as_it_should_be(paper):
     rows = paper["table_3"]["rows"]
     found = main_results([paper_run(row) for row in rows], parse="official")
-    order = [*CATEGORIES.values(), "Overall"]
-    keys = [*(f"f1 {name}" for name in CATEGORIES), "f1_category_mean"]
+    order = [*TASKS.values(), "Overall"]
+    keys = [*(f"f1 {name}" for name in TASKS), "f1_category_mean"]
     marks = found.marks()
     column = {one.key: one for one in found.columns}
     wrongly_marked = {("Mistral-Small 24B", "PST"), ("Mistral-Small 24B", "SIT")}  # errata of the printed table
@@ -262,7 +262,7 @@ def test_the_repaired_reading_has_its_intervals_where_there_are_some():
 
 
 def test_table_10_of_the_paper_compares_within_a_dimension(paper):
-    full = {short: name for name, short in CATEGORIES.items()}
+    full = {short: name for name, short in TASKS.items()}
     keys = {SCHEMA[name].name.lower(): name for name in OMNITOM_SCHEME.keys}
     printed = {name.lower(): models for name, models in paper["table_10"]["dimensions"].items()}
     held: dict = {}

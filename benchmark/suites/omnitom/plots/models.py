@@ -13,22 +13,22 @@ from benchmark.domain.plots.parts import scores_by_part
 from benchmark.domain.plots.ranked import NO_MODEL
 from benchmark.domain.plots.values import percent, value_line
 from benchmark.domain.tables.categories import in_order
-from benchmark.suites.omnitom.categories import CATEGORIES
 from benchmark.suites.omnitom.kinds import KIND_HEADS, KINDS
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME
+from benchmark.suites.tombench_tasks import TASKS
 from core.language import gettext_noop
 
 
 def f1_by_category(rows: Sequence[ModelRow], *, parse: str) -> Plot:
     """Extraction F1 in one panel a story category; a row has figures by category."""
-    order = in_order((name for row in rows for name in row.values), CATEGORIES)
+    order = in_order((name for row in rows for name in row.values), TASKS)
     ordered = [replace(row, values={name: row.values.get(name) for name in order}) for row in rows]
     return scores_by_part(
         ordered,
         parse=parse,
         score="Extraction F1",
         part=gettext_noop("story category"),
-        short=CATEGORIES,
+        short=TASKS,
     )
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from benchmark.domain.tables import Items, Table
-from benchmark.suites.omnitom.categories import CATEGORIES
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
 from benchmark.suites.omnitom.tables import MainResult, main_results
 from benchmark.suites.published import Published
@@ -16,13 +15,14 @@ from benchmark.suites.showing.judges import notes_of
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.showing.names import labels_of
 from benchmark.suites.showing.ranking import ranked_by, ranked_within, with_settings
+from benchmark.suites.tombench_tasks import TASKS
 from core.language import gettext_noop
 
 
 def _published() -> tuple[Published, ...]:
     """Return the figures of the paper's table 3."""
     first, second = gettext_noop("Extraction, F1 (table 3)"), gettext_noop("Labelling, accuracy (table 3)")
-    categories = {f"f1 {name}": (name, {"categories-stage1": name}) for name in CATEGORIES}
+    categories = {f"f1 {name}": (name, {"categories-stage1": name}) for name in TASKS}
     overall = {
         "f1_category_mean": (gettext_noop("Overall, the mean of categories"), {"stage1": "f1_category_mean"}),
         "f1": ("By story", {"stage1": "f1"}),

@@ -1,4 +1,5 @@
-"""Tasks as tables order and head them: those with a short name first, then the others by name."""
+"""ToMBench's tasks, which suites on its stories have as categories, as tables order and head them: those with a short
+name first, then the others by name."""
 
 from __future__ import annotations
 
