@@ -37,14 +37,22 @@ def test_what_is_not_is_found(command, tmp_path):
     assert done.returncode != 0 and sentence in done.stdout + done.stderr, done.stdout + done.stderr
 
 
-CLOCKS = {"monotonic", "perf_counter", "process_time", "time"}
+CLOCKS = {"monotonic", "perf_counter", "process_time", "time", "now"}
+
+
+def _reads(node: ast.AST, clocks: set[str]) -> bool:
+    name = node.func if isinstance(node, ast.Call) else None
+    return (name.attr if isinstance(name, ast.Attribute) else name.id if isinstance(name, ast.Name) else "") in clocks
 
 
 def _measures(node: ast.AST) -> bool:
-    """Whether an assertion is about a difference of a clock's readings: it would fail on a busy machine alone."""
+    """Whether an assertion is about a difference of a clock's readings, or compares one with the time of day: it would
+    fail on a busy machine alone, or on one whose clock is set meanwhile."""
     parts = [part for part in ast.walk(node) if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Sub)]
-    calls = [inner for part in parts for inner in ast.walk(part) if isinstance(inner, ast.Call)]
-    return any(isinstance(call.func, ast.Attribute) and call.func.attr in CLOCKS for call in calls)
+    compared = [part for part in ast.walk(node) if isinstance(part, ast.Compare)]
+    return any(_reads(inner, CLOCKS) for part in parts for inner in ast.walk(part)) or any(
+        _reads(side, {"now"}) for part in compared for side in (part.left, *part.comparators)
+    )
 
 
 def measured(source: str) -> list[int]:
@@ -58,3 +66,5 @@ def test_no_test_measures_time():
     assert {path: lines for path, text in texts.items() if (lines := measured(text))} == {}
     assert measured("began = time.monotonic()\nassert 1 <= time.monotonic() - began") == [2]
     assert measured("assert time.monotonic() < end, 'it did not happen in time'") == []
+    assert measured("assert row.at <= timezone.now()\nassert abs(at - now()) < SOON") == [1, 2]
+    assert measured("assert ask_due(now=timezone.now()) == []") == []

@@ -249,7 +249,6 @@ def test_experts_get_different_stories_and_see_each_other(client, cast, disputed
     assert page.context["claim"].expert == cast.esi and "decides this story now" in page.content.decode()
     with pytest.raises(AdjudicationRefused, match="Esi decides story 1 now"):
         decide(first_cell(story), eva, "Memory")
-    assert Claim.objects.get(expert=cast.esi).until > timezone.now()
     Claim.objects.filter(expert=cast.esi).update(until=timezone.now())
     assert decide(first_cell(story), eva, "Memory").decided_by == eva
     assert client.get(address("adjudicate", story.uid)).context["claim"] is None
