@@ -113,15 +113,15 @@ class AnswersForm(RefusableForm, SampleFields):
 
     def plan(self) -> Plan:
         """Return the plan of a valid form."""
-        chosen, suite, samples = self.cleaned_data, self.suite, self.chosen_samples
+        chosen, suite = self.cleaned_data, self.suite
         return Plan(
-            dataset=samples.dataset,
+            dataset=chosen["dataset"],
             endpoints=[],
             suite=suite.name,
             steps=[step.key for step in importable(suite)],
-            split=samples.split,
-            category=samples.category,
-            limit=samples.limit,
+            split=chosen.get("split") or "",
+            category=chosen.get("category") or "",
+            limit=chosen["limit"] or 0,
             max_tokens=suite.max_tokens,
             title=chosen["title"],
             repetitions=chosen["repetitions"] or 0,

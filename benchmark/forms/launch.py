@@ -160,16 +160,6 @@ class MethodRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ChosenSamples:
-    """The samples of a version that a plan takes; `limit` 0 takes every one."""
-
-    dataset: Dataset
-    split: str
-    category: str
-    limit: int
-
-
-@dataclass(frozen=True, slots=True)
 class Additions:
     """The models and samples by which a run is to be extended."""
 
@@ -248,14 +238,6 @@ class SampleFields(forms.Form):
     @property
     def sample_fields(self) -> list[BoundField]:
         return [self[name] for name in ("split", "category", "limit") if name in self.fields]
-
-    @property
-    def chosen_samples(self) -> ChosenSamples:
-        """The choices of a valid form."""
-        chosen = self.cleaned_data
-        return ChosenSamples(
-            chosen["dataset"], chosen.get("split") or "", chosen.get("category") or "", chosen["limit"] or 0
-        )
 
 
 class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields, SampleFields):
