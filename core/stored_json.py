@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from functools import lru_cache
-from typing import Any
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from threading import Lock
+from typing import Any, Generic, TypeVar
 
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models.expressions import Expression
 from django.db.models.functions import Cast
 from pydantic_core import from_json
+
+T = TypeVar("T")
 
 
 class LongJSONField(models.JSONField):  # type: ignore[misc]  # Django has no types
@@ -33,12 +36,45 @@ def text_of(column: str) -> Cast:
     return Cast(column, models.TextField())
 
 
-@lru_cache(maxsize=8)
-def parsed_once(text: str) -> Any:
-    """Return what a JSON text says: of the last few texts the same object to everybody, which nobody changes.
+MOST_CHARACTERS = 8_000_000
+"""The texts of some thirty reports of a few models. With what they say they take four times as many bytes."""
 
-    Pages, their pictures and their files ask for the same report within seconds, each anew.
+
+class KeptByText(Generic[T]):
+    """What `read` makes of a text: of the texts read last, up to `most` characters of them together, the same object to
+    everybody, which nobody changes.
+
+    Pages, their pictures and their files ask for the same reports within seconds, each anew, and a ranking for those of
+    many runs. A number of texts would bound no memory, as reports differ a hundredfold.
     """
+
+    def __init__(self, read: Callable[[str], T], most: int = MOST_CHARACTERS) -> None:
+        self.read, self.most = read, most
+        self._values: OrderedDict[str, T] = OrderedDict()
+        self._characters = 0
+        self._lock = Lock()
+
+    def __contains__(self, text: str) -> bool:
+        return text in self._values
+
+    def __call__(self, text: str) -> T:
+        with self._lock:
+            if text in self._values:
+                self._values.move_to_end(text)
+                return self._values[text]
+        value = self.read(text)
+        with self._lock:
+            if text not in self._values:  # as another thread may have read it meanwhile
+                self._values[text] = value
+                self._characters += len(text)
+            while self._characters > self.most and len(self._values) > 1:
+                self._characters -= len(self._values.popitem(last=False)[0])
+        return value
+
+
+@KeptByText
+def parsed_once(text: str) -> Any:
+    """Return what a JSON text says."""
     try:
         return from_json(text)
     except ValueError:  # half a surrogate pair

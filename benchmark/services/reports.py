@@ -6,7 +6,6 @@ import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from django.db import transaction
@@ -28,7 +27,7 @@ from core.language import gettext_noop
 from core.made_by import made_by
 from core.plain import Json, plain
 from core.reads import Read
-from core.stored_json import parsed_once, text_of
+from core.stored_json import KeptByText, parsed_once, text_of
 from workers.services.notify import Notifier
 
 log = logging.getLogger(__name__)
@@ -76,10 +75,9 @@ def _current(text: str | None, places: list[int]) -> RunMetrics | None:
     return _read_once(text) if {name: kept.get(name) for name in valid} == valid else None
 
 
-@lru_cache(maxsize=8)
+@KeptByText
 def _read_once(text: str) -> RunMetrics:
-    """Return the metrics that are kept as a text: of the last few the same object to everybody, which nobody
-    changes."""
+    """Return the metrics that are kept as a text; they hold what `parsed_once` keeps of it, and a tenth beside."""
     return RunMetrics.from_json(parsed_once(text))
 
 

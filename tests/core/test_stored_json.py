@@ -9,7 +9,7 @@ import pytest
 from django.db import connection, models
 from django.db.migrations.writer import MigrationWriter
 
-from core.stored_json import LongJSONField
+from core.stored_json import KeptByText, LongJSONField
 
 VALUES = [
     None, True, 0, -7, 2**70, 0.1, 1e-7, 5e-324, 1.7976931348623157e308, 0.30000000000000004, "", "Žofia 李", "\ud83d",
@@ -43,3 +43,17 @@ def test_migrations_see_a_plain_column():
 def test_json_is_parsed_by_the_quick_parser(monkeypatch):
     monkeypatch.setattr("core.stored_json.from_json", lambda text: ["quick", text])
     assert LongJSONField().from_db_value("[1]", SimpleNamespace(), connection) == ["quick", "[1]"]
+
+
+def test_texts_read_last_are_kept_up_to_so_many_characters():
+    read = []
+    kept = KeptByText(lambda text: read.append(text) or [text], most=6)
+    first = kept("aaa")
+    assert kept("bbb") == ["bbb"] and kept("aaa") is first and read == ["aaa", "bbb"]
+    kept("c")  # for which the one that was asked for longest ago goes
+    assert ("aaa" in kept, "bbb" in kept, "c" in kept) == (True, False, True)
+    assert (
+        kept("longer than all") is kept("longer than all")
+        and "aaa" not in kept
+        and read[2:] == ["c", "longer than all"]
+    )
