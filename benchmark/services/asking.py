@@ -67,12 +67,11 @@ def request_for(item: RunItem, answers: Mapping[str, str]) -> Request | str:
     return step_request(item.sample, item.step, item.entrant.run, None, answers, item.repetition)
 
 
-def repeated(request: Request | str, run: Run, repetition: int) -> Request | str:
+def _repeated(request: Request | str, parameters: Parameters, repetition: int) -> Request | str:
     """The request at the temperature that was chosen, if any; of a repetition with the seed after that of the one
     before, as another draw. A run that asks anew has draws of its own, for the very same questions."""
     if isinstance(request, str):
         return request
-    parameters = run.parameters
     if parameters.temperature is not None:
         request = replace(request, temperature=parameters.temperature)
     request = replace(request, sample=repetition + DRAWS * parameters.anew)
@@ -92,8 +91,9 @@ def step_request(
 ) -> Request | str:
     """Return the request of a step about a sample, or why there is none; `prompts` is the run's prompt set where it is
     loaded already."""
-    question = question_of(run, story, step, answers, prompts, repetition=repetition)
-    return repeated(suite_named(run.suite).request(question), run, repetition)
+    parameters = run.parameters  # which are read from JSON each time
+    question = _question(run, _settings(run, parameters), story, step, answers, prompts, repetition)
+    return _repeated(suite_named(run.suite).request(question), parameters, repetition)
 
 
 def question_of(
@@ -105,8 +105,15 @@ def question_of(
     *,
     repetition: int = 0,
 ) -> Question:
+    return _question(run, settings_of(run), story, step, answers, prompts, repetition)
+
+
+def _question(
+    run: Run, settings: Settings, story: DatasetSample, step: str, answers: Mapping[str, str],
+    prompts: PromptSet | None, repetition: int,
+) -> Question:  # fmt: skip
     resources = DatasetResources(run.dataset, prompts or prompts_of(run))
-    return Question(sample_asked(run, story), step, settings_of(run), resources, answers, repetition)
+    return Question(sample_asked(run, story, settings), step, settings, resources, answers, repetition)
 
 
 def prompts_of(run: Run) -> PromptSet | None:
@@ -117,7 +124,10 @@ def prompts_of(run: Run) -> PromptSet | None:
 
 def settings_of(run: Run) -> Settings:
     """Return the settings that the run was launched with, for its suite."""
-    parameters = run.parameters
+    return _settings(run, run.parameters)
+
+
+def _settings(run: Run, parameters: Parameters) -> Settings:
     return Settings(
         options=_chosen(run, parameters),
         seed=parameters.seed,
@@ -154,21 +164,21 @@ def _value(run: Run, parameters: Parameters, setting: Setting) -> Any:
     return kept.get(setting.name, setting.before_it_was)
 
 
-def sample_asked(run: Run, story: DatasetSample) -> Sample:
-    """Return the sample as the run asks about it: changed by its control, where it is under one. Raises BadQuestion,
-    SuiteFailed."""
+def sample_asked(run: Run, story: DatasetSample, settings: Settings | None = None) -> Sample:
+    """Return the sample as the run asks about it: changed by its control, where it is under one. `settings` are those
+    of the run, where they were read already. Raises BadQuestion, SuiteFailed."""
     sample = sample_of(story)
-    return _changed(run, sample) if run.control else sample
+    return _changed(run, sample, settings or settings_of(run)) if run.control else sample
 
 
 _MOST_CHANGED = 4096
 _samples_changed: OrderedDict[str, tuple[Any, Sample]] = OrderedDict()
 
 
-def _changed(run: Run, sample: Sample) -> Sample:
+def _changed(run: Run, sample: Sample, settings: Settings) -> Sample:
     """Return the sample as changed by the run's control. Names are looked for in milliseconds, and all steps and
     methods of a launch ask about the same samples, so those of the last ones are kept, by all that they depend on."""
-    controllable, settings = suite_named(run.suite).controls, settings_of(run)
+    controllable = suite_named(run.suite).controls
     depends = [
         run.control,
         settings.control_lists,

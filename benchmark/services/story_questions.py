@@ -88,7 +88,12 @@ def _rows(item: RunItem | SharedItem, items: Sequence[RunItem | SharedItem], sui
     settings, resources = settings_of(run), DatasetResources(run.dataset)
     for other in items:
         question = Question(
-            sample_asked(run, other.sample), other.step, settings, resources, answers[other.pk], other.repetition
+            sample_asked(run, other.sample, settings),
+            other.step,
+            settings,
+            resources,
+            answers[other.pk],
+            other.repetition,
         )
         answer = other.call.answer if other.call else None
         view = ItemView(question, answer, other.official, other.repaired, other.unusable)
