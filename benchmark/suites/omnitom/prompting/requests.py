@@ -2,7 +2,7 @@
 
 What is the same for many stories comes first (directive, format, examples of the category), the story after it, so that
 providers can reuse what they have read. Free text carries no schema. `Request.task` says the same as data for
-baselines and scripted functions (workers/providers/baseline.py).
+baselines and scripted functions (workers/providers/baseline/baseline.py).
 """
 
 from __future__ import annotations
