@@ -25,7 +25,7 @@ from server import ROOT, add_sizes, free_port, processor_seconds, serve
 PAUSE_SECONDS = 0.5
 """From one request of an annotator to the next, where they are paced."""
 CELLS = {"paced": 1, "unpaced": 7}
-"""Of a request."""
+"""The cells that a request saves, of annotators who pause and of those who do not."""
 
 Verify = Callable[[], tuple[int, int]]
 Used = Callable[[], float]

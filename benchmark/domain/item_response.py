@@ -29,7 +29,7 @@ FEWEST_MODELS = 5
 FEWEST_ITEMS = 5
 ROUNDS, STEPS, DRAWS, AT_ONCE = 30, 4, 1000, 1000
 UNKNOWN = -1.0
-"""In the place of a score that a model does not have."""
+"""What stands in the place of a score that a model does not have."""
 LEAST_SPREAD = 0.05
 """The least standard deviation of items' intercepts and slopes."""
 

@@ -47,7 +47,7 @@ def lacking(sides: Sides, project: Project) -> Lacking | None:
         return _after(gettext_noop("There is a run of belief tables."), project, ANSWERS)
     if answers:
         return _after(gettext_noop("There is a run of questions."), project, STRUCTURE)
-    asking = _suites_telling(ANSWERS)[0].title
+    asking = _example(ANSWERS).title
     needs = gettext_noop(
         "It needs two finished runs of the same models: one on gold belief tables, one on questions about the "
         f"same stories, such as those of {asking}."
@@ -102,11 +102,12 @@ def _next(project: Project, side: str) -> Lacking:
             f"{imported.title} is imported as version {imported.version}: now run the same models on it, to its end."
         )
         return Lacking(run_on, "launch", str(imported.version))
+    example = _example(side)
     bring = gettext_noop(
-        f"Now import a benchmark with questions about the same stories, such as {loaded[0].title}, and run the same "
+        f"Now import a benchmark with questions about the same stories, such as {example.title}, and run the same "
         "models on it."
     )
-    return Lacking(bring, "import", loaded[0].name)
+    return Lacking(bring, "import", example.name)
 
 
 def _suites_telling(side: str) -> list[Suite]:
@@ -152,3 +153,8 @@ def _cut(text: str) -> tuple[float | None, str]:
     if 0 <= value <= 100:
         return value / 100, ""
     return None, gettext_noop(f"Right from: {text[:40]!r} is not a number from 0 to 100; the median is taken.")
+
+
+def _example(side: str) -> Suite:
+    """Return the suite that texts name as an example of one side: the first that can be imported."""
+    return next(suite for suite in _suites_telling(side) if suite.load)

@@ -10,10 +10,10 @@ from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.suites.asked import Entered, Parse
 
 PartAnswers = Mapping[str, Sequence[tuple[int, Any]]]
-"""By part, the number of each sample with what its answer says."""
+"""The number of each sample with what its answer says, by part."""
 
 CATEGORY = "category"
-"""In place of a facet: parts are by the categories of samples."""
+"""What stands in place of a facet where parts are by the categories of samples."""
 
 
 @dataclass(frozen=True, slots=True)

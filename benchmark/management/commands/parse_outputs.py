@@ -16,7 +16,7 @@ from core.management.json_command import JsonCommand
 Line = Mapping[str, object]
 """The id of a text, and what official parsing makes of it; empty for a blank line."""
 Given = Mapping[str, Callable[[Any], list[Row]]]
-"""By option what the rows beside the text of an id are."""
+"""What the rows beside the text of an id are, by option."""
 
 
 class Command(JsonCommand):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 Vectors = NDArray[np.float64]
 Embedder = Callable[[Sequence[str]], Vectors]
-"""From n texts to their vectors, one a row."""
+"""A function from n texts to their vectors, one a row."""
 TOY, MINILM = "toy", "minilm"
 FOLDER = "CREDENCE_EMBEDDER"
 """The variable of the environment that names the folder of another sentence model, in the form of the package

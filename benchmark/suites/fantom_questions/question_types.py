@@ -28,7 +28,7 @@ TYPES: Mapping[tuple[str, str], str] = {
     (LIST, INFORMATION): "Information, list",
     (YES_NO, INFORMATION): "Information, yes or no",
 }
-"""By kind and topic."""
+"""Titles of types of questions, by kind and topic."""
 SHORT_TYPES: Mapping[str, str] = {name: name for name in TYPES.values()}
 SHORT_IN_PANELS: Mapping[str, str] = {
     "Belief, choice": "Choice",

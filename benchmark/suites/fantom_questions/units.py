@@ -13,7 +13,7 @@ from benchmark.suites.measuring import counted_outcomes
 from benchmark.suites.unit_estimates import Unit, unit_estimate
 
 WHOLES = "questions of conversations by set"
-"""Under which a dataset keeps what `wholes_of` returns."""
+"""The name under which a dataset keeps what `wholes_of` returns."""
 
 
 class Read(NamedTuple):
@@ -54,7 +54,7 @@ class Part(NamedTuple):
 
 
 Wholes = Mapping[str, Sequence[Part]]
-"""By the name of a set, all its questions in the dataset."""
+"""All questions of a set in the dataset, by its name."""
 
 
 def part_of(sample: Sample) -> Part:

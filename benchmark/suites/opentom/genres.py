@@ -15,7 +15,7 @@ GENRES: ShortNames = {
     "Multi-hop, second order": "MHop (S)",
     "Attitude": "Att",
 }
-"""By name, as the paper's tables head them."""
+"""The short name of each genre by its name, as the paper's tables head them."""
 _PLACES = {COARSE: gettext_noop("Coarse location"), FINE: gettext_noop("Fine location")}
 
 

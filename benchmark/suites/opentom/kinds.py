@@ -31,7 +31,7 @@ FILES = (
     QuestionFile("multihop_so", 6, "multihop-so"),
     QuestionFile("attitude", 1, "attitude", ATTITUDE),
 )
-"""In the order in which the released code asks them."""
+"""The files of questions, in the order in which the released code asks them."""
 
 LABELS: Mapping[str, Mapping[str, int]] = {
     COARSE: {"No": 0, "Yes": 1},

@@ -35,7 +35,7 @@ Tasks = Mapping[str, str]
 """The name of each task, one of NAMES, by its key: those of perception, of perception to belief and of questions, in
 this order."""
 Metrics = Mapping[str, Mapping[str, BoundedEstimate]]
-"""By task, then by scenario."""
+"""Figures of one model, by task and then by scenario."""
 Entrants = Sequence[tuple[EntrantResults, Metrics]]
 
 
