@@ -25,7 +25,7 @@ from core.language import gettext_noop
 from core.made_by import made_by
 from judge.domain.calibration.panels import FEWEST, majority
 from judge.domain.calibration.rows import Unknown, count_of
-from judge.domain.judgements import Reading, RowJudgement, StoryJudgement
+from judge.domain.judgements import PassVerdict, RowJudgement, StoryJudgement
 
 KEPT_SECONDS = 7 * 24 * 3600
 Answer = tuple[str, str, int]
@@ -199,13 +199,13 @@ def _majority(sides: Sequence[Sequence[RowJudgement]]) -> tuple[RowJudgement, ..
 
 def _row_of(row_judgements: Sequence[RowJudgement]) -> RowJudgement:
     count = majority([count_of(row) for row in row_judgements])
-    readings = (None if row.missing else Reading(row.count, row.links) for row in row_judgements)
-    return RowJudgement(None if isinstance(count, Unknown) else count, None, tuple(readings))
+    verdicts = (None if row.missing else PassVerdict(row.count, row.links) for row in row_judgements)
+    return RowJudgement(None if isinstance(count, Unknown) else count, None, tuple(verdicts))
 
 
 def _alone(stories: Iterable[StoryJudgement]) -> int:
     """Count the rows of which one judge of a panel says whether they are matched, and no other one."""
-    voices = (sum(reading is not None and reading.count is not None for reading in row.passes)
+    voices = (sum(of_pass is not None and of_pass.count is not None for of_pass in row.passes)
               for story in stories for row in story.rows)  # fmt: skip
     return sum(count == 1 for count in voices)
 

@@ -165,7 +165,7 @@ def spread_of(values: Sequence[Sequence[float | None]]) -> dict[str, float | int
 
 
 def summary_of(measured: Mapping[str, Measured | None]) -> Json:
-    """Return {reading: {group: figures}} of what `measure` returned, as runs print it; a `reason` where the official
+    """Return {parse: {group: figures}} of what `measure` returned, as runs print it; a `reason` where the official
     parse has none."""
     parses = {group: result and result.metrics.parses.reported().as_json() for group, result in measured.items()}
     reasons = {group: result.metrics.reason for group, result in measured.items() if result and result.metrics.reason}
@@ -399,7 +399,7 @@ def _analyses(
     by_turn: Mapping[Parse, ScoresByTurn],
     wordings: Statements,
 ) -> Analyses:
-    """Return {reading: {"facets": {facet: {value: estimate}}[, "repetitions"]}}, None of a parse without figures; in
+    """Return {parse: {"facets": {facet: {value: estimate}}[, "repetitions"]}}, None of a parse without figures; in
     `by_turn` are those that have some."""
     analyses: dict[str, Analysis | None] = {"official": None}
     seed = entered.settings.seed

@@ -19,11 +19,11 @@ UNMATCHED: Verdict = "unmatched"
 MATCHED: Verdict = "matched"
 
 
-class Reading(NamedTuple):
+class PassVerdict(NamedTuple):
     """An answer's verdict on a row: how many rows of the other table it matches, None where it cannot tell, and which,
     by their places from 0, None where the answer gives only counts."""
 
-    count: int | None  # type: ignore[assignment]  # it hides tuple.count, which readings have no use for
+    count: int | None  # type: ignore[assignment]  # it hides tuple.count, which verdicts have no use for
     links: tuple[int, ...] | None
 
     @property
@@ -36,17 +36,17 @@ class Reading(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class RowJudgement:
     """The judgement of a row. `count` is None where nothing is decided; `links` are the places of the rows that it
-    matches, from 0, None where the form gives only counts; `passes` has the reading of each pass, None of one that
+    matches, from 0, None where the form gives only counts; `passes` has the verdict of each pass, None of one that
     left the row out. `settled` says that a rule decided, and nobody was asked."""
 
     count: int | None
     links: tuple[int, ...] | None
-    passes: tuple[Reading | None, ...] = ()
+    passes: tuple[PassVerdict | None, ...] = ()
     settled: bool = False
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        return tuple(reading.verdict for reading in self.passes if reading is not None)
+        return tuple(of_pass.verdict for of_pass in self.passes if of_pass is not None)
 
     @property
     def missing(self) -> bool:
@@ -68,23 +68,23 @@ class RowJudgement:
         return None if self.count is None else self.count > 0
 
 
-def row_judgement(rule: tuple[int, ...] | None, passes: tuple[Reading | None, ...]) -> RowJudgement:
+def row_judgement(rule: tuple[int, ...] | None, passes: tuple[PassVerdict | None, ...]) -> RowJudgement:
     """Return the judgement of a row: by `rule` where that names the rows that it matches, else by its passes."""
     if rule is not None:
         return RowJudgement(len(rule), rule, settled=True)
-    decided = _decided([reading for reading in passes if reading is not None])
+    decided = _decided([of_pass for of_pass in passes if of_pass is not None])
     return RowJudgement(decided.count, decided.links, passes) if decided else RowJudgement(None, None, passes)
 
 
-def _decided(given: Sequence[Reading]) -> Reading | None:
-    """Return the reading that stands for the verdict of more than half; None without one. Among readings of that
-    verdict it is the commonest, of equals the first."""
-    verdicts = Counter(reading.verdict for reading in given)
+def _decided(given: Sequence[PassVerdict]) -> PassVerdict | None:
+    """Return what stands for the verdict of more than half of the passes; None without one. Of passes of that verdict
+    it is the commonest, of equals the first."""
+    verdicts = Counter(of_pass.verdict for of_pass in given)
     verdict = next((verdict for verdict, count in verdicts.items() if 2 * count > len(given)), None)
     if verdict is None or verdict == CANNOT_TELL:
         return None
-    alike = Counter(reading for reading in given if reading.verdict == verdict)
-    return max(alike, key=lambda reading: alike[reading])  # of equals the first, as a counter keeps the order
+    alike = Counter(of_pass for of_pass in given if of_pass.verdict == verdict)
+    return max(alike, key=lambda of_pass: alike[of_pass])  # of equals the first, as a counter keeps the order
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from benchmark.domain.report_rows import NO_FIGURES
 from benchmark.models import Run
 from benchmark.services.judge_panels import judged_beside, rows_of_judges, voted_rows
 from benchmark.services.run_actions import launched_with
-from judge.domain.judgements import Reading, StoryJudgement, row_judgement
+from judge.domain.judgements import PassVerdict, StoryJudgement, row_judgement
 from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off, written
 from tests.cast import new_cast, new_story
 from workers.providers.scripted.backend import FUNCTIONS
@@ -125,7 +125,7 @@ def test_the_command_and_the_interface_take_several_judges(cast, run, client, ca
 
 def judged(*verdicts):
     """What one judge says of a table without gold: a count, None where it cannot tell, "" where it left the row out."""
-    passes = [(None if said == "" else Reading(said, None),) for said in verdicts]
+    passes = [(None if said == "" else PassVerdict(said, None),) for said in verdicts]
     predicted = tuple(row_judgement(None, reading) for reading in passes)
     return [StoryJudgement("v", "r", "model", "s", 1, "c", 0, "call", predicted, (), (), None)]
 

@@ -48,7 +48,7 @@ def _called(group: str, name: str) -> str:
 
 
 def say_metrics(command: JsonCommand, scores: Mapping[str, Any]) -> None:
-    """One line a metric of {reading: {"answers", "metrics"}}, whose metrics may be nested."""
+    """One line a metric of {parse: {"answers", "metrics"}}, whose metrics may be nested."""
     for parse, scored in scores.items():
         for name, value in _flat(scored["metrics"]):
             command.stdout.write(f"{parse:10}{name:<60}{_short(value):>12}")

@@ -30,7 +30,7 @@ from benchmark.suites.settings import PARAMETER, Setting, Settings
 from core.language import gettext_noop
 from core.plain import Json
 from judge.domain.contrast import Row
-from judge.domain.judgements import Reading, RowJudgement, row_judgement
+from judge.domain.judgements import PassVerdict, RowJudgement, row_judgement
 from judge.domain.lexical import align
 from judge.domain.lexical_judge import lexical_judge
 from workers.providers.contract import Body, Request
@@ -134,12 +134,12 @@ def decided(passes: Verdicts) -> tuple[str | None, int | None]:
 
 def _judged(passes: Verdicts) -> RowJudgement:
     """The judgement of the only row: the answer, or the right text."""
-    return row_judgement(None, tuple(None if verdict is None else _reading(verdict) for verdict in passes))
+    return row_judgement(None, tuple(None if verdict is None else _pass_verdict(verdict) for verdict in passes))
 
 
-def _reading(verdict: str) -> Reading:
+def _pass_verdict(verdict: str) -> PassVerdict:
     count = _count(verdict)
-    return Reading(count, None if count is None else (0,) * count)
+    return PassVerdict(count, None if count is None else (0,) * count)
 
 
 def passes_of(settings: Settings) -> tuple[str, ...]:

@@ -276,7 +276,7 @@ def _annotated_rows(rows: Sequence[CountedRow], judgements: Sequence[RowJudgemen
 
 
 def _note(judgement: RowJudgement) -> str:
-    """Say how the row came to its count, where that is more than one reading of it."""
+    """Say how the row came to its count, where more than one pass says something of it."""
     if judgement.settled:
         return "settled by rule"
     verdicts = ", ".join(map(str, judgement.verdicts))

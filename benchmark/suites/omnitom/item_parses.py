@@ -9,7 +9,7 @@ from typing import Any
 from benchmark.suites.contract import Parsed
 from benchmark.suites.omnitom import official, repaired
 from benchmark.suites.omnitom.judgement_rows import detail_of, released_text
-from benchmark.suites.omnitom.judgements import FIRST, Judging, Sides, judged, readings
+from benchmark.suites.omnitom.judgements import FIRST, Judging, Sides, judged, pass_verdicts
 from benchmark.suites.omnitom.kinds import order_bucket, role_of
 from benchmark.suites.omnitom.labels import DIMENSIONS, OMNITOM_SCHEME, Labels, Scheme
 from benchmark.suites.omnitom.metrics import share
@@ -62,10 +62,10 @@ def parse_follow_up(record: Record, texts: Mapping[str, str], how: Judging) -> P
 def parse_pass(record: Record, extraction: str, answer: str, how: Judging, turn: int) -> Parsed:
     """Return what one pass says by itself: the counts of both sides, and the `order` in which their rows were shown."""
     predicted = parse_extraction(extraction, structured=how.structured, scheme=record.scheme)
-    sides = readings(answer, predicted, record.shown_rows, how, turn)
-    counts = [[None if reading is None else reading.count for reading in side] for side in sides]
+    sides = pass_verdicts(answer, predicted, record.shown_rows, how, turn)
+    counts = [[None if of_pass is None else of_pass.count for of_pass in side] for side in sides]
     ignored = how.by_id and ignores_schema(answer, "predictions", "gold")
-    has_judgement = any(reading is not None for side in sides for reading in side)
+    has_judgement = any(of_pass is not None for side in sides for of_pass in side)
     unusable = "" if has_judgement or not predicted else JUDGE_NOT_STRUCTURED if ignored else NO_JUDGEMENT
     orders = {name: how.order(turn, side, len(counts[side])) for side, name in enumerate(("pred", "gold"))}
     return Parsed(None, {"pred": counts[0], "gold": counts[1], "order": orders}, None, None, unusable)

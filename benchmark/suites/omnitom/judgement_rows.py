@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from benchmark.suites.omnitom.judge_alignment import align
 from benchmark.suites.omnitom.judge_tables import JudgedRow, OversizedField, judgement, parse_judgement
-from benchmark.suites.omnitom.judgements import FIRST, Judging, Sides, Texts, readings, settled
+from benchmark.suites.omnitom.judgements import FIRST, Judging, Sides, Texts, pass_verdicts, settled
 from benchmark.suites.omnitom.parsing.extraction import parse_extraction
 from benchmark.suites.omnitom.pipe_tables import extraction_rows
 from benchmark.suites.omnitom.records import Record
 from core.plain import Json
-from judge.domain.judgements import CANNOT_TELL, Reading, RowJudgement
+from judge.domain.judgements import CANNOT_TELL, PassVerdict, RowJudgement
 from judge.domain.text import normalise_space
 
 DETAIL = "rows"
@@ -21,7 +21,7 @@ _SIDES = ("pred", "gold")
 
 def detail_of(sides: Sides, how: Judging) -> Json:
     """Return {"rows": {"pred": […], "gold": […]}} of a judge that says more than a count of each row: per row the
-    readings of its passes, each a count, "cannot tell" or null, with `links` and `settled` where there are any. Empty
+    verdicts of its passes, each a count, "cannot tell" or null, with `links` and `settled` where there are any. Empty
     of a judge that says no more."""
     if how.as_published and how.passes == 1:
         return {}
@@ -50,8 +50,8 @@ def rows_kept(repaired: Mapping[str, object]) -> Sides:
 
 def _read(row: Json, count: int | None) -> RowJudgement:
     passes = tuple(
-        None if reading is None else Reading(None if reading == CANNOT_TELL else reading, None)
-        for reading in row["passes"]
+        None if of_pass is None else PassVerdict(None if of_pass == CANNOT_TELL else of_pass, None)
+        for of_pass in row["passes"]
     )
     links = tuple(row["links"]) if "links" in row else None
     return RowJudgement(count, links, passes, row.get("settled", False))
@@ -82,14 +82,14 @@ def _linked_rows(record: Record, texts: Texts, how: Judging) -> tuple[Sequence[J
     """Return the rows of both tables with a count read off the links of the first pass, in the words that official
     parsing has for them."""
     predicted = parse_extraction(texts.get("extract", ""), structured=how.structured, scheme=record.scheme)
-    sides = readings(texts.get(FIRST, ""), predicted, record.shown_rows, how)
+    sides = pass_verdicts(texts.get(FIRST, ""), predicted, record.shown_rows, how)
     words = [row.officially or (row.actor, row.belief) for row in predicted]
     row_words = (words, [(row.actor, row.belief) for row in record.shown_rows])
     counted = [
         [
-            JudgedRow(*row, reading.count)
-            for row, reading in zip(rows, side, strict=True)
-            if reading and reading.count is not None
+            JudgedRow(*row, of_pass.count)
+            for row, of_pass in zip(rows, side, strict=True)
+            if of_pass and of_pass.count is not None
         ]
         for rows, side in zip(row_words, sides, strict=True)
     ]

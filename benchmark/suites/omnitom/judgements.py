@@ -2,7 +2,7 @@
 
 A judge may be asked in several passes, from the second on with the rows of both tables in another order, and rows that
 are equal in both tables can be settled before anything is asked. `judge.domain.judgements` says what becomes of the
-readings of a row.
+verdicts on a row.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from benchmark.suites.omnitom.parsing.matching import row_key
 from benchmark.suites.omnitom.records import GoldRow
 from benchmark.suites.settings import Settings
 from core.digests import text_digest
-from judge.domain.judgements import Reading, RowJudgement, row_judgement
+from judge.domain.judgements import PassVerdict, RowJudgement, row_judgement
 from judge.domain.text import key
 
 SAME, LINKS = "same", "links"
@@ -92,15 +92,15 @@ def judged(texts: Texts, predicted: Sequence[PredictedRow], gold: Sequence[GoldR
     """Return the judgement of every predicted and every gold row. `texts` are the answers of the passes by name, and
     `follow_up`, which fills the gaps of the first one."""
     rules = settled(_pairs(predicted), [(row.actor, row.belief) for row in gold], how.settle)
-    passes = [readings(texts.get(name, ""), predicted, gold, how, turn) for turn, name in enumerate(how.names)]
-    later = readings(texts.get("follow_up", ""), predicted, gold, how)
+    passes = [pass_verdicts(texts.get(name, ""), predicted, gold, how, turn) for turn, name in enumerate(how.names)]
+    later = pass_verdicts(texts.get("follow_up", ""), predicted, gold, how)
     sides = []
     for side, rule in enumerate(rules):
         passes[0][side][:] = [
             more if first is None else first for first, more in zip(passes[0][side], later[side], strict=True)
         ]
         by_row = zip(rule, *(read[side] for read in passes), strict=True)
-        sides.append([row_judgement(links, tuple(row_readings)) for links, *row_readings in by_row])
+        sides.append([row_judgement(links, tuple(row_passes)) for links, *row_passes in by_row])
     return sides[0], sides[1]
 
 
@@ -108,9 +108,9 @@ def _pairs(predicted: Sequence[PredictedRow]) -> list[tuple[str, str]]:
     return [(row.actor, row.belief) for row in predicted]
 
 
-def readings(
+def pass_verdicts(
     text: str, predicted: Sequence[PredictedRow], gold: Sequence[GoldRow], how: Judging, turn: int = 0
-) -> tuple[list[Reading | None], list[Reading | None]]:
+) -> tuple[list[PassVerdict | None], list[PassVerdict | None]]:
     """Return what one answer says of each row, in the order of the tables; None of a row that it leaves out."""
     orders = how.order(turn, 0, len(predicted)), how.order(turn, 1, len(gold))
     if how.by_id:
@@ -121,16 +121,18 @@ def readings(
     return _placed(sides[0], orders[0], orders[1]), _placed(sides[1], orders[1], orders[0])
 
 
-def _counted(counts: Sequence[int | None]) -> list[Reading | None]:
-    return [None if count is None else Reading(count, None) for count in counts]
+def _counted(counts: Sequence[int | None]) -> list[PassVerdict | None]:
+    return [None if count is None else PassVerdict(count, None) for count in counts]
 
 
-def _placed(as_displayed: Sequence[Reading | None], order: Sequence[int], other: Sequence[int]) -> list[Reading | None]:
-    """Return readings of rows as they were shown at the places that the rows have in their table."""
-    placed: list[Reading | None] = [None] * len(order)
-    for at, reading in zip(order, as_displayed, strict=True):
-        links = None if reading is None or reading.links is None else tuple(sorted(other[to] for to in reading.links))
-        placed[at] = None if reading is None else Reading(reading.count, links)
+def _placed(
+    as_displayed: Sequence[PassVerdict | None], order: Sequence[int], other: Sequence[int]
+) -> list[PassVerdict | None]:
+    """Return the verdicts on rows in the order in which they were shown, in the order of their table."""
+    placed: list[PassVerdict | None] = [None] * len(order)
+    for at, of_pass in zip(order, as_displayed, strict=True):
+        links = None if of_pass is None or of_pass.links is None else tuple(sorted(other[to] for to in of_pass.links))
+        placed[at] = None if of_pass is None else PassVerdict(of_pass.count, links)
     return placed
 
 

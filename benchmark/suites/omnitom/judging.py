@@ -9,7 +9,7 @@ from annotation.domain.schema import WORLD, is_world
 from benchmark.suites.contract import Question, Sample
 from benchmark.suites.judged import FollowUp, Grouping, Judge, JudgeTest, Pairs, RowGroups, Tables
 from benchmark.suites.omnitom.judgement_rows import rows_kept
-from benchmark.suites.omnitom.judgements import LINKS, NOTHING, Judging, readings
+from benchmark.suites.omnitom.judgements import LINKS, NOTHING, Judging, pass_verdicts
 from benchmark.suites.omnitom.kinds import ACTORS
 from benchmark.suites.omnitom.labels import ORDER, Scheme
 from benchmark.suites.omnitom.lexical_answers import written
@@ -70,8 +70,8 @@ def _request(question: Question, pairs: Pairs) -> Request:
 
 def _counts(question: Question, pairs: Pairs, answer: str) -> list[int | None]:
     predicted = [PredictedRow(pair.actor, pair.belief, "") for pair in pairs]
-    read = readings(answer, predicted, _gold(question.sample, pairs), judging_of(question))[0]
-    return [None if reading is None else reading.count for reading in read]
+    read = pass_verdicts(answer, predicted, _gold(question.sample, pairs), judging_of(question))[0]
+    return [None if of_pass is None else of_pass.count for of_pass in read]
 
 
 def _gold(sample: Sample, pairs: Pairs) -> list[GoldRow]:

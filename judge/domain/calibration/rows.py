@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from core.language import gettext_noop
-from judge.domain.judgements import Reading, RowJudgement
+from judge.domain.judgements import PassVerdict, RowJudgement
 
 
 class Unknown(StrEnum):
@@ -29,11 +29,11 @@ def count_of(row: RowJudgement) -> MatchCount:
     return Unknown.MISSING if row.missing else Unknown.UNCLEAR
 
 
-def count_read(reading: Reading | None) -> MatchCount:
+def count_read(of_pass: PassVerdict | None) -> MatchCount:
     """Return the MatchCount that one pass gives a row, or why it gives none."""
-    if reading is None:
+    if of_pass is None:
         return Unknown.MISSING
-    return Unknown.UNCLEAR if reading.count is None else reading.count
+    return Unknown.UNCLEAR if of_pass.count is None else of_pass.count
 
 
 class Side(StrEnum):

@@ -79,7 +79,7 @@ class Metric(StrEnum):
 
 
 class Averaging(StrEnum):
-    """Over what a score is averaged: STORIES and CATEGORIES are the two official readings, POOLED counts rows."""
+    """Over what a score is averaged: STORIES and CATEGORIES are the two official ways, POOLED counts rows."""
 
     STORIES = "stories"
     CATEGORIES = "categories"

@@ -11,7 +11,7 @@ from benchmark.suites.omnitom.judgements import EXACT, LINKS, NORMALISED, NOTHIN
 from benchmark.suites.omnitom.parsing.extraction import PredictedRow
 from benchmark.suites.omnitom.records import GoldRow
 from benchmark.suites.settings import Settings
-from judge.domain.judgements import CANNOT_TELL, MATCHED, UNMATCHED, Reading, row_judgement
+from judge.domain.judgements import CANNOT_TELL, MATCHED, UNMATCHED, PassVerdict, row_judgement
 
 PREDICTED = [PredictedRow("Bo", text, "") for text in ("a", "b", "c")]
 GOLD = [GoldRow("Bo", text, (), "1", ("Bo", text)) for text in ("a", "B.", "z", "y")]
@@ -22,8 +22,8 @@ def judging(sample: str = "", **options: object) -> Judging:
     return Judging.of(Settings(OPTIONS | options, seed=7, judge_reads_prompts=True), sample)
 
 
-def reading(count: int | None) -> Reading:
-    return Reading(count, None)
+def pass_verdict(count: int | None) -> PassVerdict:
+    return PassVerdict(count, None)
 
 
 @pytest.mark.parametrize(
@@ -39,13 +39,13 @@ def reading(count: int | None) -> Reading:
     ],
 )
 def test_more_than_half_of_the_verdicts_decide(counts, count, flipped):
-    row = row_judgement(None, tuple(map(reading, counts)))
+    row = row_judgement(None, tuple(map(pass_verdict, counts)))
     assert (row.count, row.flipped, row.missing, row.settled) == (count, flipped, False, False)
     assert row.cannot_tell == (count is None)
 
 
 def test_a_row_that_a_pass_leaves_out_rests_on_the_others_and_is_missing_in_none_or_all():
-    assert row_judgement(None, (None, reading(1))).verdicts == (MATCHED,)
+    assert row_judgement(None, (None, pass_verdict(1))).verdicts == (MATCHED,)
     left_out = row_judgement(None, (None, None))
     assert left_out.missing and not left_out.cannot_tell and left_out.count is None
     assert row_judgement((0, 2), ()).count == 2 and row_judgement((), ()).settled

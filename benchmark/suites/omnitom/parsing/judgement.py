@@ -13,7 +13,7 @@ from benchmark.suites.omnitom.parsing.matching import by_position, pair, row_key
 from benchmark.suites.omnitom.parsing.pipes import columns_of, split_cells
 from benchmark.suites.omnitom.parsing.structured import answer_of, id_of, json_in, place_of, rows_in
 from benchmark.suites.omnitom.records import GoldRow
-from judge.domain.judgements import Reading
+from judge.domain.judgements import PassVerdict
 
 Counts = list[int | None]
 
@@ -53,7 +53,7 @@ def _has_sides(value: Mapping[str, Any] | None) -> bool:
 
 def linked(
     text: str, predicted: int, gold: int, *, cannot_tell: bool = False
-) -> tuple[list[Reading | None], list[Reading | None]]:
+) -> tuple[list[PassVerdict | None], list[PassVerdict | None]]:
     """Return what a structured judgement says of each of `predicted` and `gold` rows, None of a row that it leaves out.
     With `cannot_tell`, a row may say that of itself."""
     value = json_in(text)
@@ -62,35 +62,36 @@ def linked(
     return (by_side[0], by_side[1]) if by_side else ([None] * predicted, [None] * gold)
 
 
-def _counts(side: Sequence[Reading | None]) -> Counts:
-    return [None if reading is None else reading.count for reading in side]
+def _counts(side: Sequence[PassVerdict | None]) -> Counts:
+    return [None if of_pass is None else of_pass.count for of_pass in side]
 
 
-def _by_id(rows: Iterable[Mapping[str, Any]], size: int, other: int, cannot_tell: bool) -> list[Reading | None]:
+def _by_id(rows: Iterable[Mapping[str, Any]], size: int, other: int, cannot_tell: bool) -> list[PassVerdict | None]:
     """An id that is named twice with different counts, or matched with a row that is not there, is left out."""
-    readings: dict[int, Reading | None] = {}
+    verdicts: dict[int, PassVerdict | None] = {}
     for row in rows:
-        at, reading = id_of(row, size), _reading(row, other, cannot_tell)
-        if at is None or reading is None:
+        at, of_pass = id_of(row, size), _verdict_in(row, other, cannot_tell)
+        if at is None or of_pass is None:
             continue
-        first = readings.get(at, reading)
-        readings[at] = first if first and first.count == reading.count and reading is not _NOWHERE else None
-    return [readings.get(at) for at in range(size)]
+        first = verdicts.get(at, of_pass)
+        verdicts[at] = first if first and first.count == of_pass.count and of_pass is not _NOWHERE else None
+    return [verdicts.get(at) for at in range(size)]
 
 
-_NOWHERE = Reading(-1, None)
+_NOWHERE = PassVerdict(-1, None)
 
 
-def _reading(row: Mapping[str, Any], other: int, cannot_tell: bool) -> Reading | None:
+def _verdict_in(row: Mapping[str, Any], other: int, cannot_tell: bool) -> PassVerdict | None:
     """Return what a row of JSON says, None where it says nothing, `_NOWHERE` where it matches a row that is not
     there."""
     if cannot_tell and row.get("cannottell") is True:
-        return Reading(None, ())
+        return PassVerdict(None, ())
     matches = row.get("matches")
     if not isinstance(matches, list):
         return None
     places = {place_of(match, other) for match in matches}
-    return _NOWHERE if None in places else Reading(len(places), tuple(sorted(at for at in places if at is not None)))
+    there = tuple(sorted(at for at in places if at is not None))
+    return _NOWHERE if None in places else PassVerdict(len(places), there)
 
 
 def _counted(rows: Sequence[tuple[str, str, tuple[str, str] | None]], judged: Sequence[_Judged]) -> Counts:
