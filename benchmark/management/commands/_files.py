@@ -1,4 +1,4 @@
-"""Tables and figures of results as files: the ending of the file's name says the format."""
+"""Tables and plots of results as files: the ending of the file's name says the format."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ Plots = Mapping[str, Picture]
 def content_of(
     output: str, name: str | None, tables: Tables | None, plots: Plots | None, *, width: str | None = None
 ) -> bytes:
-    """Return the table or figure `name` in the format of `output`; None for a kind that is not meant. `width` is that
-    of a figure, the text's where none is given. Raises ValueError, which says what there is."""
+    """Return the table or plot `name` in the format of `output`; None for a kind that is not meant. `width` is that
+    of a plot, the text's where none is given. Raises ValueError, which says what there is."""
     suffix = PurePath(output).suffix.removeprefix(".")
     if width and suffix not in PICTURES:
-        raise ValueError(f"--width is for figures ({', '.join(PICTURES)}), not for a .{suffix} file.")
+        raise ValueError(f"--width is for plots ({', '.join(PICTURES)}), not for a .{suffix} file.")
     if tables is not None and suffix in WRITERS:
         return table_file(_named(tables, name, "table")(), suffix, name or "")
     if plots is not None and suffix in PICTURES:
-        return _named(plots, name, "figure").draw(format=suffix, theme="light", width=width or "page")
+        return _named(plots, name, "plot").draw(format=suffix, theme="light", width=width or "page")
     suffixes = (*(WRITERS if tables is not None else ()), *(PICTURES if plots is not None else ()))
     raise ValueError(f"--output ends in {suffix or 'nothing'!r}; expected one of {', '.join(suffixes)}.")
 
 
 def add_width(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "--width", choices=WIDTHS, help="of a figure: a column of a paper (3.0 in), or its text (6.3 in), if not given"
+        "--width", choices=WIDTHS, help="of a plot: a column of a paper (3.0 in), or its text (6.3 in), if not given"
     )
 
 

@@ -102,7 +102,7 @@ class Across:
 class Command(JsonCommand):
     help = (
         "Prints the models of a project across its suites. With --output it writes a table (csv, json, tex) or the "
-        "figure (svg, pdf, png) of all models, or of one."
+        "plot (svg, pdf, png) of all models, or of one."
     )
 
     def add_arguments(self, parser) -> None:

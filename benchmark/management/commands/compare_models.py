@@ -17,16 +17,14 @@ class Command(JsonCommand):
     help = (
         "Compares a model of a run with one of another run (or of the same one): mean differences with intervals and "
         "adjusted p, over all stories and in each category. With --output it writes a table (csv, json, tex) or the "
-        "figure (svg, pdf, png)."
+        "plot (svg, pdf, png)."
     )
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("run", metavar="RUN", help="its id, as in the address of its page")
         parser.add_argument("other", metavar="OTHER", help="the run of the other model; it may be the same run")
         add_choices(parser)
-        parser.add_argument(
-            "--name", choices=[DIFFERENCES, STORIES, PLOT], help="differences or the figure if not given"
-        )
+        parser.add_argument("--name", choices=[DIFFERENCES, STORIES, PLOT], help="differences or the plot if not given")
         parser.add_argument("--output", metavar="PATH", help="its ending says the format")
         add_width(parser)
 

@@ -43,7 +43,7 @@ KINDS = ("model", "baseline", "person")
 class Command(JsonCommand):
     help = (
         "Prints the leaderboard of a version of the gold, or of a copy of a benchmark. With --output it writes one "
-        "of its tables (csv, json, tex) or figures (svg, pdf, png), or the differences between all pairs."
+        "of its tables (csv, json, tex) or plots (svg, pdf, png), or the differences between all pairs."
     )
 
     def add_arguments(self, parser) -> None:
@@ -61,7 +61,7 @@ class Command(JsonCommand):
         )
         parser.add_argument("--all-runs", action="store_true", help="not only the newest of each setting")
         parser.add_argument("--kind", choices=KINDS, help="only these rows; differences have all pairs")
-        parser.add_argument("--name", metavar="NAME", help=f"the table or figure to write, such as {example}")
+        parser.add_argument("--name", metavar="NAME", help=f"the table or plot to write, such as {example}")
         parser.add_argument("--output", metavar="PATH", help="its ending says the format")
         add_width(parser)
         parser.add_argument(

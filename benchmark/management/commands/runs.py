@@ -176,7 +176,7 @@ class Command(JsonCommand):
             "--yes", action="store_true", help="delete: do it; without it the command says what would go"
         )
         parser.add_argument("--what", choices=[SCORES, OFFICIAL, TABLE, PLOT], help="download: scores if not given")
-        parser.add_argument("--name", metavar="NAME", help="download: which table or figure")
+        parser.add_argument("--name", metavar="NAME", help="download: which table or plot")
         parser.add_argument("--model", metavar="NAME", help="download: whose official output, where there are several")
         parser.add_argument("--output", metavar="PATH", help="download: the file; its ending says the format")
         add_width(parser)

@@ -15,7 +15,7 @@ from core.plain import Json, plain
 class Command(JsonCommand):
     help = (
         "Holds the answers of a project's models to questions against the belief structures that they built of the "
-        "same stories. With --output it writes a table (csv, json, tex) or the figure (svg, pdf, png)."
+        "same stories. With --output it writes a table (csv, json, tex) or the plot (svg, pdf, png)."
     )
 
     def add_arguments(self, parser) -> None:
@@ -24,7 +24,7 @@ class Command(JsonCommand):
         parser.add_argument(
             "--measure",
             metavar="NAME",
-            help=f"the figure of the structure, such as {measures[0]}; two with a comma between them, such as "
+            help=f"the metric of the structure, such as {measures[0]}; two with a comma between them, such as "
             f"{','.join(measures[:2])}, are right where both are",
         )
         parser.add_argument(
@@ -40,7 +40,7 @@ class Command(JsonCommand):
         )
         parser.add_argument("--model", action="append", metavar="NAME", help="again for several; all if not given")
         parser.add_argument(
-            "--name", choices=[*TABLES, PICTURE], help="what to write: two-by-two or the figure if not given"
+            "--name", choices=[*TABLES, PICTURE], help="what to write: two-by-two or the plot if not given"
         )
         parser.add_argument("--output", metavar="PATH", help="its ending says the format")
         add_width(parser)
@@ -80,7 +80,7 @@ class Command(JsonCommand):
             )
             self.stdout.write(f"{row['model'][:35]:36}{cells}{_points(row)}")
         if reasons := dict.fromkeys(row["reason"] for row in result["rows"] if row.get("reason")):
-            self.stdout.write(f"No figure or interval [–]: {'; or '.join(reasons)}.")
+            self.stdout.write(f"No value or interval [–]: {'; or '.join(reasons)}.")
         for absent in result["absent"]:
             self.stdout.write(f"Not among them: {absent['model']} ({absent['why']}).")
         if "path" in result:
