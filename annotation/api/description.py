@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from annotation.domain.formats import STREAMED
 from annotation.forms.votes import DIMENSION_HELP, DIMENSION_KEY, UID
-from core.api.description import Why, place
+from core.api.description import Why, path_parameter
 from core.api.description import answers as core_answers
 from workers.api.job_actions import action_of
 
-SLUG = place("slug", "The project.", {"type": "string", "pattern": r"^[-a-zA-Z0-9_]+$", "maxLength": 60})
-STORY = place("story", "uid of the story.", {"type": "string", "pattern": UID})
-PROPOSITION = place("proposition", "uid of the proposition.", {"type": "string", "pattern": UID})
-FLAG = place("flag", "uid of the flag.", {"type": "string", "pattern": UID})
-INVITATION = place("invitation", "Number of the invitation.", {"type": "integer", "minimum": 1})
-ROUND = place("round", "uid of the round of suggestions.", {"type": "string", "pattern": UID})
+SLUG = path_parameter("slug", "The project.", {"type": "string", "pattern": r"^[-a-zA-Z0-9_]+$", "maxLength": 60})
+STORY = path_parameter("story", "uid of the story.", {"type": "string", "pattern": UID})
+PROPOSITION = path_parameter("proposition", "uid of the proposition.", {"type": "string", "pattern": UID})
+FLAG = path_parameter("flag", "uid of the flag.", {"type": "string", "pattern": UID})
+INVITATION = path_parameter("invitation", "Number of the invitation.", {"type": "integer", "minimum": 1})
+ROUND = path_parameter("round", "uid of the round of suggestions.", {"type": "string", "pattern": UID})
 ACTION = action_of("round")
-DIMENSION = place("dimension", f"{DIMENSION_HELP} 404 for another.", {"type": "string", "pattern": DIMENSION_KEY})
-EXPORT_FORMAT = place("kind", "Format of the file.", {"type": "string", "enum": list(STREAMED)})
+DIMENSION = path_parameter(
+    "dimension", f"{DIMENSION_HELP} 404 for another.", {"type": "string", "pattern": DIMENSION_KEY}
+)
+EXPORT_FORMAT = path_parameter("kind", "Format of the file.", {"type": "string", "enum": list(STREAMED)})
 _WHY = {
     403: ("Your role in the project is too low.", "This needs the role expert in Minds."),
     404: ("It is not there, or not yours to see.", "There is no such project, or you are not a member of it."),

@@ -18,7 +18,7 @@ from annotation.api.shapes.tables import DraftOut, DraftRowsIn, LaneRowsIn, Lane
 from annotation.models import LaneRow, Role, Story, User
 from annotation.services import drafts, reconciliation
 from core.api.bodies import read_body
-from core.api.description import BODY, place
+from core.api.description import BODY, path_parameter
 from core.api.fields import Strict, read_query
 from core.api.refusals import CannotBeDone
 from core.incoming.shapes import NothingIn
@@ -94,7 +94,7 @@ _LANE_ACTIONS: Mapping[str, Act] = {
 
 
 def _action(what: str, actions: Mapping[str, Act]) -> Any:
-    return place("action", f"What is done to the {what}.", {"type": "string", "enum": list(actions)})
+    return path_parameter("action", f"What is done to the {what}.", {"type": "string", "enum": list(actions)})
 
 
 def _act(request: Request, story: Story, actions: Mapping[str, Act], action: str) -> None:

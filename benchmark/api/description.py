@@ -11,17 +11,17 @@ from rest_framework.renderers import BaseRenderer, JSONRenderer
 
 from annotation.api.description import SLUG, answers
 from annotation.forms.votes import UID
-from core.api.description import place
+from core.api.description import path_parameter
 from workers.api.job_actions import action_of
 
 __all__ = ["ACTION", "FILES", "ITEM", "NOT_SHOWN", "RUN", "SLUG", "TABLE", "VERSION", "answers_in"]
 
 
-VERSION = place("version", "Number of the version.", {"type": "integer", "minimum": 1})
-RUN = place("run", "uid of the run.", {"type": "string", "pattern": UID})
-ITEM = place("item", "Number of the item.", {"type": "integer", "minimum": 1})
+VERSION = path_parameter("version", "Number of the version.", {"type": "integer", "minimum": 1})
+RUN = path_parameter("run", "uid of the run.", {"type": "string", "pattern": UID})
+ITEM = path_parameter("item", "Number of the item.", {"type": "integer", "minimum": 1})
 ACTION = action_of("run")
-TABLE = place("table", "Name of the table.", {"type": "string", "pattern": r"^[-a-zA-Z0-9_]+$"})
+TABLE = path_parameter("table", "Name of the table.", {"type": "string", "pattern": r"^[-a-zA-Z0-9_]+$"})
 NOT_SHOWN = {
     403: (
         (

@@ -17,12 +17,12 @@ from benchmark.api.shapes.watches import WatchDetailOut, WatchOut
 from benchmark.models import AnchorWatch
 from benchmark.services.anchor_charts import report_of_watch
 from benchmark.services.anchor_documents import document_of_watch, line_of_watch
-from core.api.description import place
+from core.api.description import path_parameter
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
 from core.plain import plain
 
-WATCH = place("watch", "uid of the watch.", {"type": "string", "pattern": UID})
+WATCH = path_parameter("watch", "uid of the watch.", {"type": "string", "pattern": UID})
 
 
 class Watches(Listing):

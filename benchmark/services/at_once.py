@@ -88,16 +88,16 @@ def kept_once(kind: str, key: str, make: Callable[[], T], *, answers: int, secon
     """Return what is kept under a key, which names all that it rests on; else make it of so many `answers`, never None,
     and keep it. Who comes meanwhile waits for whoever makes it. Raises BeingComputed for a page that answers at once,
     where they are many."""
-    place = f"{kind}:{key}"
-    kept: T | None = cache.get(place)
+    cache_key = f"{kind}:{key}"
+    kept: T | None = cache.get(cache_key)
     if kept is not None:
         return kept
     check_at_once(answers)
     with computing(kind, key) as waited:
-        kept = cache.get(place) if waited else None
+        kept = cache.get(cache_key) if waited else None
         if kept is None:
             kept = make()
-            cache.set(place, kept, seconds)
+            cache.set(cache_key, kept, seconds)
     return kept
 
 

@@ -168,11 +168,11 @@ def kept_of(study: AlignmentStudy, what: Sequence[Any], compute: Callable[[], Ke
     """Return what `compute` makes of a study, kept until people settle a row, a judge says more, the study grows or the
     code changes; `what` tells apart, as plain data, what is kept of one study."""
     described = json.dumps([*what, _state_of(study)])
-    place = f"calibration:{text_digest(described)}"
-    kept: Kept | None = cache.get(place)
+    cache_key = f"calibration:{text_digest(described)}"
+    kept: Kept | None = cache.get(cache_key)
     if kept is None:
         kept = compute()
-        cache.set(place, kept, KEPT_SECONDS)
+        cache.set(cache_key, kept, KEPT_SECONDS)
     return kept
 
 

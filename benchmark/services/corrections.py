@@ -197,11 +197,11 @@ def _states_of(runs: Sequence[Run]) -> _States:
 def _kept(what: str, identity: Sequence[Any], make: Callable[[], Any]) -> Any:
     """Return what was kept under the identity and the present code, made where nothing was."""
     described = json.dumps([made_by(), *identity], default=_described)
-    place = f"corrected-{what}:{text_digest(described)}"
-    kept: dict[str, Any] | None = cache.get(place)
+    cache_key = f"corrected-{what}:{text_digest(described)}"
+    kept: dict[str, Any] | None = cache.get(cache_key)
     if kept is None:
         kept = {"found": make()}
-        cache.set(place, kept, KEPT_SECONDS)
+        cache.set(cache_key, kept, KEPT_SECONDS)
     return kept["found"]
 
 

@@ -114,23 +114,23 @@ def _earlier(plan: Plan, kept: Sequence[tuple[int, int]]) -> dict[str, Means]:
     """Return the scores of each metric group, of each endpoint its newest, from what is kept of entrants as (id,
     endpoint), the newest first."""
     cluster_by_number = dict(plan.dataset.samples.order_by("position").values_list("number", "cluster"))
-    place_by_cluster = {cluster: place for place, cluster in enumerate(dict.fromkeys(cluster_by_number.values()))}
-    places = {number: place_by_cluster[cluster] for number, cluster in cluster_by_number.items()}
+    index_by_cluster = {cluster: index for index, cluster in enumerate(dict.fromkeys(cluster_by_number.values()))}
+    clusters = {number: index_by_cluster[cluster] for number, cluster in cluster_by_number.items()}
     earlier: dict[str, Means] = {group.key: {} for group in plan.definition.groups}
     for pk, endpoint in kept:
         lacking = [group for group in plan.definition.groups if str(endpoint) not in earlier[group.key]]
         metrics = StoryScores.objects.filter(pk=pk).values_list("metrics", flat=True).first() if lacking else None
         for group in lacking:
             columns = columns_of((metrics or {}).get(group.key), "repaired")
-            if means := _means(scores_by_story(columns, group.score), places):
+            if means := _means(scores_by_story(columns, group.score), clusters):
                 earlier[group.key][str(endpoint)] = means
     return earlier
 
 
-def _means(scores: Mapping[int, float | None], places: Mapping[int, int]) -> dict[int, float]:
-    """Return the mean score by place of the cluster, from {sample: score} and {sample: place}."""
-    scores_by_place: dict[int, list[float]] = defaultdict(list)
+def _means(scores: Mapping[int, float | None], clusters: Mapping[int, int]) -> dict[int, float]:
+    """Return the mean score by the index of the cluster, from {sample: score} and {sample: index}."""
+    scores_by_cluster: dict[int, list[float]] = defaultdict(list)
     for number, score in scores.items():
         if score is not None:
-            scores_by_place[places[number]].append(score)
-    return {place: fmean(of_cluster) for place, of_cluster in scores_by_place.items()}
+            scores_by_cluster[clusters[number]].append(score)
+    return {index: fmean(of_cluster) for index, of_cluster in scores_by_cluster.items()}

@@ -52,12 +52,12 @@ def doubtful_table(gold: DoubtfulGold, schema: Schema) -> Table:
     return Table(
         title=gettext_noop("Doubtful gold"),
         columns=columns,
-        rows=[_cells(place, cell, schema) for place, cell in enumerate(gold.cells, 1)],
+        rows=[_cells(rank, cell, schema) for rank, cell in enumerate(gold.cells, 1)],
         notes=[SIMULATED, BLIND, FROZEN],
     )
 
 
-def _cells(place: int, cell: DoubtfulCell, schema: Schema) -> Cells:
+def _cells(rank: int, cell: DoubtfulCell, schema: Schema) -> Cells:
     look_cells: Cells = dict.fromkeys(("gold", "proposed", "label", "by", "at", "reason"), "")
     if cell.look and not cell.waits:
         look = cell.look
@@ -66,7 +66,7 @@ def _cells(place: int, cell: DoubtfulCell, schema: Schema) -> Cells:
             "at": look.at.isoformat(timespec="minutes"), "reason": look.reason,
         }  # fmt: skip
     return {
-        "place": place, "story": cell.story, "row": cell.row, "actor": cell.proposition.actor,
+        "place": rank, "story": cell.story, "row": cell.row, "actor": cell.proposition.actor,
         "belief": cell.proposition.belief, "dimension": schema[cell.dimension].name,
         "against": len(cell.families), "heard": cell.heard, "state": STATES[state_of(cell)], **look_cells,
     }  # fmt: skip

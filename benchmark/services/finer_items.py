@@ -25,8 +25,8 @@ from core.made_by import made_by
 
 AT_ONCE = 100
 """Samples of which answers are read together."""
-Place = tuple[int, int]
-"""(number of the sample, place of the item in it)"""
+ItemKey = tuple[int, int]
+"""(number of the sample, position of the item in it)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def _read(dataset: Dataset, entrants: Sequence[int | None], group: str) -> Finer
     numbers, places, scores = [], [], []
     for first in range(0, len(samples), AT_ONCE):
         some = samples[first : first + AT_ONCE]
-        parses: dict[Place, list[Mapping[str, Any]]] = defaultdict(list)
+        parses: dict[ItemKey, list[Mapping[str, Any]]] = defaultdict(list)
         answered = of_all.filter(sample__in=[sample.pk for sample in some]).order_by("repetition")
         for entrant, sample_id, parsed in answered.values_list("entrant_id", "sample_id", "repaired"):
             if parsed is not None:
@@ -96,7 +96,7 @@ def _of_sample(
     return flat.reshape(len(parses), *values.shape[1:])
 
 
-def texts_of(dataset: Dataset, group: str, places: Sequence[Place]) -> dict[Place, tuple[str, str]]:
+def texts_of(dataset: Dataset, group: str, places: Sequence[ItemKey]) -> dict[ItemKey, tuple[str, str]]:
     """Return who holds what in each of these items."""
     finer = group_named(group).finer
     assert finer is not None

@@ -91,7 +91,7 @@ class _Answer:
     score: float | None
 
 
-Place = tuple[str, int, int]
+Asked = tuple[str, int, int]
 """(step, sample id, repetition)."""
 
 
@@ -110,24 +110,24 @@ def _apart(first: _Answer, second: _Answer) -> float:
 
 
 def _pairs(
-    published: Mapping[Place, _Answer], entrant: Entrant, way: str, closed: Set[int]
+    published: Mapping[Asked, _Answer], entrant: Entrant, way: str, closed: Set[int]
 ) -> list[tuple[_Answer, _Answer]]:
     """Return the answers that a model gave both ways, in the order of the samples."""
     if way == REPETITIONS:
         first = {(step, sample): answer for (step, sample, turn), answer in published.items() if turn == 0}
-        again = [(first.get(place[:2]), answer) for place, answer in published.items() if place[2] > 0]
+        again = [(first.get(asked[:2]), answer) for asked, answer in published.items() if asked[2] > 0]
         return [(before, answer) for before, answer in again if before]
     other = Entrant.objects.filter(
         run__original=entrant.run_id, run__control=way, run__deleted_at=None, endpoint=entrant.endpoint_id
     ).select_related("run")
     controlled = _answers(other[0], closed) if other else {}
-    return [(published[place], answer) for place, answer in controlled.items() if place in published]
+    return [(published[asked], answer) for asked, answer in controlled.items() if asked in published]
 
 
-def _answers(entrant: Entrant, closed: Set[int]) -> dict[Place, _Answer]:
-    """Return a model's answers by their place, in the order of the samples: what they say is what a metric group of
+def _answers(entrant: Entrant, closed: Set[int]) -> dict[Asked, _Answer]:
+    """Return a model's answers by what was asked, in the order of the samples: what they say is what a metric group of
     their step takes them for, else their score."""
-    words_by_place, worded = _statements(entrant), _worded(entrant.run)
+    words_by_question, worded = _statements(entrant), _worded(entrant.run)
     items = RunItem.objects.filter(entrant=entrant, step__in=_steps(entrant.run), call__isnull=False).without(closed)
     rows = items.order_by("sample__position", "repetition").values_list(
         "step", "sample_id", "sample__number", "repetition", "pk", "repaired_score", "unusable"
@@ -135,7 +135,7 @@ def _answers(entrant: Entrant, closed: Set[int]) -> dict[Place, _Answer]:
     answers = {}
     for step, sample, number, turn, pk, score, unusable in rows:
         if step in worded:
-            words = words_by_place.get((step, number, turn))
+            words = words_by_question.get((step, number, turn))
         else:
             words = UNREAD_ANSWER if unusable else None if score is None else f"{score:.6g}"
         if words is not None:
@@ -154,22 +154,22 @@ def _keeps_single(group: MetricGroup) -> bool:
     return group.says is not None and group.counts is None
 
 
-def _statements(entrant: Entrant) -> dict[Place, str]:
+def _statements(entrant: Entrant) -> dict[Asked, str]:
     """Return what a model's answers say by step, number of the sample and repetition: as the figures of a metric group
     keep it, else as one of sets takes the kept parse."""
     groups = suite_named(entrant.run.suite).groups
     kept = StoryScores.objects.current().filter(entrant=entrant).values_list("metrics", flat=True).first() or {}
-    words_by_place: dict[Place, str] = {}
+    words_by_question: dict[Asked, str] = {}
     for group in groups:
         columns = columns_of(kept.get(group.key), "repaired") if _keeps_single(group) else None
         for number, turns in zip(columns.stories, columns.said or (), strict=False) if columns else ():
-            words_by_place |= {(group.scored, number, turn): words for turn, words in enumerate(turns) if words}
+            words_by_question |= {(group.scored, number, turn): words for turn, words in enumerate(turns) if words}
     single = {group.scored for group in groups if _keeps_single(group)}
     of_sets = {group.scored: group.says for group in groups if group.says and group.scored not in single}
-    return words_by_place | (_statements_in_sets(entrant, of_sets) if of_sets else {})
+    return words_by_question | (_statements_in_sets(entrant, of_sets) if of_sets else {})
 
 
-def _statements_in_sets(entrant: Entrant, says: Mapping[str, Says]) -> dict[Place, str]:
+def _statements_in_sets(entrant: Entrant, says: Mapping[str, Says]) -> dict[Asked, str]:
     """Return what the answers at steps with figures of sets alone say one by one."""
     items = RunItem.objects.filter(entrant=entrant, step__in=says, call__isnull=False)
     rows = list(items.values_list("step", "sample_id", "repetition", "repaired", "unusable"))

@@ -105,20 +105,20 @@ def ask_missing(*, by: User | None, run: Run, now: datetime) -> int:
         raise RunRefused(gettext_noop("The run was cancelled; run it again instead."))
     if run.judge and not run.judge.active:
         raise RunRefused(gettext_noop(f"The endpoint {run.judge.name} is switched off."))
-    described, places = follow_up_of(run), list(with_gaps(run).values_list("entrant_id", "sample_id", "repetition"))
-    if described is None or not places:
+    described, gaps = follow_up_of(run), list(with_gaps(run).values_list("entrant_id", "sample_id", "repetition"))
+    if described is None or not gaps:
         raise RunRefused(NOTHING)
-    insert_rows(RunItem, _NEW, [(*place, described.step, "") for place in places])
+    insert_rows(RunItem, _NEW, [(*gap, described.step, "") for gap in gaps])
     reopen_job(job.pk)
     run.job.refresh_from_db()
     add_work(run=run, run_items=_waiting(run, described.step), now=now)
     change = LaterChange(
-        did=FOLLOWED_UP, at=now.isoformat(), judgements=len(places), prompt=described.wording, by=versions()
+        did=FOLLOWED_UP, at=now.isoformat(), judgements=len(gaps), prompt=described.wording, by=versions()
     )
     run.spec = run.provenance.with_later(change).as_json()
     run.save(update_fields=["spec"])
-    audit.record(by=by, project=run.project, action="run.followed_up", target=run.uid, judgements=len(places))
-    return len(places)
+    audit.record(by=by, project=run.project, action="run.followed_up", target=run.uid, judgements=len(gaps))
+    return len(gaps)
 
 
 _NEW = ("entrant", "sample", "repetition", "step", "unusable")

@@ -143,15 +143,15 @@ def copy_in_archive(suite: Suite, file: BinaryIO, options: Options) -> Copy:
         try:
             return copy_of(suite, folder, options)
         except BadImport as error:
-            raise BadImport(_without_places(str(error), [folder, Path(temporary)])) from error
+            raise BadImport(_without_paths(str(error), [folder, Path(temporary)])) from error
 
 
-def _without_places(sentence: str, places: Sequence[Path]) -> str:
+def _without_paths(sentence: str, paths: Sequence[Path]) -> str:
     """Return a sentence that does not name where a zip was unpacked: that says nothing to whoever sent it."""
-    for place in places:
-        if place.is_dir():
-            sentence = sentence.replace(str(place), _ZIP)
-    return sentence.replace(places[-1].name, _ZIP)
+    for path in paths:
+        if path.is_dir():
+            sentence = sentence.replace(str(path), _ZIP)
+    return sentence.replace(paths[-1].name, _ZIP)
 
 
 def checked(settings: Sequence[Setting], options: Options) -> Options:

@@ -12,7 +12,7 @@ from benchmark.domain.item_response import Floats, ItemFit, fit_items, mean_by_m
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.models import Dataset, StoryScores
 from benchmark.services.at_once import kept_once
-from benchmark.services.finer_items import Place, finer_scores, texts_of
+from benchmark.services.finer_items import ItemKey, finer_scores, texts_of
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED
 from benchmark.suites.registry import group_named
 from benchmark.suites.results import EntrantResults
@@ -128,7 +128,7 @@ def _report(
 
 
 def _fitted(
-    models: Sequence[EntrantResults], table: Floats, places: Sequence[Place], categories: Mapping[int, str]
+    models: Sequence[EntrantResults], table: Floats, places: Sequence[ItemKey], categories: Mapping[int, str]
 ) -> ItemReport:
     """Return the items at these places by a table of scores, shape (entrants, items)."""
     names = list(dict.fromkeys(model.name for model in models))
@@ -147,7 +147,7 @@ def _fitted(
 
 
 def _rows(
-    fit: ItemFit, means: Floats, scored: NDArray[np.integer], places: Sequence[Place], categories: Mapping[int, str]
+    fit: ItemFit, means: Floats, scored: NDArray[np.integer], places: Sequence[ItemKey], categories: Mapping[int, str]
 ) -> list[ItemRow]:
     rows = [
         ItemRow(

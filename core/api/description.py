@@ -43,7 +43,7 @@ Fields = Mapping[str, Sequence[str]]
 _A_FIELD: Fields = {"name": ["it is missing; expected a text"]}
 
 
-def place(name: str, text: str, schema: Mapping[str, Any]) -> OpenApiParameter:
+def path_parameter(name: str, text: str, schema: Mapping[str, Any]) -> OpenApiParameter:
     """Return the parameter `name` of an address."""
     return OpenApiParameter(name, dict(schema), OpenApiParameter.PATH, description=text)
 

@@ -11,7 +11,7 @@ from annotation.access import open_work, project_access
 from annotation.api.description import SLUG, answers
 from annotation.forms.votes import UID
 from annotation.models import Role
-from core.api.description import place
+from core.api.description import path_parameter
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
 from judge.access import aligns_still, study_of, visible_studies
@@ -21,7 +21,7 @@ from judge.services.alignment_report import agreement_report, progress_of
 from judge.services.deciding import open_tables
 from judge.services.settled_tables import settled_probabilities
 
-STUDY = place("study", "uid of the study.", {"type": "string", "pattern": UID})
+STUDY = path_parameter("study", "uid of the study.", {"type": "string", "pattern": UID})
 
 
 class Studies(Listing):

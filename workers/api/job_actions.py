@@ -10,7 +10,7 @@ from drf_spectacular.utils import OpenApiExample, OpenApiParameter
 from rest_framework.request import Request
 
 from core.api.bodies import read_body
-from core.api.description import place
+from core.api.description import path_parameter
 from core.api.refusals import CannotBeDone
 from workers.api.requests import ActionIn
 from workers.services.jobs import ACTIONS, JobRefused
@@ -21,7 +21,7 @@ EXAMPLE = OpenApiExample("Going on with more money", value={"budget": "25.00"}, 
 
 def action_of(what: str) -> OpenApiParameter:
     """Return the parameter of an address that names the action on `what`."""
-    return place("action", f"What is done to the {what}.", {"type": "string", "enum": list(ACTIONS)})
+    return path_parameter("action", f"What is done to the {what}.", {"type": "string", "enum": list(ACTIONS)})
 
 
 def why_refused(what: str) -> dict[int, tuple[str, str]]:

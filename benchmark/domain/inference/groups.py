@@ -19,13 +19,13 @@ def letters(models: Sequence[str], different: Iterable[tuple[str, str]]) -> dict
 
     `different` are the pairs shown to differ; a pair that could not be tested is not among them and so shares a letter.
     """
-    place = {model: at for at, model in enumerate(models)}
-    apart = {frozenset((place[first], place[second])) for first, second in different}
+    rank = {model: at for at, model in enumerate(models)}
+    apart = {frozenset((rank[first], rank[second])) for first, second in different}
     alike = (max(b for b in range(a, len(models)) if frozenset((a, b)) not in apart) for a in range(len(models)))
     reach = list(accumulate(alike, max))
     starts = [at for at, end in enumerate(reach) if not at or end > reach[at - 1]]
     return {
-        model: _span([group for group, at in enumerate(starts) if at <= place[model] <= reach[at]]) for model in models
+        model: _span([group for group, at in enumerate(starts) if at <= rank[model] <= reach[at]]) for model in models
     }
 
 
