@@ -27,7 +27,13 @@ from benchmark.services.control_tables import control_tables
 from benchmark.services.correction_tables import correction_tables
 from benchmark.services.corrections import corrections_of
 from benchmark.services.entered_rows import rows_of, with_entered
-from benchmark.services.facet_tables import facet_table, prompt_table, repetition_story_table, repetition_table
+from benchmark.services.facet_tables import (
+    facet_table,
+    flips_of,
+    prompt_table,
+    repetition_story_table,
+    repetition_table,
+)
 from benchmark.services.leaderboards import ranked_entrants_of_run
 from benchmark.services.method_results import method_results
 from benchmark.services.method_tables import method_tables
@@ -43,7 +49,7 @@ from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.judge_summaries import JudgeTestSummary
 from benchmark.suites.registry import group_named, group_suite, keys_of, ordered_keys, suite_named
 from benchmark.suites.results import EntrantParses, EntrantResults, EntrantsByGroup, ParseResults, ShownTable
-from benchmark.suites.showing.entrants import analyses_of
+from benchmark.suites.showing.entrants import facet_of, repetitions_of
 from benchmark.suites.showing.judges import judge_test_table, tests_of
 from core.plain import Json, renamed
 from core.plain import plain as as_plain
@@ -258,7 +264,7 @@ def results_of(document: Document, suite: Suite, parse: str) -> ParseResults:
     }
     of_leaderboard = document.kind == "leaderboard"
     analysed = {
-        group: [entrant for entrant in group_entrants if not of_leaderboard and analyses_of(entrant, parse)]
+        group: [entrant for entrant in group_entrants if not of_leaderboard and entrant.metrics.analysed(parse)]
         for group, group_entrants in read.items()
     }
     return ParseResults(parse, entrants, read, analysed)
@@ -362,15 +368,9 @@ def _of_facets(results: ParseResults) -> Iterator[tuple[str, ShownTable]]:
     parse = results.parse
     for group, entrants in results.analysed.items():
         for name in group_named(group).facets:
-            if kept := [entrant for entrant in entrants if "facets" in analyses_of(entrant, parse)]:
+            if kept := [entrant for entrant in entrants if facet_of(entrant, parse, name) is not None]:
                 yield f"facet-{name}-{group}", ShownTable(partial(facet_table, kept, group, name, parse))
-        if repeated := [entrant for entrant in entrants if "repetitions" in analyses_of(entrant, parse)]:
+        if repeated := [entrant for entrant in entrants if repetitions_of(entrant, parse) is not None]:
             yield f"repetitions-{group}", ShownTable(partial(repetition_table, repeated, group, parse))
-            if parse == "repaired" and any(_flipped(entrant) for entrant in repeated):
+            if parse == "repaired" and any(flips_of(entrant) for entrant in repeated):
                 yield f"repetition-stories-{group}", ShownTable(partial(repetition_story_table, repeated, group))
-
-
-def _flipped(entrant: EntrantResults) -> Sequence[Any]:
-    """The stories to which an entrant's repetitions gave different answers."""
-    stories: Sequence[Any] = analyses_of(entrant, "repaired")["repetitions"].get("stories", ())
-    return stories

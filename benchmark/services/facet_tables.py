@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from benchmark.domain.bounded_estimates import kept_estimate
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.services.variance import ModelSplit
+from benchmark.suites.analyses import Flips, Repetitions
 from benchmark.suites.registry import group_named, group_suite, nouns_of_group, suite_named, units_of_group
 from benchmark.suites.results import EntrantResults
-from benchmark.suites.showing.entrants import analyses_of
+from benchmark.suites.showing.entrants import facet_of, repetitions_of
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.showing.ranking import ranked_within
 from core.language import gettext_noop
@@ -52,7 +52,9 @@ def facet_table(entrants: Sequence[EntrantResults], group: str, facet: str, pars
     """`facet` is a key of the group's facets. EntrantsByGroup without analyses of the parse are left out by the
     caller."""
     described = group_named(group)
-    facets_by_model = {entrant.model: analyses_of(entrant, parse)["facets"][facet] for entrant in entrants}
+    facets_by_model = {
+        entrant.model: of_facet for entrant in entrants if (of_facet := facet_of(entrant, parse, facet)) is not None
+    }
     values = list(dict.fromkeys(value for rows in facets_by_model.values() for value in rows))
     columns = [Column(key="value", header=described.facets[facet])]
     columns += [estimated(model, model, digits=1, best="") for model in facets_by_model]
@@ -60,7 +62,7 @@ def facet_table(entrants: Sequence[EntrantResults], group: str, facet: str, pars
     for value in values:
         row: Cells = {"value": described.facet_values.get(value, value)}
         for model, facet_values in facets_by_model.items():
-            row |= estimate(model, kept_estimate(facet_values.get(value)))
+            row |= estimate(model, facet_values.get(value))
         rows.append(row)
     title = gettext_noop(f"{described.score_title} by {described.facets[facet].lower()}, {parse} parse (%)")
     lead = unlike_missing({group: entrants})
@@ -96,14 +98,30 @@ def repetition_table(entrants: Sequence[EntrantResults], group: str, parse: str)
             group=gettext_noop("Variance (%)"),
         ),
     ]
-    rows = [{"model": entrant.model, **analyses_of(entrant, parse)["repetitions"]} for entrant in entrants]
+    rows = [_repetition_row(entrant, parse) for entrant in entrants]
     title = gettext_noop(f"{described.score_title} of single repetitions, {parse} parse (%)")
     notes = [REPEATED, SAME, COMPARED, SPLIT]
     return Table(title=title, columns=columns, rows=rows, notes=notes)
 
 
+def _repetition_row(entrant: EntrantResults, parse: str) -> Cells:
+    repetitions = repetitions_of(entrant, parse) or Repetitions()
+    row: Cells = {"model": entrant.model, "agreement": repetitions.agreement}
+    if scores := repetitions.scores:
+        row |= {"repetitions": scores.repetitions, "mean": scores.mean, "spread": scores.spread}
+        row |= {"lowest": scores.lowest, "highest": scores.highest}
+        row |= {"of_samples": scores.of_samples, "of_repetitions": scores.of_repetitions}
+    return row
+
+
 MOST_STORIES = 30
 """Most stories of the table; the page of flips has all answers."""
+
+
+def flips_of(entrant: EntrantResults) -> Sequence[Flips]:
+    """Return the stories to which an entrant's repetitions gave different answers (repaired parse)."""
+    repetitions = repetitions_of(entrant, "repaired")
+    return repetitions.answers.stories if repetitions and repetitions.answers else ()
 
 
 def repetition_story_table(entrants: Sequence[EntrantResults], group: str) -> Table:
@@ -113,7 +131,7 @@ def repetition_story_table(entrants: Sequence[EntrantResults], group: str) -> Ta
         {"story": cluster, "model": entrant.model, "compared": compared, "flipped": flipped}
         | {"same": 1 - flipped / compared}
         for entrant in entrants
-        for cluster, compared, flipped in analyses_of(entrant, "repaired")["repetitions"].get("stories", ())
+        for cluster, compared, flipped in flips_of(entrant)
     ]
     rows.sort(key=lambda row: (row["same"], -row["flipped"], row["story"], row["model"]))
     columns = [

@@ -3,13 +3,11 @@ it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 from benchmark.domain import plots
-from benchmark.domain.bounded_estimates import kept_estimate
 from benchmark.domain.corrections import CorrectedScore
 from benchmark.domain.drawn import Lead, Metric, ModelRow, Plot, RankedRow
 from benchmark.domain.entered import Reference
@@ -23,11 +21,12 @@ from benchmark.services.control_tables import control_pictures
 from benchmark.services.documents import Document, absent_from, by_group, own_of, results_of, suites_of
 from benchmark.services.entered_rows import references_in, references_of
 from benchmark.services.method_tables import method_pictures
+from benchmark.suites.analyses import Facet
 from benchmark.suites.asked import PARSES
 from benchmark.suites.contract import MetricGroup, Suite
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
 from benchmark.suites.results import EntrantResults, ParseResults, ShownPicture
-from benchmark.suites.showing.entrants import analyses_of, models_of
+from benchmark.suites.showing.entrants import facet_of, models_of
 from benchmark.suites.showing.missing import missing_of
 from benchmark.suites.showing.ranking import in_rank_order
 from core.language import gettext_noop
@@ -222,7 +221,6 @@ def _parts(suite: Suite, results: ParseResults) -> Iterator[tuple[str, ShownPict
     parse = results.parse
     for group, read in results.read.items():
         described = group_named(group)
-        analysed = [entrant for entrant in results.analysed[group] if "facets" in analyses_of(entrant, parse)]
         parts: dict[str, tuple[str, list[ModelRow]]] = {}
         if suite.draws_categories(described):
             parts[f"categories-{group}"] = (
@@ -231,8 +229,9 @@ def _parts(suite: Suite, results: ParseResults) -> Iterator[tuple[str, ShownPict
             )
         for name, title in described.facets.items():
             rows = [
-                ModelRow(entrant.model, _named(analyses_of(entrant, parse)["facets"][name], described))
-                for entrant in analysed
+                ModelRow(entrant.model, _named(facet, described))
+                for entrant in results.analysed[group]
+                if (facet := facet_of(entrant, parse, name)) is not None
             ]
             parts[f"facet-{name}-{group}"] = (title.lower(), rows)
         for name, (part, rows) in parts.items():
@@ -247,9 +246,9 @@ def _by_part(suite: Suite, rows: Sequence[ModelRow], group: str, part: str, pars
     return drawn.about(over=units_of_group(group))
 
 
-def _named(values: Mapping[str, Any], group: MetricGroup) -> dict[str, Metric]:
-    """Return the kept figures of a facet by what its values are called."""
-    return {group.facet_values.get(value, value): kept_estimate(metric) for value, metric in values.items()}
+def _named(facet: Facet, group: MetricGroup) -> dict[str, Metric]:
+    """Return the figures of a facet by what its values are called."""
+    return {group.facet_values.get(value, value): metric for value, metric in facet.items()}
 
 
 def _category_values(entrant: EntrantResults, group: str, parse: str) -> ModelRow:

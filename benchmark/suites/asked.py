@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, get_args
 
 from benchmark.domain.report_rows import BothParses, ParseRows, ReportRow
+from benchmark.suites.analyses import Analysis, KeptAnalysis
 from benchmark.suites.group_metrics import BaselineLevels, GroupMetrics, Level
 from benchmark.suites.settings import Settings
 from core.language import gettext_noop
-from core.plain import Json, plain
+from core.plain import Json
 
 if TYPE_CHECKING:
     from benchmark.domain.averaging import PrintedMeans
@@ -295,9 +296,6 @@ class Parses:
         return BothParses(self.official.reported() if self.official else None, self.repaired.reported())
 
 
-Analysis = Mapping[str, object]
-"""Analyses of one parse by name: "facets", "repetitions" of a run that asks several times, and under names of its own
-what a suite finds in its answers, which its tables and pictures read as `core.plain.plain` makes it."""
 Analyses = Mapping[str, Analysis | None]
 """Analyses by parse, None of one without figures."""
 
@@ -324,7 +322,7 @@ class Metrics:
             parses=self.parses.reported(),
             answered=self.answered,
             asked=self.asked,
-            analyses=plain(self.analyses),
+            analyses={parse: KeptAnalysis(of.as_json()) if of else None for parse, of in self.analyses.items()},
             reason=self.reason,
             levels=BaselineLevels(chance=self.chance, majority=self.majority, by_category=self.category_levels),
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmark.domain.report_rows import BothParses
+from benchmark.suites.analyses import KeptAnalysis
 from core.plain import WHERE_THERE_IS_ONE, Json, plain, read_as
 
 
@@ -78,15 +79,15 @@ class GroupMetrics:
     """The results of somebody in a metric group.
 
     `reason` says why there are no official figures; `answered` counts the answers that official scoring takes, of those
-    `asked`. `analyses` are those of the suite by parse, as `core.plain.plain` makes them, None where the parse has no
-    figures. Of a person, in the group that the suite names for people, `labelled` counts what they labelled and `own`
-    are the figures against gold with their own votes.
+    `asked`. `analyses` are those by parse, None where the parse has no figures. Of a person, in the group that the
+    suite names for people, `labelled` counts what they labelled and `own` are the figures against gold with their own
+    votes.
     """
 
     parses: BothParses = field(default_factory=BothParses)
     answered: int | None = None
     asked: int | None = None
-    analyses: Mapping[str, Mapping[str, Any] | None] | None = None
+    analyses: Mapping[str, KeptAnalysis | None] | None = None
     reason: str = ""
     levels: BaselineLevels = field(default_factory=BaselineLevels)
     labelled: LabelledCounts | None = None
@@ -95,12 +96,12 @@ class GroupMetrics:
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> GroupMetrics:
         """Return the results that `as_json` made, or an earlier version kept."""
-        own, labelled = kept.get("own"), kept.get("labelled")
+        own, labelled, analyses = kept.get("own"), kept.get("labelled"), kept.get("analyses")
         return cls(
             parses=BothParses.from_json(kept),
             answered=kept.get("answered"),
             asked=kept.get("asked"),
-            analyses=kept.get("analyses"),
+            analyses=analyses and {parse: of and KeptAnalysis(of) for parse, of in analyses.items()},
             reason=kept.get("reason") or "",
             levels=BaselineLevels.from_json(kept),
             labelled=read_as(LabelledCounts, labelled) if labelled else None,
@@ -113,7 +114,7 @@ class GroupMetrics:
         there = {
             "answered": self.answered,
             "asked": self.asked,
-            "analyses": self.analyses,
+            "analyses": plain(self.analyses),
             "reason": self.reason or None,
             **self.levels.as_json(),
             "labelled": plain(self.labelled),
@@ -121,6 +122,7 @@ class GroupMetrics:
         }
         return {**self.parses.as_json(), **{name: value for name, value in there.items() if value is not None}}
 
-    def analysed(self, parse: str) -> Mapping[str, Any]:
-        """Return the analyses of a parse; none where it has none."""
-        return (self.analyses or {}).get(parse) or {}
+    def analysed(self, parse: str) -> KeptAnalysis | None:
+        """Return the analysis of a parse, None where there is nothing in it."""
+        analysis = (self.analyses or {}).get(parse)
+        return analysis if analysis and analysis.kept else None

@@ -10,16 +10,16 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from statistics import fmean, mean, stdev
-from typing import Any, TypeVar, cast
+from typing import TypeVar
 
 from benchmark.domain.averaging import StoryAverages, StoryMetrics, averages
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.estimating import ReportedStory, StoryReport, StoryScore, overall_row, report
+from benchmark.suites.analyses import Agreement, Analysis, Facet, Finding, Flips, Repetitions, Spread
 from benchmark.suites.asked import (
     PARSES,
     UNREAD_ANSWER,
     Analyses,
-    Analysis,
     BySample,
     Columns,
     Metrics,
@@ -133,35 +133,38 @@ def _with_turns(by_sample: BySample, by_turn: ScoresByTurn) -> BySample:
 
 
 def _with_spread(analyses: Analysis | None, each: Sequence[Measured], parse: Parse, group: str) -> Analysis | None:
-    spread = _spread([repetition.by_sample.of(parse) for repetition in each], group)
-    return analyses and {**analyses, "repetitions": spread}
+    scores = _spread([repetition.by_sample.of(parse) for repetition in each], group)
+    return analyses and replace(analyses, repetitions=Repetitions(scores))
 
 
-def _spread(each: Sequence[Columns | None], group: str) -> dict[str, float | int | None]:
+def _spread(each: Sequence[Columns | None], group: str) -> Spread | None:
     share = group_named(group).score
     values = [list(scores_by_story(columns, share).values()) for columns in each if columns]
     return spread_of(values)
 
 
-def spread_of(values: Sequence[Sequence[float | None]]) -> dict[str, float | int | None]:
-    """Return what single repetitions came to, from the scores of each, sample by sample, None where a sample has none:
-    {repetitions, mean, spread (the standard deviation between them), lowest, highest, agreement (the share of samples
-    with the same score in all), of_samples and of_repetitions (their shares of the variance, None where it cannot be
-    split)}; empty where nothing is known."""
+def spread_of(values: Sequence[Sequence[float | None]]) -> Spread | None:
+    """Return what single repetitions came to, from the scores of each, sample by sample, None where a sample has none;
+    None where nothing is known."""
     means = [mean(of_sample) for row in values if (of_sample := [score for score in row if score is not None])]
     if not means:
-        return {}
+        return None
     complete = [column for column in zip(*values, strict=True) if None not in column]
     same = sum(len(set(column)) == 1 for column in complete) / len(complete) if complete else None
     scores, samples = zip(
         *((score, at) for row in values for at, score in enumerate(row) if score is not None), strict=True
     )
     split = variance_split(scores, samples)
-    return {
-        "repetitions": len(values), "mean": mean(means), "spread": stdev(means) if len(means) > 1 else None,
-        "lowest": min(means), "highest": max(means),
-        "agreement": same, "of_samples": split.clusters, "of_repetitions": split.repetitions,
-    }  # fmt: skip
+    return Spread(
+        repetitions=len(values),
+        mean=mean(means),
+        spread=stdev(means) if len(means) > 1 else None,
+        lowest=min(means),
+        highest=max(means),
+        agreement=same,
+        of_samples=split.clusters,
+        of_repetitions=split.repetitions,
+    )
 
 
 def summary_of(measured: Mapping[str, Measured | None]) -> Json:
@@ -189,7 +192,6 @@ def counted_outcomes(outcomes: Sequence[Outcome], group: MetricGroup) -> list[Ou
     ]
 
 
-Facet = dict[str, BoundedEstimate]
 Scoring = Callable[[Sample, Sequence[Outcome]], SampleResult]
 SampleResults = Sequence[tuple[Sample, SampleResult]]
 
@@ -262,9 +264,7 @@ def _results(entered: Entered, group: MetricGroup, score: Scoring) -> SampleResu
     ]
 
 
-def facets_of(
-    entered: Entered, group: MetricGroup, score: Scoring, share: str, parse: Parse
-) -> dict[str, Mapping[str, BoundedEstimate]]:
+def facets_of(entered: Entered, group: MetricGroup, score: Scoring, share: str, parse: Parse) -> dict[str, Facet]:
     """Return {facet: {value: estimate}} of a share of a group that is not its score, of a parse that has figures, as
     `measured_samples` has them of the score."""
     by_share, seed = replace(group, score=share), entered.settings.seed
@@ -322,10 +322,10 @@ def with_answers(measured: Measured, wordings: Statements, clusters: Sequence[st
     several repetitions, how far these agree in that."""
     result = replace(measured, by_sample=_with_statements(measured.by_sample, wordings))
     repaired = result.metrics.analyses.get("repaired")
-    if not repaired or "repetitions" not in repaired:
+    if not repaired or repaired.repetitions is None:
         return result
-    spread = {**cast(Mapping[str, Any], repaired["repetitions"]), **agreement_over(wordings, clusters)}
-    analyses = {**result.metrics.analyses, "repaired": {**repaired, "repetitions": spread}}
+    repetitions = replace(repaired.repetitions, answers=agreement_over(wordings, clusters))
+    analyses = {**result.metrics.analyses, "repaired": replace(repaired, repetitions=repetitions)}
     return replace(result, metrics=replace(result.metrics, analyses=analyses))
 
 
@@ -366,16 +366,22 @@ def _category(group: MetricGroup, sample: Sample) -> str:
     return sample.category if group.by_category else ""
 
 
-def with_analyses(measured: Measured | None, key: str, of: Callable[[Parse], object]) -> Measured | None:
-    """Return what a group came to with what `of` makes of each parse that has figures among its analyses, under
-    `key`."""
+def with_findings(measured: Measured | None, of: Callable[[Parse], Finding]) -> Measured | None:
+    """Return what a group came to with what `of` finds in each parse that has figures."""
+    return _analysed(measured, lambda analysis, parse: replace(analysis, finding=of(parse)))
+
+
+def with_incomplete(measured: Measured | None, sets: int) -> Measured | None:
+    """Return what a group came to with the number of sets of which not all samples were asked."""
+    return _analysed(measured, lambda analysis, parse: replace(analysis, incomplete=sets))
+
+
+def _analysed(measured: Measured | None, more: Callable[[Analysis, Parse], Analysis]) -> Measured | None:
     if measured is None:
         return None
-    analyses: dict[str, Analysis | None] = {**measured.metrics.analyses}
-    for parse in PARSES:
-        if (analysis := analyses.get(parse)) is not None:
-            analyses[parse] = {**analysis, key: of(parse)}
-    return replace(measured, metrics=replace(measured.metrics, analyses=analyses))
+    analyses = measured.metrics.analyses
+    made: dict[str, Analysis] = {parse: more(analysis, parse) for parse in PARSES if (analysis := analyses.get(parse))}
+    return replace(measured, metrics=replace(measured.metrics, analyses={**analyses, **made}))
 
 
 def once(analyse: Callable[[T], R]) -> Callable[[T], R]:
@@ -399,17 +405,17 @@ def _analyses(
     by_turn: Mapping[Parse, ScoresByTurn],
     wordings: Statements,
 ) -> Analyses:
-    """Return {parse: {"facets": {facet: {value: estimate}}[, "repetitions"]}}, None of a parse without figures; in
-    `by_turn` are those that have some."""
+    """Return facets and repetitions by parse, None of a parse without figures; in `by_turn` are those that have
+    some."""
     analyses: dict[str, Analysis | None] = {"official": None}
     seed = entered.settings.seed
     facets_of = once(partial(_facets, group=group, seed=seed))
     for parse, turns in by_turn.items():
         facets = facets_of([(sample, _scored(sample, result, parse)) for sample, result in measured])
-        spread = spread_of([list(scores.values()) for scores in turns])
-        if spread and parse == "repaired":
-            spread = {**spread, **agreement_over(wordings, [sample.cluster for sample, _ in measured])}
-        analyses[parse] = {"facets": facets, **({"repetitions": spread} if spread else {})}
+        scores = spread_of([list(scores.values()) for scores in turns])
+        compares = scores is not None and parse == "repaired"
+        answers = agreement_over(wordings, [sample.cluster for sample, _ in measured]) if compares else None
+        analyses[parse] = Analysis(facets, Repetitions(scores, answers) if scores else None)
     return analyses
 
 
@@ -458,22 +464,20 @@ def _by_turn(
     ]
 
 
-def agreement_over(wordings: Statements, clusters: Sequence[str]) -> dict[str, Any]:
-    """Return {agreement: the share of samples to which all repetitions say the same, None without a sample that all
-    answered, stories: [cluster, samples that all answered, those to which they do not] of each cluster with one, the
-    most first}."""
+def agreement_over(wordings: Statements, clusters: Sequence[str]) -> Agreement:
+    """Return how far repetitions agree in what they say of each sample."""
     complete = [
         (cluster, len(set(turns)) == 1) for cluster, turns in zip(clusters, wordings, strict=True) if None not in turns
     ]
     compared = Counter(cluster for cluster, _ in complete)
     flipped = Counter(cluster for cluster, same in complete if not same)
-    return {
-        "agreement": sum(same for _, same in complete) / len(complete) if complete else None,
-        "stories": [
-            [cluster, compared[cluster], count]
+    return Agreement(
+        sum(same for _, same in complete) / len(complete) if complete else None,
+        [
+            Flips(cluster, compared[cluster], count)
             for cluster, count in sorted(flipped.items(), key=lambda row: (-row[1], row[0]))
         ],
-    }
+    )
 
 
 def _single(

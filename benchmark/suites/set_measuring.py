@@ -17,12 +17,11 @@ from benchmark.suites.measuring import (
     levels_of,
     measured_samples,
     undefined,
-    with_analyses,
+    with_incomplete,
 )
 from benchmark.suites.metric_groups import Says
 from core.language import gettext_noop
 
-INCOMPLETE = "incomplete"
 """Among analyses, how many sets have no figure because not all their samples were asked."""
 
 
@@ -115,7 +114,7 @@ def measured_sets(
     counted = whole if of_all and members else replace(whole, samples=[first for first, *_ in members.values()])
     incomplete = len(of_run) - len(members)
     measured = measured_samples(counted, group, scored, levels, members)
-    return with_analyses(measured, INCOMPLETE, lambda parse: incomplete)
+    return with_incomplete(measured, incomplete)
 
 
 def _with_unchanged(entered: Entered) -> Entered:

@@ -21,6 +21,7 @@ from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.reports import report_of
 from benchmark.services.runs import start_run
 from benchmark.suites import registry
+from benchmark.suites.analyses import Analysis, Repetitions, Spread
 from benchmark.suites.contract import BadQuestion
 from benchmark.suites.guarding import SuiteFailed, guarded
 from benchmark.suites.settings import Settings
@@ -205,7 +206,8 @@ def test_a_figure_that_is_no_number_is_said_of_its_model_and_the_others_keep_the
         figures = own["tiny"].metrics
         if entered.name != "counter":
             return own
-        return {"tiny": replace(own["tiny"], metrics=replace(figures, analyses={"repaired": {"mean": float("nan")}}))}
+        analysis = Analysis(repetitions=Repetitions(Spread(repetitions=2, mean=float("nan"))))
+        return {"tiny": replace(own["tiny"], metrics=replace(figures, analyses={"repaired": analysis}))}
 
     monkeypatch.setitem(registry._suites, "tiny", guarded(replace(SUITE, measure=measure)))
     run = launched(cast, dataset)

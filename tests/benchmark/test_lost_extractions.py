@@ -70,7 +70,7 @@ def test_a_lost_extraction_is_missing_when_it_is_judged_anew(source, models, nam
     low, high = overall["bounds"]["f1"]
     assert high - low == pytest.approx(1 / STORIES)
     assert report_of(run).stories == STORIES
-    without = report_of(run).entrants[0].groups["stage1"].analysed("repaired")["outputs"]["without"]
+    without = report_of(run).entrants[0].groups["stage1"].analysed("repaired").kept["outputs"]["without"]
     assert without["calls"] == {"the call failed": 1}
 
 

@@ -94,12 +94,12 @@ def test_figures_are_means_over_repetitions_with_their_spread(run):
     assert metrics.parses.overall("repaired").value_of("overall_accuracy") == pytest.approx(mean(means))
     official = metrics.parses.overall("official").number_of("overall_accuracy")
     assert official == pytest.approx(mean(means), abs=1e-5)
-    spread = metrics.analysed("repaired")["repetitions"]
+    spread = metrics.analysed("repaired").kept["repetitions"]
     assert spread["spread"] == pytest.approx(stdev(means)) and spread["spread"] > 0
     assert (spread["lowest"], spread["highest"]) == pytest.approx((min(means), max(means)))
-    same = rows["majority"]["stage2"].analysed("repaired")["repetitions"]
+    same = rows["majority"]["stage2"].analysed("repaired").kept["repetitions"]
     assert (same["spread"], same["agreement"], same["repetitions"]) == (0.0, 1.0, TURNS)
-    random = rows["random"]["stage2"].analysed("repaired")["repetitions"]
+    random = rows["random"]["stage2"].analysed("repaired").kept["repetitions"]
     # of six stories, labelled at random, no table is the same twice, whatever scores are
     assert random["agreement"] == 0 and [flipped for _, _, flipped in random["stories"]] == [1] * 6
     judged = rows["omniscient"]["stage1"]

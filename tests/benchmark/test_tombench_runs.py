@@ -83,15 +83,15 @@ def test_every_figure_follows_from_the_raw_answers(cast, copy):
             assert metrics.parses.overall(parse).number_of("accuracy") == pytest.approx(
                 expected.overall.value, abs=1e-6
             )
-            told = metrics.analysed(parse)["facets"]["ability"]
+            told = metrics.analysed(parse).kept["facets"]["ability"]
             assert {name: one["n"] for name, one in told.items()} == {
                 name.strip(): one.items for name, one in expected.abilities.items()
             }
             for name, one in expected.abilities.items():
                 assert told[name.strip()]["value"] == pytest.approx(one.value)
-        spread = metrics.analysed("repaired")["repetitions"]
+        spread = metrics.analysed("repaired").kept["repetitions"]
         assert spread["repetitions"] == 3 and spread["lowest"] <= spread["mean"] <= spread["highest"]
-    assert held["majority"].analysed("repaired")["repetitions"]["agreement"] == 1.0  # the order does not move it
+    assert held["majority"].analysed("repaired").kept["repetitions"]["agreement"] == 1.0  # the order does not move it
 
 
 @pytest.mark.once

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
-from benchmark.suites.fantom_questions.analyses import Questions, f1_of, metrics_of, of_scenario, orders_of, reasons_of
+from benchmark.suites.fantom_questions.analyses import (
+    Questions,
+    f1_of,
+    metrics_of,
+    of_scenario,
+    orders_of,
+    read_questions,
+    reasons_of,
+)
 from benchmark.suites.fantom_questions.question_types import SCENARIOS
 from benchmark.suites.fantom_questions.rows import FACT
 from benchmark.suites.fantom_questions.units import Read, Wholes, in_scenario
@@ -16,8 +25,13 @@ from benchmark.suites.fantom_questions.units import Read, Wholes, in_scenario
 class Analyses(Questions):
     """The figures of questions, of the facts, and the name of the embedder that they rest on."""
 
+    kept_as: ClassVar[str] = "fantom"
     embedder: str
     fact: BoundedEstimate
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Analyses:
+        return read_questions(cls, kept, fact=BoundedEstimate.from_json(kept["fact"]))
 
 
 def analyses_of(reads: Sequence[Read], wholes: Wholes, parse: str, embedder: str, seed: int) -> Analyses:

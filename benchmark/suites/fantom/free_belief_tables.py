@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.table import Cells
-from benchmark.suites.fantom.free_beliefs import FREE_BELIEFS, UNREAD
+from benchmark.suites.fantom.free_beliefs import FREE_BELIEFS, UNREAD, FreeBeliefs
 from benchmark.suites.fantom.verdicts import CANNOT_TELL, NEITHER, RIGHT, WRONG
 from benchmark.suites.fantom_questions.question_types import SCENARIOS
 from benchmark.suites.fantom_questions.tables import table_of
 from benchmark.suites.results import EntrantResults, ParseResults, ShownTable
-from benchmark.suites.showing.entrants import analyses_of
+from benchmark.suites.showing.entrants import findings_of
 from core.language import gettext_noop
 
 _HEADERS: Mapping[str, str] = {
@@ -32,17 +31,13 @@ _NOTE = gettext_noop(
 
 def free_belief_tables(results: ParseResults) -> dict[str, ShownTable]:
     """Return the table of a parse, none without verdicts."""
-    entrants = [entrant for entrant in results.analysed.get(FREE_BELIEFS.key, ()) if _analysis(entrant, results.parse)]
-    return {"told": ShownTable(partial(_table, entrants, results.parse), (FREE_BELIEFS.key,))} if entrants else {}
+    analysed = findings_of(results.analysed.get(FREE_BELIEFS.key, ()), results.parse, FreeBeliefs)
+    return {"told": ShownTable(partial(_table, analysed), (FREE_BELIEFS.key,))} if analysed else {}
 
 
-def _analysis(entrant: EntrantResults, parse: str) -> Mapping[str, Any]:
-    return (analyses_of(entrant, parse) or {}).get("told") or {}
-
-
-def _table(entrants: Sequence[EntrantResults], parse: str) -> Table:
+def _table(analysed: Sequence[tuple[EntrantResults, FreeBeliefs]]) -> Table:
     columns = [column for scenario, title in SCENARIOS.items() for column in _columns(scenario, title.capitalize())]
-    cells = [_cells(_analysis(entrant, parse)) for entrant in entrants]
+    entrants, cells = [entrant for entrant, _ in analysed], [_cells(beliefs) for _, beliefs in analysed]
     title = gettext_noop("What answers in free words state, by the judge")
     return table_of(entrants, FREE_BELIEFS.key, title, columns, cells, _NOTE)
 
@@ -59,9 +54,10 @@ def _columns(scenario: str, group: str) -> list[Column]:
     ]
 
 
-def _cells(by_scenario: Mapping[str, Any]) -> Cells:
+def _cells(beliefs: FreeBeliefs) -> Cells:
     cells: Cells = {}
-    for scenario, of in by_scenario.items():
-        cells |= {f"{scenario} {verdict}": count for verdict, count in of["verdicts"].items()}
-        cells |= {f"{scenario} {name}": of[name] / of["both"] if of["both"] else None for name in ("near", "alike")}
+    for scenario, of in beliefs.by_scenario.items():
+        cells |= {f"{scenario} {verdict}": count for verdict, count in of.verdicts.items()}
+        for name, count in (("near", of.near), ("alike", of.alike)):
+            cells[f"{scenario} {name}"] = count / of.both if of.both else None
     return cells

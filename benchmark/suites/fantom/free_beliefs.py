@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 from benchmark.suites.asked import Outcome, Parse, Sample
 from benchmark.suites.contract import Entered, Measured, MetricGroup
@@ -13,10 +14,11 @@ from benchmark.suites.fantom.judging import JUDGE
 from benchmark.suites.fantom.verdicts import CANNOT_TELL, NEITHER, RIGHT, WRONG, is_free
 from benchmark.suites.fantom_questions.by_chance import by_chance
 from benchmark.suites.fantom_questions.question_types import FACET_VALUES, SCENARIOS
-from benchmark.suites.measuring import SampleResult, counted_outcomes, measured_samples, undefined, with_analyses
+from benchmark.suites.measuring import SampleResult, counted_outcomes, measured_samples, undefined, with_findings
 from benchmark.suites.reasons import JUDGE_S
 from benchmark.suites.right_or_wrong import ACCURACY, scored_by
 from core.language import gettext_noop
+from core.plain import Json, plain, read_as
 
 NO_OFFICIAL = gettext_noop("The released code has no judge.")
 UNREAD = "unread"
@@ -51,12 +53,12 @@ FREE_BELIEFS = MetricGroup(
 
 
 def measure_free_beliefs(entered: Entered) -> Measured | None:
-    """Return the figures of the judge's verdicts, with what answers state among their analyses, under `told`."""
+    """Return the figures of the judge's verdicts, with what answers state."""
     measured = measured_samples(entered, FREE_BELIEFS, _sample_result)
     if measured is None:
         return None
     measured = replace(measured, metrics=replace(measured.metrics, reason=NO_OFFICIAL))
-    return with_analyses(measured, "told", lambda parse: free_beliefs_of(entered))
+    return with_findings(measured, lambda parse: FreeBeliefs(free_beliefs_of(entered)))
 
 
 def _sample_result(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
@@ -79,7 +81,7 @@ _scored = scored_by(_matched)
 
 
 @dataclass(frozen=True, slots=True)
-class FreeBeliefs:
+class StatedBeliefs:
     """Beliefs that the answers of a scenario state: how many have each of VERDICTS, and, of those that both the judge
     and the embedder call right or wrong, how many the embedder calls right and of how many they say the same."""
 
@@ -89,12 +91,28 @@ class FreeBeliefs:
     alike: int
 
 
-def free_beliefs_of(entered: Entered) -> dict[str, FreeBeliefs]:
+@dataclass(frozen=True, slots=True)
+class FreeBeliefs:
+    """What answers state, by scenario."""
+
+    kept_as: ClassVar[str] = "told"
+    by_scenario: Mapping[str, StatedBeliefs]
+
+    def as_json(self) -> Json:
+        """{scenario: {verdicts, both, near, alike}}."""
+        return {scenario: plain(beliefs) for scenario, beliefs in self.by_scenario.items()}
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> FreeBeliefs:
+        return cls({scenario: read_as(StatedBeliefs, beliefs) for scenario, beliefs in kept.items()})
+
+
+def free_beliefs_of(entered: Entered) -> dict[str, StatedBeliefs]:
     """Return what answers state, by scenario."""
     return {scenario: _in_scenario(entered, scenario) for scenario in SCENARIOS}
 
 
-def _in_scenario(entered: Entered, scenario: str) -> FreeBeliefs:
+def _in_scenario(entered: Entered, scenario: str) -> StatedBeliefs:
     verdicts: Counter[str] = Counter()
     pairs: list[tuple[bool, bool]] = []
     for sample in entered.samples:
@@ -111,7 +129,7 @@ def _in_scenario(entered: Entered, scenario: str) -> FreeBeliefs:
             verdicts[verdict] += 1
             if verdict not in (CANNOT_TELL, UNREAD) and outcome.repetition in near:
                 pairs.append((verdict == RIGHT, near[outcome.repetition]))
-    return FreeBeliefs(
+    return StatedBeliefs(
         {verdict: verdicts[verdict] for verdict in VERDICTS},
         len(pairs),
         sum(near for _, near in pairs),

@@ -24,7 +24,7 @@ from benchmark.suites.fantom_questions.item_page import says
 from benchmark.suites.fantom_questions.question_types import FACET_VALUES, SHORT_IN_PANELS, TYPES
 from benchmark.suites.fantom_questions.rows import ACCESSIBLE, DISTANCE, FACT, INACCESSIBLE
 from benchmark.suites.fantom_questions.units import WHOLES, reads_of, wholes_of
-from benchmark.suites.measuring import SampleResult, measured_samples, undefined, with_analyses
+from benchmark.suites.measuring import SampleResult, measured_samples, undefined, with_findings
 from benchmark.suites.reasons import questions_unanswered
 from benchmark.suites.right_or_wrong import ACCURACY, accuracy_group, is_read_right, scored_by
 from benchmark.suites.set_measuring import measured_sets, sets_group
@@ -158,8 +158,7 @@ def measure(entered: Entered) -> dict[str, Measured | None]:
 
 
 def _measure_answers(entered: Entered) -> dict[str, Measured | None]:
-    """Return the figures of answers; the metrics of the paper's tables are among the analyses of single questions,
-    under `fantom`."""
+    """Return the figures of answers; the metrics of the paper's tables are found in the answers to single questions."""
     return {
         FALSE_BELIEF.key: measured_sets(entered, FALSE_BELIEF, _rights),
         **{
@@ -167,8 +166,8 @@ def _measure_answers(entered: Entered) -> dict[str, Measured | None]:
             for name, group in FREE.items()
         },
         CONTROL.key: measured_sets(entered, CONTROL, _control),
-        QUESTIONS.key: with_analyses(
-            measured_samples(entered, QUESTIONS, _question), "fantom", lambda parse: _analyses(entered, parse)
+        QUESTIONS.key: with_findings(
+            measured_samples(entered, QUESTIONS, _question), lambda parse: _analyses(entered, parse)
         ),
         FACTS.key: measured_samples(entered, FACTS, _fact),
     }

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
-from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimate, kept_estimates
+from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.drawn import ModelRow, Plot
 from benchmark.domain.plots import scores_by_part
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.domain.tables.table import Cells
+from benchmark.suites.fantom.analyses import Analyses
 from benchmark.suites.fantom.free_belief_tables import free_belief_tables
 from benchmark.suites.fantom.measure import ALL, CONTROL, F1, FACTS, FALSE_BELIEF, QUESTIONS
 from benchmark.suites.fantom_questions.analyses import TOPICS
@@ -20,7 +20,7 @@ from benchmark.suites.fantom_questions.rows import ACCESSIBLE, ANSWERABILITY, CH
 from benchmark.suites.fantom_questions.tables import incomplete_sentences, reasons_table, table_of
 from benchmark.suites.published import Published
 from benchmark.suites.results import EntrantResults, ParseResults, Section, ShownPicture, ShownTable
-from benchmark.suites.showing.entrants import analyses_of
+from benchmark.suites.showing.entrants import findings_of
 from core.language import gettext_noop
 
 SECTIONS = (
@@ -127,60 +127,59 @@ def _in_orders(scenario: str, order: str) -> Published:
 PUBLISHED = _published()
 
 
+Analysed = Sequence[tuple[EntrantResults, Analyses]]
+
+
 def tables(results: ParseResults) -> dict[str, ShownTable]:
     """Return the tables of a parse, none without figures."""
-    entrants = _analysed(results)
-    return (_of_answers(entrants, results.parse) if entrants else {}) | free_belief_tables(results)
+    analysed = _analysed(results)
+    return (_of_answers(analysed, results.parse) if analysed else {}) | free_belief_tables(results)
 
 
-def _of_answers(entrants: Sequence[EntrantResults], parse: str) -> dict[str, ShownTable]:
-    makers: dict[str, Callable[[Sequence[EntrantResults], str], Table]] = {
+def _of_answers(analysed: Analysed, parse: str) -> dict[str, ShownTable]:
+    makers: dict[str, Callable[[Analysed, str], Table]] = {
         INACCESSIBLE: partial(_scenario, INACCESSIBLE), ACCESSIBLE: partial(_scenario, ACCESSIBLE),
         "orders": _orders, "characters": _characters, "reasons": _reasons,
     }  # fmt: skip
-    return {name: ShownTable(partial(make, entrants, parse), (QUESTIONS.key,)) for name, make in makers.items()}
+    return {name: ShownTable(partial(make, analysed, parse), (QUESTIONS.key,)) for name, make in makers.items()}
 
 
 def pictures(results: ParseResults) -> dict[str, ShownPicture]:
     """Return the picture of ALL by scenario."""
-    entrants = _analysed(results)
-    if not entrants:
+    analysed = _analysed(results)
+    if not analysed:
         return {}
-    plot = partial(_plot, entrants, results.parse)
+    plot = partial(_plot, analysed, results.parse)
     parts = {(scenario, "all"): title for scenario, title in SCENARIOS.items()}
     return {"scenarios": ShownPicture(gettext_noop("ALL by scenario"), plot, (QUESTIONS.key,), parts=parts)}
 
 
-def _analysed(results: ParseResults) -> list[EntrantResults]:
-    return [entrant for entrant in results.analysed.get(QUESTIONS.key, ()) if _analysis(entrant, results.parse)]
+def _analysed(results: ParseResults) -> Analysed:
+    return findings_of(results.analysed.get(QUESTIONS.key, ()), results.parse, Analyses)
 
 
-def _analysis(entrant: EntrantResults, parse: str) -> Mapping[str, Any]:
-    return analyses_of(entrant, parse).get("fantom") or {}
+def _entrants(analysed: Analysed) -> list[EntrantResults]:
+    return [entrant for entrant, _ in analysed]
 
 
-def _metrics(entrant: EntrantResults, parse: str, scenario: str) -> dict[str, BoundedEstimate]:
-    return kept_estimates(_analysis(entrant, parse)["scenarios"][scenario])
-
-
-def _plot(entrants: Sequence[EntrantResults], parse: str) -> Plot:
+def _plot(analysed: Analysed, parse: str) -> Plot:
     rows = [
         ModelRow(
             entrant.model,
-            {title: _metrics(entrant, parse, scenario)["all"] for scenario, title in SCENARIOS.items()},
+            {title: analyses.scenarios[scenario]["all"] for scenario, title in SCENARIOS.items()},
         )
-        for entrant in entrants
+        for entrant, analyses in analysed
     ]
     short = {title: title for title in SCENARIOS.values()}
     return scores_by_part(rows, parse=parse, score="ALL", part="scenario", short=short).about(over="conversations")
 
 
-def _embedders(entrants: Sequence[EntrantResults], parse: str) -> list[str]:
-    return sorted({_analysis(entrant, parse)["embedder"] for entrant in entrants})
+def _embedders(analysed: Analysed) -> list[str]:
+    return sorted({analyses.embedder for _, analyses in analysed})
 
 
-def _by_embedder(key: str, analyses: Mapping[str, Any], metric: BoundedEstimate | None) -> Cells:
-    return estimate(f"{key} {analyses['embedder']}", metric)
+def _by_embedder(key: str, analyses: Analyses, metric: BoundedEstimate | None) -> Cells:
+    return estimate(f"{key} {analyses.embedder}", metric)
 
 
 def _free(key: str, header: str, embedders: Sequence[str], group: str, best: str = "high") -> list[Column]:
@@ -188,8 +187,8 @@ def _free(key: str, header: str, embedders: Sequence[str], group: str, best: str
     return [estimated(f"{key} {name}", f"{header} ({name})", group=group, digits=1, best=best) for name in embedders]
 
 
-def _scenario(scenario: str, entrants: Sequence[EntrantResults], parse: str) -> Table:
-    embedders = _embedders(entrants, parse)
+def _scenario(scenario: str, analysed: Analysed, parse: str) -> Table:
+    embedders, entrants = _embedders(analysed), _entrants(analysed)
     columns = [
         *_free("all_star", "ALL*", embedders, "Sets"),
         estimated("all", "ALL", group="Sets", digits=1),
@@ -206,29 +205,29 @@ def _scenario(scenario: str, entrants: Sequence[EntrantResults], parse: str) -> 
             for name, header in (("all", "ALL"), ("list", gettext_noop("List")), ("f1", gettext_noop("Yes or no, F1")))
         ]
     columns.append(estimated("fact", gettext_noop("Token F1"), group="Fact", digits=1))
-    cells = [_scenario_cells(_analysis(entrant, parse), scenario) for entrant in entrants]
+    cells = [_scenario_cells(analyses, scenario) for _, analyses in analysed]
     title = gettext_noop(f"{SCENARIOS[scenario].capitalize()}, {parse} parse (%)")
     counted = () if scenario == INACCESSIBLE else (_WHOLE if parse == "repaired" else _FRAGMENTS,)
-    lead = incomplete_sentences(entrants, [_metrics(entrant, parse, scenario) for entrant in entrants], _OF_SETS)
+    lead = incomplete_sentences(entrants, [analyses.scenarios[scenario] for _, analyses in analysed], _OF_SETS)
     return table_of(entrants, QUESTIONS.key, title, columns, cells, *counted, _ALL, _DISTANCE, lead=lead)
 
 
-def _scenario_cells(analyses: Mapping[str, Any], scenario: str) -> Cells:
-    cells = estimate("fact", kept_estimate(analyses["fact"]))
-    for name, metric in kept_estimates(analyses["scenarios"][scenario]).items():
+def _scenario_cells(analyses: Analyses, scenario: str) -> Cells:
+    cells = estimate("fact", analyses.fact)
+    for name, metric in analyses.scenarios[scenario].items():
         free = name in ("all_star", "distance", "distance_f1")
         cells |= _by_embedder(name, analyses, metric) if free else estimate(name, metric)
     return cells
 
 
-def _orders(entrants: Sequence[EntrantResults], parse: str) -> Table:
+def _orders(analysed: Analysed, parse: str) -> Table:
     there = [
         (scenario, order)
         for scenario in SCENARIOS
         for order in ORDERS
-        if any(order in _analysis(entrant, parse)["orders"][scenario] for entrant in entrants)
+        if any(order in analyses.orders[scenario] for _, analyses in analysed)
     ]
-    embedders = _embedders(entrants, parse)
+    embedders = _embedders(analysed)
     columns: list[Column] = []
     for scenario, order in there:
         key, group = f"{scenario} {order}", f"{SCENARIOS[scenario].capitalize()}: {ORDERS[order].lower()}"
@@ -237,16 +236,15 @@ def _orders(entrants: Sequence[EntrantResults], parse: str) -> Table:
             estimated(f"{key} {CHOICE}", "Choice", group=group, digits=1),
         ]
     cells = []
-    for entrant in entrants:
-        analyses = _analysis(entrant, parse)
+    for _, analyses in analysed:
         values: Cells = {}
         for scenario, order in there:
-            metrics = kept_estimates(analyses["orders"][scenario].get(order, {}))
+            metrics = analyses.orders[scenario].get(order, {})
             values |= _by_embedder(f"{scenario} {order} {DISTANCE}", analyses, metrics.get(DISTANCE))
             values |= estimate(f"{scenario} {order} {CHOICE}", metrics.get(CHOICE))
         cells.append(values)
     return table_of(
-        entrants,
+        _entrants(analysed),
         QUESTIONS.key,
         gettext_noop(f"Beliefs by order, {parse} parse (%)"),
         columns,
@@ -256,7 +254,7 @@ def _orders(entrants: Sequence[EntrantResults], parse: str) -> Table:
     )
 
 
-def _characters(entrants: Sequence[EntrantResults], parse: str) -> Table:
+def _characters(analysed: Analysed, parse: str) -> Table:
     columns = []
     for scenario, title in SCENARIOS.items():
         columns += [
@@ -268,11 +266,11 @@ def _characters(entrants: Sequence[EntrantResults], parse: str) -> Table:
             key: value
             for scenario in SCENARIOS
             for name in ("characters", "consistency")
-            for key, value in estimate(f"{scenario} {name}", _metrics(entrant, parse, scenario)[name]).items()
+            for key, value in estimate(f"{scenario} {name}", analyses.scenarios[scenario][name]).items()
         }
-        for entrant in entrants
+        for _, analyses in analysed
     ]
-    embedders = ", ".join(_embedders(entrants, parse))
+    entrants, embedders = _entrants(analysed), ", ".join(_embedders(analysed))
     note = gettext_noop(f"{_CHARACTERS} Beliefs in free words are judged by the run’s embedder ({embedders}).")
     title = gettext_noop(f"Characters and consistency, {parse} parse (%)")
     named = {"characters": gettext_noop("ALL of a character"), "consistency": gettext_noop("Consistent")}
@@ -280,12 +278,12 @@ def _characters(entrants: Sequence[EntrantResults], parse: str) -> Table:
         f"{heading.capitalize()}: {sentence}"
         for scenario, heading in SCENARIOS.items()
         for sentence in incomplete_sentences(
-            entrants, [_metrics(entrant, parse, scenario) for entrant in entrants], named
+            entrants, [analyses.scenarios[scenario] for _, analyses in analysed], named
         )
     ]
     return table_of(entrants, QUESTIONS.key, title, columns, cells, note, lead=lead)
 
 
-def _reasons(entrants: Sequence[EntrantResults], parse: str) -> Table:
-    reasons = [_analysis(entrant, parse)["reasons"] for entrant in entrants]
-    return reasons_table(entrants, reasons, QUESTIONS.key, SCENARIOS, parse)
+def _reasons(analysed: Analysed, parse: str) -> Table:
+    reasons = [analyses.reasons for _, analyses in analysed]
+    return reasons_table(_entrants(analysed), reasons, QUESTIONS.key, SCENARIOS, parse)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
-from benchmark.domain.bounded_estimates import BoundedEstimate
+from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimates
 from benchmark.suites.fantom_questions.question_types import ORDERS
 from benchmark.suites.fantom_questions.rows import (
     ACCESSIBLE,
@@ -32,6 +32,7 @@ from benchmark.suites.fantom_questions.units import (
 )
 from benchmark.suites.fantom_questions.weighted_f1 import YesNoAnswer, weighted_f1
 from benchmark.suites.unit_estimates import Unit
+from core.plain import read_as
 
 TOPICS = (ANSWERABILITY, INFORMATION)
 BOTH, EXCLUDED, INCLUDED = "both", "excluded", "included"
@@ -195,8 +196,8 @@ def _counts(order: str, order_asked: str) -> bool:
 class Reasons:
     """The counts of wrong answers by reason: `lists` of names, and `single` answers about a character."""
 
-    lists: dict[str, int]
-    single: dict[str, int]
+    lists: Mapping[str, int]
+    single: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,9 +205,28 @@ class Questions:
     """Metrics, orders of belief with the estimates of their kinds of questions, and reasons of wrong answers, each by
     scenario."""
 
-    scenarios: dict[str, dict[str, BoundedEstimate]]
-    orders: dict[str, dict[str, dict[str, BoundedEstimate]]]
-    reasons: dict[str, Reasons]
+    scenarios: Mapping[str, Mapping[str, BoundedEstimate]]
+    orders: Mapping[str, Mapping[str, Mapping[str, BoundedEstimate]]]
+    reasons: Mapping[str, Reasons]
+
+
+Q = TypeVar("Q", bound=Questions)
+
+
+def read_questions(kind: type[Q], kept: Mapping[str, Any], **parts: Any) -> Q:
+    """Return figures of questions, or a class that adds to them, as they were kept; `parts` are the fields of it that
+    were read already."""
+    return read_as(
+        kind,
+        kept,
+        scenarios={scenario: kept_estimates(metrics) for scenario, metrics in kept["scenarios"].items()},
+        orders={
+            scenario: {order: kept_estimates(kinds) for order, kinds in orders.items()}
+            for scenario, orders in kept["orders"].items()
+        },
+        reasons={scenario: read_as(Reasons, reasons) for scenario, reasons in kept["reasons"].items()},
+        **parts,
+    )
 
 
 def reasons_of(reads: Sequence[Read], parse: str) -> Reasons:

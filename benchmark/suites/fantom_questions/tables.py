@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.tables import Column, Table
-from benchmark.suites.fantom_questions.analyses import BOTH, EXCLUDED, INCLUDED, REASONS
+from benchmark.domain.tables.table import Cells
+from benchmark.suites.fantom_questions.analyses import BOTH, EXCLUDED, INCLUDED, REASONS, Reasons
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import row_of
 from benchmark.suites.showing.missing import missing_sentences
@@ -36,7 +36,7 @@ def table_of(
     group: str,
     title: str,
     columns: Sequence[Column],
-    cells: Sequence[Any],
+    cells: Sequence[Cells],
     *notes: str,
     lead: Sequence[str] = (),
 ) -> Table:
@@ -76,13 +76,13 @@ def incomplete_sentences(
 
 def reasons_table(
     entrants: Sequence[EntrantResults],
-    wrong_answers: Sequence[Mapping[str, Any]],
+    wrong_answers: Sequence[Mapping[str, Reasons]],
     group: str,
     scenarios: Mapping[str, str],
     parse: str,
 ) -> Table:
-    """Return the table of wrong answers by reason; `wrong_answers` are the counts of each entrant, `scenarios` what
-    these are called."""
+    """Return the table of wrong answers by reason; `wrong_answers` are the counts of each entrant by scenario,
+    `scenarios` what these are called."""
     names = {"lists": (EXCLUDED, INCLUDED, BOTH), "single": tuple(REASONS.values())}
     columns = [
         Column(
@@ -97,12 +97,12 @@ def reasons_table(
     ]
     cells = [
         {
-            f"{scenario} {kind} {name}": counts[scenario][kind].get(name, 0)
+            f"{scenario} {kind} {name}": counts.get(name, 0)
             for scenario in scenarios
-            for kind, reasons in names.items()
-            for name in reasons
+            for kind, counts in (("lists", reasons[scenario].lists), ("single", reasons[scenario].single))
+            for name in names[kind]
         }
-        for counts in wrong_answers
+        for reasons in wrong_answers
     ]
     return table_of(
         entrants, group, gettext_noop(f"Wrong answers by reason, {parse} parse"), columns, cells, _REASONS[parse]

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.domain.bounded_estimates import BoundedEstimate
+from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimates
 from benchmark.suites.omnitom.cells import (
     ALL_KINDS,
     Cells,
@@ -32,7 +32,7 @@ from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Labels, Scheme
 from benchmark.suites.omnitom.pooled import Columns, Parts
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.reasons import NO_GOLD
-from core.plain import Json, plain
+from core.plain import WHERE_THERE_IS_ONE, Json, plain, read_as
 from core.statistics import POSITIVE, RESAMPLES
 
 NO_OUTPUT = "no answer"
@@ -42,7 +42,7 @@ BUCKETS = tuple(f"{count}+" if count == MOST else str(count) for count in range(
 
 
 Result = TypeVar("Result", Stage1Result, Stage2Result)
-Ends = list[list[float] | None]
+Ends = Sequence[list[float] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +50,14 @@ class MatchCounts:
     """Predicted rows by MatchCount, "0" to "4+" and "total", their shares (paper, table 11), and the number of rows
     that the judge left out."""
 
-    rows: dict[str, int]
-    shares: dict[str, BoundedEstimate]
-    unjudged: int
+    rows: Mapping[str, int]
+    shares: Mapping[str, BoundedEstimate]
+    unjudged: int = 0
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> MatchCounts:
+        """Return what was kept; earlier versions did not keep how many rows the judge left out."""
+        return read_as(cls, kept, shares=kept_estimates(kept["shares"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,66 +70,12 @@ class Volume:
     predicted_per_story: BoundedEstimate
     gold_per_story: BoundedEstimate
 
-
-@dataclass(frozen=True, slots=True)
-class Stage1Analyses:
-    """`kinds`: {order bucket or role: {"precision", "recall", "f1"}} (figure 5 a)."""
-
-    kinds: dict[str, dict[str, BoundedEstimate]]
-    match_counts: MatchCounts
-    volume: Volume
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Volume:
+        return read_as(cls, kept, **kept_estimates({name: kept[name] for name in _A_STORY}))
 
 
-@dataclass(frozen=True, slots=True)
-class Confusion:
-    """Rows by gold label and by label that was said, with intervals of the share of the gold label's rows, or the
-    reasons why there is none."""
-
-    gold: list[str]
-    said: list[str]
-    rows: list[list[int]]
-    ends: list[Ends]
-    reasons: list[list[str]]
-
-
-@dataclass(frozen=True, slots=True)
-class GoldLabels:
-    """The counts of labels in the gold rows, with intervals of their shares or the reasons why there is none."""
-
-    gold: list[int]
-    gold_ends: Ends
-    gold_reasons: list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class PredictedLabels:
-    """The counts of labels that were predicted, with intervals of their shares or the reasons why there is none."""
-
-    predicted: list[int]
-    ends: Ends
-    reasons: list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class CountedLabels:
-    """Counts of how often each of `labels` stands in gold and was predicted, as the two halves have it."""
-
-    labels: list[str]
-    in_gold: GoldLabels
-    in_answers: PredictedLabels
-
-    def as_json(self) -> Json:
-        """{labels, gold, gold_ends, gold_reasons, predicted, ends, reasons}."""
-        return {"labels": self.labels, **plain(self.in_gold), **plain(self.in_answers)}
-
-
-@dataclass(frozen=True, slots=True)
-class Stage2Analyses:
-    """`kinds`: {order bucket or role: {"overall" or dimension: estimate}} (figure 5 b); the others are by dimension."""
-
-    kinds: dict[str, dict[str, BoundedEstimate]]
-    confusion: dict[str, Confusion]
-    labels: dict[str, CountedLabels]
+_A_STORY = ("predicted_per_story", "gold_per_story")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +85,115 @@ class Outputs:
 
     share: BoundedEstimate
     unusable: int
-    reasons: dict[str, int]
-    without: dict[str, dict[str, int]]
+    reasons: Mapping[str, int]
+    without: Mapping[str, Mapping[str, int]]
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Outputs:
+        return read_as(cls, kept, share=BoundedEstimate.from_json(kept["share"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Stage1Analyses:
+    """`kinds`: {order bucket or role: {"precision", "recall", "f1"}} (figure 5 a). `outputs` are those of the answers
+    that the results were made of."""
+
+    kept_as: ClassVar[str] = ""
+    kinds: Mapping[str, Mapping[str, BoundedEstimate]]
+    match_counts: MatchCounts
+    volume: Volume
+    outputs: Outputs | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Stage1Analyses:
+        return cls(
+            kinds=_kinds_from(kept),
+            match_counts=MatchCounts.from_json(kept["match_counts"]),
+            volume=Volume.from_json(kept["volume"]),
+            outputs=_outputs_from(kept),
+        )
+
+
+def _kinds_from(kept: Mapping[str, Any]) -> dict[str, dict[str, BoundedEstimate]]:
+    return {kind: kept_estimates(estimates) for kind, estimates in kept["kinds"].items()}
+
+
+def _outputs_from(kept: Mapping[str, Any]) -> Outputs | None:
+    return Outputs.from_json(kept["outputs"]) if "outputs" in kept else None
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """Rows by gold label and by label that was said, with intervals of the share of the gold label's rows, or the
+    reasons why there is none, which earlier versions did not keep."""
+
+    gold: Sequence[str]
+    said: Sequence[str]
+    rows: Sequence[Sequence[int]]
+    ends: Sequence[Ends]
+    reasons: Sequence[Sequence[str]] = ()
+
+
+NO_CONFUSION = Confusion([], [], [], [])
+
+
+@dataclass(frozen=True, slots=True)
+class GoldLabels:
+    """The counts of labels in the gold rows, with intervals of their shares or the reasons why there is none, which
+    earlier versions did not keep."""
+
+    gold: Sequence[int]
+    gold_ends: Ends
+    gold_reasons: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PredictedLabels:
+    """The counts of labels that were predicted, with intervals of their shares or the reasons why there is none, which
+    earlier versions did not keep."""
+
+    predicted: Sequence[int]
+    ends: Ends
+    reasons: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CountedLabels:
+    """Counts of how often each of `labels` stands in gold and was predicted, as the two halves have it."""
+
+    labels: Sequence[str]
+    in_gold: GoldLabels
+    in_answers: PredictedLabels
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> CountedLabels:
+        """Return what `as_json` made."""
+        return cls(kept["labels"], read_as(GoldLabels, kept), read_as(PredictedLabels, kept))
+
+    def as_json(self) -> Json:
+        """{labels, gold, gold_ends, gold_reasons, predicted, ends, reasons}."""
+        return {"labels": self.labels, **plain(self.in_gold), **plain(self.in_answers)}
+
+
+@dataclass(frozen=True, slots=True)
+class Stage2Analyses:
+    """`kinds`: {order bucket or role: {"overall" or dimension: estimate}} (figure 5 b); `confusion` and `labels` are by
+    dimension. `outputs` are those of the answers that the results were made of."""
+
+    kept_as: ClassVar[str] = ""
+    kinds: Mapping[str, Mapping[str, BoundedEstimate]]
+    confusion: Mapping[str, Confusion]
+    labels: Mapping[str, CountedLabels]
+    outputs: Outputs | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Stage2Analyses:
+        return cls(
+            kinds=_kinds_from(kept),
+            confusion={name: read_as(Confusion, table) for name, table in kept["confusion"].items()},
+            labels={name: CountedLabels.from_json(labels) for name, labels in kept["labels"].items()},
+            outputs=_outputs_from(kept),
+        )
 
 
 def _usable(results: Sequence[Result]) -> list[Result]:

@@ -11,7 +11,8 @@ from typing import TypeVar
 
 from benchmark.domain.averaging import StoryAverages
 from benchmark.domain.estimating import StoryReport
-from benchmark.suites.asked import Analyses, Analysis, BySample, Parses
+from benchmark.suites.analyses import Analysis
+from benchmark.suites.asked import Analyses, BySample, Parses
 from benchmark.suites.contract import Entered, Measured
 from benchmark.suites.measuring import Levels, once, over_repetitions, with_answers, with_columns, with_levels
 from benchmark.suites.omnitom.analyses import (
@@ -32,7 +33,6 @@ from benchmark.suites.omnitom.statements import statement_of
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL
 from benchmark.suites.reasons import NO_GOLD
 from core.language import gettext_noop
-from core.plain import Json, plain
 
 R = TypeVar("R", Stage1Result, Stage2Result)
 
@@ -140,21 +140,18 @@ def _seen(
     both is analysed once."""
     names = ("calls", "judgements", "rows")[: len(without)]
     others = {name: dict(sorted(reasons.items())) for name, reasons in zip(names, without, strict=True)}
-    analyse_once = once(partial(_plainly, analyse))
-    analysed: dict[str, Analysis | None] = {
-        "repaired": {**analyse_once(repaired), "outputs": outputs_analysis(outputs, others, seed=seed)},
-        "official": None,
-    }
+    analyse_once = once(analyse)
+
+    def analysis(results: Sequence[R], outputs: Sequence[str | None]) -> Analysis:
+        made = replace(analyse_once(results), outputs=outputs_analysis(outputs, others, seed=seed))
+        return Analysis(finding=made)
+
+    analysed: dict[str, Analysis | None] = {"repaired": analysis(repaired, outputs), "official": None}
     if official and len(official) == len(repaired):  # as the figures, only where no story lacks one
         pairs = zip(official, repaired, strict=True)
         nothing = [unread(result) for result, other in pairs if other.unusable != NO_GOLD]
-        analysed["official"] = {**analyse_once(official), "outputs": outputs_analysis(nothing, others, seed=seed)}
+        analysed["official"] = analysis(official, nothing)
     return analysed
-
-
-def _plainly(analyse: Callable[[Sequence[R]], Stage1Analyses | Stage2Analyses], results: Sequence[R]) -> Json:
-    analyses: Json = plain(analyse(results))
-    return analyses
 
 
 def _both(

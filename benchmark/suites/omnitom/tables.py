@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimate
+from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.report_rows import NO_FIGURES, ParseRows, ReportRow, RowMetric
 from benchmark.domain.tables.categories import in_order, short_name_texts
 from benchmark.domain.tables.estimates import (
@@ -17,6 +17,7 @@ from benchmark.domain.tables.estimates import (
     with_what_is_known,
 )
 from benchmark.domain.tables.table import Cells, Column, Row, Table
+from benchmark.suites.omnitom.analyses import Outputs
 from benchmark.suites.omnitom.labels import ALL_DIMENSIONS, OMNITOM_SCHEME, Scheme
 from benchmark.suites.tombench_tasks import TASKS
 from core.language import gettext_noop
@@ -169,7 +170,7 @@ def match_count_distribution(
     counts: Mapping[str, Mapping[str, int]],
     *,
     parse: str,
-    shares: Mapping[str, Mapping[str, Mapping[str, Any]]] | None = None,
+    shares: Mapping[str, Mapping[str, BoundedEstimate]] | None = None,
 ) -> Table:
     """The paper's table 11 from {model: rows by bucket and their `total`}: predicted rows by how many gold rows they
     match, with totals.
@@ -188,7 +189,7 @@ def match_count_distribution(
             key: metric
             for name in buckets
             if shares
-            for key, metric in estimate(f"{name} share", kept_estimate(shares[model][name])).items()
+            for key, metric in estimate(f"{name} share", shares[model][name]).items()
         }
         for model, model_counts in counts.items()
     ]
@@ -210,8 +211,8 @@ _PARTS = {
 }
 
 
-def unusable_outputs(shares: Mapping[str, Mapping[str, Mapping[str, Any] | None]], *, parse: str) -> Table:
-    """The paper's table 12 from {model: {"stage1": `outputs_analysis` or None, "stage2": …}}: the model's own answers
+def unusable_outputs(outputs: Mapping[str, Mapping[str, Outputs | None]], *, parse: str) -> Table:
+    """The paper's table 12 from {model: {"stage1": outputs or None, "stage2": …}}: the model's own answers
     that cannot be used, of how many, and apart from them what is not the model's doing."""
     columns = [_MODEL]
     for group, parts in GROUP_PARTS.items():
@@ -224,16 +225,15 @@ def unusable_outputs(shares: Mapping[str, Mapping[str, Mapping[str, Any] | None]
             Column(key=f"{group}_answers", header=gettext_noop("Answers"), kind="count", group=heading),
             *(Column(key=f"{group}_{part}", header=_PARTS[part], kind="count", group=heading) for part in parts),
         ]
-    rows = [_unusable(*arguments) for arguments in shares.items()]
+    rows = [_unusable(*arguments) for arguments in outputs.items()]
     return Table(title=gettext_noop(f"Unusable outputs, {parse} parse"), columns=columns, rows=rows)
 
 
-def _unusable(model: str, groups: Mapping[str, Mapping[str, Any] | None]) -> Row:
+def _unusable(model: str, groups: Mapping[str, Outputs | None]) -> Row:
     row: Cells = {"model": model}
-    for group, group_metrics in groups.items():
-        if group_metrics:
-            share = BoundedEstimate.from_json(group_metrics["share"])
-            row |= estimate(group, share)
-            row |= {f"{group}_unusable": group_metrics["unusable"], f"{group}_answers": share.n}
-            row |= {f"{group}_{part}": sum(reasons.values()) for part, reasons in group_metrics["without"].items()}
+    for group, outputs in groups.items():
+        if outputs:
+            row |= estimate(group, outputs.share)
+            row |= {f"{group}_unusable": outputs.unusable, f"{group}_answers": outputs.share.n}
+            row |= {f"{group}_{part}": sum(reasons.values()) for part, reasons in outputs.without.items()}
     return row

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.suites.contract import Sample
 from benchmark.suites.opentom.kinds import COARSE, FINE, NEITHER, UNREAD
 from benchmark.suites.unit_estimates import Unit, unit_estimate
+from core.plain import read_as
 
 Key = tuple[str, str, tuple[str, ...]]
 """Narrative, order, and whose view of whom."""
@@ -34,15 +35,20 @@ Pair = tuple[Answer, Answer]
 
 @dataclass(frozen=True, slots=True)
 class Unfaithful:
-    """Numbers of pairs, of those that cannot be read, of unfaithful and of missing ones, and the rates over all and
-    over read pairs."""
+    """Numbers of pairs, of those that cannot be read, of unfaithful and of missing ones, which earlier versions did not
+    keep, and the rates over all and over read pairs."""
 
     pairs: int
     unread: int
     unfaithful: int
-    missing: int
+    missing: int | None
     of_all: BoundedEstimate
     of_valid: BoundedEstimate
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Unfaithful:
+        rates = {name: BoundedEstimate.from_json(kept[name]) for name in ("of_all", "of_valid")}
+        return read_as(cls, {"missing": None} | dict(kept), **rates)
 
 
 def unfaithful_rates(answers: Sequence[Answer], seed: int) -> dict[str, Unfaithful]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from statistics import fmean
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-from benchmark.domain.bounded_estimates import BoundedEstimate
+from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimates
 from benchmark.suites.asked import Parse
 from benchmark.suites.by_part import PartMetric, Parts
 from benchmark.suites.contract import LEFT_OUT, Entered, Measured, Outcome, Resources, Sample
-from benchmark.suites.measuring import counted_outcomes, measured_samples, once, with_analyses
+from benchmark.suites.measuring import counted_outcomes, measured_samples, once, with_findings
 from benchmark.suites.opentom.faithfulness import Answer, Unfaithful, unfaithful_rates
 from benchmark.suites.opentom.genres import GENRES
 from benchmark.suites.opentom.kinds import ACCESSIBILITY, FINE, FULLNESS, LABELS, PARTS, UNREAD
@@ -29,6 +29,7 @@ from benchmark.suites.opentom.steps import ANSWER, MAJORITY, STEPS, majority_key
 from benchmark.suites.right_or_wrong import accuracy_group, scored_by
 from benchmark.suites.unit_estimates import Unit, unit_estimate
 from core.language import gettext_noop
+from core.plain import read_as
 
 
 def by_chance(sample: Sample) -> float:
@@ -120,14 +121,14 @@ class Batches:
     """Means over the five samples of narratives: macro F1 with its `deviation`, accuracy, the share of answers that are
     left out (None where one of the five has no answer to such questions), the macro F1 with what was not read as wrong,
     and the numbers of narratives in the sample that was asked about fewest and in the one that was asked about most.
-    Samples of long narratives are `overlapping`."""
+    Samples of long narratives are `overlapping`. Earlier versions kept neither `worst` nor what follows it."""
 
     f1: float | None
     deviation: float | None
     accuracy: float | None
     corrupted: float | None
-    worst: float | None
-    narratives: tuple[int, int]
+    worst: float | None = None
+    narratives: Sequence[int] = ()
     overlapping: bool = False
 
 
@@ -136,20 +137,32 @@ class Analyses:
     """The metrics of the paper's tables by genre; `kinds` of multi-hop questions by kind and their `mean`, `gap` is the
     mover's macro F1 less the observer's, `unread` the share of answers that were not read, `unfaithful` is by order."""
 
-    f1: dict[str, BoundedEstimate]
-    kinds: dict[str, dict[str, BoundedEstimate]]
-    gap: dict[str, BoundedEstimate]
-    unread: dict[str, BoundedEstimate]
-    batches: dict[str, Batches]
-    unfaithful: dict[str, Unfaithful]
+    kept_as: ClassVar[str] = "opentom"
+    f1: Mapping[str, BoundedEstimate]
+    kinds: Mapping[str, Mapping[str, BoundedEstimate]]
+    gap: Mapping[str, BoundedEstimate]
+    unread: Mapping[str, BoundedEstimate]
+    batches: Mapping[str, Batches]
+    unfaithful: Mapping[str, Unfaithful]
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Analyses:
+        return cls(
+            f1=kept_estimates(kept["f1"]),
+            kinds={genre: kept_estimates(kinds) for genre, kinds in kept["kinds"].items()},
+            gap=kept_estimates(kept["gap"]),
+            unread=kept_estimates(kept["unread"]),
+            batches={genre: read_as(Batches, batches) for genre, batches in kept["batches"].items()},
+            unfaithful={order: Unfaithful.from_json(rates) for order, rates in kept["unfaithful"].items()},
+        )
 
 
 def measure(entered: Entered) -> dict[str, Measured | None]:
-    """Return accuracy with the metrics of the paper's tables among the analyses, under `opentom`."""
+    """Return accuracy with the metrics of the paper's tables found in the answers."""
     seed = entered.settings.seed
     measured = measured_samples(entered, GROUP, scored_by(_right))
     analyse = once(partial(_analyses, seed=seed))
-    return {GROUP.key: with_analyses(measured, "opentom", lambda parse: analyse(_labelled(entered, parse)))}
+    return {GROUP.key: with_findings(measured, lambda parse: analyse(_labelled(entered, parse)))}
 
 
 def _right(sample: Sample, outcome: Outcome, parse: Parse) -> bool | None:

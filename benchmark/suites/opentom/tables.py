@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
-from benchmark.domain.bounded_estimates import kept_estimate, kept_estimates
+from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.drawn import ModelRow, Plot
 from benchmark.domain.plots import scores_by_part
 from benchmark.domain.tables import Column, Row, Table
 from benchmark.domain.tables.estimates import estimate, estimated, share_column
 from benchmark.domain.tables.table import Cells
 from benchmark.suites.opentom.genres import GENRES
-from benchmark.suites.opentom.measure import GROUP
+from benchmark.suites.opentom.measure import GROUP, Analyses, Batches
 from benchmark.suites.published import Published
 from benchmark.suites.results import EntrantResults, ParseResults, Section, ShownPicture, ShownTable
-from benchmark.suites.showing.entrants import analyses_of, row_of
+from benchmark.suites.showing.entrants import findings_of, row_of
 from benchmark.suites.showing.missing import missing_sentences
 from core.language import gettext_noop
 
@@ -126,44 +125,56 @@ def _published() -> tuple[Published, ...]:
 PUBLISHED = _published()
 
 
+Analysed = Sequence[tuple[EntrantResults, Analyses]]
+
+
 def tables(results: ParseResults) -> dict[str, ShownTable]:
     """Return the tables of a parse, none without figures."""
-    entrants = [entrant for entrant in results.analysed.get(GROUP.key, ()) if _analysis(entrant, results.parse)]
-    if not entrants:
+    analysed = _analysed(results)
+    if not analysed:
         return {}
-    makers: dict[str, Callable[[Sequence[EntrantResults], str], Table]] = {
+    makers: dict[str, Callable[[Analysed, str], Table]] = {
         "genres": _genres, "batches": _batches, "gap": _gap, "kinds": _kinds, "unread": _unread,
         "unfaithful": _unfaithful,
     }  # fmt: skip
-    sampled = {name for name in ("batches", "kinds") if _there(entrants, results.parse, name)}
-    shown_makers = {name: make for name, make in makers.items() if name not in ("batches", "kinds") or name in sampled}
+    lacking = {
+        *(() if _there(analyses.batches for _, analyses in analysed) else ("batches",)),
+        *(() if _there(analyses.kinds for _, analyses in analysed) else ("kinds",)),
+    }
     return {
-        name: ShownTable(partial(make, entrants, results.parse), (GROUP.key,)) for name, make in shown_makers.items()
+        name: ShownTable(partial(make, analysed, results.parse), (GROUP.key,))
+        for name, make in makers.items()
+        if name not in lacking
     }
 
 
 def pictures(results: ParseResults) -> dict[str, ShownPicture]:
     """Return the picture of macro F1 by genre."""
-    entrants = [entrant for entrant in results.analysed.get(GROUP.key, ()) if _analysis(entrant, results.parse)]
-    if not entrants:
+    analysed = _analysed(results)
+    if not analysed:
         return {}
-    plot, parts = partial(_plot, entrants, results.parse), {("genres", genre): genre for genre in GENRES}
+    plot, parts = partial(_plot, analysed, results.parse), {("genres", genre): genre for genre in GENRES}
     return {"genres": ShownPicture(gettext_noop("Macro F1 by genre"), plot, (GROUP.key,), parts=parts)}
 
 
-def _analysis(entrant: EntrantResults, parse: str) -> Mapping[str, Any]:
-    return analyses_of(entrant, parse).get("opentom") or {}
+def _analysed(results: ParseResults) -> Analysed:
+    return findings_of(results.analysed.get(GROUP.key, ()), results.parse, Analyses)
 
 
-def _plot(entrants: Sequence[EntrantResults], parse: str) -> Plot:
-    rows = [ModelRow(entrant.model, kept_estimates(_analysis(entrant, parse)["f1"])) for entrant in entrants]
+def _entrants(analysed: Analysed) -> list[EntrantResults]:
+    return [entrant for entrant, _ in analysed]
+
+
+def _plot(analysed: Analysed, parse: str) -> Plot:
+    rows = [ModelRow(entrant.model, analyses.f1) for entrant, analyses in analysed]
     drawn = scores_by_part(rows, parse=parse, score=gettext_noop("Macro F1"), part="genre", short=dict(GENRES))
     return drawn.about(over="narratives")
 
 
-def _there(entrants: Sequence[EntrantResults], parse: str, name: str) -> list[str]:
+def _there(by_genre: Iterable[Container[str]]) -> list[str]:
     """The genres of which some model has a figure."""
-    return [genre for genre in GENRES if any(genre in _analysis(entrant, parse)[name] for entrant in entrants)]
+    figures = list(by_genre)
+    return [genre for genre in GENRES if any(genre in of_model for of_model in figures)]
 
 
 def _table(
@@ -175,26 +186,25 @@ def _table(
 
 
 def _by_genre(
-    entrants: Sequence[EntrantResults], parse: str, name: str, title: str, note: str, *, best: str = "high"
+    analysed: Analysed,
+    estimates_of: Callable[[Analyses], Mapping[str, BoundedEstimate]],
+    title: str,
+    note: str,
+    *,
+    best: str = "high",
 ) -> Table:
-    there = _there(entrants, parse, name)
+    there = _there(estimates_of(analyses) for _, analyses in analysed)
     columns = [
         Column(key="model", header=gettext_noop("Model")),
         *(estimated(genre, GENRES[genre], digits=1, best=best) for genre in there),
     ]
-    rows = [
-        row_of(
-            entrant,
-            GROUP.key,
-            {
-                key: value
-                for genre in there
-                for key, value in estimate(genre, kept_estimate(_analysis(entrant, parse)[name].get(genre))).items()
-            },
-        )
-        for entrant in entrants
-    ]
-    return _table(title, columns, rows, entrants, note)
+    rows = []
+    for entrant, analyses in analysed:
+        cells: Cells = {}
+        for genre in there:
+            cells |= estimate(genre, estimates_of(analyses).get(genre))
+        rows.append(row_of(entrant, GROUP.key, cells))
+    return _table(title, columns, rows, _entrants(analysed), note)
 
 
 _NO_BATCHES = gettext_noop(
@@ -203,18 +213,20 @@ _NO_BATCHES = gettext_noop(
 )
 
 
-def _genres(entrants: Sequence[EntrantResults], parse: str) -> Table:
-    table = _by_genre(entrants, parse, "f1", gettext_noop(f"Macro F1 by genre, {parse} parse (%)"), _F1)
-    return table if _there(entrants, parse, "batches") else replace(table, notes=[*table.notes, _NO_BATCHES])
+def _genres(analysed: Analysed, parse: str) -> Table:
+    title = gettext_noop(f"Macro F1 by genre, {parse} parse (%)")
+    table = _by_genre(analysed, lambda analyses: analyses.f1, title, _F1)
+    has_batches = _there(analyses.batches for _, analyses in analysed)
+    return table if has_batches else replace(table, notes=[*table.notes, _NO_BATCHES])
 
 
-def _gap(entrants: Sequence[EntrantResults], parse: str) -> Table:
+def _gap(analysed: Analysed, parse: str) -> Table:
     title = gettext_noop(f"Mover’s view less observer’s, {parse} parse (percentage points of macro F1)")
-    return _by_genre(entrants, parse, "gap", title, _GAP, best="")
+    return _by_genre(analysed, lambda analyses: analyses.gap, title, _GAP, best="")
 
 
-def _batches(entrants: Sequence[EntrantResults], parse: str) -> Table:
-    there = _there(entrants, parse, "batches")
+def _batches(analysed: Analysed, parse: str) -> Table:
+    there = _there(analyses.batches for _, analyses in analysed)
     columns = [Column(key="model", header=gettext_noop("Model"))]
     for genre in there:
         columns += [
@@ -223,28 +235,33 @@ def _batches(entrants: Sequence[EntrantResults], parse: str) -> Table:
             share_column(f"{genre} corrupted", "Unread", group=GENRES[genre], digits=1, best=""),
         ]
     rows = []
-    for entrant in entrants:
-        batches = _analysis(entrant, parse)["batches"]
-        cells = {
-            f"{genre} {name}": batches.get(genre, {}).get(name)
-            for genre in there
-            for name in ("f1", "deviation", "corrupted", "worst")
-        }
+    for entrant, analyses in analysed:
+        cells: Cells = {}
+        for genre in there:
+            cells |= _batch_cells(genre, analyses.batches.get(genre))
         rows.append(row_of(entrant, GROUP.key, cells))
     title = gettext_noop(f"Macro F1 over five samples of fifty narratives, {parse} parse (%)")
-    table = _table(title, columns, rows, entrants, _BATCHES)
-    overlapping = any(
-        genre.get("overlapping") for entrant in entrants for genre in _analysis(entrant, parse)["batches"].values()
-    )
-    notes = [*table.notes, *([_OVERLAPPING] if overlapping else [])]
-    return replace(table, lead=[*_fewer_narratives(entrants, parse), *table.lead], notes=notes)
+    table = _table(title, columns, rows, _entrants(analysed), _BATCHES)
+    of_genres = [batches for _, analyses in analysed for batches in analyses.batches.values()]
+    notes = [*table.notes, *([_OVERLAPPING] if any(batches.overlapping for batches in of_genres) else [])]
+    return replace(table, lead=[*_fewer_narratives(of_genres), *table.lead], notes=notes)
 
 
-def _fewer_narratives(entrants: Sequence[EntrantResults], parse: str) -> list[str]:
+def _batch_cells(genre: str, batches: Batches | None) -> Cells:
+    if batches is None:
+        return {f"{genre} {name}": None for name in ("f1", "deviation", "corrupted", "worst")}
+    return {
+        f"{genre} f1": batches.f1,
+        f"{genre} deviation": batches.deviation,
+        f"{genre} corrupted": batches.corrupted,
+        f"{genre} worst": batches.worst,
+    }
+
+
+def _fewer_narratives(of_genres: Sequence[Batches]) -> list[str]:
     """Return what stands before figures over samples that are not whole; reports that were frozen before do not say
     it."""
-    batches = [genre for entrant in entrants for genre in _analysis(entrant, parse)["batches"].values()]
-    sizes = [size for genre in batches for size in genre.get("narratives") or ()]
+    sizes = [size for batches in of_genres for size in batches.narratives]
     if not sizes or min(sizes) >= NARRATIVES_A_SAMPLE:
         return []
     return [
@@ -255,8 +272,8 @@ def _fewer_narratives(entrants: Sequence[EntrantResults], parse: str) -> list[st
     ]
 
 
-def _kinds(entrants: Sequence[EntrantResults], parse: str) -> Table:
-    genres = _there(entrants, parse, "kinds")
+def _kinds(analysed: Analysed, parse: str) -> Table:
+    genres = _there(analyses.kinds for _, analyses in analysed)
     heads = {
         "pooled": gettext_noop("Pooled"),
         "mean": gettext_noop("Mean"),
@@ -267,24 +284,23 @@ def _kinds(entrants: Sequence[EntrantResults], parse: str) -> Table:
     for genre in genres:
         columns += [estimated(f"{genre} {name}", head, group=GENRES[genre], digits=1) for name, head in heads.items()]
     rows = []
-    for entrant in entrants:
-        analyses = _analysis(entrant, parse)
+    for entrant, analyses in analysed:
         cells: Cells = {}
         for genre in genres:
-            estimates = {"pooled": analyses["f1"].get(genre), **analyses["kinds"].get(genre, {})}
+            estimates = {"pooled": analyses.f1.get(genre), **analyses.kinds.get(genre, {})}
             for name in heads:
-                cells |= estimate(f"{genre} {name}", kept_estimate(estimates.get(name)))
+                cells |= estimate(f"{genre} {name}", estimates.get(name))
         rows.append(row_of(entrant, GROUP.key, cells))
     title = gettext_noop(f"Multi-hop by kind, {parse} parse (%)")
-    return _table(title, columns, rows, entrants, _POOLED)
+    return _table(title, columns, rows, _entrants(analysed), _POOLED)
 
 
-def _unread(entrants: Sequence[EntrantResults], parse: str) -> Table:
+def _unread(analysed: Analysed, parse: str) -> Table:
     title = gettext_noop(f"Unread answers, {parse} parse (%)")
-    return _by_genre(entrants, parse, "unread", title, _UNREAD, best="")
+    return _by_genre(analysed, lambda analyses: analyses.unread, title, _UNREAD, best="")
 
 
-def _unfaithful(entrants: Sequence[EntrantResults], parse: str) -> Table:
+def _unfaithful(analysed: Analysed, parse: str) -> Table:
     columns = [Column(key="model", header=gettext_noop("Model"))]
     for order in ("first", "second"):
         group = gettext_noop(f"{order.capitalize()} order")
@@ -296,13 +312,11 @@ def _unfaithful(entrants: Sequence[EntrantResults], parse: str) -> Table:
             estimated(f"{order} of_valid", gettext_noop("Of read pairs"), group=group, digits=1, best="low"),
         ]
     rows = []
-    for entrant in entrants:
-        unfaithful = _analysis(entrant, parse)["unfaithful"]
+    for entrant, analyses in analysed:
         cells: Cells = {}
-        for order, rates in unfaithful.items():
-            cells |= {f"{order} {name}": rates.get(name) for name in ("pairs", "unread", "missing")}
-            for name in ("of_all", "of_valid"):
-                cells |= estimate(f"{order} {name}", kept_estimate(rates[name]))
+        for order, rates in analyses.unfaithful.items():
+            cells |= {f"{order} pairs": rates.pairs, f"{order} unread": rates.unread, f"{order} missing": rates.missing}
+            cells |= estimate(f"{order} of_all", rates.of_all) | estimate(f"{order} of_valid", rates.of_valid)
         rows.append(row_of(entrant, GROUP.key, cells))
     title = gettext_noop(f"Unfaithful answers, {parse} parse (%)")
-    return _table(title, columns, rows, entrants, _UNFAITHFUL)
+    return _table(title, columns, rows, _entrants(analysed), _UNFAITHFUL)

@@ -5,18 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from benchmark.domain.bounded_estimates import BoundedEstimate
+from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimates
 from benchmark.suites.asked import Parse
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
-from benchmark.suites.fantom_questions.analyses import Questions, all_right, of_scenario
+from benchmark.suites.fantom_questions.analyses import Questions, all_right, of_scenario, read_questions
 from benchmark.suites.fantom_questions.baselines import by_majority
 from benchmark.suites.fantom_questions.by_chance import by_chance
 from benchmark.suites.fantom_questions.item_page import says
 from benchmark.suites.fantom_questions.question_types import FACET_VALUES
 from benchmark.suites.fantom_questions.rows import ACCESSIBLE, INACCESSIBLE
 from benchmark.suites.fantom_questions.units import WHOLES, Read, Wholes, in_scenario, reads_of, wholes_of
-from benchmark.suites.measuring import SampleResult, measured_samples, undefined, with_analyses
+from benchmark.suites.measuring import SampleResult, measured_samples, undefined, with_findings
 from benchmark.suites.perceiving import shares as perceived
 from benchmark.suites.perceiving.asking import ANSWER, BELIEF, PERCEPTIONS
 from benchmark.suites.perceiving.groups import perceiving_group, perceptions_stated
@@ -31,8 +32,6 @@ from benchmark.suites.unit_estimates import without_value
 from core.language import gettext_noop
 
 ALL = "all"
-ANALYSES = "percept-fantom"
-"""Under which single questions have the figures of the paper's tables."""
 _BY_METHOD = tuple(step.key for step in STEPS if step.key not in (PERCEPTIONS, BELIEF))
 _RESAMPLED = gettext_noop("A conversation’s questions are resampled together.")
 _SET = gettext_noop(
@@ -147,15 +146,14 @@ NOUNS = {PERCEPTIONS: PERCEIVING.noun, BELIEF: GIVEN_FALSE.noun}
 
 def measure(entered: Entered) -> dict[str, Measured | None]:
     """Return the figures of each group, None of one whose step was not asked; the figures of the paper's tables are
-    among the analyses of single questions, under ANALYSES."""
+    found in the answers to single questions."""
     measured = {
         group.key: measured_sets(entered, group, _rights)
         for group in (FALSE_BELIEF, TRUE_BELIEF, GIVEN_FALSE, GIVEN_TRUE)
     }
     measured[PERCEIVING.key] = measured_samples(entered, PERCEIVING, _Perceiving(entered))
-    measured[QUESTIONS.key] = with_analyses(
+    measured[QUESTIONS.key] = with_findings(
         measured_samples(entered, QUESTIONS, scored_by(is_read_right)),
-        ANALYSES,
         lambda parse: _analyses(entered, parse, _withheld(measured) if parse == "official" else {}),
     )
     return {group.key: measured[group.key] for group in GROUPS}
@@ -202,8 +200,15 @@ class Analyses(Questions):
     """The figures of questions, and by task and scenario the estimates of the paper's first table, without tasks that
     were not asked; `withheld` says by task why its estimates have bounds alone."""
 
-    tasks: dict[str, dict[str, BoundedEstimate]]
-    withheld: dict[str, str]
+    kept_as: ClassVar[str] = "percept-fantom"
+    tasks: Mapping[str, Mapping[str, BoundedEstimate]]
+    withheld: Mapping[str, str]
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Analyses:
+        """Return what was kept; earlier versions did not say what is withheld."""
+        tasks = {task: kept_estimates(by_scenario) for task, by_scenario in kept["tasks"].items()}
+        return read_questions(cls, kept, tasks=tasks, withheld=kept.get("withheld", {}))
 
 
 def _analyses(entered: Entered, parse: Parse, withheld: dict[str, str]) -> Analyses:

@@ -3,11 +3,9 @@ consist of."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
 
-from benchmark.domain.bounded_estimates import kept_estimate, kept_estimates
 from benchmark.domain.tables import Table
 from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.suites.fantom_questions.analyses import TOPICS
@@ -16,10 +14,10 @@ from benchmark.suites.fantom_questions.rows import ACCESSIBLE, ANSWERABILITY, CH
 from benchmark.suites.fantom_questions.tables import incomplete_sentences, reasons_table, table_of
 from benchmark.suites.perceiving import tables as of_three
 from benchmark.suites.perceiving.asking import ANSWER
-from benchmark.suites.percept_fantom.measure import ALL, ANALYSES, FALSE_BELIEF, NOUNS, QUESTIONS, TASKS, TRUE_BELIEF
+from benchmark.suites.percept_fantom.measure import ALL, FALSE_BELIEF, NOUNS, QUESTIONS, TASKS, TRUE_BELIEF, Analyses
 from benchmark.suites.percept_fantom.samples import SCENARIO_NAMES
 from benchmark.suites.results import EntrantResults, ParseResults, Section, ShownPicture, ShownTable
-from benchmark.suites.showing.entrants import analyses_of
+from benchmark.suites.showing.entrants import findings_of
 from core.language import gettext_noop
 
 SECTIONS = (
@@ -81,7 +79,7 @@ _OF_SETS = {
     "consistency": "consistent",
 }
 """The figures that are of whole sets."""
-Analysed = Sequence[tuple[EntrantResults, Mapping[str, Any]]]
+Analysed = Sequence[tuple[EntrantResults, Analyses]]
 
 
 def tables(results: ParseResults) -> dict[str, ShownTable]:
@@ -124,26 +122,19 @@ def pictures(results: ParseResults) -> dict[str, ShownPicture]:
 
 def _analysed(results: ParseResults) -> Analysed:
     """Models with their analyses."""
-    return [
-        (entrant, analyses)
-        for entrant in results.analysed.get(QUESTIONS.key, ())
-        if (analyses := analyses_of(entrant, results.parse).get(ANALYSES))
-    ]
+    return findings_of(results.analysed.get(QUESTIONS.key, ()), results.parse, Analyses)
 
 
 def _without_metrics(analysed: Analysed) -> Iterator[str]:
     """Models with a task that has no metric of this parse, and why."""
     for entrant, analyses in analysed:
         for task, title in NOUNS.items():
-            if reason := analyses.get("withheld", {}).get(task):
+            if reason := analyses.withheld.get(task):
                 yield of_three.without_metric(entrant.model, title, reason)
 
 
 def _three(analysed: Analysed) -> list[tuple[EntrantResults, of_three.Metrics]]:
-    return [
-        (entrant, {task: kept_estimates(of) for task, of in analyses["tasks"].items()})
-        for entrant, analyses in analysed
-    ]
+    return [(entrant, analyses.tasks) for entrant, analyses in analysed]
 
 
 def _scenario(scenario: str, analysed: Analysed, parse: str) -> Table:
@@ -158,7 +149,7 @@ def _scenario(scenario: str, analysed: Analysed, parse: str) -> Table:
         estimated("characters", gettext_noop("Of a character"), group="Characters", digits=1),
         estimated("consistency", "Consistent", group="Characters", digits=1),
     ]
-    metrics = [kept_estimates(analyses["scenarios"][scenario]) for _, analyses in analysed]
+    metrics = [analyses.scenarios[scenario] for _, analyses in analysed]
     cells = [{key: value for name in of for key, value in estimate(name, of[name]).items()} for of in metrics]
     title = gettext_noop(f"Sets of {SCENARIO_NAMES[scenario]} and their questions, {parse} parse (%)")
     counted = (_WHOLE[parse],) if scenario == ACCESSIBLE else ()
@@ -172,7 +163,7 @@ def _orders(analysed: Analysed, parse: str) -> Table:
         (scenario, order)
         for scenario in SCENARIO_NAMES
         for order in ORDERS
-        if any(order in analyses["orders"][scenario] for _, analyses in analysed)
+        if any(order in analyses.orders[scenario] for _, analyses in analysed)
     ]
     columns = [
         estimated(f"{scenario} {order}", ORDERS[order], group=SCENARIO_NAMES[scenario].capitalize(), digits=1)
@@ -183,7 +174,7 @@ def _orders(analysed: Analysed, parse: str) -> Table:
             key: value
             for scenario, order in there
             for key, value in estimate(
-                f"{scenario} {order}", kept_estimate(analyses["orders"][scenario].get(order, {}).get(CHOICE))
+                f"{scenario} {order}", analyses.orders[scenario].get(order, {}).get(CHOICE)
             ).items()
         }
         for _, analyses in analysed
@@ -195,5 +186,5 @@ def _orders(analysed: Analysed, parse: str) -> Table:
 
 
 def _reasons(analysed: Analysed, parse: str) -> Table:
-    entrants, counts = [entrant for entrant, _ in analysed], [analyses["reasons"] for _, analyses in analysed]
+    entrants, counts = [entrant for entrant, _ in analysed], [analyses.reasons for _, analyses in analysed]
     return reasons_table(entrants, counts, QUESTIONS.key, SCENARIO_NAMES, parse)

@@ -4,12 +4,15 @@ infers perceptions."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
+from benchmark.domain.bounded_estimates import kept_estimates
+from benchmark.suites.analyses import Facet
 from benchmark.suites.asked import Parse
 from benchmark.suites.by_part import Parts
 from benchmark.suites.contract import Entered, Measured, Outcome, Resources, Sample
-from benchmark.suites.measuring import facets_of, measured_samples, with_analyses
+from benchmark.suites.measuring import facets_of, measured_samples, with_findings
 from benchmark.suites.perceiving.asking import ANSWER, BELIEF, PERCEPTIONS
 from benchmark.suites.perceiving.groups import perceiving_group, perceptions_stated
 from benchmark.suites.perceiving.shares import ACCURACY, SHARES
@@ -23,6 +26,7 @@ from benchmark.suites.percept_tomi.steps import (
 from benchmark.suites.right_or_wrong import accuracy_group, scored_by
 from benchmark.suites.shares_of_answers import scored_shares
 from core.language import gettext_noop
+from core.plain import Json, plain
 
 _FACETS = {"scenario": gettext_noop("Scenario"), "order": gettext_noop("Order")}
 _RESAMPLED = gettext_noop("The questions about one story are resampled together.")
@@ -96,16 +100,31 @@ INFERRING = accuracy_group(
 GROUPS = (QUESTIONS, PERCEIVING, INFERRING)
 
 
+@dataclass(frozen=True, slots=True)
+class ByAccuracy:
+    """The accuracy of perceptions by facet and value."""
+
+    kept_as: ClassVar[str] = ACCURACY
+    facets: Mapping[str, Facet]
+
+    def as_json(self) -> Json:
+        """{facet: {value: estimate}}."""
+        return {name: plain(facet) for name, facet in self.facets.items()}
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> ByAccuracy:
+        return cls({name: kept_estimates(facet) for name, facet in kept.items()})
+
+
 def measure(entered: Entered) -> dict[str, Measured | None]:
-    """Return the figures of the three groups, None of one whose step was not asked; among the analyses of perceptions
-    are the accuracies by facet, under ACCURACY."""
+    """Return the figures of the three groups, None of one whose step was not asked; with those of perceptions
+    stand the accuracies by facet."""
     right, perceived = scored_by(_right), scored_shares(SHARES)
     return {
         QUESTIONS.key: measured_samples(entered, QUESTIONS, right),
-        PERCEIVING.key: with_analyses(
+        PERCEIVING.key: with_findings(
             measured_samples(entered, PERCEIVING, perceived),
-            ACCURACY,
-            lambda parse: facets_of(entered, PERCEIVING, perceived, ACCURACY, parse),
+            lambda parse: ByAccuracy(facets_of(entered, PERCEIVING, perceived, ACCURACY, parse)),
         ),
         INFERRING.key: measured_samples(entered, INFERRING, right),
     }

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimates
+from benchmark.domain.bounded_estimates import BoundedEstimate
+from benchmark.suites.analyses import Facet
 from benchmark.suites.perceiving import tables as of_three
 from benchmark.suites.perceiving.shares import ACCURACY
-from benchmark.suites.percept_tomi.measure import INFERRING, PERCEIVING, QUESTIONS
+from benchmark.suites.percept_tomi.measure import INFERRING, PERCEIVING, QUESTIONS, ByAccuracy
 from benchmark.suites.results import EntrantResults, ParseResults, ShownPicture, ShownTable
-from benchmark.suites.showing.entrants import analyses_of
+from benchmark.suites.showing.entrants import facet_of, finding_of
 from core.language import gettext_noop
 
 SECTIONS = (of_three.SCENARIOS_SECTION, of_three.CORRELATIONS_SECTION)
@@ -76,8 +77,14 @@ def _entrants(results: ParseResults) -> list[tuple[EntrantResults, of_three.Metr
     for task in (QUESTIONS.key, PERCEIVING.key, INFERRING.key):
         for entrant in results.analysed.get(task, ()):
             first.setdefault(entrant.key, entrant)
-            analyses = analyses_of(entrant, results.parse)
-            by_accuracy = task == PERCEIVING.key and of_three.perceived_by(results.parse) == ACCURACY
-            facets = analyses.get(ACCURACY, {}) if by_accuracy else analyses["facets"]
-            metrics.setdefault(entrant.key, {}).update({task: kept_estimates(facets["scenario"])} if facets else {})
+            facet = _by_scenario(entrant, task, results.parse)
+            metrics.setdefault(entrant.key, {}).update({task: facet} if facet is not None else {})
     return [(entrant, metrics[key]) for key, entrant in first.items()]
+
+
+def _by_scenario(entrant: EntrantResults, task: str, parse: str) -> Facet | None:
+    """Return what a model came to in a task by scenario, None where its report does not say it."""
+    if task != PERCEIVING.key or of_three.perceived_by(parse) != ACCURACY:
+        return facet_of(entrant, parse, "scenario")
+    by_accuracy = finding_of(entrant, parse, ByAccuracy)
+    return by_accuracy.facets.get("scenario") if by_accuracy else None

@@ -7,6 +7,7 @@ from typing import Any
 
 from benchmark.domain.tables import Source, SourcedRow, Where
 from benchmark.domain.tables.categories import ShortNames
+from benchmark.suites.analyses import Facet, Found, Repetitions
 from benchmark.suites.asked import PARSES
 from benchmark.suites.registry import group_named, group_suite, suite_named
 from benchmark.suites.results import EntrantResults
@@ -38,9 +39,29 @@ def unjudged(entrant: EntrantResults) -> int:
     return counts.rows if counts else 0
 
 
-def analyses_of(entrant: EntrantResults, parse: str) -> Mapping[str, Any]:
-    """The analyses of an entrant in the parse; none of one that has none."""
-    return entrant.metrics.analysed(parse)
+def finding_of(entrant: EntrantResults, parse: str, kind: type[Found]) -> Found | None:
+    """Return what a suite found in an entrant's answers in the parse, None where there is nothing of that kind."""
+    analysis = entrant.metrics.analysed(parse)
+    return analysis.finding(kind) if analysis else None
+
+
+def findings_of(
+    entrants: Iterable[EntrantResults], parse: str, kind: type[Found]
+) -> list[tuple[EntrantResults, Found]]:
+    """Return the entrants in whose answers a suite found something of that kind, each with it."""
+    return [(entrant, finding) for entrant in entrants if (finding := finding_of(entrant, parse, kind)) is not None]
+
+
+def facet_of(entrant: EntrantResults, parse: str, name: str) -> Facet | None:
+    """Return an entrant's score by the value of a facet in the parse, None where there is none."""
+    analysis = entrant.metrics.analysed(parse)
+    return analysis.facets.get(name) if analysis else None
+
+
+def repetitions_of(entrant: EntrantResults, parse: str) -> Repetitions | None:
+    """Return what an entrant's single repetitions came to in the parse, None where nothing was asked several times."""
+    analysis = entrant.metrics.analysed(parse)
+    return analysis.repetitions if analysis else None
 
 
 def row_of(entrant: EntrantResults, group: str, cells: Mapping[str, Any], where: Where | None = None) -> SourcedRow:

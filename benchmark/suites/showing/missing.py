@@ -178,7 +178,7 @@ def _incomplete_sets(models: Sequence[EntrantResults]) -> list[str]:
     sentence."""
     alike: dict[int, list[str]] = {}
     for entrant in models:
-        if sets := entrant.metrics.analysed("repaired").get("incomplete"):
+        if (analysis := entrant.metrics.analysed("repaired")) and (sets := analysis.incomplete):
             alike.setdefault(sets, []).append(entrant.model)
     return [
         gettext_noop(f"{sets:,} sets, of which not all questions were asked, have no figure, of {', '.join(names)}.")

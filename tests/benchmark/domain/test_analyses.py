@@ -8,7 +8,7 @@ import pytest
 
 from benchmark.domain.averaging import averages
 from benchmark.domain.bounded_estimates import BoundedEstimate
-from benchmark.suites.omnitom.analyses import outputs_analysis, stage1_analyses, stage2_analyses
+from benchmark.suites.omnitom.analyses import Stage2Analyses, outputs_analysis, stage1_analyses, stage2_analyses
 from benchmark.suites.omnitom.cells import read_labels
 from benchmark.suites.omnitom.collecting import Results
 from benchmark.suites.omnitom.counted_rows import stage1_rows, stage2_rows
@@ -180,7 +180,11 @@ def test_each_parse_has_the_analyses_of_its_own_results():
         results = Results("m", "model", OMNITOM_SCHEME, official2=official, repaired2=repaired)
         analyses = measured(results, seed=1)["stage2"].metrics.analyses
         for parse, of in (("official", official), ("repaired", repaired)):
-            assert {**plain(stage2_analyses(of)), "outputs": analyses[parse]["outputs"]} == analyses[parse]
+            finding = analyses[parse].finding
+            assert replace(stage2_analyses(of), outputs=finding.outputs) == finding
+            kept = analyses[parse].as_json()
+            assert list(kept) == ["kinds", "confusion", "labels", "outputs"]
+            assert plain(Stage2Analyses.from_json(kept)) == kept
     assert plain(stage2_analyses(read))["kinds"] != plain(stage2_analyses(STAGE2))["kinds"]
 
 

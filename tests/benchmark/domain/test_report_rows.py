@@ -54,7 +54,7 @@ def test_results_of_a_group_are_written_as_they_were_kept():
     assert metrics.levels.of_categories("chance") == {"A": Level(0.5, 2)} and not metrics.levels.of_categories(
         "majority"
     )
-    assert metrics.analysed("repaired") == {"facets": {}} and metrics.analysed("official") == {}
+    assert metrics.analysed("repaired").kept == {"facets": {}} and metrics.analysed("official") is None
     assert metrics.parses.by_category("repaired")["A"].stories == 3
     assert (metrics.parses.overall("official"), metrics.parses.by_category("official")) == (NO_FIGURES, {})
 
@@ -62,4 +62,4 @@ def test_results_of_a_group_are_written_as_they_were_kept():
 def test_what_an_earlier_version_kept_of_a_group_reads_as_little_as_it_says():
     metrics = GroupMetrics.from_json({"official": None, "repaired": {"overall": {"stories": 3}}})
     assert metrics.parses == BothParses(repaired=ParseRows(overall=ReportRow(stories=3), by_category=[]))
-    assert (metrics.asked, metrics.analysed("repaired"), metrics.levels.chance, metrics.own) == (None, {}, None, None)
+    assert (metrics.asked, metrics.analysed("repaired"), metrics.levels.chance, metrics.own) == (None, None, None, None)

@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.report_rows import ParseRows, ReportRow
 from benchmark.domain.tables import Column, Source, SourcedRow, Table, to_csv, to_json, to_latex
 from benchmark.domain.tables.categories import in_order, short_name_texts
 from benchmark.domain.tables.estimates import metric_of
 from benchmark.domain.tables.latex import escaped
 from benchmark.domain.tables.table import MARKED, MARKED_BY_WORST
+from benchmark.suites.omnitom.analyses import Outputs
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, SCHEMA
 from benchmark.suites.omnitom.tables import (
     MainResult,
@@ -308,9 +310,9 @@ def test_table_11_of_the_paper_adds_up(paper):
 
 def test_table_12_by_hand():
     # 62 of 895 = 6.927 %, 129 of 895 = 14.413 %
-    def held(unusable: int, parts: dict) -> dict:
-        share = {"value": unusable / 895, "n": 895, "interval": [0.05, 0.09]}
-        return {"share": share, "unusable": unusable, "reasons": {"no usable row": unusable}, "without": parts}
+    def held(unusable: int, parts: dict) -> Outputs:
+        share = BoundedEstimate(unusable / 895, 895, [0.05, 0.09])
+        return Outputs(share, unusable, {"no usable row": unusable}, parts)
 
     shares = {
         "Qwen3 8B": {

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from benchmark.domain.bounded_estimates import kept_estimate
 from benchmark.domain.drawn import ModelRow, Plot
+from benchmark.domain.matched_rows import METRICS
 from benchmark.domain.tables.estimates import metric_of
-from benchmark.suites.omnitom.analyses import BUCKETS
+from benchmark.suites.omnitom.analyses import BUCKETS, NO_CONFUSION, CountedLabels, Stage1Analyses, Stage2Analyses
 from benchmark.suites.omnitom.kinds import KINDS
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
 from benchmark.suites.omnitom.plots import (
@@ -22,9 +21,8 @@ from benchmark.suites.omnitom.plots import (
     match_counts,
     volume,
 )
-from benchmark.suites.omnitom.report.outputs import Volume, volume_of
 from benchmark.suites.results import EntrantResults
-from benchmark.suites.showing.entrants import analyses_of
+from benchmark.suites.showing.entrants import finding_of, findings_of
 from benchmark.suites.showing.missing import complete, missing_text, unjudged_text
 from core.language import gettext_noop
 
@@ -68,85 +66,88 @@ def dimensions(entrants: Sequence[EntrantResults], parse: str, scheme: Scheme = 
 
 def extraction_by_kind(entrants: Sequence[EntrantResults], by: str, parse: str) -> Plot:
     return _by_kind(
-        entrants, by, parse, {"F1": "f1", "Precision": "precision", "Recall": "recall"}, gettext_noop("Extraction")
+        findings_of(entrants, parse, Stage1Analyses),
+        by,
+        parse,
+        {"F1": "f1", "Precision": "precision", "Recall": "recall"},
+        gettext_noop("Extraction"),
     )
 
 
 def labelling_by_kind(entrants: Sequence[EntrantResults], by: str, parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Plot:
     heads = {"Overall": "overall", **{head: name for name, head in scheme.shorts.items()}}
-    return _by_kind(entrants, by, parse, heads, gettext_noop("Labelling accuracy"))
+    analysed = findings_of(entrants, parse, Stage2Analyses)
+    return _by_kind(analysed, by, parse, heads, gettext_noop("Labelling accuracy"))
 
 
-def _by_kind(entrants: Sequence[EntrantResults], by: str, parse: str, panels: dict[str, str], of: str) -> Plot:
+def _by_kind(
+    analysed: Sequence[tuple[EntrantResults, Stage1Analyses | Stage2Analyses]],
+    by: str,
+    parse: str,
+    panels: dict[str, str],
+    of: str,
+) -> Plot:
     panel_rows = {
         title: [
-            ModelRow(
-                entrant.model,
-                {kind: kept_estimate(analyses_of(entrant, parse)["kinds"][kind][name]) for kind in KINDS[by]},
-            )
-            for entrant in entrants
+            ModelRow(entrant.model, {kind: analyses.kinds[kind][name] for kind in KINDS[by]})
+            for entrant, analyses in analysed
         ]
         for title, name in panels.items()
     }
     group = "stage1" if of == "Extraction" else "stage2"
-    note = _without_rows(entrants, group, parse, LINES_TAKE_THEM)
+    note = _without_rows([entrant for entrant, _ in analysed], group, parse, LINES_TAKE_THEM)
     return by_kind(panel_rows, by=by, of=of, parse=parse).about(note=note)
 
 
 def volume_against_shares(entrants: Sequence[EntrantResults], parse: str) -> Plot:
-    return volume([_volume_row(entrant.model, volume_of(entrant, parse)) for entrant in entrants], parse=parse)
-
-
-def _volume_row(model: str, rows: Volume) -> VolumeRow:
-    return VolumeRow(
-        model=model,
-        predicted_per_story=rows.predicted_per_story,
-        precision=rows.precision,
-        recall=rows.recall,
-        f1=rows.f1,
-    )
+    rows = []
+    for entrant, analyses in findings_of(entrants, parse, Stage1Analyses):
+        overall, a_story = entrant.parses.overall(parse), analyses.volume.predicted_per_story
+        shares = {name: metric_of(overall, name) for name in METRICS}
+        rows.append(VolumeRow(model=entrant.model, predicted_per_story=a_story, **shares))
+    return volume(rows, parse=parse)
 
 
 def counts_of_matches(entrants: Sequence[EntrantResults], parse: str) -> Plot:
-    rows = {}
-    for entrant in entrants:
-        counts = analyses_of(entrant, parse)["match_counts"]["rows"]
-        rows[entrant.model] = {name: counts[name] for name in BUCKETS}
+    rows = {
+        entrant.model: {name: analyses.match_counts.rows[name] for name in BUCKETS}
+        for entrant, analyses in findings_of(entrants, parse, Stage1Analyses)
+    }
     return match_counts(rows, parse=parse).about(note=_without_rows(entrants, "stage1", parse, "left out here"))
 
 
 def labels(entrant: EntrantResults, parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Plot:
-    labels_by_dimension = analyses_of(entrant, parse)["labels"]
-    tables: dict[str, dict[str, LabelCounts]] = {}
-    for name in scheme.keys:
-        counts = labels_by_dimension[name]
-        columns = zip(
-            counts["labels"],
-            counts["gold"],
-            counts["gold_ends"],
-            counts["predicted"],
-            counts["ends"],
-            _reasons(counts),
-            strict=True,
-        )
-        tables[name] = {
-            label: LabelCounts(gold=gold, gold_interval=gold_ends, predicted=predicted, interval=ends, reason=why)
-            for label, gold, gold_ends, predicted, ends, why in columns
-        }
+    analyses = finding_of(entrant, parse, Stage2Analyses)
+    tables = {name: _label_counts(analyses.labels[name]) for name in scheme.keys} if analyses else {}
     return label_distribution(tables, model=entrant.model, parse=parse, titles=scheme.titles)
 
 
-def _reasons(counts: Mapping[str, Any]) -> list[str]:
+def _label_counts(counts: CountedLabels) -> dict[str, LabelCounts]:
+    in_gold, predicted = counts.in_gold, counts.in_answers
+    reasons = _reasons(counts)
+    return {
+        label: LabelCounts(
+            gold=in_gold.gold[at],
+            predicted=predicted.predicted[at],
+            gold_interval=in_gold.gold_ends[at],
+            interval=predicted.ends[at],
+            reason=reasons[at],
+        )
+        for at, label in enumerate(counts.labels)
+    }
+
+
+def _reasons(counts: CountedLabels) -> list[str]:
     """Return why a predicted or a gold share has no interval; reports that were frozen before do not say it."""
-    none = [""] * len(counts["labels"])
-    sides = counts.get("reasons") or none, counts.get("gold_reasons") or none
+    none = [""] * len(counts.labels)
+    sides = counts.in_answers.reasons or none, counts.in_gold.gold_reasons or none
     return [why or other for why, other in zip(*sides, strict=True)]
 
 
 def confusion_of(entrant: EntrantResults, dimension: str, parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Plot:
-    counts = analyses_of(entrant, parse)["confusion"][dimension]
+    analyses = finding_of(entrant, parse, Stage2Analyses)
+    counts = analyses.confusion[dimension] if analyses else NO_CONFUSION
     table = {
-        gold: dict(zip(counts["said"], rows, strict=True))
-        for gold, rows in zip(counts["gold"], counts["rows"], strict=True)
+        gold: dict(zip(counts.said, rows, strict=True)) for gold, rows in zip(counts.gold, counts.rows, strict=True)
     }
     return confusion(table, dimension=dimension, model=entrant.model, parse=parse, titles=scheme.titles)

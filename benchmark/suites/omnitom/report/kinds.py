@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmark.domain.bounded_estimates import kept_estimates
 from benchmark.domain.tables import Column, Items, Table
 from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.domain.tables.table import Cells
+from benchmark.suites.omnitom.analyses import Stage1Analyses, Stage2Analyses
 from benchmark.suites.omnitom.kinds import KIND_HEADS, KINDS
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
 from benchmark.suites.omnitom.report.pooled import POOLED, POOLED_CELLS, of_bounds, pooled_lead
 from benchmark.suites.results import EntrantResults
-from benchmark.suites.showing.entrants import analyses_of, row_of
+from benchmark.suites.showing.entrants import findings_of, row_of
 from benchmark.suites.showing.missing import complete, unmarked
 from core.language import gettext_noop
 
@@ -47,13 +47,12 @@ def kind_table(entrants: Sequence[EntrantResults], by: str, parse: str) -> Table
             for name, head in measures.items()
         ]
     rows = []
-    for entrant in entrants:
+    for entrant, analyses in findings_of(entrants, parse, Stage1Analyses):
         cells: Cells = {}
         where: dict[str, Items] = {}
         for kind in KINDS[by]:
-            estimates = kept_estimates(analyses_of(entrant, parse)["kinds"][kind])
             for name in measures:
-                cells |= estimate(f"{kind} {name}", estimates[name])
+                cells |= estimate(f"{kind} {name}", analyses.kinds[kind][name])
                 where[f"{kind} {name}"] = Items({by: kind, "reading": parse})
         rows.append(row_of(entrant, "stage1", cells, where))
     title = gettext_noop(f"Extraction by {KIND_HEADS[by]}, {parse} parse (%)")
@@ -71,11 +70,10 @@ def kind_dimension_table(
     columns += [estimated(name, head, digits=1, best=best) for name, head in heads.items()]
     rows = []
     for kind in KINDS[by]:
-        for entrant in entrants:
-            estimates = kept_estimates(analyses_of(entrant, parse)["kinds"][kind])
+        for entrant, analyses in findings_of(entrants, parse, Stage2Analyses):
             cells: Cells = {"kind": KIND_NAMES[kind]}
             where = {}
-            for name, metric in estimates.items():
+            for name, metric in analyses.kinds[kind].items():
                 cells |= estimate(name, metric)
                 dimension = {} if name == "overall" else {"dimension": name}
                 where[name] = Items({by: kind, "reading": parse} | dimension)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from benchmark.domain.tables import Column, Items, Table
 from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.domain.tables.table import Cells
+from benchmark.suites.omnitom.analyses import NO_CONFUSION, Ends, Stage2Analyses
 from benchmark.suites.omnitom.cells import ILLEGAL
 from benchmark.suites.omnitom.cells import MISSING as NO_LABEL
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
 from benchmark.suites.omnitom.report.pooled import pooled_lead
 from benchmark.suites.results import EntrantResults
-from benchmark.suites.showing.entrants import analyses_of, row_of
+from benchmark.suites.showing.entrants import finding_of, findings_of, row_of
 from core.language import gettext_noop
 from core.statistics import Estimate
 
@@ -28,8 +28,10 @@ def distribution_table(
     entrants: Sequence[EntrantResults], dimension: str, parse: str, scheme: Scheme = OMNITOM_SCHEME
 ) -> Table:
     """Tabulate how often each label stands in gold and was predicted (paper, figure 4)."""
-    counts_by_entrant = {entrant.key: analyses_of(entrant, parse)["labels"][dimension] for entrant in entrants}
-    labels = next(iter(counts_by_entrant.values()))["labels"]
+    counted = [
+        (entrant, analyses.labels[dimension]) for entrant, analyses in findings_of(entrants, parse, Stage2Analyses)
+    ]
+    labels = counted[0][1].labels
     columns = [Column(key="model", header="Model")]
     for name in labels:
         columns += [
@@ -38,26 +40,23 @@ def distribution_table(
         ]
     columns.append(Column(key="total", header="Rows", kind="count"))
     rows = []
-    for entrant in entrants:
-        counts = counts_by_entrant[entrant.key]
-        cells = _distributed(labels, counts["predicted"], counts["ends"], counts.get("reasons"))
+    for entrant, counts in counted:
+        predicted = counts.in_answers
+        cells = _distributed(labels, predicted.predicted, predicted.ends, predicted.reasons)
         where = {label: Items({"dimension": dimension, "said": label, "reading": parse}) for label in labels}
         where |= {f"{label} share": items for label, items in where.items()}
         rows.append(row_of(entrant, "stage2", cells, where))
     # people cover fewer stories than the run
-    most = max(counts_by_entrant.values(), key=lambda counts: sum(counts["gold"]))
-    gold: Cells = {"model": "Gold of all stories"} | _distributed(
-        labels, most["gold"], most["gold_ends"], most.get("gold_reasons")
-    )
+    most = max((counts.in_gold for _, counts in counted), key=lambda in_gold: sum(in_gold.gold))
+    gold: Cells = {"model": "Gold of all stories"}
+    gold |= _distributed(labels, most.gold, most.gold_ends, most.gold_reasons)
     gold |= {f"{label} share": None for label in (NO_LABEL, ILLEGAL)}  # which gold cannot have
     title = gettext_noop(f"{scheme.titles[dimension]}: labels as predicted, {parse} parse")
     lead = pooled_lead("stage2", entrants)
     return Table(title=title, columns=columns, rows=rows, totals=[gold], lead=lead, notes=[DISTRIBUTION_NOTE])
 
 
-def _distributed(
-    labels: Sequence[str], counts: Sequence[int], ends: Sequence[Any], reasons: Sequence[str] | None
-) -> Cells:
+def _distributed(labels: Sequence[str], counts: Sequence[int], ends: Ends, reasons: Sequence[str]) -> Cells:
     """Reports that were frozen before have no `reasons` for the ends that are None."""
     total = sum(counts)
     row: Cells = {"total": total}
@@ -69,22 +68,23 @@ def _distributed(
 
 def confusion_table(entrant: EntrantResults, dimension: str, parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Table:
     """Gold labels in rows, predicted labels in columns."""
-    confusion = analyses_of(entrant, parse)["confusion"][dimension]
+    analyses = finding_of(entrant, parse, Stage2Analyses)
+    confusion = analyses.confusion[dimension] if analyses else NO_CONFUSION
     columns = [Column(key="gold", header="Gold")]
-    for label in confusion["said"]:
+    for label in confusion.said:
         columns += [
             Column(key=label, header=label, kind="count"),
             estimated(f"{label} share", f"{label}, share", unit="%", best="", n="", digits=1),
         ]
     columns.append(Column(key="total", header="Rows", kind="count"))
     rows = []
-    reasons = confusion.get("reasons") or [None] * len(confusion["gold"])
-    for gold, counts, ends, why in zip(confusion["gold"], confusion["rows"], confusion["ends"], reasons, strict=True):
+    reasons = confusion.reasons or [()] * len(confusion.gold)
+    for gold, counts, ends, why in zip(confusion.gold, confusion.rows, confusion.ends, reasons, strict=True):
         of_gold = {"dimension": dimension, "gold": gold, "reading": parse}
-        where = {label: Items(of_gold | {"said": label}) for label in confusion["said"]}
+        where = {label: Items(of_gold | {"said": label}) for label in confusion.said}
         where |= {f"{label} share": items for label, items in where.items()}
         where["total"] = Items(of_gold)
-        cells = {"gold": gold} | _distributed(confusion["said"], counts, ends, why)
+        cells = {"gold": gold} | _distributed(confusion.said, counts, ends, why)
         rows.append(row_of(entrant, "stage2", cells, where))
     title = gettext_noop(f"{scheme.titles[dimension]}: gold labels and those of {entrant.model}, {parse} parse")
     return Table(title=title, columns=columns, rows=rows, notes=[CONFUSION_NOTE])

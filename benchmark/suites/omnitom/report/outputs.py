@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
-from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimate
 from benchmark.domain.matched_rows import METRICS
-from benchmark.domain.report_rows import RowMetric
 from benchmark.domain.tables import Column, Items, Table
 from benchmark.domain.tables.estimates import estimate, estimated, metric_of
 from benchmark.domain.tables.table import Cells
-from benchmark.suites.omnitom.analyses import BUCKETS
+from benchmark.suites.omnitom.analyses import BUCKETS, Outputs, Stage1Analyses, Stage2Analyses
 from benchmark.suites.omnitom.report.pooled import CASES_NOTE, of_bounds, pooled_lead
 from benchmark.suites.omnitom.tables import match_count_distribution, unusable_outputs
 from benchmark.suites.results import EntrantResults, EntrantsByGroup
-from benchmark.suites.showing.entrants import analyses_of, row_of
+from benchmark.suites.showing.entrants import finding_of, findings_of, row_of
 from core.language import gettext_noop
-from core.plain import Json
 
 UNUSABLE_NOTES = {
     "official": (
@@ -39,20 +35,19 @@ UNUSABLE_NOTES = {
 
 def match_count_table(entrants: Sequence[EntrantResults], parse: str) -> Table:
     """The paper's table 11."""
-    matches_by_model = {entrant.model: analyses_of(entrant, parse)["match_counts"] for entrant in entrants}
+    matches_by_model = {
+        entrant.model: analyses.match_counts for entrant, analyses in findings_of(entrants, parse, Stage1Analyses)
+    }
     counts = {
-        model: {name: matches["rows"][name] for name in (*BUCKETS, "total")}
-        for model, matches in matches_by_model.items()
+        model: {name: matches.rows[name] for name in (*BUCKETS, "total")} for model, matches in matches_by_model.items()
     }
     table = match_count_distribution(
-        counts, parse=parse, shares={model: matches["shares"] for model, matches in matches_by_model.items()}
+        counts, parse=parse, shares={model: matches.shares for model, matches in matches_by_model.items()}
     )
     where = {name: Items({"match_count": name, "reading": parse}) for name in BUCKETS}
     where |= {f"{name} share": items for name, items in where.items()}
     rows = [row_of(entrant, "stage1", row, where) for row, entrant in zip(table.rows, entrants, strict=True)]
-    left = "; ".join(
-        f"{model} {matches['unjudged']:,}" for model, matches in matches_by_model.items() if matches.get("unjudged")
-    )
+    left = "; ".join(f"{model} {matches.unjudged:,}" for model, matches in matches_by_model.items() if matches.unjudged)
     notes = [*table.notes, gettext_noop("Shares of the model's predicted rows; brackets: 95 % intervals over stories.")]
     notes += [f"Not among them, as the judge left them out: {left}."] if left else []
     notes += of_bounds(rows)
@@ -61,17 +56,26 @@ def match_count_table(entrants: Sequence[EntrantResults], parse: str) -> Table:
 
 def unusable_table(groups: EntrantsByGroup, parse: str) -> Table:
     """The paper's table 12, with the reasons below."""
-    shares: dict[str, Json] = {}
+    outputs: dict[str, dict[str, Outputs | None]] = {}
     by_model: dict[str, EntrantResults] = {}
     for group, entrants in groups.items():
         for entrant in entrants:
-            if entrant.kind != "person" and (analyses := analyses_of(entrant, parse)):
+            of_group = _outputs_of(entrant, group, parse)
+            if entrant.kind != "person" and of_group:
                 by_model.setdefault(entrant.model, entrant)
-                shares.setdefault(entrant.model, {"stage1": None, "stage2": None})[group] = analyses["outputs"]
-    table = unusable_outputs(shares, parse=parse)
+                outputs.setdefault(entrant.model, {"stage1": None, "stage2": None})[group] = of_group
+    table = unusable_outputs(outputs, parse=parse)
     rows = [row_of(by_model[row["model"]], "stage1", row, _outputs_where(parse)) for row in table.rows]
-    notes = [f"{model}: {reasons}" for model, model_shares in shares.items() if (reasons := _reasons(model_shares))]
+    notes = [f"{model}: {reasons}" for model, of_model in outputs.items() if (reasons := _reasons(of_model))]
     return replace(table, rows=rows, notes=[*table.notes, UNUSABLE_NOTES[parse], *notes])
+
+
+def _outputs_of(entrant: EntrantResults, group: str, parse: str) -> Outputs | None:
+    if group == "stage1":
+        extracted = finding_of(entrant, parse, Stage1Analyses)
+        return extracted.outputs if extracted else None
+    labelled = finding_of(entrant, parse, Stage2Analyses)
+    return labelled.outputs if labelled else None
 
 
 def _outputs_where(parse: str) -> dict[str, Items]:
@@ -89,11 +93,11 @@ def _outputs_where(parse: str) -> dict[str, Items]:
     return {key: Items(filters) for key, filters in filters_by_column.items()}
 
 
-def _reasons(groups: Mapping[str, Mapping[str, Any] | None]) -> str:
+def _reasons(groups: Mapping[str, Outputs | None]) -> str:
     """Return why outputs cannot be used and what else is missing, with counts, over both metric groups."""
     reasons: Counter[str] = Counter()
     for group in filter(None, groups.values()):
-        for part in (group["reasons"], *group["without"].values()):
+        for part in (group.reasons, *group.without.values()):
             reasons.update(part)
     return ", ".join(f"{why} {count:,}" for why, count in sorted(reasons.items()))
 
@@ -112,45 +116,15 @@ def volume_table(entrants: Sequence[EntrantResults], parse: str) -> Table:
         Column(key="stories", header="Stories", kind="count"),
     ]
     rows = []
-    for entrant in entrants:
-        volume = volume_of(entrant, parse)
+    for entrant, analyses in findings_of(entrants, parse, Stage1Analyses):
+        volume, overall = analyses.volume, entrant.parses.overall(parse)
         row: Cells = {"predicted": volume.predicted, "gold": volume.gold, "stories": volume.stories}
         row |= estimate("predicted_per_story", volume.predicted_per_story)
         row |= estimate("gold_per_story", volume.gold_per_story)
-        row |= estimate("precision", volume.precision)
-        row |= estimate("recall", volume.recall)
-        row |= estimate("f1", volume.f1)
+        for name in METRICS:
+            row |= estimate(name, metric_of(overall, name))
         rows.append(row_of(entrant, "stage1", row))
     notes = [gettext_noop("Brackets: 95 % intervals over stories.")]
     notes += [CASES_NOTE] if any(row["f1 bounds"] for row in rows) else []
     title, lead = gettext_noop(f"Volume against precision and recall, {parse} parse"), pooled_lead("stage1", entrants)
     return Table(title=title, columns=columns, rows=rows, lead=lead, notes=notes)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Volume:
-    """Rows that a model predicted and gold rows of as many stories, in all and a story, and what share of them is
-    right."""
-
-    predicted: int
-    gold: int
-    stories: int
-    predicted_per_story: BoundedEstimate | None
-    gold_per_story: BoundedEstimate | None
-    precision: RowMetric
-    recall: RowMetric
-    f1: RowMetric
-
-
-def volume_of(entrant: EntrantResults, parse: str) -> Volume:
-    overall, volume = entrant.parses.overall(parse), analyses_of(entrant, parse)["volume"]
-    return Volume(
-        predicted=volume["predicted"],
-        gold=volume["gold"],
-        stories=volume["stories"],
-        predicted_per_story=kept_estimate(volume["predicted_per_story"]),
-        gold_per_story=kept_estimate(volume["gold_per_story"]),
-        precision=metric_of(overall, "precision"),
-        recall=metric_of(overall, "recall"),
-        f1=metric_of(overall, "f1"),
-    )

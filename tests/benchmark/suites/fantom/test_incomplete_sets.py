@@ -9,6 +9,7 @@ import pytest
 from django.utils import translation
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
+from benchmark.suites.analyses import KeptAnalysis
 from benchmark.suites.contract import Entered, Outcome
 from benchmark.suites.fantom.embedding import embedder_named
 from benchmark.suites.fantom.measure import measure
@@ -95,7 +96,7 @@ def test_a_table_says_how_many_sets_are_incomplete_once_for_models_that_lack_the
 
 def test_what_no_figure_counts_is_said_in_the_language_of_the_page():
     models = [
-        SimpleNamespace(model=name, metrics=GroupMetrics(analyses={"repaired": {"incomplete": sets}}))
+        SimpleNamespace(model=name, metrics=GroupMetrics(analyses={"repaired": KeptAnalysis({"incomplete": sets})}))
         for name, sets in (("a", 1), ("b", 1200), ("c", 1200), ("d", 0))
     ]
     english = missing._incomplete_sets(models)

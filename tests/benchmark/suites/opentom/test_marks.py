@@ -9,16 +9,16 @@ import pytest
 
 from benchmark.domain.report_rows import ParseRows, ReportRow
 from benchmark.domain.tables import Table
+from benchmark.suites.analyses import Analysis, KeptAnalysis
 from benchmark.suites.asked import Sample
 from benchmark.suites.group_metrics import GroupMetrics
 from benchmark.suites.opentom import tables
 from benchmark.suites.opentom.faithfulness import Answer, unfaithful_rates
 from benchmark.suites.opentom.kinds import COARSE, FINE
 from benchmark.suites.opentom.macro_intervals import MacroAnswer, macro_difference, macro_estimate
-from benchmark.suites.opentom.measure import Batches, Labelled, _narratives
+from benchmark.suites.opentom.measure import Analyses, Batches, Labelled, _narratives
 from benchmark.suites.results import EntrantParses, EntrantResults, ParseResults
 from benchmark.suites.unit_estimates import Unit, unit_estimate
-from core.plain import plain
 
 GENRE = "Coarse location, first order"
 
@@ -26,23 +26,27 @@ GENRE = "Coarse location, first order"
 def entrant(name: str, labels: list[int | None]) -> EntrantResults:
     """A model with these labels of as many questions, of which 1 is right, in both kinds."""
     told = [MacroAnswer(f"n{at}", 1, label) for at, label in enumerate(labels)]
-    found = {
-        "f1": {GENRE: macro_estimate(told, seed=1)},
-        "gap": {GENRE: macro_difference(told, told, seed=1)},
-        "kinds": {},
-        "batches": {},
-        "unread": {GENRE: unit_estimate([Unit(one.narrative, float(not one.counts)) for one in told], 1, "narratives")},
-        "unfaithful": unfaithful_rates(
+    found = Analyses(
+        f1={GENRE: macro_estimate(told, seed=1)},
+        gap={GENRE: macro_difference(told, told, seed=1)},
+        kinds={},
+        batches={},
+        unread={GENRE: unit_estimate([Unit(one.narrative, float(not one.counts)) for one in told], 1, "narratives")},
+        unfaithful=unfaithful_rates(
             [Answer(asked(at, kind), label) for kind in (COARSE, FINE) for at, label in enumerate(labels)], 1
         ),
-    }
+    )
     left = labels.count(None)
     overall = ReportRow(stories=len(labels) - left, unusable=left, bounds={"accuracy": [0.0, 1.0]})
     return EntrantResults(
         key=name, name=name, model=name, kind="model", run="r", run_title="R", at=datetime.now(UTC), entrant=1, own="",
         parses=EntrantParses(repaired=ParseRows(overall=overall)),
-        metrics=GroupMetrics(analyses={"repaired": {"opentom": plain(found)}}),
+        metrics=kept(found),
     )  # fmt: skip
+
+
+def kept(found: Analyses) -> GroupMetrics:
+    return GroupMetrics(analyses={"repaired": KeptAnalysis(Analysis(finding=found).as_json())})
 
 
 def asked(number: int, kind: str) -> Sample:
@@ -86,8 +90,8 @@ def test_who_cannot_be_read_has_no_mark_in_any_table():
 def test_samples_that_are_not_whole_are_said_before_figures_over_them(narratives, told):
     means = Batches(f1=0.5, deviation=0.1, accuracy=0.5, corrupted=0.0, worst=0.5, narratives=narratives)
     model = entrant("fair", [1, 1, 1, 1, 0, 0])
-    found = model.metrics.analysed("repaired")["opentom"] | {"batches": {GENRE: plain(means)}}
-    model = replace(model, metrics=GroupMetrics(analyses={"repaired": {"opentom": found}}))
+    found = replace(model.metrics.analysed("repaired").finding(Analyses), batches={GENRE: means})
+    model = replace(model, metrics=kept(found))
     shown = tables.tables(ParseResults("repaired", {}, {}, {"opentom": [model]}))
     assert list(shown["batches"].make().lead) == told
 

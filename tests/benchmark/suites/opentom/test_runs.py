@@ -113,7 +113,7 @@ def _figures_follow(run):
     assert metrics["oracle"].parses.overall("repaired").value_of("accuracy") == 1.0
     omniscient = metrics["omniscient"]
     assert omniscient.parses.overall("repaired").value_of("accuracy") == pytest.approx(155 / 230, abs=1e-9)
-    told = omniscient.analysed("repaired")["opentom"]
+    told = omniscient.analysed("repaired").kept["opentom"]
     # first order: the mover's ten are right ("No"), of the observer's ten the five unseen are "Yes": No 15 hits of 15
     # in gold and 20 answered
     assert told["f1"]["Coarse location, first order"]["value"] == pytest.approx((30 / 35 + 0) / 2)
@@ -245,6 +245,6 @@ def test_both_questions_on_a_place_are_asked_in_one_session_by_calls_that_answer
             {"made": 46, "reused": 46} if method == "joint" else {"made": 8, "reused": 38}
         )
         [metrics] = report_of(run).entrants
-        found = metrics.groups["opentom"].analysed("repaired")["opentom"]["unfaithful"]
+        found = metrics.groups["opentom"].analysed("repaired").kept["opentom"]["unfaithful"]
         rates[method] = [found[order]["of_all"]["value"] for order in ("first", "second")]
     assert rates == {"joint": [0, 0], "plain": [1, 1]}

@@ -83,7 +83,7 @@ def test_the_tracker_is_right_everywhere_and_stories_are_asked_once(cast, copy, 
             name: pytest.approx(row.value_of(share)) for name, row in parses.by_category("repaired").items()
         }
         assert levels.by_category["chance"].keys() == levels.by_category["majority"].keys() != set()
-    facets = metrics["majority"]["percept-tomi"].analysed("repaired")["facets"]["scenario"]
+    facets = metrics["majority"]["percept-tomi"].analysed("repaired").kept["facets"]["scenario"]
     assert {name: one["value"] for name, one in facets.items()} == {"false belief": 1.0, "true belief": 0.0}
     client.force_login(cast.alice)
     report = client.get(reverse("benchmark:run_report", args=[cast.project.slug, run.uid])).content.decode()
