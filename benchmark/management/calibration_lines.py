@@ -12,7 +12,7 @@ from benchmark.services.calibration_documents import (
     JudgedDocument,
     PanelDocument,
 )
-from judge.domain.calibration.agreement import Agreement, BoundedEstimate
+from judge.domain.calibration.agreement import Agreement, SpannedEstimate
 from judge.domain.calibration.score import Corrected
 
 
@@ -109,18 +109,18 @@ def _share(value: float | None) -> str:
     return "not known" if value is None else f"{100 * value:.2f} %"
 
 
-def _estimate(estimate: BoundedEstimate | Corrected) -> str:
+def _estimate(estimate: SpannedEstimate | Corrected) -> str:
     if estimate.value is None:
         return _none(estimate)
     return f"{_share(estimate.value)} {_ends(estimate, 100, 1)}"
 
 
-def _ends(estimate: BoundedEstimate | Corrected, scale: int, places: int) -> str:
+def _ends(estimate: SpannedEstimate | Corrected, scale: int, places: int) -> str:
     """The interval, or why there is none."""
     if not (ends := estimate.interval):
         return f"({estimate.reason})"
     return f"[{scale * ends[0]:.{places}f}, {scale * ends[1]:.{places}f}]"
 
 
-def _none(estimate: BoundedEstimate | Corrected) -> str:
+def _none(estimate: SpannedEstimate | Corrected) -> str:
     return f"not known ({estimate.reason})" if estimate.reason else "not known"

@@ -124,13 +124,9 @@ def _cells(key: str, place: Place | None) -> dict[str, object]:
 
 
 def _metric(key: str, level: ExactLevel | RowMetric | None) -> dict[str, object]:
-    metric = _as_metric(level) or RowMetric()
+    metric = level or RowMetric()
     reason = {} if metric.interval else {f"{key}_interval_reason": metric.reason}
     return {key: metric.value, f"{key}_interval": metric.interval, **reason}
-
-
-def _as_metric(level: ExactLevel | RowMetric | None) -> RowMetric | None:
-    return RowMetric(level.value, n=level.n) if isinstance(level, ExactLevel) else level
 
 
 def _drawn_levels(rankings: Sequence[SuiteRanking]) -> list[str]:
@@ -319,7 +315,7 @@ def _of_all(rankings: Sequence[SuiteRanking]) -> Plot:
         SuiteMetrics(
             title=ranking.title,
             metrics=[_drawn(ranking.places.get(model.key)) for model in models],
-            chance=_as_metric(ranking.chance),
+            chance=ranking.chance,
         )
         for ranking in ranked
     ]
@@ -328,9 +324,7 @@ def _of_all(rankings: Sequence[SuiteRanking]) -> Plot:
 
 def _of_model(rankings: Sequence[SuiteRanking], model: AcrossModel, title: str) -> Plot:
     suites = [
-        MetricOfSuite(
-            title=ranking.title, metric=_drawn(place), chance=_as_metric(ranking.chance), rank=_ranks(place, ranking)
-        )
+        MetricOfSuite(title=ranking.title, metric=_drawn(place), chance=ranking.chance, rank=_ranks(place, ranking))
         for ranking in rankings
         if (place := ranking.places.get(model.key))
     ]

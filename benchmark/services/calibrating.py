@@ -25,7 +25,7 @@ from benchmark.suites.registry import suite_named
 from benchmark.suites.showing.judges import NOT_TESTED
 from core.digests import text_digest
 from core.made_by import made_by
-from judge.domain.calibration.agreement import BoundedEstimate
+from judge.domain.calibration.agreement import SpannedEstimate
 from judge.domain.calibration.corrected import corrected
 from judge.domain.calibration.differing import Differing, differing
 from judge.domain.calibration.foreseeing import foreseen, needed
@@ -107,7 +107,7 @@ class CorrectedModel:
     model: str
     scores: dict[Metric, Corrected]
     by_category: Corrected
-    alone: BoundedEstimate
+    alone: SpannedEstimate
     further: float | None
     narrow: int | None
     models: int = 1
@@ -128,9 +128,9 @@ class CorrectedModel:
         return None if self.f1.value is None else self.f1.tuning
 
     @property
-    def people(self) -> BoundedEstimate:
+    def people(self) -> SpannedEstimate:
         """F1 of the aligned stories alone."""
-        return BoundedEstimate(self.f1.human, self.f1.aligned, self.f1.human_interval, reason=self.f1.reason)
+        return SpannedEstimate(self.f1.human, self.f1.aligned, self.f1.human_interval, reason=self.f1.reason)
 
     @property
     def sides(self) -> tuple[Corrected, Corrected]:

@@ -12,7 +12,7 @@ from benchmark.services.calibration_words import OF_STORIES, CalibrationWords
 from benchmark.services.sweeps import NO_LEVEL
 from benchmark.suites.judged import Grouping
 from core.language import gettext_noop
-from judge.domain.calibration.agreement import Agreement, BoundedEstimate
+from judge.domain.calibration.agreement import Agreement, SpannedEstimate
 from judge.domain.calibration.report import Calibration
 from judge.domain.calibration.score import Corrected
 from judge.domain.calibration.selection import Selection
@@ -147,7 +147,7 @@ NOT_SHOWN = gettext_noop(
 
 def _score_cells(model: CorrectedModel, shares: Sequence[str]) -> Cells:
     own_estimates = {"judge": model.alone, "f1": model.f1, "people": model.people, "categories": model.by_category}
-    own_estimates |= {POOLED: model.pooled or BoundedEstimate(None, 0)}
+    own_estimates |= {POOLED: model.pooled or SpannedEstimate(None, 0)}
     estimates = {key: own_estimates.get(key) or model.scores[Metric(key)] for key in shares}
     cells: Cells = {
         "model": model.model, "tuning": model.tuning, "aligned": model.f1.aligned, "stories": model.f1.stories,
@@ -209,7 +209,7 @@ def rows_by_level(kept: StudyReports) -> dict[str, dict[int, tuple[Agreement, bo
     return by_judge
 
 
-def _why(of: BoundedEstimate | Corrected) -> str | None:
+def _why(of: SpannedEstimate | Corrected) -> str | None:
     """Return why there is no estimate, None where there is one."""
     return of.reason if of.value is None else None
 
@@ -241,7 +241,7 @@ def _cells(by: str, name: str, of: Agreement) -> Cells:
     return cells
 
 
-def estimate_cells(key: str, of: BoundedEstimate | Corrected) -> Iterator[tuple[str, Any]]:
+def estimate_cells(key: str, of: SpannedEstimate | Corrected) -> Iterator[tuple[str, Any]]:
     """Yield the cells of an estimate: its value, its interval or why it has none, and its bounds."""
     yield key, of.value
     yield f"{key}-interval", list(of.interval) if of.interval else None

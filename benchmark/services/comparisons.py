@@ -31,10 +31,10 @@ from benchmark.suites.showing.judges import notes_of
 from benchmark.suites.showing.missing import differing_sentences, rows_text, shares_text
 from benchmark.suites.showing.names import label
 from benchmark.suites.story_scores import (
+    KeptScores,
     cases_by_story,
     categories_of,
     clusters_of,
-    columns_of,
     lacking,
     scores_by_story,
 )
@@ -189,7 +189,8 @@ def _unread(entrant: NamedEntrant, group: str, parse: str, selection: Selection 
     metrics = entrant.metrics
     if metrics.parses.of(parse):
         return ""
-    if selection and (columns := columns_of(StoryScores.objects.get(pk=entrant.scores).metrics[group], parse)):
+    scores = KeptScores(StoryScores.objects.get(pk=entrant.scores).metrics) if selection else KeptScores()
+    if selection and (columns := scores.columns(group, parse)):
         return lacking(columns, selection.stories)
     return metrics.reason or NONE
 
@@ -226,10 +227,9 @@ def with_corrected(
 
 
 def _compare(entrants: Sequence[NamedEntrant], group: str, parse: str, selection: Selection | None) -> Comparison:
-    metrics_by_scores = dict(
-        StoryScores.objects.filter(pk__in=[entrant.scores for entrant in entrants]).values_list("pk", "metrics")
-    )
-    sides = [_columns(entrant, metrics_by_scores[entrant.scores][group], parse) for entrant in entrants]
+    rows = StoryScores.objects.filter(pk__in=[entrant.scores for entrant in entrants]).values_list("pk", "metrics")
+    scores = {pk: KeptScores(metrics) for pk, metrics in rows}
+    sides = [_columns(entrant, scores[entrant.scores], group, parse) for entrant in entrants]
     categories = categories_of(sides[0]) | categories_of(sides[1])
     if selection:
         categories = {number: name for number, name in categories.items() if number in selection.stories}
@@ -239,10 +239,10 @@ def _compare(entrants: Sequence[NamedEntrant], group: str, parse: str, selection
             )
     of_both = {*sides[0].stories} & {*sides[1].stories}
     asked_both = {number: category for number, category in categories.items() if number in of_both}
-    rows = _rows(sides, asked_both, group)
-    repaired = [_columns(entrant, metrics_by_scores[entrant.scores][group], "repaired") for entrant in entrants]
+    compared = _rows(sides, asked_both, group)
+    repaired = [_columns(entrant, scores[entrant.scores], group, "repaired") for entrant in entrants]
     unit = units_of_group(group)
-    tests = sum(row.p is not None for row in rows)
+    tests = sum(row.p is not None for row in compared)
     return Comparison(
         first=entrants[0].model,
         second=entrants[1].model,
@@ -261,9 +261,9 @@ def _compare(entrants: Sequence[NamedEntrant], group: str, parse: str, selection
             ),
             *_unlike_missing(entrants, repaired, group, set(asked_both)),
         ],
-        rows=rows,
+        rows=compared,
         stories=_stories(sides, categories, group),
-        n=rows[0].n,
+        n=compared[0].n,
         tests=tests,
         method=(
             gettext_noop(
@@ -272,13 +272,13 @@ def _compare(entrants: Sequence[NamedEntrant], group: str, parse: str, selection
                 f"Holm's correction over the {tests} tests of this table alone, not over all pairs of models as on the "
                 "leaderboard"
             )
-            + (f"; {why}" if (why := caution_text(fewest_units(rows), unit)) else "")
+            + (f"; {why}" if (why := caution_text(fewest_units(compared), unit)) else "")
         ),
     )
 
 
-def _columns(entrant: NamedEntrant, kept: Mapping[str, Any], parse: str) -> Columns:
-    columns = columns_of(kept, parse)
+def _columns(entrant: NamedEntrant, scores: KeptScores, group: str, parse: str) -> Columns:
+    columns = scores.columns(group, parse)
     if columns is None:
         raise NotComparable(gettext_noop(f"{entrant.model} has no {parse} figures. {NONE}"))
     return columns

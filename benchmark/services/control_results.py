@@ -15,12 +15,19 @@ from benchmark.models import Entrant, Run, RunItem
 from benchmark.services.asking import settings_of
 from benchmark.services.at_once import kept_once
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED
-from benchmark.services.paired_sides import Groups, common_cases, digest_of_sides, paired_sides, scores_of_runs, side_of
+from benchmark.services.paired_sides import (
+    Asked,
+    Groups,
+    common_cases,
+    digest_of_sides,
+    paired_sides,
+    scores_of_runs,
+)
 from benchmark.services.reports import reports_of
 from benchmark.suites.asked import PARSES, Columns
 from benchmark.suites.registry import group_named, keys_of, nouns_of_group, suite_named, units_of_group
 from benchmark.suites.results import EntrantResults
-from benchmark.suites.story_scores import clusters_of, scores_by_story, statements_by_sample
+from benchmark.suites.story_scores import KeptScores, clusters_of, scores_by_story, statements_by_sample
 from core.language import gettext_noop
 from core.reads import Read
 from core.statistics import method
@@ -36,10 +43,10 @@ def control_results(run: Run, groups: Groups) -> ControlResults | None:
     for control in controls:
         control.original = run
     reports = reports_of([run, *controls])  # what follows reads what these keep
-    keys, read = scores_of_runs([run, *controls])
-    digest = digest_of_sides(run, keys, groups)
+    scores = scores_of_runs([run, *controls])
+    digest = digest_of_sides(run, scores, groups)
     result = kept_once(
-        "controls", digest, lambda: _compared(run, controls, groups, keys, read()),
+        "controls", digest, lambda: _compared(run, controls, groups, scores.read()),
         answers=sum(report.scored for report in reports.values()), seconds=KEPT_SECONDS,
     )  # fmt: skip
     unfinished = [CONTROLS[control.control].title for control in controls if control.job.state != JobState.FINISHED]
@@ -48,7 +55,7 @@ def control_results(run: Run, groups: Groups) -> ControlResults | None:
 
 def _compared(
     run: Run, controls: Sequence[Run], groups: Groups,
-    keys: Mapping[tuple[int, int], int], metrics: Mapping[int, Any],
+    scores: Mapping[Asked, KeptScores],
 ) -> ControlResults:  # fmt: skip
     endpoints = dict(run.entrants.values_list("pk", "endpoint_id"))
     rows_of = Entrant.objects.filter(run__in=controls).values_list("run_id", "endpoint_id", "pk")
@@ -61,11 +68,8 @@ def _compared(
             for control in controls:
                 for entrant in models:
                     endpoint = endpoints[entrant.entrant]
-                    both = [
-                        side_of(metrics.get(keys.get((side_run.pk, endpoint), 0)), group, parse)
-                        for side_run in (run, control)
-                    ]
-                    sides = [side for side in both if side]
+                    both = [scores.get((side_run.pk, endpoint)) for side_run in (run, control)]
+                    sides = [side for kept in both if kept and (side := kept.columns(group, parse))]
                     if len(sides) == 2 and (row := _row(entrant, control, group, sides)).n:
                         compared.append(replace(row, beside_entrant=beside[control.pk, endpoint]))
             rows.setdefault(group, {})[parse] = adjusted(compared)

@@ -20,7 +20,7 @@ from benchmark.services.leaderboards import KEPT_SECONDS
 from benchmark.services.plans import Plan
 from benchmark.services.reports import reports_of
 from benchmark.suites.contract import MetricGroup
-from benchmark.suites.story_scores import columns_of, scores_by_story
+from benchmark.suites.story_scores import KeptScores, scores_by_story
 from core.digests import json_digest
 from core.made_by import made_by
 
@@ -121,7 +121,7 @@ def _earlier(plan: Plan, kept: Sequence[tuple[int, int]]) -> dict[str, Means]:
         lacking = [group for group in plan.definition.groups if str(endpoint) not in earlier[group.key]]
         metrics = StoryScores.objects.filter(pk=pk).values_list("metrics", flat=True).first() if lacking else None
         for group in lacking:
-            columns = columns_of((metrics or {}).get(group.key), "repaired")
+            columns = KeptScores(metrics or {}).columns(group.key, "repaired")
             if means := _means(scores_by_story(columns, group.score), clusters):
                 earlier[group.key][str(endpoint)] = means
     return earlier

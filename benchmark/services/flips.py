@@ -18,7 +18,7 @@ from benchmark.suites.asked import UNREAD_ANSWER
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.metric_groups import Says
 from benchmark.suites.registry import group_named, keys_of, suite_named
-from benchmark.suites.story_scores import columns_of
+from benchmark.suites.story_scores import KeptScores
 from core.digests import json_digest
 from core.made_by import made_by
 
@@ -158,10 +158,11 @@ def _statements(entrant: Entrant) -> dict[Asked, str]:
     """Return what a model's answers say by step, number of the sample and repetition: as the figures of a metric group
     keep it, else as one of sets takes the kept parse."""
     groups = suite_named(entrant.run.suite).groups
-    kept = StoryScores.objects.current().filter(entrant=entrant).values_list("metrics", flat=True).first() or {}
+    metrics = StoryScores.objects.current().filter(entrant=entrant).values_list("metrics", flat=True).first()
+    scores = KeptScores(metrics or {})
     words_by_question: dict[Asked, str] = {}
     for group in groups:
-        columns = columns_of(kept.get(group.key), "repaired") if _keeps_single(group) else None
+        columns = scores.columns(group.key, "repaired") if _keeps_single(group) else None
         for number, turns in zip(columns.stories, columns.said or (), strict=False) if columns else ():
             words_by_question |= {(group.scored, number, turn): words for turn, words in enumerate(turns) if words}
     single = {group.scored for group in groups if _keeps_single(group)}

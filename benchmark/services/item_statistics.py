@@ -16,7 +16,7 @@ from benchmark.services.finer_items import ItemKey, finer_scores, texts_of
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED
 from benchmark.suites.registry import group_named
 from benchmark.suites.results import EntrantResults
-from benchmark.suites.story_scores import categories_of, columns_of, scores_by_story
+from benchmark.suites.story_scores import KeptScores, categories_of, scores_by_story
 from core.digests import json_digest
 from core.language import gettext_noop
 from core.made_by import made_by
@@ -112,8 +112,9 @@ def finer_items_of(
 def _report(
     models: Sequence[EntrantResults], group: str, parse: str, metric: str, stories: Collection[int] | None
 ) -> ItemReport:
-    kept = dict(StoryScores.objects.filter(pk__in=[model.scores for model in models]).values_list("pk", "metrics"))
-    columns = [columns_of(kept.get(model.scores, {}).get(group), parse) for model in models]
+    rows = StoryScores.objects.filter(pk__in=[model.scores for model in models]).values_list("pk", "metrics")
+    kept = {pk: KeptScores(metrics) for pk, metrics in rows}
+    columns = [kept.get(model.scores, KeptScores()).columns(group, parse) for model in models]
     by_entrant = [scores_by_story(story_columns, metric) for story_columns in columns]
     scored = {number for of in by_entrant for number, score in of.items() if score is not None}
     numbers = sorted(number for number in scored if stories is None or number in stories)

@@ -42,7 +42,6 @@ from benchmark.suites.story_scores import (
     cases_by_story,
     categories_of,
     clusters_of,
-    columns_of,
     lacking,
     official_metrics,
     repaired_metrics,
@@ -272,9 +271,8 @@ class GroupScores(BySample):
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> GroupScores:
-        own = kept.get("own")
-        beside = None if own is None else BySample(columns_of(own, "official"), columns_of(own, "repaired"))
-        return cls(columns_of(kept, "official"), columns_of(kept, "repaired"), beside)
+        of_all, own = BySample.from_json(kept), kept.get("own")
+        return cls(of_all.official, of_all.repaired, None if own is None else BySample.from_json(own))
 
 
 def _part(entrant: RunEntrant, scores: GroupScores, group: str, selection: Selection, seed: int) -> EntrantParses:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from benchmark.services.reports import reports_of
 from benchmark.suites.asked import PARSES
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import group_named, keys_of, suite_named, units_of_group
+from benchmark.suites.story_scores import KeptScores
 from core.language import gettext_noop
 from core.statistics import method
 from workers.models import JobState
@@ -42,16 +43,16 @@ def method_results(run: Run, groups: Groups) -> MethodResults | None:
     titles = methods_of(suite_named(run.suite))
     asked = {name for name, _ in chosen}
     methods = {name: title for at, (name, title) in enumerate(titles.items()) if name in asked or at == 0}
-    keys, read = scores_of_runs(family)
+    scores = scores_of_runs(family)
     used = sorted(
         {
             (name, endpoint, asked if isinstance(asked, str) else asked.entrant)
             for (name, endpoint), asked in chosen.items()
         }
     )
-    digest = digest_of_sides(run, keys, groups, used, list(methods.items()))
+    digest = digest_of_sides(run, scores, groups, used, list(methods.items()))
     result = kept_once(
-        "methods", digest, lambda: _compared(run, groups, methods, chosen, _finder(keys, read()), numbers[run.pk]),
+        "methods", digest, lambda: _compared(run, groups, methods, chosen, scores.read(), numbers[run.pk]),
         answers=sum(report.scored for report in reports.values()), seconds=KEPT_SECONDS,
     )  # fmt: skip
     used_runs = {asked.run.pk: asked.run for asked in chosen.values() if not isinstance(asked, str)}
@@ -95,14 +96,9 @@ def _unfit(run: Run, other: Run, same_model: bool, numbers: Mapping[int, frozens
     return ""
 
 
-def _finder(keys: Mapping[tuple[int, int], int], metrics: Mapping[int, Any]) -> Callable[[int, int], Any]:
-    """Return what finds the scores of (run id, endpoint id)."""
-    return lambda run, endpoint: metrics.get(keys.get((run, endpoint), 0))
-
-
 def _compared(
     run: Run, groups: Groups, methods: Mapping[str, str], chosen: Chosen,
-    scores: Callable[[int, int], Any], numbers: frozenset[int],
+    scores: Mapping[tuple[int, int], KeptScores], numbers: frozenset[int],
 ) -> MethodResults:  # fmt: skip
     endpoints = dict(run.entrants.values_list("pk", "endpoint_id"))
     rows: Rows = {}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from benchmark.domain.beside import MethodRow
 from benchmark.models import Run
-from benchmark.services.paired_sides import common_cases, paired_sides, score_estimate, side_of
+from benchmark.services.paired_sides import common_cases, paired_sides, score_estimate
 from benchmark.suites.asked import Columns
 from benchmark.suites.results import EntrantResults
+from benchmark.suites.story_scores import KeptScores
 from core.language import gettext_noop
 
 
@@ -35,7 +35,7 @@ class MethodTable:
     parse: str
     methods: Mapping[str, str]
     chosen: Chosen
-    scores: Callable[[int, int], Any]
+    scores: Mapping[tuple[int, int], KeptScores]
     numbers: frozenset[int]
     tests: int
 
@@ -49,7 +49,8 @@ class MethodTable:
     def columns(self, method: str, endpoint: int) -> Columns | None:
         """Return the scores of a model by a method, None where there are none."""
         asked = self.asked(method, endpoint)
-        return None if isinstance(asked, str) else side_of(self.scores(asked.run.pk, endpoint), self.group, self.parse)
+        scores = None if isinstance(asked, str) else self.scores.get((asked.run.pk, endpoint))
+        return scores.columns(self.group, self.parse) if scores else None
 
 
 Scored = Callable[[MethodRow], MethodRow]

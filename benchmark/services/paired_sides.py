@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any
 
 from benchmark.domain.beside import Difference
 from benchmark.domain.inference import Cases, Pair, paired_differences
@@ -13,7 +12,7 @@ from benchmark.services.leaderboards import SEED
 from benchmark.suites.asked import Columns
 from benchmark.suites.registry import group_named, units_of_group
 from benchmark.suites.results import EntrantResults
-from benchmark.suites.story_scores import cases_by_story, clusters_of, columns_of
+from benchmark.suites.story_scores import KeptScores, cases_by_story, clusters_of
 from core.digests import json_digest
 from core.language import gettext_noop
 from core.made_by import made_by
@@ -21,26 +20,34 @@ from core.statistics import SHARE, Estimate, mean_estimates, mean_of
 
 Groups = Mapping[str, Sequence[EntrantResults]]
 """A run's ranked entrants by metric group."""
-Scores = tuple[dict[tuple[int, int], int], Any]
+Asked = tuple[int, int]
+"""The ids of a run and of an endpoint that it asked."""
 
 
-def scores_of_runs(runs: Sequence[Run]) -> Scores:
-    """Return the ids of the scores by (run id, endpoint id), and what reads them by id."""
+@dataclass(frozen=True, slots=True)
+class PlacedScores:
+    """Where the scores of runs are kept: their ids by run and endpoint."""
+
+    ids: Mapping[Asked, int]
+
+    def read(self) -> dict[Asked, KeptScores]:
+        """Return the scores themselves."""
+        metrics = dict(StoryScores.objects.filter(pk__in=self.ids.values()).values_list("pk", "metrics"))
+        return {asked: KeptScores(metrics[pk]) for asked, pk in self.ids.items() if pk in metrics}
+
+
+def scores_of_runs(runs: Sequence[Run]) -> PlacedScores:
+    """Return where the scores of the runs' models are kept."""
     rows = StoryScores.objects.current().filter(run__in=runs, entrant__isnull=False)
-    keys = {(run, endpoint): pk for run, endpoint, pk in rows.values_list("run_id", "entrant__endpoint_id", "pk")}
-    return keys, lambda: dict(StoryScores.objects.filter(pk__in=keys.values()).values_list("pk", "metrics"))
+    ids = {(run, endpoint): pk for run, endpoint, pk in rows.values_list("run_id", "entrant__endpoint_id", "pk")}
+    return PlacedScores(ids)
 
 
-def digest_of_sides(run: Run, keys: Mapping[tuple[int, int], int], groups: Groups, *besides: object) -> str:
-    """Return what tells a table of a run's models asked in several ways from any other: the code, the scores with these
-    `keys`, how the models of each metric group are called, and what else it depends on."""
+def digest_of_sides(run: Run, scores: PlacedScores, groups: Groups, *besides: object) -> str:
+    """Return what tells a table of a run's models asked in several ways from any other: the code, the `scores`, how the
+    models of each metric group are called, and what else it depends on."""
     labels = [[group, entrant.key, entrant.model] for group, entrants in groups.items() for entrant in entrants]
-    return json_digest([made_by(), run.pk, SEED, sorted(keys.values()), *besides, labels])
-
-
-def side_of(metrics: Mapping[str, Any] | None, group: str, parse: str) -> Columns | None:
-    """Return the scores of one metric group and parse, None where there are none."""
-    return columns_of((metrics or {}).get(group), parse)
+    return json_digest([made_by(), run.pk, SEED, sorted(scores.ids.values()), *besides, labels])
 
 
 def common_cases(sides: Sequence[Columns], group: str, among: Set[int] | None = None) -> Cases:

@@ -10,7 +10,7 @@ from benchmark.services.human_results import gold_without_person, labels_by
 from benchmark.services.leaderboards import people_of
 from benchmark.services.reports import report_of
 from benchmark.suites.registry import suite_named
-from benchmark.suites.story_scores import columns_of
+from benchmark.suites.story_scores import KeptScores
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class LabelledStory:
 
 def stories_of(run: Run, person: Person) -> list[LabelledStory]:
     scores = StoryScores.objects.current().get(run=run, entrant=None, person=person.name)
-    columns = columns_of(scores.metrics[suite_named(run.suite).people], "repaired")
+    columns = KeptScores(scores.metrics).columns(suite_named(run.suite).people, "repaired")
     rows = zip(columns.stories, columns.categories, strict=True)
     return [
         LabelledStory(number, category, {name: values[at] for name, values in columns.values.items()})

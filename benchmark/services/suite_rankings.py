@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from benchmark.domain.provenance import EndpointSpec
@@ -36,6 +36,26 @@ class Place:
     entrant: int
     settings: str
 
+    def as_json(self) -> Json:
+        """{figure, and the other fields under their names}."""
+        return {
+            "figure": plain(self.metric),
+            "bounds": plain(self.bounds),
+            "rank": self.rank,
+            "ranks": plain(self.ranks),
+            "why": self.why,
+            "run": self.run,
+            "run_title": self.run_title,
+            "entrant": self.entrant,
+            "settings": self.settings,
+        }
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Place:
+        """Return the place that `as_json` made."""
+        figure = kept["figure"]
+        return read_as(cls, kept, metric=None if figure is None else read_as(RowMetric, figure))
+
 
 @dataclass(frozen=True, slots=True)
 class ExactLevel:
@@ -45,6 +65,10 @@ class ExactLevel:
     n: int
     interval: None = None
     exact: bool = True
+
+    @property
+    def reason(self) -> None:
+        """What is exact needs no interval."""
 
 
 def chance_from(kept: Mapping[str, Any] | None) -> ExactLevel | RowMetric | None:
@@ -100,6 +124,41 @@ class SuiteRanking:
     def split(self) -> str:
         return self.query.get("split", "")
 
+    def as_json(self, names: Mapping[str, str]) -> Json:
+        """{stage, title, dataset, over, numbers, query, within, places, models, ranked, chance, no_chance, absent,
+        withheld, method}, where the group is a stage; of a model there is its name of `names`, by key, and nothing of
+        its endpoint."""
+        return {
+            "stage": self.group,
+            "title": self.title,
+            "dataset": self.dataset,
+            "over": self.over,
+            "numbers": sorted(self.numbers),
+            "query": dict(self.query),
+            "within": self.within,
+            "places": {key: place.as_json() for key, place in self.places.items()},
+            "models": {key: {"name": names[key], "spec": {}} for key in self.models},
+            "ranked": self.ranked,
+            "chance": plain(self.chance),
+            "no_chance": self.no_chance,
+            "absent": plain(self.absent),
+            "withheld": self.withheld,
+            "method": self.method,
+        }
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> SuiteRanking:
+        """Return the ranking that `as_json` made; earlier versions said neither `withheld` nor `method`."""
+        return read_as(
+            cls,
+            renamed(kept, {"stage": "group"}),
+            absent=[read_as(Absent, absence) for absence in kept["absent"]],
+            numbers=frozenset(kept["numbers"]),
+            chance=chance_from(kept["chance"]),
+            places={key: Place.from_json(place) for key, place in kept["places"].items()},
+            models={key: RankedModel(model["name"]) for key, model in kept["models"].items()},
+        )
+
 
 def models_across(rankings: Sequence[SuiteRanking]) -> list[AcrossModel]:
     """Return all models with a place, in the order of the first ranking, those that it lacks in the order of the next,
@@ -116,47 +175,11 @@ def _order(place: Place | None) -> float:
 
 
 def rankings_as_data(rankings: Sequence[SuiteRanking]) -> list[Json]:
-    """Return rankings ready for JSON, where the group is a stage; of a model there is its name, told apart from
-    namesakes, and nothing of its endpoint."""
+    """Return rankings ready for JSON, in which names of models are told apart from namesakes."""
     names = {model.key: model.name for model in models_across(rankings)}
-    return [
-        renamed(asdict(ranking), {"group": "stage"})
-        | {
-            "numbers": sorted(ranking.numbers),
-            "chance": plain(ranking.chance),
-            "places": {key: _place_as_data(place) for key, place in ranking.places.items()},
-            "models": {key: {"name": names[key], "spec": {}} for key in ranking.models},
-        }
-        for ranking in rankings
-    ]
-
-
-def _place_as_data(place: Place) -> Json:
-    data = asdict(place)
-    del data["metric"]
-    return {"figure": plain(place.metric)} | data
-
-
-def _place_from(data: Mapping[str, Any]) -> Place:
-    metric = data["figure"]
-    return Place(
-        metric=None if metric is None else read_as(RowMetric, metric),
-        **{name: value for name, value in data.items() if name != "figure"},
-    )
+    return [ranking.as_json(names) for ranking in rankings]
 
 
 def rankings_from(rows: Sequence[Mapping[str, Any]]) -> list[SuiteRanking]:
     """Return the rankings that `rankings_as_data` wrote."""
-    return [
-        SuiteRanking(
-            **renamed(row, {"stage": "group"})
-            | {
-                "absent": [Absent(absence["model"], absence["why"]) for absence in row["absent"]],
-                "numbers": frozenset(row["numbers"]),
-                "chance": chance_from(row["chance"]),
-                "places": {key: _place_from(place) for key, place in row["places"].items()},
-                "models": {key: RankedModel(model["name"]) for key, model in row["models"].items()},
-            }
-        )
-        for row in rows
-    ]
+    return [SuiteRanking.from_json(row) for row in rows]

@@ -32,7 +32,7 @@ from benchmark.suites.contract import MetricGroup
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.settings import Setting
 from core.language import gettext_noop
-from judge.domain.calibration.agreement import Agreement, BoundedEstimate
+from judge.domain.calibration.agreement import Agreement, SpannedEstimate
 
 LEVELS, MODELS, PAIRED = "levels", "models", "paired"
 
@@ -136,7 +136,7 @@ def _judge(name: str, levels: Mapping[int, tuple[Agreement, bool | None]]) -> Sw
     return SweptRow(JUDGES, name, "judges", estimates)
 
 
-def _agreement(estimate: BoundedEstimate, alike: bool | None) -> SweptEstimate:
+def _agreement(estimate: SpannedEstimate, alike: bool | None) -> SweptEstimate:
     interval, bounds = (list(ends) if ends else None for ends in (estimate.interval, estimate.bounds))
     return SweptEstimate(estimate.value, interval, estimate.reason or None, bounds, alike)
 

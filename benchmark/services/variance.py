@@ -15,7 +15,7 @@ from benchmark.services.leaderboards import KEPT_SECONDS
 from benchmark.services.reports import reports_of
 from benchmark.suites.registry import group_named, keys_of
 from benchmark.suites.results import EntrantResults
-from benchmark.suites.story_scores import columns_of, scores_by_turn
+from benchmark.suites.story_scores import KeptScores, scores_by_turn
 from core.digests import json_digest
 from core.language import gettext_noop
 from core.made_by import made_by
@@ -206,9 +206,10 @@ def _prompts_text(run: Run, group: str) -> str:
 def _scores(entrants: Iterable[Entrant], group: str, prompts_by_run: Mapping[int, str]) -> list[Score]:
     """Return the scores that are kept of the entrants, a repetition each; `prompts_by_run` is in words."""
     scores: list[Score] = []
-    kept = dict(StoryScores.objects.current().filter(entrant__in=entrants).values_list("entrant", "metrics"))
+    rows = StoryScores.objects.current().filter(entrant__in=entrants).values_list("entrant", "metrics")
+    kept = {pk: KeptScores(metrics) for pk, metrics in rows}
     for entrant in entrants:
-        columns = columns_of(kept.get(entrant.pk, {}).get(group), "repaired")
+        columns = kept.get(entrant.pk, KeptScores()).columns(group, "repaired")
         scores += [
             Score(score, sample, prompts_by_run[entrant.run_id], repetition)
             for repetition, scores_of_turn in enumerate(scores_by_turn(columns, group_named(group).score))

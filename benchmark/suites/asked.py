@@ -239,7 +239,13 @@ class BySample:
     official: Columns | None
     repaired: Columns | None
 
-    def of(self, parse: Parse) -> Columns | None:
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any] | None) -> BySample:
+        """Return the figures that `as_json` made; None of either parse where nothing was kept."""
+        official, repaired = ((kept or {}).get(parse) for parse in PARSES)
+        return cls(Columns.of_json(official) if official else None, Columns.of_json(repaired) if repaired else None)
+
+    def of(self, parse: str) -> Columns | None:
         return self.official if parse == "official" else self.repaired
 
     def as_json(self) -> Json:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence, Set
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeGuard
 
 from benchmark.domain.averaging import Averages, StoryMetrics, averages
 from benchmark.domain.estimating import COMPLETE, Report, ReportedStory, StoryScore, report
 from benchmark.domain.inference import Case
-from benchmark.suites.asked import Columns, Official, OfficialRow, Value
+from benchmark.suites.asked import BySample, Columns, Official, OfficialRow, Value
 from benchmark.suites.reasons import lost_outside
 from benchmark.suites.registry import group_named, units_of_group
 from core.language import gettext_noop
@@ -23,10 +23,15 @@ LEFT_OUT = gettext_noop("official scoring leaves it out")
 """Reason why a story that was asked has no official figure."""
 
 
-def columns_of(kept: Mapping[str, Any] | None, parse: str) -> Columns | None:
-    """Return the columns of a parse from what `BySample.as_json` made, None where there are none."""
-    columns = (kept or {}).get(parse)
-    return Columns.of_json(columns) if columns else None
+@dataclass(frozen=True, slots=True)
+class KeptScores:
+    """The figures of somebody sample by sample as they are kept: by metric group what `BySample.as_json` made."""
+
+    kept: Mapping[str, Any] = field(default_factory=dict)
+
+    def columns(self, group: str, parse: str) -> Columns | None:
+        """Return the figures of a metric group and parse, None where there are none."""
+        return BySample.from_json(self.kept.get(group)).of(parse)
 
 
 def official_columns(

@@ -40,7 +40,7 @@ from benchmark.services.shared_reports import freeze_run
 from core.ids import new_uid
 from core.plain import plain
 from judge.domain.alignment import RowAnswer
-from judge.domain.calibration.agreement import NO_MATCH, BoundedEstimate
+from judge.domain.calibration.agreement import NO_MATCH, SpannedEstimate
 from judge.domain.calibration.differences import difference
 from judge.domain.calibration.rows import Side
 from judge.domain.calibration.stories import Metric
@@ -280,7 +280,7 @@ def logit(share: float) -> float:
 def test_an_undefined_figure_keeps_its_reason_in_the_file_for_programs(world, study):
     """People and the judge of every row of one table say that nothing matches: sensitivity is of no row."""
     report = reports_of(study).reports[0][0]
-    undefined = replace(report.calibration.overall, sensitivity=BoundedEstimate(None, 0, reason=NO_MATCH))
+    undefined = replace(report.calibration.overall, sensitivity=SpannedEstimate(None, 0, reason=NO_MATCH))
     table = agreement_table(replace(report, calibration=replace(report.calibration, overall=undefined)))
     row = json.loads(to_json(table))["rows"][0]
     assert row["sensitivity"] is None and row["sensitivity-interval_reason"] == NO_MATCH

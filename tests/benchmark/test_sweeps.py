@@ -22,7 +22,7 @@ from benchmark.services.run_actions import launched_with
 from benchmark.services.sweep_choices import choose_model, choosings_of
 from benchmark.services.sweep_tables import BEYOND_NOTE, OPEN_NOTE, _judge, levels_table, models_table
 from benchmark.services.sweeps import sweep_of
-from judge.domain.calibration.agreement import BoundedEstimate
+from judge.domain.calibration.agreement import SpannedEstimate
 from judge.domain.calibration.selection import Rival
 from judge.services.studies import Plan, make_study
 from tests.benchmark.settled import LABELS, baselines, frozen, make_endpoint, work_off, written
@@ -78,11 +78,11 @@ def posted(dataset, **chosen):
 def judged_at_level(level, agreement, rivals=()):
     name = f"judge, L{level}"
     judge = SimpleNamespace(name=name, judge="judge", level=level)
-    overall = SimpleNamespace(by_story=BoundedEstimate(agreement, 9))
+    overall = SimpleNamespace(by_story=SpannedEstimate(agreement, 9))
     report = SimpleNamespace(judge=judge, calibration=SimpleNamespace(overall=overall))
-    nothing = BoundedEstimate(None, 0)
+    nothing = SpannedEstimate(None, 0)
     told = [
-        Rival(f"judge, L{other}", nothing, BoundedEstimate(difference, 9), p, p)
+        Rival(f"judge, L{other}", nothing, SpannedEstimate(difference, 9), p, p)
         for other, difference, p in rivals
     ]  # fmt: skip
     return report, SimpleNamespace(rivals=told)

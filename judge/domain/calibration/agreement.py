@@ -37,7 +37,7 @@ ONE_VERDICT = gettext_noop("people’s verdict is the same on every row, so that
 
 
 @dataclass(frozen=True, slots=True)
-class BoundedEstimate:
+class SpannedEstimate:
     """An estimate over `n` rows (or tables) with its 95 % interval over stories, and where it can lie whatever is
     missing: `bounds`, with the interval that spans both ends, `spanned`. None with a `reason`."""
 
@@ -61,11 +61,11 @@ class Agreement:
     known: int
     missing: tuple[int, int]
     unclear: tuple[int, int]
-    by_story: BoundedEstimate
-    by_row: BoundedEstimate
-    sensitivity: BoundedEstimate
-    specificity: BoundedEstimate
-    kappa: BoundedEstimate
+    by_story: SpannedEstimate
+    by_row: SpannedEstimate
+    sensitivity: SpannedEstimate
+    specificity: SpannedEstimate
+    kappa: SpannedEstimate
 
 
 Keep = Callable[[Row], bool]
@@ -197,7 +197,7 @@ class _Sums:
         of: tuple[int, ...] = (TP, FN, FP, TN),
         worst: Choice | None = None,
         best: Choice | None = None,
-    ) -> BoundedEstimate:
+    ) -> SpannedEstimate:
         """Return an estimate of the weighted sums of cells, with bounds where it has them; its n counts the rows in the
         cells that it is `of`."""
         n = int(self._counted[:, of].sum())
@@ -210,37 +210,37 @@ class _Sums:
         )
         return _bounded(middle, low, high)
 
-    def by_story(self) -> BoundedEstimate:
+    def by_story(self) -> SpannedEstimate:
         """Return the mean over tables of the share of their rows on which people and the judge agree."""
         low, middle, high = (self._macro(cells) for cells in (self._cells(_wrong), self._counted, self._cells(_right)))
         return _bounded(middle, low, high)
 
-    def _macro(self, cells: Floats) -> BoundedEstimate:
+    def _macro(self, cells: Floats) -> SpannedEstimate:
         shares = _agreeing(cells)
         has = np.isfinite(shares)
         columns: Floats = np.column_stack([np.where(has, shares, 0), has])
         columns = columns * self._weights[:, None]
         return self._unbounded(columns, first_by_second, int(has.sum()), SHARE, NOTHING)
 
-    def _unbounded(self, columns: Floats, measure: Ratio, n: int, scale: Scale, empty: str) -> BoundedEstimate:
+    def _unbounded(self, columns: Floats, measure: Ratio, n: int, scale: Scale, empty: str) -> SpannedEstimate:
         sums = by_cluster(columns, self._clusters)
         return estimate_ratio(sums, measure, n=n, scale=scale, empty=empty, seed=self._seed, over=self._over)
 
 
 def estimate_ratio(
     sums: Floats, measure: Ratio, *, n: int, scale: Scale, empty: str, seed: int, over: ClusterName
-) -> BoundedEstimate:
+) -> SpannedEstimate:
     """Return `measure` of sums over clusters, shape (clusters, k), with its interval; `empty` is why there is none."""
     estimate = estimate_of(sums, measure, n=n, scale=scale, unit=over.plural, empty=empty, seed=seed)
     ends = estimate.interval
-    return BoundedEstimate(estimate.value, n, (ends[0], ends[1]) if ends else None, reason=estimate.reason or "")
+    return SpannedEstimate(estimate.value, n, (ends[0], ends[1]) if ends else None, reason=estimate.reason or "")
 
 
-def _bounded(middle: BoundedEstimate, low: BoundedEstimate, high: BoundedEstimate) -> BoundedEstimate:
+def _bounded(middle: SpannedEstimate, low: SpannedEstimate, high: SpannedEstimate) -> SpannedEstimate:
     if low.value is None or high.value is None:
         return middle
     ends, _ = spanning(_ends(low), _ends(high))
-    return BoundedEstimate(
+    return SpannedEstimate(
         middle.value,
         middle.n,
         middle.interval,
@@ -250,5 +250,5 @@ def _bounded(middle: BoundedEstimate, low: BoundedEstimate, high: BoundedEstimat
     )
 
 
-def _ends(estimate: BoundedEstimate) -> tuple[list[float] | None, str]:
+def _ends(estimate: SpannedEstimate) -> tuple[list[float] | None, str]:
     return (list(estimate.interval) if estimate.interval else None), estimate.reason

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from core.language import gettext_noop
 from core.statistics import SHARE, holm
-from judge.domain.calibration.agreement import BoundedEstimate
+from judge.domain.calibration.agreement import SpannedEstimate
 from judge.domain.calibration.rows import MatchCount, matched
 from judge.domain.calibration.stories import JudgedStory, Matches, Metric
 from judge.domain.calibration.weighted import Mean, contrast, mean_judged, weighted_mean
@@ -56,9 +56,9 @@ class Bridged:
     on how many of its `rows` the old and the new version have no verdict: these are left out."""
 
     model: str
-    old: BoundedEstimate
-    new: BoundedEstimate
-    change: BoundedEstimate
+    old: SpannedEstimate
+    new: SpannedEstimate
+    change: SpannedEstimate
     p: float | None
     places: tuple[int | None, int | None]
     rows: int
@@ -72,7 +72,7 @@ class Bridge:
 
     models: list[Bridged]
     rows: int
-    same: BoundedEstimate
+    same: SpannedEstimate
     gained: int
     lost: int
 
@@ -118,7 +118,7 @@ def _scores(tables: Sequence[JudgedTwice], metric: Metric, over: ClusterName) ->
     old, new = (mean_judged([table.by(at) for table in tables], metric, over=over) for at in range(2))
     if old.estimate.value is None:
         why = gettext_noop(f"no {over.singular} has rows of either table of which both have a verdict")
-        nothing = Mean(BoundedEstimate(None, 0, reason=why), {})
+        nothing = Mean(SpannedEstimate(None, 0, reason=why), {})
         return nothing, nothing
     return old, new
 
@@ -137,7 +137,7 @@ def _with_verdicts(models: list[Bridged], tables: Sequence[JudgedTwice], over: C
     return Bridge(models, len(both_judged), same.estimate, gained, lost)
 
 
-def _places(scores: Mapping[str, BoundedEstimate]) -> dict[str, int]:
+def _places(scores: Mapping[str, SpannedEstimate]) -> dict[str, int]:
     """The place of each model with a score, from 1 on; equal scores share one."""
     values = {name: score.value for name, score in scores.items() if score.value is not None}
     return {name: 1 + sum(other > value + 1e-12 for other in values.values()) for name, value in values.items()}

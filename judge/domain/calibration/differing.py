@@ -10,7 +10,7 @@ import numpy as np
 from core.language import gettext_noop
 from core.plain import Json, plain
 from core.statistics import ALPHA, FEWEST, Floats
-from judge.domain.calibration.agreement import BoundedEstimate
+from judge.domain.calibration.agreement import SpannedEstimate
 from judge.domain.calibration.stories import JudgedStory, Metric
 from judge.domain.calibration.weighted import mean_error
 from judge.domain.cluster_names import STORIES, ClusterName
@@ -23,7 +23,7 @@ class Differing:
     """Distance of the judge's score above that of people for each model, and a test of whether it is as far for all:
     `p` is that of Hotelling's test over stories. `warns` says that calibration must not be pooled."""
 
-    by_model: dict[str, BoundedEstimate]
+    by_model: dict[str, SpannedEstimate]
     p: float | None
     reason: str = ""
 

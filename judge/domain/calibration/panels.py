@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.language import gettext_noop
-from judge.domain.calibration.agreement import NOTHING, Agreement, BoundedEstimate, agreement
+from judge.domain.calibration.agreement import NOTHING, Agreement, SpannedEstimate, agreement
 from judge.domain.calibration.rows import MatchCount, Table, Unknown, matched
 from judge.domain.calibration.stories import JudgedStory, Metric
 from judge.domain.calibration.weighted import contrast, mean_error
@@ -169,16 +169,16 @@ class SelfPreference:
     """Distance of the judge's scores above people's for models of its own family, for others, and the first less the
     second with its interval and p value."""
 
-    own: BoundedEstimate
-    others: BoundedEstimate
-    preference: BoundedEstimate
+    own: SpannedEstimate
+    others: SpannedEstimate
+    preference: SpannedEstimate
     p: float | None
 
 
 def no_preference() -> SelfPreference:
     """Return what is said of a judge without a verdict on any row that people align: its scores of nought are not an
     opinion of any family."""
-    nothing = BoundedEstimate(None, 0, reason=NOTHING)
+    nothing = SpannedEstimate(None, 0, reason=NOTHING)
     return SelfPreference(nothing, nothing, nothing, None)
 
 
@@ -200,6 +200,6 @@ def self_preference(
         for is_own in (True, False)
     )
     if own.estimate.value is None or others.estimate.value is None:
-        return SelfPreference(own.estimate, others.estimate, BoundedEstimate(None, 0, reason=NO_FAMILY), None)
+        return SelfPreference(own.estimate, others.estimate, SpannedEstimate(None, 0, reason=NO_FAMILY), None)
     preference, p = contrast(own, others, unit=over.aligned)
     return SelfPreference(own.estimate, others.estimate, preference, p)

@@ -12,7 +12,7 @@ import numpy as np
 from core.language import gettext_noop
 from core.plain import Json, plain
 from core.statistics import SHARE, Floats, by_cluster, first_by_second, numbered
-from judge.domain.calibration.agreement import Agreement, BoundedEstimate, agreement, estimate_ratio
+from judge.domain.calibration.agreement import Agreement, SpannedEstimate, agreement, estimate_ratio
 from judge.domain.calibration.rows import MatchCount, Row, Table, Unknown, matched
 from judge.domain.cluster_names import STORIES, ClusterName
 
@@ -30,7 +30,7 @@ class CountShare:
 
     count: str
     rows: int
-    share: BoundedEstimate
+    share: SpannedEstimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ class Flips:
     passes: int
     rows: int
     unanswered: int
-    doubtful: BoundedEstimate
-    counts: BoundedEstimate
+    doubtful: SpannedEstimate
+    counts: SpannedEstimate
     names: tuple[tuple[str, str], ...]
 
 
@@ -144,13 +144,13 @@ def match_counts(
         share = _share(tables, rows, counted, NO_COUNT, seed, over)
         shares.append(CountShare(count, int(rows.sum()), share))
     unknown = [why.value for why in Unknown if why.value in seen]
-    nothing = BoundedEstimate(None, 0, reason=gettext_noop("these rows have no MatchCount"))
+    nothing = SpannedEstimate(None, 0, reason=gettext_noop("these rows have no MatchCount"))
     return shares + [CountShare(why, sum(row.count(why) for row in names), nothing) for why in unknown]
 
 
 def _share(
     tables: Sequence[Table], some: Floats, of: Floats, empty: str, seed: int, over: ClusterName
-) -> BoundedEstimate:
+) -> SpannedEstimate:
     """The share of rows, weighted as their tables are, with its interval over stories."""
     weights = np.array([[table.weight] for table in tables]).reshape(-1, 1)
     columns = by_cluster(np.column_stack([some, of]) * weights, numbered([table.story for table in tables]))
@@ -173,7 +173,7 @@ def flips(tables: Sequence[Table], *, seed: int, over: ClusterName = STORIES) ->
     recounted = [[row for row in rows if len(set(row.passes)) > 1] for rows in whole]
     sizes = np.array([len(rows) for rows in whole])
 
-    def share(part: list[list[Row]]) -> BoundedEstimate:
+    def share(part: list[list[Row]]) -> SpannedEstimate:
         return _share(tables, np.array([len(rows) for rows in part]), sizes, NO_PASSES, seed, over)
 
     return Flips(

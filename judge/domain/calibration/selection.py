@@ -9,7 +9,7 @@ import numpy as np
 
 from core.language import gettext
 from core.statistics import ALPHA, SHARE, beyond_reach, caution, holm, sign_flip_p
-from judge.domain.calibration.agreement import BoundedEstimate
+from judge.domain.calibration.agreement import SpannedEstimate
 from judge.domain.calibration.rows import Row, Table, matched
 from judge.domain.calibration.weighted import weighted_mean
 from judge.domain.cluster_names import STORIES, ClusterName
@@ -21,8 +21,8 @@ class Rival:
     own, p of a sign-flip test over stories, and p after Holm's correction over all rivals."""
 
     name: str
-    agreement: BoundedEstimate
-    difference: BoundedEstimate
+    agreement: SpannedEstimate
+    difference: SpannedEstimate
     p: float | None
     adjusted: float | None
 
@@ -48,7 +48,7 @@ class Selection:
     granted, or why it can show nothing."""
 
     chosen: str
-    agreement: BoundedEstimate
+    agreement: SpannedEstimate
     rivals: list[Rival]
     caution: str
 
@@ -122,7 +122,7 @@ def select(judges: Mapping[str, Sequence[Table]], chosen: str, *, seed: int, ove
 Scores = Mapping[str, tuple[str, float, float]]
 
 
-def _mean(scores: Scores, over: ClusterName) -> BoundedEstimate:
+def _mean(scores: Scores, over: ClusterName) -> SpannedEstimate:
     stories, values, weights = ([each[at] for each in scores.values()] for at in range(3))
     return weighted_mean(values, weights, stories, scale=SHARE, unit=over.plural).estimate  # type: ignore[arg-type]
 
@@ -132,7 +132,7 @@ def _paired(own: Scores, other: Scores) -> list[tuple[str, float, float]]:
     return [(own[key][0], own[key][1] - other[key][1], own[key][2]) for key in own if key in other]
 
 
-def _difference(pairs: Sequence[tuple[str, float, float]], over: ClusterName) -> BoundedEstimate:
+def _difference(pairs: Sequence[tuple[str, float, float]], over: ClusterName) -> SpannedEstimate:
     return weighted_mean(
         [value for _, value, _ in pairs],
         [weight for *_, weight in pairs],

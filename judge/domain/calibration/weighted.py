@@ -10,7 +10,7 @@ import numpy as np
 
 from core.language import gettext_noop
 from core.statistics import DIFFERENCE, SHARE, Floats, Scale, linear_interval, linear_p
-from judge.domain.calibration.agreement import BoundedEstimate
+from judge.domain.calibration.agreement import SpannedEstimate
 from judge.domain.calibration.stories import JudgedStory, Metric, score_of
 from judge.domain.cluster_names import STORIES, ClusterName
 
@@ -19,7 +19,7 @@ from judge.domain.cluster_names import STORIES, ClusterName
 class Mean:
     """A mean, and how far each story moves it."""
 
-    estimate: BoundedEstimate
+    estimate: SpannedEstimate
     moves: Mapping[str, float]
 
 
@@ -33,7 +33,7 @@ def weighted_mean(
 ) -> Mean:
     """Return the weighted mean of values with its interval over the stories that they are of."""
     if not values:
-        return Mean(BoundedEstimate(None, 0, reason=gettext_noop(f"there are no {unit}")), {})
+        return Mean(SpannedEstimate(None, 0, reason=gettext_noop(f"there are no {unit}")), {})
     shares = np.array(weights) / sum(weights)
     mean = float(shares @ np.array(values))
     by_story: dict[str, float] = defaultdict(float)
@@ -42,21 +42,21 @@ def weighted_mean(
     n = len(by_story)
     moves = {story: move * np.sqrt(n / max(n - 1, 1)) for story, move in by_story.items()}
     ends, why = linear_interval(mean, _array(moves), count=n, most=max(n - 1, 1), scale=scale, unit=unit)
-    return Mean(BoundedEstimate(mean, n, (ends[0], ends[1]) if ends else None, reason=why), moves)
+    return Mean(SpannedEstimate(mean, n, (ends[0], ends[1]) if ends else None, reason=why), moves)
 
 
-def contrast(first: Mean, second: Mean, *, unit: str = STORIES.aligned) -> tuple[BoundedEstimate, float | None]:
+def contrast(first: Mean, second: Mean, *, unit: str = STORIES.aligned) -> tuple[SpannedEstimate, float | None]:
     """Return the first mean less the second, paired by story, with its two-sided p value."""
     n = min(first.estimate.n, second.estimate.n)
     if first.estimate.value is None or second.estimate.value is None:
-        return BoundedEstimate(None, n, reason=first.estimate.reason or second.estimate.reason), None
+        return SpannedEstimate(None, n, reason=first.estimate.reason or second.estimate.reason), None
     stories = sorted({*first.moves, *second.moves})
     moves = np.array([first.moves.get(story, 0.0) - second.moves.get(story, 0.0) for story in stories])
     value, most = first.estimate.value - second.estimate.value, max(n - 1, 1)
     ends, why = linear_interval(value, moves, count=n, most=most, scale=DIFFERENCE, unit=unit)
     if not ends:
-        return BoundedEstimate(value, n, reason=why), None
-    return BoundedEstimate(value, n, (ends[0], ends[1])), linear_p(value, moves, count=n, most=most, scale=DIFFERENCE)
+        return SpannedEstimate(value, n, reason=why), None
+    return SpannedEstimate(value, n, (ends[0], ends[1])), linear_p(value, moves, count=n, most=most, scale=DIFFERENCE)
 
 
 def mean_judged(stories: Sequence[JudgedStory], metric: Metric, *, over: ClusterName = STORIES) -> Mean:
@@ -65,7 +65,7 @@ def mean_judged(stories: Sequence[JudgedStory], metric: Metric, *, over: Cluster
     judged_stories = [story for story in stories if story.certain or story.judged.has_value(metric)]
     if all(story.certain for story in judged_stories) and len(judged_stories) < len(stories):
         return Mean(
-            BoundedEstimate(None, 0, reason=gettext_noop(f"the judge has no verdict on any {over.singular}")), {}
+            SpannedEstimate(None, 0, reason=gettext_noop(f"the judge has no verdict on any {over.singular}")), {}
         )
     return weighted_mean(
         [0.0 if story.certain else score_of(story.judged, metric) for story in judged_stories],
