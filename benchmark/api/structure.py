@@ -54,12 +54,14 @@ class Structure(GenericAPIView):
         where no model has both structures and answers about the same stories."""
         sides, association = _chosen(request, slug)
         assert association.metrics is not None
+        verdict = verdict_of(association)
         body = {
             "measure": association.choice.measure.key,
             "measures": [measure.key for measure in sides.measures],
             "right": cut_text(association),
             "cut": association.cut,
-            **verdict_of(association),
+            "finding": verdict.finding,
+            "how": verdict.how,
             "models": [
                 {"model": model, **dict(zip(("both", "structure", "answer", "neither"), table.cells, strict=True))}
                 | {"stories": table.stories, "difference": table.difference}

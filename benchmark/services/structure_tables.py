@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -314,10 +315,18 @@ def _points(value: float | None) -> str:
     return "–" if value is None else _signed(100 * value)
 
 
-def verdict_of(association: Association) -> dict[str, str]:
-    """Return {"finding", "how"}: what the mixed model comes to in a sentence, and what it is of."""
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The `finding` of the mixed model in a sentence, and on what it rests; both empty where there are no figures."""
+
+    finding: str = ""
+    how: str = ""
+
+
+def verdict_of(association: Association) -> Verdict:
+    """Return what the mixed model comes to."""
     if association.metrics is None:
-        return {}
+        return Verdict()
     beyond = association.metrics.beyond
     slope = beyond.slope
     label = _within_a_sentence(association.choice.measure.label)
@@ -337,7 +346,7 @@ def verdict_of(association: Association) -> dict[str, str]:
             f"Beyond category, structure {verdict} answers: 10 points more of {label} come with "
             f"{_tenth(slope.value)} points of right answers ({interval})."
         )
-    return {"finding": finding, "how": _fit_text(association)}
+    return Verdict(finding, _fit_text(association))
 
 
 def _within_a_sentence(label: str) -> str:

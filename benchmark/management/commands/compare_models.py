@@ -1,16 +1,40 @@
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from annotation.management.json_command import JsonCommand
 from benchmark.management.commands._comparing import add_choices, compared
-from benchmark.management.commands._files import PICTURES, add_width, check_output, content_of, written
+from benchmark.management.commands._files import PICTURES, WrittenFile, add_width, check_output, content_of, written
 from benchmark.management.commands._runs import run_of
 from benchmark.services.comparison_tables import tables_of
-from benchmark.services.comparisons import ComparedMetric
+from benchmark.services.comparisons import ComparedMetric, Comparison
 from benchmark.services.plot_data import comparison_picture
 from benchmark.suites.registry import nouns_of_group
-from core.plain import plain
+from core.plain import Json, plain
 
 DIFFERENCES, STORIES, PLOT = "differences", "stories", "two-models"
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedComparison:
+    """A comparison of two models, as the command prints it, and the `file` that was written of it."""
+
+    comparison: Comparison
+    file: WrittenFile | None = None
+
+    def as_json(self) -> Json:
+        """{first, second, stage, reading, selection, n, rows, notes[, path, bytes]}."""
+        return {
+            "first": self.comparison.first,
+            "second": self.comparison.second,
+            "stage": self.comparison.group,
+            "reading": self.comparison.parse,
+            "selection": self.comparison.selection,
+            "n": self.comparison.n,
+            "rows": plain(self.comparison.rows),
+            "notes": plain(self.comparison.lead),
+            **(plain(self.file) if self.file else {}),
+        }
 
 
 class Command(JsonCommand):
@@ -28,21 +52,11 @@ class Command(JsonCommand):
         parser.add_argument("--output", metavar="PATH", help="its ending says the format")
         add_width(parser)
 
-    def work(self, **options) -> dict:
+    def work(self, **options) -> PrintedComparison:
         check_output(options)
         _, _, comparison = compared(run_of(options["run"]), run_of(options["other"]), options)
-        result = {
-            "first": comparison.first,
-            "second": comparison.second,
-            "stage": comparison.group,
-            "reading": comparison.parse,
-            "selection": comparison.selection,
-            "n": comparison.n,
-            "rows": plain(comparison.rows),
-        }
-        result["notes"] = comparison.lead
         if not options["output"]:
-            return result
+            return PrintedComparison(comparison)
         drawn = options["output"].endswith(tuple(f".{suffix}" for suffix in PICTURES))
         name = options["name"] or (PLOT if drawn else DIFFERENCES)
         plots = {PLOT: comparison_picture(comparison)}
@@ -50,21 +64,21 @@ class Command(JsonCommand):
             options["output"],
             content_of(options["output"], name, tables_of(comparison), plots, width=options["width"]),
         )
-        return result | plain(file)
+        return PrintedComparison(comparison, file)
 
-    def say(self, result: dict) -> None:
-        over = result["selection"] or f"all {nouns_of_group(result['stage'])[1]} that both have"
-        self.stdout.write(f"{result['first']} minus {result['second']}, {result['reading']} parse, {over}")
-        for note in result["notes"]:
+    def say(self, result: PrintedComparison) -> None:
+        comparison = result.comparison
+        over = comparison.selection or f"all {nouns_of_group(comparison.group)[1]} that both have"
+        self.stdout.write(f"{comparison.first} minus {comparison.second}, {comparison.parse} parse, {over}")
+        for note in comparison.lead:
             self.stdout.write(note)
         self.stdout.write(f"{'':28}{'points':>8}{'95 % interval':>18}  shown to differ")
-        rows = [ComparedMetric.from_json(row) for row in result["rows"]]
-        for row in rows:
+        for row in comparison.rows:
             self.stdout.write(f"{row.what:28}{_points(row)}  {row.verdict}")
-        if reasons := dict.fromkeys(row.reason for row in rows if row.reason):
+        if reasons := dict.fromkeys(row.reason for row in comparison.rows if row.reason):
             self.stdout.write(f"No interval [–]: {'; or '.join(reasons)}.")
-        if "path" in result:
-            self.stdout.write(f"path: {result['path']}")
+        if result.file:
+            self.stdout.write(f"path: {result.file.path}")
 
 
 def _points(row: ComparedMetric) -> str:

@@ -1,7 +1,12 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
 from annotation.management.json_command import JsonCommand
 from annotation.models import Project
+from benchmark.domain.association.crossing import Crossing
+from benchmark.domain.tables import Absent
 from benchmark.management.commands._files import add_width, check_output, content_of, written
 from benchmark.services.structure import QUESTIONS, STORIES, Association, association_of
 from benchmark.services.structure_choice import choice_of, lacking
@@ -9,7 +14,47 @@ from benchmark.services.structure_sides import Sides, sides_of
 from benchmark.services.structure_tables import PICTURE, TABLES, cut_text, picture_of, tables_of, verdict_of
 from benchmark.suites.asked import PARSES
 from benchmark.suites.registry import suite_of_gold
-from core.plain import Json, plain
+from core.plain import WHERE_THERE_IS_ONE, Json, plain
+from core.statistics import Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedCrossing:
+    """The answers of a model against its structures, or those of all models, as the command prints them."""
+
+    model: str
+    table: Crossing
+
+    @property
+    def missing(self) -> int:
+        """The number of answers that have no cell."""
+        return self.table.asked - sum(self.table.cells)
+
+    def as_json(self) -> Json:
+        """{model, cells, missing, stories, value, n, interval[, clusters][, reason], bounds}."""
+        return {
+            "model": self.model,
+            "cells": plain(self.table.cells),
+            "missing": self.missing,
+            "stories": self.table.stories,
+            **plain(self.table.difference),
+            "bounds": plain(self.table.bounds),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrintedAssociation:
+    """The measure of the structure, from which score on it is right, what the mixed model comes to, a row for each
+    model, who is not among them, and the file that was written."""
+
+    measure: str
+    right: str
+    finding: str
+    how: str
+    rows: Sequence[PrintedCrossing]
+    absent: Sequence[Absent]
+    path: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    bytes: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
 
 
 class Command(JsonCommand):
@@ -45,46 +90,48 @@ class Command(JsonCommand):
         parser.add_argument("--output", metavar="PATH", help="its ending says the format")
         add_width(parser)
 
-    def work(self, **options) -> dict:
+    def work(self, **options) -> PrintedAssociation:
         check_output(options)
         project = Project.objects.filter(slug=options["project"]).first()
         if project is None:
             raise ValueError(f"There is no project {options['project']!r}.")
         association = _association(project, sides_of(project), options)
-        result = {
-            "measure": association.choice.measure.key,
-            "right": cut_text(association),
-            **verdict_of(association),
-            "rows": [_row(model, table) for model, table in association.metrics.tables.items()],
-            "absent": plain(association.absent),
-        }
+        verdict = verdict_of(association)
+        result = PrintedAssociation(
+            measure=association.choice.measure.key,
+            right=cut_text(association),
+            finding=verdict.finding,
+            how=verdict.how,
+            rows=[PrintedCrossing(model, table) for model, table in association.metrics.tables.items()],
+            absent=association.absent,
+        )
         if not options["output"]:
             return result
         tables, metrics = tables_of(association), {PICTURE: picture_of(association)}
         name = options["name"] or (TABLES[0] if options["output"].endswith((".csv", ".json", ".tex")) else PICTURE)
         file = written(options["output"], content_of(options["output"], name, tables, metrics, width=options["width"]))
-        return result | plain(file)
+        return replace(result, path=file.path, bytes=file.bytes)
 
-    def say(self, result: dict) -> None:
-        self.stdout.write(result["finding"])
-        self.stdout.write(result["how"])
-        self.stdout.write(f"Right structure: {result['right']}.")
+    def say(self, result: PrintedAssociation) -> None:
+        self.stdout.write(result.finding)
+        self.stdout.write(result.how)
+        self.stdout.write(f"Right structure: {result.right}.")
         self.stdout.write(
             f"{'':36}{'both':>7}{'struct.':>9}{'answer':>8}{'neither':>9}{'missing':>9}"
             f"{'points':>9}{'95 % interval':>18}"
         )
-        for row in result["rows"]:
+        for row in result.rows:
             cells = "".join(
                 f"{count:>{width}}"
-                for count, width in zip((*row["cells"], row["missing"]), (7, 9, 8, 9, 9), strict=True)
+                for count, width in zip((*row.table.cells, row.missing), (7, 9, 8, 9, 9), strict=True)
             )
-            self.stdout.write(f"{row['model'][:35]:36}{cells}{_points(row)}")
-        if reasons := dict.fromkeys(row["reason"] for row in result["rows"] if row.get("reason")):
+            self.stdout.write(f"{row.model[:35]:36}{cells}{_points(row.table.difference)}")
+        if reasons := dict.fromkeys(of.reason for row in result.rows if (of := row.table.difference).reason):
             self.stdout.write(f"No value or interval [–]: {'; or '.join(reasons)}.")
-        for absent in result["absent"]:
-            self.stdout.write(f"Not among them: {absent['model']} ({absent['why']}).")
-        if "path" in result:
-            self.stdout.write(f"path: {result['path']}")
+        for absent in result.absent:
+            self.stdout.write(f"Not among them: {absent.model} ({absent.why}).")
+        if result.path is not None:
+            self.stdout.write(f"path: {result.path}")
 
 
 def _association(project: Project, sides: Sides, options: Json) -> Association:
@@ -116,19 +163,9 @@ def _check(option: str, value: str | None, among) -> None:
         raise ValueError(f"{option} {value}: there is none of that name; there are: {', '.join(among)}.")
 
 
-def _row(model: str, table) -> Json:
-    return {
-        "model": model,
-        "cells": table.cells,
-        "missing": table.asked - sum(table.cells),
-        "stories": table.stories,
-        **plain(table.difference),
-        "bounds": table.bounds,
-    }
-
-
-def _points(row: Json) -> str:
-    if row["value"] is None:
+def _points(difference: Estimate) -> str:
+    if difference.value is None:
         return f"{'–':>9}{'[–]':>18}"
-    ends = "[{:+z.1f}, {:+z.1f}]".format(*(100 * end for end in row["interval"])) if row["interval"] else "[–]"
-    return f"{100 * row['value']:+z9.1f}{ends:>18}"
+    interval = difference.interval
+    ends = "[{:+z.1f}, {:+z.1f}]".format(*(100 * end for end in interval)) if interval else "[–]"
+    return f"{100 * difference.value:+z9.1f}{ends:>18}"
