@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
+from benchmark.domain.flips import Flips
 from benchmark.domain.inference.paired import Answered, Tested
 from core.plain import WHERE_THERE_IS_ONE, read_as
 from core.statistics import Estimate
@@ -61,7 +62,7 @@ class ControlRow(AskedAgain):
     changes.
 
     `agreement` is the share of samples with the same score both ways, `flips` are the numbers of those with another,
-    the largest difference first, and `stories` [cluster, compared, flipped] of each cluster with one.
+    the largest difference first, and `stories` those of each cluster with one.
     """
 
     control: str
@@ -69,7 +70,12 @@ class ControlRow(AskedAgain):
     controlled: float | None
     agreement: float | None
     flips: Sequence[int]
-    stories: Sequence[Sequence[Any]]
+    stories: Sequence[Flips]
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Self:
+        row = super(ControlRow, cls).from_json(kept)  # named, as slots make the class anew
+        return replace(row, stories=[Flips(*story) for story in row.stories])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from benchmark.domain import plots
 from benchmark.domain.drawn import MetricOfSuite, Plot, SuiteMetrics
 from benchmark.domain.inference.leaderboard import RANKS_FROM
 from benchmark.domain.report_rows import RowMetric
-from benchmark.domain.tables import Column, Table, absent_text
+from benchmark.domain.tables import Cells, Column, Row, Table, absent_text
 from benchmark.domain.tables.estimates import share_column
 from benchmark.domain.tables.table import MISSING
 from benchmark.services.across import pairs_across
@@ -70,7 +69,7 @@ def table_of_all(rankings: Sequence[SuiteRanking]) -> Table:
     columns = [Column(key="model", header=gettext_noop("Model"))]
     by_key = {f"s{at}": ranking for at, ranking in enumerate(rankings)}
     rows = [_row_across(model, by_key) for model in models_across(rankings)]
-    totals: dict[str, object] = {"model": CHANCE_ROW}
+    totals: Cells = {"model": CHANCE_ROW}
     for key, ranking in by_key.items():
         columns += _columns(key, ranking)
         totals |= _metric(key, ranking.chance)
@@ -104,14 +103,14 @@ def _columns(key: str, ranking: SuiteRanking) -> list[Column]:
     ]
 
 
-def _row_across(model: AcrossModel, rankings: Mapping[str, SuiteRanking]) -> dict[str, object]:
-    row: dict[str, object] = {"model": model.name, "key": model.key}
+def _row_across(model: AcrossModel, rankings: Mapping[str, SuiteRanking]) -> Cells:
+    row: Cells = {"model": model.name, "key": model.key}
     for key, ranking in rankings.items():
         row |= _cells(key, ranking.places.get(model.key))
     return row
 
 
-def _cells(key: str, place: Place | None) -> dict[str, object]:
+def _cells(key: str, place: Place | None) -> Cells:
     if place is None:
         return {key: None}
     bounds = place.bounds
@@ -123,7 +122,7 @@ def _cells(key: str, place: Place | None) -> dict[str, object]:
     }
 
 
-def _metric(key: str, level: ExactLevel | RowMetric | None) -> dict[str, object]:
+def _metric(key: str, level: ExactLevel | RowMetric | None) -> Cells:
     metric = level or RowMetric()
     reason = {} if metric.interval else {f"{key}_interval_reason": metric.reason}
     return {key: metric.value, f"{key}_interval": metric.interval, **reason}
@@ -227,7 +226,7 @@ def table_of_model(rankings: Sequence[SuiteRanking], model: AcrossModel) -> Tabl
     )
 
 
-def _row_of_model(at: int, ranking: SuiteRanking, place: Place) -> dict[str, object]:
+def _row_of_model(at: int, ranking: SuiteRanking, place: Place) -> Cells:
     value = place.metric and place.metric.value
     worst, best = place.bounds or (value, value)
     return {
@@ -255,7 +254,7 @@ def _own_settings(ranking: SuiteRanking, place: Place) -> list[str]:
     return [setting for setting in place.settings.split(", ") if setting not in common]
 
 
-def _unranked(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def _unranked(rows: Sequence[Row]) -> list[str]:
     return [f"{row['suite']}: {row['why']}." for row in rows if row["why"]]
 
 

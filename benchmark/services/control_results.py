@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from benchmark.controls.chosen import CONTROLS, outdated
 from benchmark.controls.differences import paired
 from benchmark.domain.beside import ControlResults, ControlRow, Left
+from benchmark.domain.flips import Flips, flips_by_cluster
 from benchmark.domain.inference import adjusted
 from benchmark.models import Entrant, Run, RunItem
 from benchmark.services.asking import settings_of
@@ -123,7 +123,7 @@ def _row(entrant: EntrantResults, control: Run, group: str, sides: Sequence[Colu
         key=entrant.key, model=entrant.model, kind=entrant.kind, entrant=entrant.entrant, run=entrant.run,
         control=described.name, title=described.title, beside=control.uid,
         published=pair.means[0], controlled=pair.means[1], agreement=both.agreement,
-        flips=list(both.flips), stories=_stories(both, clusters_by_number),
+        flips=list(both.flips), stories=_flips(both, clusters_by_number),
     )  # fmt: skip
     return row.with_difference(replace(pair.difference, p=pair.difference.p if entrant.kind == "model" else None))
 
@@ -157,15 +157,8 @@ def paired_scores(scores: Sequence[Mapping[int, float | None]], clusters: Mappin
     return _Both(both.agreement, both.flips, compared)
 
 
-def _stories(both: _Both, clusters: Mapping[int, str]) -> list[list[Any]]:
-    """Return [cluster, samples answered both ways, those with another answer] of each cluster with one, the most
-    first."""
-    flipped = Counter(clusters[number] for number in both.flips)
-    compared = Counter(clusters[number] for number in both.compared)
-    return [
-        [cluster, compared[cluster], count]
-        for cluster, count in sorted(flipped.items(), key=lambda item: (-item[1], item[0]))
-    ]
+def _flips(both: _Both, clusters: Mapping[int, str]) -> list[Flips]:
+    return flips_by_cluster((clusters[number] for number in both.compared), (clusters[number] for number in both.flips))
 
 
 def _method(rows: Sequence[ControlRow], unit: str) -> str:

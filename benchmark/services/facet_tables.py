@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from benchmark.domain.flips import Flips
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.services.variance import ModelSplit
-from benchmark.suites.analyses import Flips, Repetitions
+from benchmark.suites.analyses import Repetitions
 from benchmark.suites.registry import group_named, group_suite, nouns_of_group, suite_named, units_of_group
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import facet_of, repetitions_of

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from benchmark.domain.tables import Column, Table
+from benchmark.domain.tables import Cells, Column, Table
 from benchmark.models import Run
 from benchmark.services.in_context import judge_text
 from benchmark.services.judge_panels import JudgedRow, judged_group, rows_of_judges
@@ -55,8 +54,8 @@ def judges_table(runs: Sequence[Run], panel: Sequence[Run] = ()) -> Table:
     )
 
 
-def _cells(row: JudgedRow, shares: Sequence[str]) -> dict[str, Any]:
-    cells: dict[str, Any] = {"judge": row.judge, "model": row.model, "run": row.run, "calls": row.tally.calls}
+def _cells(row: JudgedRow, shares: Sequence[str]) -> Cells:
+    cells: Cells = {"judge": row.judge, "model": row.model, "run": row.run, "calls": row.tally.calls}
     cells |= {key: getattr(row.tally, key) for key, _ in _ROWS} | {"price": row.tally.price_a_story}
     cells["alone"] = row.alone
     for share in shares:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from django.core.cache import cache
@@ -172,12 +172,12 @@ def ranked_entrants(
     then people: annotators, then experts, whose decisions are gold."""
     if not entrants:
         return []
-    rankings, part, no_letters = _kept("ranking", entrants, group, selection, seed)
+    kept: _RankedModels = _kept("ranking", entrants, group, selection, seed)
     ranked = []
     for entrant in entrants:
-        parses = part.get(entrant.key) or _own_parses(entrant)
-        ranking: dict[str, ComparedModel | None] = {name: rankings[name].get(entrant.key) for name in PARSES}
-        ranked.append(EntrantResults.ranked(entrant, parses=parses, ranking=ranking, no_letters=no_letters))
+        parses = kept.of_selection.get(entrant.key) or _own_parses(entrant)
+        ranking = {parse: kept.models[parse].get(entrant.key) for parse in PARSES}
+        ranked.append(EntrantResults.ranked(entrant, parses=parses, ranking=ranking, no_letters=kept.no_letters))
     return sorted(ranked, key=lambda entrant: _place(entrant, group))
 
 
@@ -218,8 +218,26 @@ def differences(
     return _kept("differences", entrants, group, selection, seed)
 
 
+@dataclass(frozen=True, slots=True)
+class _RankedModels:
+    """The ranked models by parse and key, the figures of the selection by key where they are not the report's own, and
+    by parse why there are no letters."""
+
+    models: Mapping[Parse, Mapping[str, ComparedModel]]
+    of_selection: Mapping[str, EntrantParses]
+    no_letters: Mapping[Parse, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """What the tests of all pairs of models come to: their ranking, and their differences by parse."""
+
+    ranking: _RankedModels
+    differences: Mapping[Parse, Ranking]
+
+
 def _kept(what: str, entrants: Sequence[NamedEntrant], group: str, selection: Selection | None, seed: int) -> Any:
-    """Return the part of `_compare` of that name, computed once for the same scores. Raises BeingComputed for a page
+    """Return the part of `_Compared` of that name, computed once for the same scores. Raises BeingComputed for a page
     that answers at once, where that takes long."""
     partial = [entrant for entrant in entrants if selection and set(entrant.numbers) != selection.stories]
     models = [entrant for entrant in entrants if entrant.kind != "person"]
@@ -238,18 +256,16 @@ def _kept(what: str, entrants: Sequence[NamedEntrant], group: str, selection: Se
         with computing("ranking", key) as waited:
             result = cache.get(f"{what}:{key}") if waited else None
             if result is None:
-                results = _compare(models, partial, group, selection if partial else None, seed)
-                for name, value in results.items():
-                    cache.set(f"{name}:{key}", value, KEPT_SECONDS)
-                result = results[what]
+                compared_models = _compare(models, partial, group, selection if partial else None, seed)
+                for part in fields(compared_models):
+                    cache.set(f"{part.name}:{key}", getattr(compared_models, part.name), KEPT_SECONDS)
+                result = getattr(compared_models, what)
     return result
 
 
 def _compare(
     models: Sequence[NamedEntrant], partial: Sequence[NamedEntrant], group: str, selection: Selection | None, seed: int
-) -> dict[str, Any]:
-    """Return {"ranking": (rankings by parse and key, figures of the selection by key where they are not the report's
-    own, why there are no letters by parse), "differences": by parse}."""
+) -> _Compared:
     score_ids = {entrant.scores for entrant in (*models, *partial)}
     rows = StoryScores.objects.filter(pk__in=score_ids).values_list("pk", "metrics")
     scores = {pk: GroupScores.from_json(metrics[group]) for pk, metrics in rows}
@@ -259,7 +275,7 @@ def _compare(
     part = {
         entrant.key: _part(entrant, scores[entrant.scores], group, selection, seed) for entrant in partial if selection
     }
-    return {"ranking": (ranked, part, no_letters), "differences": apart}
+    return _Compared(_RankedModels(ranked, part, no_letters), apart)
 
 
 @dataclass(frozen=True, slots=True)

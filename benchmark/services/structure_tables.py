@@ -10,7 +10,7 @@ from typing import Any
 from benchmark.domain.association import RIGHT, Crossing, Observation, is_right
 from benchmark.domain.drawn import AnswersRow, Plot
 from benchmark.domain.plots import structure_and_answers
-from benchmark.domain.tables import Column, Table
+from benchmark.domain.tables import Cells, Column, Table
 from benchmark.services.plot_data import Picture
 from benchmark.services.structure import ALL, QUESTIONS, Association, Related
 from core.language import gettext_noop
@@ -174,7 +174,7 @@ def _column(key: str, header: str, **more: Any) -> Column:
     return Column(key=key, header=header, interval=f"{key}_interval", **more)
 
 
-def _cell(key: str, estimate: Estimate) -> dict[str, object]:
+def _cell(key: str, estimate: Estimate) -> Cells:
     return {
         key: estimate.value,
         f"{key}_interval": estimate.interval,

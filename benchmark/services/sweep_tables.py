@@ -3,10 +3,9 @@ choose their prompts lay them out."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from annotation.models import User
 from benchmark.domain.inference import Pair
@@ -37,7 +36,7 @@ from judge.domain.calibration.agreement import Agreement, SpannedEstimate
 LEVELS, MODELS, PAIRED = "levels", "models", "paired"
 
 
-def sweep_tables(runs: Sequence[Run], reader: User, looked: Sequence[str] = ()) -> dict[str, Any]:
+def sweep_tables(runs: Sequence[Run], reader: User, looked: Sequence[str] = ()) -> dict[str, Callable[[], Table]]:
     """Return the tables of a sweep by name, each a function that makes it; judges stand in it as far as the reader may
     know how people aligned. `looked` has the keys of the candidates that are set beside all others."""
     return {

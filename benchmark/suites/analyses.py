@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimates
+from benchmark.domain.flips import Flips
 from core.plain import Json, plain, read_as
 
 Facet = Mapping[str, BoundedEstimate]
@@ -29,15 +30,6 @@ class Spread:
     agreement: float | None = None
     of_samples: float | None = None
     of_repetitions: float | None = None
-
-
-class Flips(NamedTuple):
-    """A story or conversation with so many samples that all repetitions answered, and how many of these have different
-    answers."""
-
-    cluster: str
-    compared: int
-    flipped: int
 
 
 @dataclass(frozen=True, slots=True)

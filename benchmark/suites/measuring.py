@@ -5,7 +5,6 @@ Figures and figures by sample are those of `benchmark.suites.asked`.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,7 +14,8 @@ from typing import TypeVar
 from benchmark.domain.averaging import StoryAverages, StoryMetrics, averages
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.estimating import ReportedStory, StoryReport, StoryScore, overall_row, report
-from benchmark.suites.analyses import Agreement, Analysis, Facet, Finding, Flips, Repetitions, Spread
+from benchmark.domain.flips import flips_by_cluster
+from benchmark.suites.analyses import Agreement, Analysis, Facet, Finding, Repetitions, Spread
 from benchmark.suites.asked import (
     PARSES,
     UNREAD_ANSWER,
@@ -469,15 +469,8 @@ def agreement_over(wordings: Statements, clusters: Sequence[str]) -> Agreement:
     complete = [
         (cluster, len(set(turns)) == 1) for cluster, turns in zip(clusters, wordings, strict=True) if None not in turns
     ]
-    compared = Counter(cluster for cluster, _ in complete)
-    flipped = Counter(cluster for cluster, same in complete if not same)
-    return Agreement(
-        sum(same for _, same in complete) / len(complete) if complete else None,
-        [
-            Flips(cluster, compared[cluster], count)
-            for cluster, count in sorted(flipped.items(), key=lambda row: (-row[1], row[0]))
-        ],
-    )
+    flips = flips_by_cluster((cluster for cluster, _ in complete), (cluster for cluster, same in complete if not same))
+    return Agreement(sum(same for _, same in complete) / len(complete) if complete else None, flips)
 
 
 def _single(

@@ -12,14 +12,14 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from benchmark.domain.tables import Column, Items, Source, Table, source_of
+from benchmark.domain.tables import Column, Items, Row, Source, Table, source_of
 from benchmark.suites.registry import group_named
 from benchmark.views.files import PageFile
 
 LEGEND_NOTES, LEGEND_LENGTH = 3, 190
 """The number of notes that stand open below a table, and of characters that each has at most; the others are
 unfolded."""
-Href = Callable[[Mapping[str, Any], Column], str]
+Href = Callable[[Row, Column], str]
 KINDS = {"baseline": "baseline", "person": "person"}
 
 
@@ -61,7 +61,7 @@ def frozen_item_links(slug: str, report: str) -> Href:
     return partial(_opening, slug, items)
 
 
-def _opening(slug: str, items: Href, row: Mapping[str, Any], column: Column) -> str:
+def _opening(slug: str, items: Href, row: Row, column: Column) -> str:
     """Return where a cell leads: a corrected score to the calibration report that it rests on, others to `items`."""
     source = source_of(row)
     if not column.key.startswith("corrected") or source is None:
@@ -86,7 +86,7 @@ def _item_links(
 ) -> Href:
     """The links of cells; `alone`, where the items of runs beside that of a row are not at hand."""
 
-    def href(row: Mapping[str, Any], column: Column) -> str:
+    def href(row: Row, column: Column) -> str:
         source = source_of(row)
         if source is None or column.is_text or row.get(column.key) is None:
             return ""
@@ -105,7 +105,7 @@ def _item_links(
     return href
 
 
-def no_link(row: Mapping[str, Any], column: Column) -> str:
+def no_link(row: Row, column: Column) -> str:
     return ""
 
 
@@ -292,7 +292,7 @@ def _minus(column: Column, text: str) -> str:
 
 def _row(
     columns: Sequence[Column],
-    row: Mapping[str, Any],
+    row: Row,
     href: Href,
     marks: Mapping[str, str],
     run_href: Callable[[str], str] | None = None,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, replace
 
-from benchmark.suites.asked import ItemContext
+from benchmark.suites.asked import ItemContext, SuiteData
 from benchmark.suites.contract import Beside, ItemView, Sample
 from benchmark.suites.fantom_questions.question_types import ORDERS, SCENARIOS
 from benchmark.suites.fantom_questions.rows import ANSWERABILITY, CHOICE, DISTANCE, FACT, INFORMATION, LIST, YES
@@ -39,7 +39,7 @@ def item_of(view: ItemView, *steps: str, scenarios: Mapping[str, str] = SCENARIO
     }
 
 
-def _questions(view: ItemView, scenarios: Mapping[str, str]) -> Sequence[Mapping[str, Any]]:
+def _questions(view: ItemView, scenarios: Mapping[str, str]) -> Sequence[ItemContext]:
     """The questions of the set with their answers, that of the page among them; none where it is alone."""
     here = view.question.sample.key
     return (
@@ -60,7 +60,7 @@ def _row(beside: Beside, here: bool, scenarios: Mapping[str, str]) -> ItemContex
         "right": _shortened(right_of(sample), _LONGEST_IN_A_SET),
         "answer": answer if answer is None else _shortened(answer, _LONGEST_ANSWER),
         "official": official,
-        "repaired": repaired and (repaired | {"verdict": "unread"} if beside.unusable else repaired),
+        "repaired": replace(repaired, verdict="unread") if repaired and beside.unusable else repaired,
     }
 
 
@@ -68,7 +68,7 @@ def _shortened(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most].rstrip()} …"
 
 
-def _about(content: Mapping[str, Any]) -> str:
+def _about(content: SuiteData) -> str:
     """The subject of a question on who knows."""
     if content["topic"] == ANSWERABILITY:
         return str(content["fact_question"])
@@ -89,21 +89,26 @@ def _wrong(sample: Sample) -> str:
     return ", ".join(sample.gold["wrong"]) if sample.content["kind"] in (LIST, DISTANCE) else ""
 
 
-def _parse(name: str, sample: Sample, parse: Mapping[str, Any] | None) -> ItemContext:
+@dataclass(frozen=True, slots=True)
+class ShownParse:
+    """What the parse `name` read in an answer, and its verdict, both in words."""
+
+    name: str
+    read: str
+    verdict: str
+    wrong: bool = False
+
+
+def _parse(name: str, sample: Sample, parse: SuiteData | None) -> ShownParse:
     if not parse:
-        return {"name": name, "read": "nothing", "verdict": "–", "wrong": False}
+        return ShownParse(name, "nothing", "–")
     if "right" not in parse:
-        return {"name": name, "read": "the answer", "verdict": f"token F1 {parse['f1']:.2f}", "wrong": False}
+        return ShownParse(name, "the answer", f"token F1 {parse['f1']:.2f}")
     verdict = "right" if parse["right"] else "wrong"
-    return {
-        "name": name,
-        "read": parse_text(sample.content["kind"], parse),
-        "verdict": verdict,
-        "wrong": not parse["right"],
-    }
+    return ShownParse(name, parse_text(sample.content["kind"], parse), verdict, wrong=not parse["right"])
 
 
-def says(sample: Sample, parse: Mapping[str, Any]) -> str:
+def says(sample: Sample, parse: SuiteData) -> str:
     """Return what an answer says, alike under controls: names by their place among those of the set, of two options or
     texts which."""
     kind = sample.content["kind"]
@@ -117,7 +122,7 @@ def says(sample: Sample, parse: Mapping[str, Any]) -> str:
     return f"{parse['f1']:.6g}" if "f1" in parse else parse_text(kind, parse)
 
 
-def parse_text(kind: str, parse: Mapping[str, Any]) -> str:
+def parse_text(kind: str, parse: SuiteData) -> str:
     """Return what a parse with a verdict takes an answer for, in words."""
     if kind == DISTANCE:
         right, wrong = parse["near"]

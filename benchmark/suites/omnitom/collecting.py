@@ -4,23 +4,19 @@ lacking."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeVar
 
 from annotation.domain.schema import Schema
 from benchmark.suites.contract import Entered, Outcome, Resources, Sample
-from benchmark.suites.omnitom.item_parses import stage1_of, stage2_of
+from benchmark.suites.omnitom.item_parses import ExtractedRows, JudgedRows, stage1_of, stage2_of
 from benchmark.suites.omnitom.labels import Scheme, scheme_of
 from benchmark.suites.omnitom.official import STRUCTURED, why_none
 from benchmark.suites.omnitom.records import Record, record_of_sample
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL
 from benchmark.suites.reasons import JUDGE_S, OF_JUDGE, OPEN
-from core.plain import Json
-
-R = TypeVar("R", Stage1Result, Stage2Result)
 
 METRICS = {JUDGE: "stage1", LABEL: "stage2"}
 """The figures that the answers of a step are read for."""
@@ -86,7 +82,7 @@ class _Collecting:
         self.entered, self.records = entered, records
         self.results = Results(entered.name, entered.kind, scheme_of(entered.resources.schema))
         self.extractions: dict[str, str] = {}
-        self.extracted: dict[str, Mapping[str, Any]] = {}
+        self.extracted: dict[str, ExtractedRows] = {}
         self.judged: set[str] = set()
         self.lacking: dict[str, dict[str, str]] = {"stage1": {}, "stage2": {}}
 
@@ -114,7 +110,7 @@ class _Collecting:
     def _extraction(self, key: str, outcome: Outcome) -> None:
         self.extractions[key] = why = outcome.unusable or outcome.without
         if not outcome.without:
-            self.extracted[key] = outcome.repaired or {}
+            self.extracted[key] = ExtractedRows.from_json(outcome.repaired or {})
         _count(self.results, self.records[key], EXTRACT, why, answered=not outcome.without)
 
     def _scored(self, key: str, outcome: Outcome) -> None:
@@ -127,26 +123,30 @@ class _Collecting:
             if self.judging and key not in self.extractions:  # the judged run was about fewer stories
                 self.lacking["stage1"][key] = self._why_none(key)
             _count(self.results, record, LABEL, why, answered=answered)
-            repaired = {"predicted": [None] * len(record.shown_rows)} if repaired is None else repaired
-            _take(self.results.official2, self.results.repaired2, stage2_of, record, official, repaired, why)
+            labels = [None] * len(record.shown_rows) if repaired is None else repaired["predicted"]
+            if official is not None:
+                self.results.official2.append(stage2_of(record, official["predicted"], mended=False))
+            self.results.repaired2.append(stage2_of(record, labels, mended=True, unusable=why))
         else:
             self.judged.add(key)
-            repaired, why = self._judgement(key, repaired, why)
-            _take(self.results.official1, self.results.repaired1, stage1_of, record, official, repaired, why)
+            if official is not None:
+                self.results.official1.append(stage1_of(record, JudgedRows.from_json(official), mended=False))
+            rows, why = self._judgement(key, JudgedRows.from_json(repaired) if repaired else None, why, answered)
+            self.results.repaired1.append(stage1_of(record, rows, mended=True, unusable=why))
 
-    def _judgement(self, key: str, repaired: Mapping[str, Any] | None, why: str) -> tuple[Mapping[str, Any], str]:
-        record, lost, rows = self.records[key], self.extractions.get(key), self.extracted.get(key, {})
+    def _judgement(self, key: str, judged: JudgedRows | None, why: str, answered: bool) -> tuple[JudgedRows, str]:
+        record, lost, extracted = self.records[key], self.extractions.get(key), self.extracted.get(key, NOTHING)
         if lost:
-            return _unjudged(record, {}), lost
-        if lost == "" and record.shown_rows and not rows.get("rows"):  # it says nothing, whatever a judge makes of it
-            return {"pred": [], "gold": [0] * len(record.shown_rows)}, ""
-        reason = _judge_s(self.results, record, why, answered=repaired is not None)
-        return repaired or _unjudged(record, rows), reason
+            return _unjudged(record, NOTHING), lost
+        if lost == "" and record.shown_rows and not extracted.rows:  # it says nothing, whatever a judge makes of it
+            return JudgedRows(pred=[], gold=[0] * len(record.shown_rows)), ""
+        reason = _judge_s(self.results, record, why, answered=answered)
+        return judged or _unjudged(record, extracted), reason
 
     def _nothing_to_judge(self, key: str) -> None:
         record, lost = self.records[key], self.extractions[key]
-        repaired = _unjudged(record, {} if lost else self.extracted.get(key, {}))
-        _take(self.results.official1, self.results.repaired1, stage1_of, record, None, repaired, lost or OPEN)
+        rows = _unjudged(record, NOTHING if lost else self.extracted.get(key, NOTHING))
+        self.results.repaired1.append(stage1_of(record, rows, mended=True, unusable=lost or OPEN))
         self.lacking["stage1"][key] = self._why_none(key)
 
     def _why_none(self, key: str, outcome: Outcome | None = None) -> str:
@@ -204,21 +204,15 @@ def _judge_s(results: Results, record: Record, why: str, *, answered: bool) -> s
     return reason
 
 
-def _take(
-    officials: list[R],
-    mended: list[R],
-    read: Callable[..., R],
-    record: Record,
-    official: Mapping[str, Any] | None,
-    repaired: Mapping[str, Any],
-    unusable: str,
-) -> None:
-    if official is not None:
-        officials.append(read(record, official, mended=False))
-    mended.append(read(record, repaired, mended=True, unusable=unusable))
+NOTHING = ExtractedRows()
+"""An extraction of which nothing is known, or that has no row."""
 
 
-def _unjudged(record: Record, extracted: Mapping[str, Any]) -> Json:
+def _unjudged(record: Record, extracted: ExtractedRows) -> JudgedRows:
     """Return what is known of an extraction that nobody judged."""
-    kinds = {name: extracted.get(name, []) for name in ("orders", "roles")}
-    return {"pred": [None] * extracted.get("rows", 0), "gold": [None] * len(record.shown_rows), **kinds}
+    return JudgedRows(
+        pred=[None] * extracted.rows,
+        gold=[None] * len(record.shown_rows),
+        orders=extracted.orders,
+        roles=extracted.roles,
+    )

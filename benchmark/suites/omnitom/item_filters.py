@@ -10,7 +10,7 @@ from benchmark.suites.omnitom.analyses import BUCKETS
 from benchmark.suites.omnitom.cells import read_labels
 from benchmark.suites.omnitom.collecting import records_of
 from benchmark.suites.omnitom.counted_rows import stage1_rows, stage2_rows, unread
-from benchmark.suites.omnitom.item_parses import stage1_of, stage2_of
+from benchmark.suites.omnitom.item_parses import JudgedRows, stage1_of, stage2_of
 from benchmark.suites.omnitom.kinds import ACTORS, KINDS
 from benchmark.suites.omnitom.labels import Scheme
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
@@ -69,8 +69,9 @@ def _unread(parse: KeptParse) -> int:
 
 def _result(parse: KeptParse) -> Stage1Result | Stage2Result:
     record = records_of(parse.resources)[parse.sample.key]
-    read = stage1_of if parse.step == JUDGE else stage2_of
-    return read(record, parse.parsed, mended=not parse.official)
+    if parse.step == JUDGE:
+        return stage1_of(record, JudgedRows.from_json(parse.parsed), mended=not parse.official)
+    return stage2_of(record, parse.parsed["predicted"], mended=not parse.official)
 
 
 def rows_by(scheme: Scheme) -> Rows:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -18,7 +19,7 @@ from benchmark.suites.omnitom.parsing.structured import ignores_schema
 from benchmark.suites.omnitom.records import GoldRow, Record
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_JUDGEMENT
-from core.plain import Json
+from core.plain import Json, plain, read_as
 from core.statistics import harmonic
 
 
@@ -75,15 +76,47 @@ def parse_stage1_rows(extraction: str, *, structured: bool = False, scheme: Sche
     """An extraction alone has no score: `unusable` says whether it can be read, the repaired parse how many rows of
     which kinds."""
     rows = parse_extraction(extraction, structured=structured, scheme=scheme)
-    kinds = {"orders": [order_bucket(row.order) for row in rows], "roles": [role_of(row.actor) for row in rows]}
+    orders, roles = [order_bucket(row.order) for row in rows], [role_of(row.actor) for row in rows]
+    kept = plain(ExtractedRows(rows=len(rows), orders=orders, roles=roles))
     unusable = "" if rows else repaired.why_unreadable(extraction, structured=structured, scheme=scheme)
-    return Parsed(None, {"rows": len(rows), **kinds}, None, None, unusable, empty=not rows)
+    return Parsed(None, kept, None, None, unusable, empty=not rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractedRows:
+    """What is kept of an extraction: how many rows it has, and of which orders and roles."""
+
+    rows: int = 0
+    orders: Sequence[str] = ()
+    roles: Sequence[str] = ()
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> ExtractedRows:
+        return read_as(cls, kept)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedRows:
+    """What is kept of a judgement: counts of both tables, None where the judge left a row out; of the predicted rows
+    the kinds too, which only the extraction tells."""
+
+    pred: Sequence[int | None]
+    gold: Sequence[int | None]
+    orders: Sequence[str] = ()
+    roles: Sequence[str] = ()
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> JudgedRows:
+        """Return what was kept; earlier versions did not keep the kinds."""
+        return read_as(cls, kept)
 
 
 def _stage1(result: Stage1Result) -> Json:
-    """Counts of both tables; of the predicted rows the kinds too, which only the extraction tells."""
-    counts = {"pred": list(result.pred_counts), "gold": list(result.gold_counts)}
-    return counts | {"orders": list(result.pred_orders), "roles": list(result.pred_roles)}
+    rows = JudgedRows(
+        pred=result.pred_counts, gold=result.gold_counts, orders=result.pred_orders, roles=result.pred_roles
+    )
+    kept: Json = plain(rows)
+    return kept
 
 
 def parse_stage2(record: Record, answer: str, *, structured: bool = False) -> Parsed:
@@ -121,25 +154,28 @@ def _accuracy(result: Stage2Result) -> float:
     return share(right, len(result.gold) * len(DIMENSIONS))
 
 
-def stage1_of(record: Record, parsed: Mapping[str, Any], *, mended: bool, unusable: str = "") -> Stage1Result:
+def stage1_of(record: Record, judged_rows: JudgedRows, *, mended: bool, unusable: str = "") -> Stage1Result:
     """The result again that `parse_stage1` put down as its `repaired` (`mended`) or `official` part."""
     gold, roles = _gold(record.rows, mended, record.scheme)
     return Stage1Result(
         record.story_id,
         record.category,
-        tuple(parsed["pred"]),
-        tuple(parsed["gold"]),
+        tuple(judged_rows.pred),
+        tuple(judged_rows.gold),
         tuple(map(record.scheme.order_of, gold)),
         unusable if mended else "",
-        tuple(parsed.get("orders", ())),
+        tuple(judged_rows.orders),
         roles,
-        tuple(parsed.get("roles", ())),
+        tuple(judged_rows.roles),
     )
 
 
-def stage2_of(record: Record, parsed: Mapping[str, Any], *, mended: bool, unusable: str = "") -> Stage2Result:
+def stage2_of(
+    record: Record, labels: Sequence[Sequence[str] | None], *, mended: bool, unusable: str = ""
+) -> Stage2Result:
+    """Return the result again whose labels `parse_stage2` put down as `predicted`."""
     gold, roles = _gold(record.rows, mended, record.scheme)
-    predicted = tuple(None if row is None else tuple(row) for row in parsed["predicted"])
+    predicted = tuple(None if row is None else tuple(row) for row in labels)
     return Stage2Result(
         record.story_id, record.category, gold, predicted, unusable if mended else "", roles, record.scheme
     )

@@ -90,14 +90,14 @@ def _take_labels(results: PersonResults, labelled: Labelled, record: Record) -> 
     labels, settled = labelled.labels, labelled.settled
     frozen = [[belief["labels"][key] for key in record.scheme.keys] for belief in labelled.sample.gold["beliefs"]]
     if all(map(all, labels)):
-        complete = stage2_of(record, {"predicted": labels}, mended=False)
+        complete = stage2_of(record, labels, mended=False)
         results.own_official.append(complete)
         without = replace(complete, gold=_replaced(complete.gold, frozen, settled))
         if all(map(all, without.gold)):
             results.results.official2.append(without)
     offered = [at for at, row in enumerate(record.rows) if row.is_shown]
     predicted = [labels[at] for at in offered]
-    complete = stage2_of(record, {"predicted": predicted}, mended=True)
+    complete = stage2_of(record, predicted, mended=True)
     own_part = _labelled_part(complete, complete.gold)
     if own_part.gold:
         gold = _replaced(complete.gold, [frozen[at] for at in offered], [settled[at] for at in offered])

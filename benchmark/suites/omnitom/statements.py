@@ -3,22 +3,21 @@ where this is."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable
 
-from benchmark.suites.asked import UNREAD_ANSWER, Entered, Outcome, Sample
+from benchmark.suites.asked import UNREAD_ANSWER, Entered, Outcome, Sample, SuiteData
 from benchmark.suites.measuring import statement_digest
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL
 
 
-def matches_stated(sample: Sample, repaired: Mapping[str, Any]) -> str:
+def matches_stated(sample: Sample, repaired: SuiteData) -> str:
     """Return which gold rows an extraction has, as judged, and how many of its own rows are none of them: its words are
     others each time."""
     gold, predicted = ([bool(count) for count in repaired[side]] for side in ("gold", "pred"))
     return statement_digest([gold, predicted.count(False)])
 
 
-def labels_stated(sample: Sample, repaired: Mapping[str, Any]) -> str:
+def labels_stated(sample: Sample, repaired: SuiteData) -> str:
     """Return the labels of all gold rows as normalised, None of a row that the table lacks."""
     return statement_digest(repaired["predicted"])
 
@@ -38,7 +37,7 @@ def statement_of(entered: Entered, group: str, sample: Sample, turn: int) -> str
     return _statement(labelling, labels_stated, sample) if labelling else None
 
 
-def _statement(outcome: Outcome, says: Any, sample: Sample) -> str | None:
+def _statement(outcome: Outcome, says: Callable[[Sample, SuiteData], str], sample: Sample) -> str | None:
     if outcome.without or outcome.repaired is None:
         return None
-    return str(says(sample, outcome.repaired))
+    return says(sample, outcome.repaired)

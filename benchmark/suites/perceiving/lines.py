@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from benchmark.suites.contract import ItemView, Sample
@@ -12,13 +12,23 @@ from benchmark.suites.side_by_side import ReadLine
 Names = Sequence[str]
 
 
+@dataclass(frozen=True, slots=True)
+class PerceivedLine:
+    """A line with its perceivers, what was `read` of it in words, None where nothing was, and whether that is right."""
+
+    text: str
+    perceivers: Names
+    read: str | None
+    right: bool
+
+
 def read_lines(
     texts: Iterable[str],
     perceivers: Iterable[Names],
     scenes: Iterable[tuple[int | None, Names | None]],
     right: Callable[[Names, str, Names], bool],
-) -> Iterator[tuple[str, Names, dict[str, Any]]]:
-    """Yield each line with its perceivers and what was read of it, {"read": None where nothing was, "right"}.
+) -> Iterator[PerceivedLine]:
+    """Yield each line with its perceivers and what was read of it.
 
     `scenes` are the numbers of lines and the names that were read; `right` takes those names, the line and its
     perceivers.
@@ -27,24 +37,24 @@ def read_lines(
     for at, (text, gold) in enumerate(zip(texts, perceivers, strict=True)):
         names = read.get(at)
         words = None if names is None else ", ".join(names) or "nobody"
-        yield text, gold, {"read": words, "right": names is not None and right(names, text, gold)}
+        yield PerceivedLine(text, gold, words, names is not None and right(names, text, gold))
 
 
 def perceiver_lines(
-    lines: Iterable[tuple[str, Names, Mapping[str, Any]]], view: ItemView, counts: Callable[[str], bool] = bool
+    lines: Iterable[PerceivedLine], view: ItemView, counts: Callable[[str], bool] = bool
 ) -> list[ReadLine]:
     """Return what `read_lines` yields as lines to be held against another model's, those alone that `counts` says are
     scored; only the repaired parse is kept line by line."""
     read = bool(view.answer) and not view.unusable
     return [
         ReadLine(
-            about=text,
-            gold=", ".join(filter(None, gold)) or "nobody",
-            repaired=answer["read"] or ("left out" if read else None),
-            right=answer["right"] if read else None,
+            about=line.text,
+            gold=", ".join(filter(None, line.perceivers)) or "nobody",
+            repaired=line.read or ("left out" if read else None),
+            right=line.right if read else None,
         )
-        for text, gold, answer in lines
-        if counts(text)
+        for line in lines
+        if counts(line.text)
     ]
 
 

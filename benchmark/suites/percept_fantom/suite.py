@@ -27,7 +27,7 @@ from benchmark.suites.perceiving.asking import (
     program,
     prompt_digests,
 )
-from benchmark.suites.perceiving.lines import perceiver_lines, read_lines, relined
+from benchmark.suites.perceiving.lines import PerceivedLine, perceiver_lines, read_lines, relined
 from benchmark.suites.percept_fantom.listing import FOR_LISTS
 from benchmark.suites.percept_fantom.measure import GROUPS, measure
 from benchmark.suites.percept_fantom.perceived import is_right
@@ -49,7 +49,7 @@ def _item(view: ItemView) -> ItemContext:
     """The question with its set, and the utterances with the true perceivers and, of perception inference, those that
     were read."""
     step = view.question.step
-    lines = [_speech(text) | {"gold": ", ".join(names)} | read for text, names, read in _read_lines(view)]
+    lines = [_line(line) for line in _read_lines(view)]
     return item_of(view, ANSWER, BELIEF, scenarios=SCENARIO_NAMES) | {
         "perceiving": step in (PERCEPTIONS, PERCEIVE),
         "scored": step == PERCEPTIONS and bool(view.answer),
@@ -58,7 +58,7 @@ def _item(view: ItemView) -> ItemContext:
     }
 
 
-def _read_lines(view: ItemView) -> Iterator[tuple[str, Sequence[str], ItemContext]]:
+def _read_lines(view: ItemView) -> Iterator[PerceivedLine]:
     """The utterances with the true perceivers and what was read of each."""
     sample = view.question.sample
     scenes = (view.repaired or {}).get("scenes") or () if view.question.step == PERCEPTIONS else ()
@@ -72,9 +72,10 @@ def _lines(view: ItemView) -> list[ReadLine]:
     return answer_lines(view, ANSWER, BELIEF)
 
 
-def _speech(utterance: str) -> dict[str, str]:
-    speaker, _, words = utterance.partition(": ")
-    return {"speaker": speaker, "said": words}
+def _line(line: PerceivedLine) -> ItemContext:
+    speaker, _, words = line.text.partition(": ")
+    gold = ", ".join(line.perceivers)
+    return {"speaker": speaker, "said": words, "gold": gold, "read": line.read, "right": line.right}
 
 
 def _methods(reported: Reported) -> Sections:

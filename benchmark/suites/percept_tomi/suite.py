@@ -21,7 +21,7 @@ from benchmark.suites.perceiving.asking import (
     program,
     prompt_digests,
 )
-from benchmark.suites.perceiving.lines import perceiver_lines, read_lines, relined
+from benchmark.suites.perceiving.lines import PerceivedLine, perceiver_lines, read_lines, relined
 from benchmark.suites.perceiving.shares import same_names
 from benchmark.suites.percept_tomi.baselines import BASELINES
 from benchmark.suites.percept_tomi.measure import GROUPS, measure
@@ -46,8 +46,14 @@ def _item(view: ItemView) -> ItemContext:
     sample, official, repaired = view.question.sample, view.official or {}, view.repaired or {}
     step = view.question.step
     lines = [
-        {"text": text, "gold": ", ".join(filter(None, names)) or "nobody", "scored": is_scored(text)} | read
-        for text, names, read in _read_lines(view)
+        {
+            "text": line.text,
+            "gold": ", ".join(filter(None, line.perceivers)) or "nobody",
+            "scored": is_scored(line.text),
+            "read": line.read,
+            "right": line.right,
+        }
+        for line in _read_lines(view)
     ]
     taken = repaired.get("place")
     places = dict.fromkeys([*sample.content["containers"], *([taken] if taken else ())])
@@ -66,7 +72,7 @@ def _item(view: ItemView) -> ItemContext:
     }
 
 
-def _read_lines(view: ItemView) -> Iterator[tuple[str, Sequence[str], ItemContext]]:
+def _read_lines(view: ItemView) -> Iterator[PerceivedLine]:
     """The sentences with the true perceivers and what was read of each."""
     sample, scenes = view.question.sample, (view.repaired or {}).get("scenes") or ()
     scenes_of_sample = (sample.content["sentences"], sample.gold["perceivers"], scenes)

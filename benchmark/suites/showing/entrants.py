@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
-from benchmark.domain.tables import Source, SourcedRow, Where
+from benchmark.domain.tables import Row, Source, SourcedRow, Where
 from benchmark.domain.tables.categories import ShortNames
 from benchmark.suites.analyses import Facet, Found, Repetitions
 from benchmark.suites.asked import PARSES
@@ -64,7 +63,7 @@ def repetitions_of(entrant: EntrantResults, parse: str) -> Repetitions | None:
     return analysis.repetitions if analysis else None
 
 
-def row_of(entrant: EntrantResults, group: str, cells: Mapping[str, Any], where: Where | None = None) -> SourcedRow:
+def row_of(entrant: EntrantResults, group: str, cells: Row, where: Where | None = None) -> SourcedRow:
     """A row of an entrant: its name, what the self-test of its judge came to, and `cells`, which rest on the items
     `where`."""
     source = Source(

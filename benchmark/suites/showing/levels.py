@@ -4,8 +4,8 @@ most often."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
+from benchmark.domain.tables import Cells
 from benchmark.suites.group_metrics import BaselineLevels
 from benchmark.suites.registry import group_named
 from benchmark.suites.results import EntrantResults
@@ -36,7 +36,7 @@ def levels_of(entrants: Iterable[EntrantResults]) -> BaselineLevels | None:
     return next((levels for entrant in models_of(entrants) if (levels := entrant.parses.levels)), None)
 
 
-def level_rows(entrants: Sequence[EntrantResults], group: str) -> list[dict[str, Any]]:
+def level_rows(entrants: Sequence[EntrantResults], group: str) -> list[Cells]:
     """Return a row for each level that there is, with its score and how many samples it is of."""
     levels, score = levels_of(entrants) or BaselineLevels(), f"repaired_{group_named(group).score}"
     return [
@@ -46,12 +46,12 @@ def level_rows(entrants: Sequence[EntrantResults], group: str) -> list[dict[str,
     ]
 
 
-def category_level_rows(entrants: Sequence[EntrantResults], parse: str = "repaired") -> list[dict[str, Any]]:
+def category_level_rows(entrants: Sequence[EntrantResults], parse: str = "repaired") -> list[Cells]:
     """Return a row for each level that categories have, with the score of each and how many samples it is of."""
     levels = levels_of(entrants) or BaselineLevels()
     rows = []
     for name in ROWS:
-        row: dict[str, Any] = {"model": ROWS[name]}
+        row: Cells = {"model": ROWS[name]}
         for category, level in levels.of_categories(name).items():
             key = f"{parse} {category}"
             row |= {key: level.value, f"{key} n": level.n, f"{key} interval_reason": EXACT}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
-from benchmark.domain.tables import Items, Table
+from benchmark.domain.tables import Items, Row, Table
 from benchmark.domain.tables.estimates import metric_of
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
 from benchmark.suites.omnitom.tables import CategoryAccuracy, by_dimension_and_category
@@ -35,7 +34,7 @@ def _accuracies(entrant: EntrantResults, parse: str, scheme: Scheme) -> dict[str
     return accuracies
 
 
-def _where(row: Mapping[str, Any], parse: str, scheme: Scheme) -> dict[str, Items]:
+def _where(row: Row, parse: str, scheme: Scheme) -> dict[str, Items]:
     dimension = next(key for key, title in scheme.titles.items() if title == row["dimension"])
     cells = {"dimension": dimension, "reading": parse}
     return {key: Items(cells | {"category": key.removeprefix("in ")}) for key in row if key.startswith("in ")}

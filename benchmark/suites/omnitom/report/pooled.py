@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from benchmark.domain.tables import Row
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.missing import LEFT_OUT, unlike_missing
 from core.language import gettext_noop
@@ -24,7 +24,7 @@ def pooled_lead(group: str, entrants: Sequence[EntrantResults]) -> list[str]:
     return unlike_missing({group: entrants}, counted=LEFT_OUT)
 
 
-def of_bounds(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def of_bounds(rows: Sequence[Row]) -> list[str]:
     """Return what brackets and bounds make of rows that judges left out, where there are any."""
     bounds = (value for row in rows for key, value in row.items() if key.endswith(" bounds"))
     return [BOUNDS_NOTE] if any(bounds) else []
