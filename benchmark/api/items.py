@@ -16,13 +16,13 @@ from benchmark.api.requests import RunItemFilter
 from benchmark.api.shapes.items import RunItemOut, ScoreOut
 from benchmark.forms.items import ItemFilter
 from benchmark.models import Run
+from benchmark.services.chosen_items import ChosenItems
 from benchmark.services.downloads import score_lines, score_row, score_values
 from benchmark.services.item_data import item_data, items_with_answers
 from benchmark.services.item_detail import texts_of
 from benchmark.services.items import items_of
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
-from core.plain import Json
 
 _WAITS = {
     403: (
@@ -54,7 +54,7 @@ class Items(Listing):
         return self.answer([item_data(item, full=full, closed_texts=texts) for item in page], RunItemOut)
 
 
-def _chosen(run: Run, asked: dict[str, str]) -> Json:
+def _chosen(run: Run, asked: dict[str, str]) -> ChosenItems:
     """Return the filters as the page's form reads them. Raises Http404 for a model, step, problem, category or split
     that the run does not have."""
     given = {"stage" if name == "step" else name: value for name, value in asked.items()}
@@ -69,7 +69,7 @@ def _chosen(run: Run, asked: dict[str, str]) -> Json:
     if not form.is_valid():
         name = next(iter(form.errors))
         raise Http404(f"The run has no {'step' if name == 'stage' else name} {given.get(name, '')!r}.")
-    return form.cleaned_data
+    return form.chosen
 
 
 class OneItem(GenericAPIView):

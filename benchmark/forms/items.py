@@ -7,6 +7,7 @@ from django import forms
 from django.http import QueryDict
 
 from benchmark.models import Run
+from benchmark.services.chosen_items import ChosenItems
 from benchmark.services.item_rows import asks_for_rows
 from benchmark.services.items import STATE_NAMES, categories_of, parts_of, problems_of
 from benchmark.suites.asked import PARSES
@@ -60,10 +61,16 @@ class ItemFilter(forms.Form):
             self.fields[row_filter.name] = forms.ChoiceField(required=False, label=row_filter.label, choices=choices)
 
     def clean(self) -> dict[str, Any]:
-        chosen = super().clean()
-        if asks_for_rows(self.rows, chosen) and not chosen.get("model"):
+        cleaned = super().clean()
+        chosen = ChosenItems.of_form(cleaned, self.rows)
+        if asks_for_rows(self.rows, chosen) and not chosen.model:
             self.add_error(None, gettext_noop("Choose a model: rows are looked for in the answers of one."))
-        return chosen
+        return cleaned
+
+    @property
+    def chosen(self) -> ChosenItems:
+        """The filters as far as they could be read."""
+        return ChosenItems.of_form(self.cleaned_data, self.rows)
 
     @property
     def filter_fields(self) -> list[forms.BoundField]:

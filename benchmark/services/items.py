@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Set
 from typing import Any
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from benchmark.models import DatasetSample, Run, RunItem, SharedItem
+from benchmark.services.chosen_items import OFFICIAL, ChosenItems
 from benchmark.services.selections import OF_RUN, selection_named
 from benchmark.suites.contract import Step, Suite
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_GOLD, NOT_STRUCTURED
@@ -99,31 +100,33 @@ def _judging(suite: Suite) -> list[Step]:
 
 def items_of(
     run: Run,
-    chosen: Mapping[str, Any],
+    chosen: ChosenItems,
     sort: str = "story",
     closed: Set[int] = frozenset(),
     among: QuerySet[SharedItem] | None = None,
 ) -> QuerySet[RunItem]:
-    """`chosen` may have model (entrant id), stage, state, problem, category and split (the key of a selection); `sort`
-    is a key of SORTS, after a minus for descending. Places without a score come last either way. Filters by rows are
-    those of `item_rows`. Stories in `closed` are not among them. `among` are the items of a frozen report, which are
-    taken instead of the run's present ones."""
+    """Return the chosen items, whatever rows they hold, which `item_rows` looks for.
+
+    `sort` is a key of SORTS, after a minus for descending. Places without a score come last either way. Stories in
+    `closed` are not among them. `among` are the items of a frozen report, which are taken instead of the run's present
+    ones.
+    """
     suite = suite_named(run.suite)
     all_items = RunItem.objects.all() if among is None else among
     items = all_items.filter(entrant__run=run).without(closed)
-    if chosen.get("model"):
-        items = items.filter(entrant=chosen["model"])
-    if chosen.get("stage"):
-        items = items.filter(_at_step(suite.step(chosen["stage"]), chosen.get("problem") or ""))
-    if chosen.get("state"):
-        items = items.filter(STATES[chosen["state"]] if among is None else Q(state=chosen["state"]))
-    if chosen.get("problem") == UNJUDGED:
+    if chosen.model:
+        items = items.filter(entrant=chosen.model)
+    if chosen.step:
+        items = items.filter(_at_step(suite.step(chosen.step), chosen.problem))
+    if chosen.state:
+        items = items.filter(STATES[chosen.state] if among is None else Q(state=chosen.state))
+    if chosen.problem == UNJUDGED:
         items = _unjudged(items, all_items, suite)
-    elif chosen.get("problem") and chosen.get("reading") != "official":
-        items = items.filter(problem_of(chosen["problem"], suite))
-    if chosen.get("category"):
-        items = items.filter(sample__category=chosen["category"])
-    if part := selection_named(run.dataset, chosen.get("split") or "", run.suite):
+    elif chosen.problem and chosen.parse != OFFICIAL:
+        items = items.filter(problem_of(chosen.problem, suite))
+    if chosen.category:
+        items = items.filter(sample__category=chosen.category)
+    if part := selection_named(run.dataset, chosen.split, run.suite):
         items = items.filter(sample__number__in=part.stories)
     return items.order_by(*_order(sort), "id")
 

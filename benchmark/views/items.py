@@ -65,12 +65,12 @@ def _items_context(
     """Return what the page of a run's items shows, as they are now or `among` those of a frozen report."""
     suite, form = suite_named(run.suite), ItemFilter(request.GET, run=run, entrants=entrants)
     form.is_valid()
-    chosen = form.cleaned_data  # what is right counts, beside what is not
+    chosen = form.chosen  # what is right counts, beside what is not
     sort = request.GET.get("sort", "story")
     sort = sort if sort.removeprefix("-") in service.SORTS else "story"
     items = service.items_of(run, chosen, sort, closed, among)
     meant = None
-    if asks_for_rows(suite.rows, chosen) and chosen.get("model"):
+    if asks_for_rows(suite.rows, chosen) and chosen.model:
         meant = rows_of_items(run, chosen, closed, among)
         items = items.filter(pk__in=list(meant))
     page = Paginator(service.with_row_fields(items), ITEMS_A_PAGE).get_page(request.GET.get("page"))
@@ -98,7 +98,7 @@ def _items_context(
         "sort": sort,
         "filters": filters,
         "query": f"{filters}&sort={sort}".strip("&") if sorted_by else filters,
-        "filtered": any(chosen.values()),
+        "filtered": chosen.is_narrowed,
         "withheld": len(closed & service.numbers_of(run)) if closed else 0,
     }
 

@@ -10,6 +10,7 @@ import pytest
 
 from benchmark.models import Audience, Dataset, ResultsVisibility, Run, RunItem
 from benchmark.services import items as service
+from benchmark.services.chosen_items import ChosenItems
 from benchmark.services.item_detail import SHOWN_CHARACTERS
 from benchmark.services.item_rows import rows_of_items
 from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off, written
@@ -129,7 +130,7 @@ def test_every_state_has_a_filter_that_agrees_with_its_badge(run):
     for item, state in zip(items, ItemState.values, strict=False):
         Item.objects.filter(pk=item.pk).update(state=state)
     for state in service.STATES:
-        found = service.with_row_fields(service.items_of(run, {"state": state}))
+        found = service.with_row_fields(service.items_of(run, ChosenItems(state=state)))
         assert found and {service.state_of(one) for one in found} == {state}
 
 
@@ -151,7 +152,7 @@ def test_rows_narrow_to_the_items_that_hold_them(alice, run, query, count):
 
 def test_no_filter_looks_into_a_story_that_waits_for_its_reader(run):
     """Every filter that is given, on every step, passes over the stories of open work before the suite counts a row."""
-    chosen = {"model": run.entrants.get(name="majority").pk, "order": "1"}
+    chosen = ChosenItems(model=run.entrants.get(name="majority").pk, rows={"order": "1"})
     every = rows_of_items(run, chosen)
     closed = set(RunItem.objects.filter(pk__in=every).values_list("sample__number", flat=True)[:1])
     left = rows_of_items(run, chosen, closed)

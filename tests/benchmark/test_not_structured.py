@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from benchmark.domain.report_rows import ReportRow
 from benchmark.models import RunItem
+from benchmark.services.chosen_items import ChosenItems
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.evaluating import read_again
 from benchmark.services.items import items_of
@@ -104,7 +105,7 @@ def test_the_run_page_names_the_endpoint_and_opens_the_answers(cast, gold, clien
     assert "<bdi>model</bdi> does not hold the schema" in page and "3 of 4 answers" in page
     entrant = run.entrants.get()
     assert f"?model={entrant.pk}&amp;stage=extract&amp;problem=unstructured" in page
-    chosen = {"model": entrant.pk, "stage": "extract", "problem": "unstructured"}
+    chosen = ChosenItems(model=entrant.pk, step="extract", problem="unstructured")
     assert items_of(run, chosen).count() == 3
     assert "<bdi>lexical-judge</bdi> does not hold" not in page, "the judge is not to blame for what it was given"
     listed = client.get(

@@ -6,6 +6,7 @@ import pytest
 
 from benchmark.models import RunItem
 from benchmark.services import items as service
+from benchmark.services.chosen_items import ChosenItems
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.reports import report_of
 from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off
@@ -55,8 +56,8 @@ def test_a_judge_that_fails_is_not_the_model_s_fault(cast, gold, models, options
     assert (row["stage1"], row["stage1_unusable"], row["stage1_answers"]) == (0, 0, 4)
     assert (row["stage1_calls"], row["stage1_judgements"]) == (0, 4)
     assert missing(run) == {why: 4}
-    assert service.items_of(run, {"stage": "judge", "problem": "unjudged"}).count() == 4
-    assert service.items_of(run, {"stage": "extract", "problem": "unusable"}).count() == 0
+    assert service.items_of(run, ChosenItems(step="judge", problem="unjudged")).count() == 4
+    assert service.items_of(run, ChosenItems(step="extract", problem="unusable")).count() == 0
 
 
 def test_a_failed_call_is_no_unusable_output(cast, gold, models):
@@ -70,7 +71,7 @@ def test_a_failed_call_is_no_unusable_output(cast, gold, models):
     assert row["stage1"] == pytest.approx(1 / 3) and (row["stage1_unusable"], row["stage1_answers"]) == (1, 3)
     assert (row["stage1_calls"], row["stage1_judgements"]) == (1, 0)
     assert missing(run) == {"no usable row": 1, "the call failed": 1}
-    found = service.items_of(run, {"stage": "judge", "problem": "missing"})
+    found = service.items_of(run, ChosenItems(step="judge", problem="missing"))
     assert sorted(one.step for one in found) == ["extract", "judge"]
 
 
