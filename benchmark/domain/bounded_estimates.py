@@ -20,11 +20,6 @@ class BoundedEstimate(Estimate):
     incomplete: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
 
 
-def kept_estimate(kept: Mapping[str, Any] | None) -> BoundedEstimate | None:
-    """Return an estimate of the analyses that are kept of a model; None where they have none."""
-    return None if kept is None else BoundedEstimate.from_json(kept)
-
-
 def kept_estimates(kept: Mapping[str, Mapping[str, Any]]) -> dict[str, BoundedEstimate]:
     """Return the estimates by name of the analyses that are kept of a model."""
     return {name: BoundedEstimate.from_json(estimate) for name, estimate in kept.items()}

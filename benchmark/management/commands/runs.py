@@ -138,6 +138,18 @@ class Done(NamedTuple):
     more: More
 
 
+@dataclass(frozen=True, slots=True)
+class ListedRuns:
+    """The runs of a project, the newest first."""
+
+    project: str
+    runs: Sequence[RunRow]
+
+    def as_json(self) -> Json:
+        """{project, runs}."""
+        return {"project": self.project, "runs": [_listed(row) for row in self.runs]}
+
+
 class Command(JsonCommand):
     help = (
         "Lists the runs of a project, or does to a run what its page does: pause, resume and cancel it, ask its failed "
@@ -182,7 +194,7 @@ class Command(JsonCommand):
         add_width(parser)
         parser.add_argument("--wait", action="store_true", help="run it to its end and print the scores")
 
-    def work(self, **options) -> Json:
+    def work(self, **options) -> ListedRuns | Json:
         action = options["action"]
         idle = [name for name in given(options, _OPTIONS) if name not in ACTIONS[action]]
         if idle:
@@ -205,22 +217,22 @@ class Command(JsonCommand):
                 finish_runs(each, self.note)
         return run_summary(done.run, scores=options["wait"]) | plain(done.more)
 
-    def _list(self, options: Options) -> Json:
+    def _list(self, options: Options) -> ListedRuns:
         if options["run"] or not options["project"]:
             raise ValueError("A list is of the runs of one project: runs list --project SLUG.")
         runs = Run.objects.filter(project=self.project(options["project"]))
         chosen = runs.archived() if options["archived"] else runs.listed()
-        return {"project": options["project"], "runs": [_listed(row) for row in run_rows(list(chosen.in_list()))]}
+        return ListedRuns(options["project"], run_rows(list(chosen.in_list())))
 
-    def say(self, result: dict) -> None:
-        if "runs" in result:
-            for row in result["runs"]:
+    def say(self, result: ListedRuns | Json) -> None:
+        if isinstance(result, ListedRuns):
+            for row in result.runs:
                 self.stdout.write(_line_of(row))
         else:
             say_run(self, result)
 
-    def failure(self, result: dict) -> str:
-        return failure_printed(result, "run")
+    def failure(self, result: ListedRuns | Json) -> str:
+        return "" if isinstance(result, ListedRuns) else failure_printed(result, "run")
 
 
 def _listed(row: RunRow) -> Json:
@@ -229,11 +241,11 @@ def _listed(row: RunRow) -> Json:
     return plain(row) | {"created_at": row.created_at.isoformat(), "budget": budget}
 
 
-def _line_of(row: Mapping[str, Any]) -> str:
+def _line_of(row: RunRow) -> str:
     """Return a run of the list as one line: how far it is, and what of which suite."""
-    items, asked = row["items"], f"{row['suite']}, version {row['dataset']}"
-    ended = f"{sum(items.values()):,} of {sum(items.values()) + row['open'] + row['to_come']:,} items"
-    return f"{row['run']}  {row['state']:<10}  {ended}  {row['title']} ({asked}; {', '.join(row['models'])})"
+    ended, asked = row.items.done + row.items.failed + row.items.unusable, f"{row.suite}, version {row.dataset}"
+    items = f"{ended:,} of {ended + row.open + row.to_come:,} items"
+    return f"{row.run}  {row.state:<10}  {items}  {row.title} ({asked}; {', '.join(row.models)})"
 
 
 def _renamed(run: Run, options: Options) -> Kept:

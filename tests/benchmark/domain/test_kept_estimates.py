@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmark.domain.beside import MethodRow
-from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimate
+from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimates
 from benchmark.domain.corrections import CorrectedRow, CorrectedScore, Correction
 from benchmark.domain.tables.estimates import estimate
 from core.plain import plain
@@ -17,7 +17,7 @@ def test_an_estimate_with_bounds_has_them_behind_the_rest():
     whole = BoundedEstimate(0.5, 4, (0.4, 0.6), incomplete=3)
     assert [*plain(BoundedEstimate.from_json(kept)).items()] == [*kept.items()]
     assert [*plain(whole).items()] == [("value", 0.5), ("n", 4), ("interval", [0.4, 0.6]), ("incomplete", 3)]
-    assert kept_estimate(None) is None and kept_estimate(plain(whole)) == BoundedEstimate.from_json(plain(whole))
+    assert kept_estimates({"f1": plain(whole)}) == {"f1": BoundedEstimate.from_json(plain(whole))}
 
 
 def test_cells_of_a_table_have_what_there_is_of_an_estimate():
