@@ -126,7 +126,7 @@ class Command(JsonCommand):
                 for count, width in zip((*row.table.cells, row.missing), (7, 9, 8, 9, 9), strict=True)
             )
             self.stdout.write(f"{row.model[:35]:36}{cells}{_points(row.table.difference)}")
-        if reasons := dict.fromkeys(of.reason for row in result.rows if (of := row.table.difference).reason):
+        if reasons := dict.fromkeys(gain.reason for row in result.rows if (gain := row.table.difference).reason):
             self.stdout.write(f"No value or interval [–]: {'; or '.join(reasons)}.")
         for absent in result.absent:
             self.stdout.write(f"Not among them: {absent.model} ({absent.why}).")
