@@ -63,16 +63,17 @@ def rows_of_model(
     """Return the rows of one model, by the plain method first; without `scored` by the score of the metric group."""
     rows = []
     for name, title in table.methods.items():
-        asked = table.asked(name, endpoint)
         row = MethodRow(
             key=entrant.key, model=entrant.model, kind=entrant.kind, entrant=entrant.entrant, run=entrant.run,
             method=name, title=title,
         )  # fmt: skip
-        if not isinstance(asked, str):
-            row = replace(row, beside=asked.run.uid, beside_entrant=asked.entrant)
-            row = scored(row) if scored else _scored(row, table, endpoint)
-        why = asked if isinstance(asked, str) else _why(table, row, endpoint)
-        rows.append(replace(row, why=why, p=row.p if entrant.kind == "model" else None))
+        asked = table.asked(name, endpoint)
+        if isinstance(asked, str):
+            rows.append(replace(row, why=asked))
+            continue
+        row = replace(row, beside=asked.run.uid, beside_entrant=asked.entrant)
+        row = scored(row) if scored else _scored(row, table, endpoint)
+        rows.append(replace(row, why=_why(table, row, endpoint), p=row.p if entrant.kind == "model" else None))
     return rows
 
 
