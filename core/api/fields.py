@@ -37,3 +37,10 @@ def read_query(request: Request, shape: type[Strict], **context: object) -> dict
     form = shape(data=given, context=context)
     form.is_valid(raise_exception=True)
     return form.validated_data
+
+
+class Ends(serializers.ListField):
+    """[low, high], or null."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(child=serializers.FloatField(), min_length=2, max_length=2, allow_null=True, **kwargs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rest_framework import serializers
 
 from annotation.domain.formats import GOLD, VOTES
-from core.api.fields import Strict
+from core.api.fields import Ends, Strict
 
 
 class ExportOptions(Strict):
@@ -22,17 +22,12 @@ class _Share(serializers.FloatField):
         super().__init__(allow_null=True, **kwargs)
 
 
-class _Interval(serializers.ListField):
-    def __init__(self, **kwargs) -> None:
-        super().__init__(child=serializers.FloatField(), min_length=2, max_length=2, allow_null=True, **kwargs)
-
-
 class IntervalsOut(serializers.Serializer):
-    strict = _Interval()
-    pairwise = _Interval()
-    fleiss_kappa = _Interval()
-    krippendorff_alpha = _Interval()
-    gwet_ac1 = _Interval()
+    strict = Ends()
+    pairwise = Ends()
+    fleiss_kappa = Ends()
+    krippendorff_alpha = Ends()
+    gwet_ac1 = Ends()
 
 
 class MeasureOut(serializers.Serializer):

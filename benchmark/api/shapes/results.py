@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from benchmark.api.shapes.values import Anything, Ends
+from benchmark.api.shapes.values import Anything
 from benchmark.models import AnswerFormat
 from benchmark.suites.asked import PARSES
+from core.api.fields import Ends
 
 
 class MetricOut(serializers.Serializer):

@@ -13,7 +13,6 @@ from benchmark.suites.omnitom.judgement_rows import detail_of, released_text
 from benchmark.suites.omnitom.judgements import FIRST, Judging, Sides, judged, pass_verdicts
 from benchmark.suites.omnitom.kinds import order_bucket, role_of
 from benchmark.suites.omnitom.labels import DIMENSIONS, OMNITOM_SCHEME, Labels, Scheme
-from benchmark.suites.omnitom.metrics import share
 from benchmark.suites.omnitom.parsing.extraction import parse_extraction
 from benchmark.suites.omnitom.parsing.structured import ignores_schema
 from benchmark.suites.omnitom.records import GoldRow, Record
@@ -21,6 +20,7 @@ from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_JUDGEMENT
 from core.plain import Json, plain, read_as
 from core.statistics import harmonic
+from judge.domain.calibration.stories import share
 
 
 def parse_stage1(record: Record, texts: Mapping[str, str], how: Judging) -> Parsed:

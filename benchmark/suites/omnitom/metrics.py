@@ -13,17 +13,13 @@ from benchmark.domain.matched_rows import F1, METRICS
 from benchmark.suites.omnitom.labels import DIMENSIONS, OMNITOM_SCHEME
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from core.statistics import harmonic
+from judge.domain.calibration.stories import share
 from judge.domain.text import normalise_space
 
 STAGE1_SHARES = METRICS
 STAGE2_SHARES = OMNITOM_SCHEME.shares
 STAGE1_COLUMNS = ("story_id", "story_category", "pred_total", "gt_total", "pred_matched", "gt_matched", *STAGE1_SHARES)
 STAGE2_COLUMNS = ("story_id", "story_category", "pairs", "matched_pairs", *STAGE2_SHARES)
-
-
-def share(part: int, total: int) -> float:
-    """`part` of `whole`; 0 of nothing is 0, as official scoring has it."""
-    return part / total if total else 0.0
 
 
 def stage1_row(result: Stage1Result) -> Row:

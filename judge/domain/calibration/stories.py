@@ -22,11 +22,11 @@ class Matches:
 
     @property
     def precision(self) -> float:
-        return _share(self.matched_predicted, self.predicted - self.open_predicted)
+        return share(self.matched_predicted, self.predicted - self.open_predicted)
 
     @property
     def recall(self) -> float:
-        return _share(self.matched_gold, self.gold - self.open_gold)
+        return share(self.matched_gold, self.gold - self.open_gold)
 
     @property
     def f1(self) -> float:
@@ -51,7 +51,8 @@ class Matches:
         )
 
 
-def _share(part: int, whole: int) -> float:
+def share(part: int, whole: int) -> float:
+    """Return `part` of `whole`; 0 of nothing is 0, as official scoring has it."""
     return part / whole if whole else 0.0
 
 
