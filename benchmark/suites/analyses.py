@@ -82,7 +82,7 @@ class Finding(Protocol):
         """Return what `core.plain.plain` made of one; what an earlier version did not keep has its default."""
 
 
-Found = TypeVar("Found", bound=Finding)
+FindingT = TypeVar("FindingT", bound=Finding)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +133,12 @@ class KeptAnalysis:
         """The number of sets of which not all samples were asked."""
         return int(self.kept.get(_INCOMPLETE) or 0)
 
-    def finding(self, kind: type[Found]) -> Found | None:
+    def finding(self, kind: type[FindingT]) -> FindingT | None:
         """Return what a suite found, None where the report has nothing of that kind."""
         if kind not in self._findings:
             kept = self.kept.get(kind.kept_as) if kind.kept_as else self.kept
             self._findings[kind] = kind.from_json(kept) if kept else None
-        finding: Found | None = self._findings[kind]
+        finding: FindingT | None = self._findings[kind]
         return finding
 
     @cached_property

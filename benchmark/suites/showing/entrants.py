@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from benchmark.domain.tables import Row, Source, SourcedRow, Where
 from benchmark.domain.tables.categories import ShortNames
-from benchmark.suites.analyses import Facet, Found, Repetitions
+from benchmark.suites.analyses import Facet, FindingT, Repetitions
 from benchmark.suites.asked import PARSES
 from benchmark.suites.registry import group_named, group_suite, suite_named
 from benchmark.suites.results import EntrantResults
@@ -38,15 +38,15 @@ def unjudged(entrant: EntrantResults) -> int:
     return counts.rows if counts else 0
 
 
-def finding_of(entrant: EntrantResults, parse: str, kind: type[Found]) -> Found | None:
+def finding_of(entrant: EntrantResults, parse: str, kind: type[FindingT]) -> FindingT | None:
     """Return what a suite found in an entrant's answers in the parse, None where there is nothing of that kind."""
     analysis = entrant.metrics.analysed(parse)
     return analysis.finding(kind) if analysis else None
 
 
 def findings_of(
-    entrants: Iterable[EntrantResults], parse: str, kind: type[Found]
-) -> list[tuple[EntrantResults, Found]]:
+    entrants: Iterable[EntrantResults], parse: str, kind: type[FindingT]
+) -> list[tuple[EntrantResults, FindingT]]:
     """Return the entrants in whose answers a suite found something of that kind, each with it."""
     return [(entrant, finding) for entrant in entrants if (finding := finding_of(entrant, parse, kind)) is not None]
 
