@@ -24,13 +24,13 @@ from benchmark.domain import plots
 from benchmark.domain.beside import MethodRow
 from benchmark.domain.corrections import CorrectedScore
 from benchmark.domain.drawn import Lead, ModelRow, RankedRow
-from benchmark.domain.plots.canvas import EDGE, WIDTHS, Canvas
+from benchmark.domain.plots.canvas import Canvas
 from benchmark.domain.plots.dots import Series, dot_plot
 from benchmark.domain.plots.heat import STRONGEST
 from benchmark.domain.plots.label_placement import LabelPlacer
 from benchmark.domain.plots.names import LONGEST, ROOM, UNNAMED, is_eastern, labels, printable, shortened, width
 from benchmark.domain.plots.text_size import text_width, wrapped
-from benchmark.domain.plots.theme import SMALL, THEMES, families
+from benchmark.domain.plots.theme import EDGE, SMALL, THEMES, WIDTHS, families
 from benchmark.domain.plots.values import limits, percent
 from benchmark.domain.report_rows import RowMetric
 from benchmark.suites.omnitom import plots as omnitom_plots
