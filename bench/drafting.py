@@ -26,7 +26,7 @@ from core.statistics import ALPHA, holm
 STORIES = (5, 6, 8, 10, 21, 100)
 EFFECTS = (0.0, 0.1)
 BLIND = (0.5,)
-HELD = 0.6
+DRAFTED_SHARE = 0.6
 """The share of consensus rows that the draft holds."""
 
 
@@ -36,7 +36,7 @@ def simulated(rng: np.random.Generator, *, stories: int, effect: float, blind: f
     size = len(story)
     is_blind = rng.random(size) < blind
     consensus = np.maximum(3, rng.poisson(rng.gamma(9, 2, stories)))
-    held = rng.binomial(consensus, HELD)
+    held = rng.binomial(consensus, DRAFTED_SHARE)
     find = 0.7 + rng.normal(0, 0.08, stories)[story] + np.array([-0.04, 0.04])[expert]
     find = np.clip(find, 0.15, 0.85)  # leaves room for the effect, so that it is what it says
     shown = ~is_blind

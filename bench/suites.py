@@ -41,7 +41,7 @@ MODELS = ("majority", "random", *SKILLS)
 CONTROLLED = ("add-controls", "work", "figures", "pages")
 SERVED = ("launch", "add-controls", "pages")
 """Steps that ask for pages."""
-SHOWN = 12
+MOST_PAGES = 12
 _FILE = re.compile(r"""(?:href|src|hx-get)=["']([^"'#]+)["']""")
 
 
@@ -287,7 +287,7 @@ def pages(suite: str, data: Path) -> dict[str, Any]:
         seconds.append(_looked_at(client, url)[0])
     bad = [page["page"] for page in seconds if page["status"] not in (200, 302)]
     slow = {kind: sum(page[f"{kind}_cpu"] > 1 for page in seconds) for kind in ("first", "again")}
-    slowest = sorted(seconds, key=lambda page: -max(page["first_cpu"], 2 * page["again_cpu"]))[:SHOWN]
+    slowest = sorted(seconds, key=lambda page: -max(page["first_cpu"], 2 * page["again_cpu"]))[:MOST_PAGES]
     return {"pages": len(seconds), "over a second of a processor": slow, "failed": bad, "slowest": slowest}
 
 

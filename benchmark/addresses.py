@@ -271,7 +271,7 @@ def chosen_comparison(params: Mapping[str, str], access: ProjectAccess) -> Chose
     )
 
 
-FIRST_SHOWN = (Kind.BLIND, Kind.UNKNOWN, Kind.ADJUDICATED, Kind.MAJORITY, Kind.UNANIMOUS)
+PREFERRED_KINDS = (Kind.BLIND, Kind.UNKNOWN, Kind.ADJUDICATED, Kind.MAJORITY, Kind.UNANIMOUS)
 """Kinds of gold by what a reader asks first."""
 
 
@@ -321,7 +321,7 @@ def chosen_gold(params: Mapping[str, str], access: ProjectAccess) -> ChosenGold 
         raise Http404(gettext_noop(f"There is no dimension {key!r}; there are {', '.join(metrics.keys)}."))
     compared = [kind for kind in metrics.kinds if kind in REFERENCE]
     asked = [kind for kind in metrics.kinds if kind.value == params.get("kind")]
-    kind = next(iter([*asked, *(preferred for preferred in FIRST_SHOWN if preferred in compared), *compared]), None)
+    kind = next(iter([*asked, *(preferred for preferred in PREFERRED_KINDS if preferred in compared), *compared]), None)
     return ChosenGold(access, datasets, labelling, metrics, kind, metrics.keys.index(key) if key else OVERALL)
 
 

@@ -11,7 +11,7 @@ DAMAGED = "{place}: the file is damaged, or it is not a database; restore a back
 AWAY = (
     "{place}: the database cannot be reached; see that its server is up and that the address is right, then try again."
 )
-HELD = "{place}: another process holds the database; nothing was saved. Try again in a moment."
+LOCKED = "{place}: another process holds the database; nothing was saved. Try again in a moment."
 CLOSED = "{place}: it cannot be opened or written; see that the folder exists and that it may be written."
 REFUSED = "{place}: the database server refuses the user or knows no such database; see the address."
 OTHER_VERSION = (
@@ -19,7 +19,7 @@ OTHER_VERSION = (
     "prepare`, then start again."
 )
 
-_SQLITE = {5: HELD, 6: HELD, 8: CLOSED, 10: FULL, 11: DAMAGED, 13: FULL, 14: CLOSED, 23: CLOSED, 26: DAMAGED}
+_SQLITE = {5: LOCKED, 6: LOCKED, 8: CLOSED, 10: FULL, 11: DAMAGED, 13: FULL, 14: CLOSED, 23: CLOSED, 26: DAMAGED}
 """Kinds of trouble by primary result code (https://sqlite.org/rescode.html). An I/O error (10) is nearly always a quota
 or a disk that is full."""
 _SQLITE_ERROR = 1
@@ -29,7 +29,7 @@ _SQLSTATE = {
     "42P01": OTHER_VERSION,
     "42703": OTHER_VERSION,
     "25006": CLOSED,
-    "55P03": HELD,
+    "55P03": LOCKED,
     "XX001": DAMAGED,
     "XX002": DAMAGED,
     "58030": FULL,

@@ -15,7 +15,7 @@ from core.catalogues.ours import own_apps
 
 SILENT = {"script", "style", "code", "pre", "kbd", "template", "textarea"}
 WITHOUT_END = {"br", "img", "input", "meta", "link", "hr", "col", "wbr", "source", "path", "circle", "line", "rect"}
-SHOWN = ("title", "aria-label", "alt", "data-confirm")
+READ_ATTRIBUTES = ("title", "aria-label", "alt", "data-confirm")
 NAMES = {
     "token", "logit", "docs", "models.md", "Ambiguous", "Faux-pas", "Hinting", "Persuasion", "Scalar", "Implicature",
     "Strange", "Unexpected", "Outcome", "Recognition", "Story", "Task", "Test", "al", "table", "jsonl",
@@ -67,7 +67,7 @@ class _Reader(HTMLParser):
         foreign = tag != "html" and "lang" in said
         silent = self.silent or tag in SILENT or foreign or said.get("translate") == "no"
         if not silent:
-            self.texts += [value for name in SHOWN if (value := said.get(name))]
+            self.texts += [value for name in READ_ATTRIBUTES if (value := said.get(name))]
         if tag not in WITHOUT_END:
             self.open.append((tag, silent))
 

@@ -9,7 +9,7 @@ import pytest
 from django.db import transaction
 from django.test import Client
 
-from annotation.domain.schema_words import SAID
+from annotation.domain.schema_words import SCHEMA_TEXTS
 from annotation.domain.shipped_schemas import SHIPPED
 from tests.english_left import OwnData, english_left, sentences_of
 from tests.forms_of_pages import Form, forms_of
@@ -110,4 +110,4 @@ def test_shipped_schemas_say_nothing_else():
         for text in (one.name, one.short, one.question, *(label.meaning for label in one.labels))
     ]
     checks = [check.message for schema in SHIPPED.values() for check in schema.checks]
-    assert {*told, *checks} == set(SAID)
+    assert {*told, *checks} == set(SCHEMA_TEXTS)

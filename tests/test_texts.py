@@ -30,7 +30,7 @@ from core.joints import clauses, labelled, listed, noted, seamed, sentences
 from tests.catalogues import faults, placeholders
 
 BASE = settings.BASE_DIR
-SHOWN = ("title", "aria-label", "placeholder", "alt", "data-confirm", "data-confirm-yes")
+READ_ATTRIBUTES = ("title", "aria-label", "placeholder", "alt", "data-confirm", "data-confirm-yes")
 SHOWN_BY_PIECES = ("label", "title", "text", "action", "heading", "more", "no", "noscript")
 """What is given to a piece of a page (`{% include … with label="…" %}`) for people to read."""
 NO_LANGUAGE = re.compile(
@@ -42,7 +42,7 @@ NO_LANGUAGE = re.compile(
 """What is written alike in every language: code, keys, entities, names, signs of figures."""
 BLOCK_WITHOUT_TEXT = re.compile(r"block (main_class|styles|scripts)")
 TAG = re.compile(r"""<(?:[^>"']|"[^"]*"|'[^']*')*>""", re.S)
-ATTRIBUTE = re.compile(rf"""(?<![\w-])({"|".join(SHOWN)})=("[^"]*"|'[^']*')""")
+ATTRIBUTE = re.compile(rf"""(?<![\w-])({"|".join(READ_ATTRIBUTES)})=("[^"]*"|'[^']*')""")
 FILTERED = re.compile(r"""\|(?:default|default_if_none|yesno|join|date|time):("[^"]*"|'[^']*')""")
 """Words that a filter puts in, and the forms of dates."""
 GIVEN = re.compile(rf"""\b({"|".join(SHOWN_BY_PIECES)})=("[^"]*"|'[^']*')""")

@@ -13,8 +13,8 @@ import pytest
 pytestmark = [pytest.mark.dear, pytest.mark.xdist_group("mypy")]  # one run for all
 ROOT = Path(__file__).resolve().parent.parent
 TOOLS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
-HELD = TOOLS["mypy"]["files"]
-FOLDERS = [path.relative_to(ROOT) for held in HELD for path in sorted(ROOT.glob(held))]
+TYPED = TOOLS["mypy"]["files"]
+FOLDERS = [path.relative_to(ROOT) for held in TYPED for path in sorted(ROOT.glob(held))]
 MYPY = Path(sys.executable).parent / "mypy"
 
 
@@ -39,7 +39,7 @@ def test_types_hold(told):
 
 
 def test_the_types_of_everything_that_knows_no_framework_are_looked_at():
-    held = tuple(one.replace("/", ".") for one in HELD)
+    held = tuple(one.replace("/", ".") for one in TYPED)
     [pure] = [one for one in TOOLS["importlinter"]["contracts"] if one["name"] == "Pure rules know no framework"]
     assert [one for one in pure["source_modules"] if not f"{one}.".startswith(tuple(f"{name}." for name in held))] == []
 

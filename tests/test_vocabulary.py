@@ -11,6 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 EMPTY_WORDS = {"one", "held", "found", "told", "said", "shown", "wanted", "known"}
 EXEMPT = {
+    "annotation/domain/anchoring/arms.py": {"SHOWN"},
     "annotation/domain/anchoring/tables.py": {"shown", "told"},
     "annotation/services/draft_effect.py": {"shown"},
     "benchmark/api/shapes/calibration.py": {"known"},
@@ -24,8 +25,9 @@ EXEMPT = {
     "judge/domain/calibration/agreement.py": {"known"},
     "judge/domain/proposal_effect.py": {"shown"},
     "judge/services/alignment_report.py": {"wanted"},
+    "workers/models/item.py": {"HELD"},
 }
-"""Fields that are keys of kept JSON or of the API, by file: their names are said to others."""
+"""Fields and states that are kept or that the API has, by file: their names are said to others."""
 
 
 _WORD = "|".join(sorted(EMPTY_WORDS))
@@ -62,8 +64,9 @@ def bound_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def _says_nothing(name: str) -> bool:
-    """Constants are read with the value that they are given where they are defined."""
-    return name.strip("_").lower() in EMPTY_WORDS and not name.isupper()
+    """Constants may not end in such a word either: `MOST_SHOWN` is at most how many of what?"""
+    words = name.strip("_").lower()
+    return words in EMPTY_WORDS or (name.isupper() and words.rpartition("_")[2] in EMPTY_WORDS - {"one"})
 
 
 def empty_words(source: str) -> list[str]:
@@ -128,7 +131,8 @@ def test_a_name_that_says_nothing_is_noticed():
     assert empty_words("for one in rows:\n    pass") == ["1: one"]
     assert empty_words("def f(item, *, known): ...\nmatch item:\n    case [found]: pass") == ["1: known", "3: found"]
     assert empty_words("class Row:\n    shown: str\nhold_one = [said for said in rows]") == ["2: shown", "3: said"]
-    assert empty_words("def _told(): ...\nclass Said: ...\nSHOWN = 20") == ["1: _told", "2: Said"]
+    assert empty_words("def _told(): ...\nclass Said: ...\nSHOWN = 20") == ["1: _told", "2: Said", "3: SHOWN"]
+    assert empty_words("MOST_SHOWN, _HELD, ONE_ARM, WITHHELD, UNKNOWN = range(5)") == ["1: MOST_SHOWN", "1: _HELD"]
     assert empty_words("row.shown, at = 1, 2") == ["1: shown"] and empty_words("async def told(): ...") == ["1: told"]
 
 

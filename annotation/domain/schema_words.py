@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.language import gettext_noop
 
-SAID = (
+SCHEMA_TEXTS = (
     gettext_noop("Order"),
     gettext_noop("How many minds deep is this proposition?"),
     gettext_noop("A fact of the story world, told by the narrator. Nobody's belief."),

@@ -35,7 +35,7 @@ class StoryFilter(PartsFilter):
     text = forms.CharField(required=False, max_length=100, label=gettext_lazy("Number or words"))
 
 
-SPLIT_TOLD = {
+SPLIT_ERRORS = {
     "invalid": gettext_lazy(
         "A name of letters, digits, hyphens and underscores is expected for the split, such as calibration."
     )
@@ -52,7 +52,7 @@ class ChosenForm(forms.Form):
         required=False,
         max_length=MAX_SPLIT_LENGTH,
         label=gettext_lazy("Put ticked stories into the split"),
-        error_messages=SPLIT_TOLD,
+        error_messages=SPLIT_ERRORS,
     )
 
     def __init__(self, data=None, *, project: Project) -> None:
@@ -92,10 +92,10 @@ class SplitForm(forms.Form):
         max_length=MAX_SPLIT_LENGTH,
         initial="calibration",
         label=gettext_lazy("Name of the part set apart"),
-        error_messages=SPLIT_TOLD,
+        error_messages=SPLIT_ERRORS,
     )
     rest = forms.SlugField(
-        max_length=MAX_SPLIT_LENGTH, initial="main", label=gettext_lazy("Name of the rest"), error_messages=SPLIT_TOLD
+        max_length=MAX_SPLIT_LENGTH, initial="main", label=gettext_lazy("Name of the rest"), error_messages=SPLIT_ERRORS
     )
     per_category = forms.IntegerField(min_value=1, max_value=10000, initial=3, label=gettext_lazy("Stories a category"))
     seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, initial=1)

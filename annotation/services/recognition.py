@@ -24,7 +24,7 @@ Opener = Callable[[], AbstractContextManager[BinaryIO]]
 Source = tuple[str, Opener]
 _SHEETS = (".csv", ".tsv", ".xlsx", ".xls", ".ods")
 _START = 1024 * 1024
-_FIELDS_TOLD = 8
+_MOST_FIELDS = 8
 _NAMES_WITHIN = 64 * 1024
 _NAME = re.compile(r'"(\w{1,60})"\s*:')
 
@@ -79,8 +79,8 @@ class Seen:
 
     @property
     def _fields_text(self) -> str:
-        names = listed(name[:40] for name in self.fields[:_FIELDS_TOLD] if name)
-        more = f"{joint(LIST)}…" if len(self.fields) > _FIELDS_TOLD else ""
+        names = listed(name[:40] for name in self.fields[:_MOST_FIELDS] if name)
+        more = f"{joint(LIST)}…" if len(self.fields) > _MOST_FIELDS else ""
         return gettext(": its first line has {names}{more}").format(names=names, more=more) if names else ""
 
 

@@ -111,7 +111,7 @@ _VOTES_ON = Read[tuple](
         Vote.objects.filter(proposition_id__in=given.propositions).order_by("annotator_id").values_list(*_VOTE)
     )
 )
-_KNOWN = Read[tuple[int, str, bool, int, str]](
+_SAVED = Read[tuple[int, str, bool, int, str]](
     lambda given: VoteEvent.objects.filter(
         annotator_id__in=given.annotators, idempotency_key__in=given.keys
     ).values_list("annotator_id", "idempotency_key", "applied", "proposition_id", "dimension")
@@ -192,7 +192,7 @@ def _lock_rows(saves: Sequence[_Save]) -> _LockedRows:
     uids = {uid for save in saves for uid in save.propositions}
     locked = _LOCKED(stories=sorted({save.assignment.story_id for save in saves}), uids=sorted(uids))
     annotators = sorted({save.by.pk for save in saves})
-    applied = _KNOWN(annotators=annotators, keys=[change.idempotency_key for save in saves for change in save.changes])
+    applied = _SAVED(annotators=annotators, keys=[change.idempotency_key for save in saves for change in save.changes])
     votes: dict[int, list[tuple]] = defaultdict(list)
     for vote in _VOTES_ON(propositions=[pk for _, _, pk, _ in locked]) if locked else ():
         votes[vote[0]].append(vote)

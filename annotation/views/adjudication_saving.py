@@ -25,7 +25,7 @@ from annotation.views.adjudication_cells import CellReader
 from annotation.views.saving import CellFragment, DecidedCell, LastAction, SavedCell, SavedChanges, saved
 from core.plain import plain
 
-MOST_SHOWN = 40
+MOST_CELLS = 40
 """Cells that an answer shows as they stand then; a page that took more back is loaded anew."""
 
 
@@ -92,7 +92,7 @@ def undo_decisions(request: HttpRequest, slug: str) -> JsonResponse:
         rows = _propositions(access, posted.cells)
         cells = {(rows[cell.proposition].pk, cell.dimension): cell.revision for cell in posted.cells}
         service.undo_decisions(by=request.user, project=access.project, cells=cells, now=timezone.now())
-        few = posted.cells if len(posted.cells) <= MOST_SHOWN else []
+        few = posted.cells if len(posted.cells) <= MOST_CELLS else []
         return _CellsNow(_cells_on_page(request, access, rows, few))
 
     return saved(

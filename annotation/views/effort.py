@@ -16,7 +16,7 @@ from annotation.models import Role
 from annotation.services.effort import AT_A_LOOK, effort_lines, effort_of
 from core.views.english import in_english
 
-STORIES_SHOWN = 20
+MOST_STORIES = 20
 TITLES = {
     Activity.TABLES: gettext_lazy("Belief tables"),
     Activity.RECONCILIATION: gettext_lazy("Reconciliation"),
@@ -34,7 +34,7 @@ def effort(request: HttpRequest, slug: str) -> HttpResponse:
         "effort": efforts,
         "activities": list(TITLES.items()),
         "people": [(row, _bars(row.hours, longest)) for row in efforts.people],
-        "stories": efforts.stories[:STORIES_SHOWN],
+        "stories": efforts.stories[:MOST_STORIES],
         "limits": [(int(limit // 60), hours) for limit, hours in zip(IDLE_LIMITS, efforts.by_limit, strict=True)],
         "limit": int(LIMIT // 60),
     }

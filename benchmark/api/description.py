@@ -14,7 +14,7 @@ from annotation.forms.votes import UID
 from core.api.description import path_parameter
 from workers.api.job_actions import action_of
 
-__all__ = ["ACTION", "FILES", "ITEM", "NOT_SHOWN", "RUN", "SLUG", "TABLE", "VERSION", "answers_in"]
+__all__ = ["ACTION", "FILES", "ITEM", "NO_ACCESS", "RUN", "SLUG", "TABLE", "VERSION", "answers_in"]
 
 
 VERSION = path_parameter("version", "Number of the version.", {"type": "integer", "minimum": 1})
@@ -22,7 +22,7 @@ RUN = path_parameter("run", "uid of the run.", {"type": "string", "pattern": UID
 ITEM = path_parameter("item", "Number of the item.", {"type": "integer", "minimum": 1})
 ACTION = action_of("run")
 TABLE = path_parameter("table", "Name of the table.", {"type": "string", "pattern": r"^[-a-zA-Z0-9_]+$"})
-NOT_SHOWN = {
+NO_ACCESS = {
     403: (
         (
             "The project does not show results of models to you, your role is too low, or you still have work to "

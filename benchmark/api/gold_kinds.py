@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from annotation.api.description import answers
 from benchmark.access import results_access
 from benchmark.addresses import ChosenGold, chosen_gold, table_named
-from benchmark.api.description import NOT_SHOWN, SLUG, TABLE
+from benchmark.api.description import NO_ACCESS, SLUG, TABLE
 from benchmark.api.requests import GoldKindsFilter
 from benchmark.api.results import TABLE_ANSWERS, TableView
 from benchmark.api.shapes.results import GoldKindsOut
@@ -35,7 +35,7 @@ class GoldKinds(GenericAPIView):
         operation_id="gold_kinds_read",
         tags=["runs"],
         parameters=[SLUG, GoldKindsFilter],
-        responses=answers(GoldKindsOut, 400, 403, why=NOT_SHOWN),
+        responses=answers(GoldKindsOut, 400, 403, why=NO_ACCESS),
     )
     def get(self, request: Request, slug: str) -> Response:
         """How the labels of a frozen version came about, and the names of the tables of what models score on each kind.

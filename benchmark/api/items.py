@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from annotation.api.description import answers
 from benchmark.access import closed_in, run_access, run_item_of
-from benchmark.api.description import CSV, ITEM, NOT_SHOWN, RUN, SLUG, answers_in
+from benchmark.api.description import CSV, ITEM, NO_ACCESS, RUN, SLUG, answers_in
 from benchmark.api.requests import RunItemFilter
 from benchmark.api.shapes.items import RunItemOut, ScoreOut
 from benchmark.forms.items import ItemFilter
@@ -37,7 +37,7 @@ class Items(Listing):
         operation_id="run_items_list",
         tags=["runs"],
         parameters=[SLUG, RUN, RunItemFilter],
-        responses=answers(RunItemOut(many=True), 400, 403, why=NOT_SHOWN),
+        responses=answers(RunItemOut(many=True), 400, 403, why=NO_ACCESS),
     )
     def get(self, request: Request, slug: str, run: str) -> Response:
         """The items of a run with their answers and both parses; with `full` the prompts and the samples, too.
@@ -99,7 +99,7 @@ class Scores(Listing):
             ScoreOut(many=True),
             400,
             403,
-            why=NOT_SHOWN,
+            why=NO_ACCESS,
         ),
     )
     def get(self, request: Request, slug: str, run: str) -> Response | StreamingHttpResponse:

@@ -21,7 +21,7 @@ from benchmark.addresses import (
     of_parse,
     table_named,
 )
-from benchmark.api.description import CSV, FILES, NOT_SHOWN, RUN, SLUG, TABLE, LaTeX, answers_in
+from benchmark.api.description import CSV, FILES, NO_ACCESS, RUN, SLUG, TABLE, LaTeX, answers_in
 from benchmark.api.requests import ComparisonFilter, LeaderboardFilter, ParseFilter
 from benchmark.api.shapes.results import ComparisonOut, LeaderboardOut, ReportOut, TableOut
 from benchmark.domain.tables import Table
@@ -37,7 +37,7 @@ from core.plain import Json
 
 TABLE_ANSWERS = answers_in(
     {CSV.media_type: "A header and the rows, numbers unrounded.", LaTeX.media_type: "The table as it is printed."},
-    TableOut, 400, 403, why=NOT_SHOWN,
+    TableOut, 400, 403, why=NO_ACCESS,
 )  # fmt: skip
 _APART = {422: ("The two cannot be compared.", "The two ran under different suites, which measure different things.")}
 
@@ -59,7 +59,7 @@ class Report(GenericAPIView):
         operation_id="run_report_read",
         tags=["runs"],
         parameters=[SLUG, RUN],
-        responses=answers(ReportOut, 400, 403, why=NOT_SHOWN),
+        responses=answers(ReportOut, 400, 403, why=NO_ACCESS),
     )
     def get(self, request: Request, slug: str, run: str) -> Response:
         """The report of a run: what made it, the ranking of each metric group with intervals, and the names of its
@@ -100,7 +100,7 @@ class Leaderboard(GenericAPIView):
         operation_id="leaderboard_read",
         tags=["runs"],
         parameters=[SLUG, LeaderboardFilter],
-        responses=answers(LeaderboardOut, 400, 403, why=NOT_SHOWN),
+        responses=answers(LeaderboardOut, 400, 403, why=NO_ACCESS),
     )
     def get(self, request: Request, slug: str) -> Response:
         """The finished runs of a version in one ranking for each metric group. 404 where there is no version, split or
@@ -190,7 +190,7 @@ class ComparisonOfTwo(ComparisonView):
         operation_id="comparison_read",
         tags=["runs"],
         parameters=[SLUG, ComparisonFilter],
-        responses=answers(ComparisonOut, 400, 403, 422, why=NOT_SHOWN | _APART),
+        responses=answers(ComparisonOut, 400, 403, 422, why=NO_ACCESS | _APART),
     )
     def get(self, request: Request, slug: str) -> Response:
         """Two models side by side: differences with intervals and Holm's correction, and the samples on which they

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from annotation.api.description import answers
 from benchmark.access import RunAccess, closed_in, results_access, run_access
-from benchmark.api.description import NOT_SHOWN, RUN, SLUG
+from benchmark.api.description import NO_ACCESS, RUN, SLUG
 from benchmark.api.shapes.runs import RunDetailOut, RunOut
 from benchmark.controls.chosen import CONTROLS
 from benchmark.models import Entrant, Run, UnmatchedReport
@@ -32,7 +32,7 @@ class Runs(Listing):
         operation_id="runs_list",
         tags=["runs"],
         parameters=[SLUG],
-        responses=answers(RunOut(many=True), 400, 403, why=NOT_SHOWN),
+        responses=answers(RunOut(many=True), 400, 403, why=NO_ACCESS),
     )
     def get(self, request: Request, slug: str) -> Response:
         """The runs of a project without archived ones, the newest first, for those to whom it shows results."""
@@ -47,7 +47,7 @@ class OneRun(GenericAPIView):
         operation_id="runs_read",
         tags=["runs"],
         parameters=[SLUG, RUN],
-        responses=answers(RunDetailOut, 403, why=NOT_SHOWN),
+        responses=answers(RunDetailOut, 403, why=NO_ACCESS),
     )
     def get(self, request: Request, slug: str, run: str) -> Response:
         """A run: what was chosen, how each model stands at each step, and why answers are missing."""

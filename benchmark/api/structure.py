@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from annotation.api.description import answers
 from benchmark.access import results_access, waiting_for
 from benchmark.addresses import table_named
-from benchmark.api.description import NOT_SHOWN, SLUG, TABLE
+from benchmark.api.description import NO_ACCESS, SLUG, TABLE
 from benchmark.api.requests import StructureFilter
 from benchmark.api.results import TABLE_ANSWERS, TableView
 from benchmark.api.shapes.results import StructureOut
@@ -47,7 +47,7 @@ class Structure(GenericAPIView):
         operation_id="structure_read",
         tags=["runs"],
         parameters=[SLUG, StructureFilter],
-        responses=answers(StructureOut, 400, 403, 422, why=NOT_SHOWN),
+        responses=answers(StructureOut, 400, 403, 422, why=NO_ACCESS),
     )
     def get(self, request: Request, slug: str) -> Response:
         """Whether right answers come with a right belief structure, model by model, and the names of the tables. 404

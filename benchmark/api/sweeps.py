@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from annotation.api.description import answers
 from annotation.models import Role
 from benchmark.access import run_access
-from benchmark.api.description import NOT_SHOWN, RUN, SLUG
+from benchmark.api.description import NO_ACCESS, RUN, SLUG
 from benchmark.api.requests import SweepFilter
 from benchmark.api.shapes.sweeps import SweepOut
 from benchmark.services.sweep_choices import choosing_document, choosings_of
@@ -23,7 +23,7 @@ class Sweep(GenericAPIView):
         operation_id="runs_sweep_read",
         tags=["runs"],
         parameters=[SLUG, RUN, SweepFilter],
-        responses=answers(SweepOut, 400, 403, why=NOT_SHOWN),
+        responses=answers(SweepOut, 400, 403, why=NO_ACCESS),
     )
     def get(self, request: Request, slug: str, run: str) -> Response:
         """Every model at every level of the sweep that a run was launched in, by metric group, with the one that was

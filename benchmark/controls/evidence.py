@@ -33,7 +33,7 @@ _GIVEN = re.compile(r"\s([A-Z][a-z]+)(?![a-z])")
 _ASKED = re.compile(r"\b(?:[Dd]oes|[Dd]id|[Ii]s|[Ww]as|[Ww]ill|[Ww]ould|[Ss]hould|[Cc]ould|[Cc]an|[Hh]as|[Mm]ay)\s\Z")
 _SPOKEN_TO = (re.compile(r"[\"“](?:[^\"“”]*,\s)?\Z"), re.compile(r"[,!?.]"))
 _ADDRESSED = re.compile(rf"\b(?:{_any(ADDRESSING)})\s\Z", re.IGNORECASE)
-_WANTED = (
+_MADE_TO = (
     re.compile(r"\b(?:wants?|wanted|asks?|asked|lets?|makes?|sees?|saw|hears?|heard)\s\Z"),
     re.compile(r"\s(?:to\s)?[a-z]+\b"),
 )
@@ -41,7 +41,7 @@ _ROLE = re.compile(
     rf"\b(?:{_any(role + end for role in ROLES for end in ('', 's'))})(?:,| is| named| called|,? named)?\s\Z",
     re.IGNORECASE,
 )
-_SAID = re.compile(r"[\"”]\s(?:say|says|said|ask|asks|asked|reply|replies|replied)\s\Z")
+_SPEAKING = re.compile(r"[\"”]\s(?:say|says|said|ask|asks|asked|reply|replies|replied)\s\Z")
 _ADVERB = r"(?:(?:also|then|now|always|often|never|still|just|only|both|already|once|even|\w+ly)\s)?"
 _DOES = re.compile(
     rf"\s{_ADVERB}(?:(?:do|does|did|will|would|can|could|should|may|might|must|has|have)(?:\s?not|n['’]t)?\s{_ADVERB})?(?:{_any(VERBS)})\b"
@@ -85,9 +85,9 @@ def weight_of(name: str, text: str, start: int) -> int:
         return AGAINST
     if any(pattern.match(after) for pattern in _FOR):
         return LIKELY
-    if any(ahead.search(before) and behind.match(after) for ahead, behind in (_SPOKEN_TO, _WANTED)):
+    if any(ahead.search(before) and behind.match(after) for ahead, behind in (_SPOKEN_TO, _MADE_TO)):
         return LIKELY
-    return LIKELY if any(pattern.search(before) for pattern in (_ASKED, _ADDRESSED, _ROLE, _SAID)) else NOTHING
+    return LIKELY if any(pattern.search(before) for pattern in (_ASKED, _ADDRESSED, _ROLE, _SPEAKING)) else NOTHING
 
 
 def _of_something(before: str, after: str) -> bool:

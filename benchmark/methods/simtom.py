@@ -17,7 +17,7 @@ _RETELL = {
     ENGLISH: "Retell all of the text above, sentence by sentence, and add nothing.",
     CHINESE: "把上面的文字逐句复述一遍，什么都不要添加。",
 }
-_KNOWN = {
+_KNOWN_EVENTS = {
     ENGLISH: "Which of these events does {person} know about? A person knows what they do and what happens where they "
     "are, and nothing that happens elsewhere or after they have left. List the events in their order, and nothing "
     "else.",
@@ -31,7 +31,7 @@ _YOU = {
 
 
 def _ask(step: str, put: Put, earlier: Earlier) -> Sequence[Message]:
-    instruction = _KNOWN[put.language].format(person=put.people[0]) if put.people else _RETELL[put.language]
+    instruction = _KNOWN_EVENTS[put.language].format(person=put.people[0]) if put.people else _RETELL[put.language]
     return put.messages(f"{put.story}\n\n{instruction}")
 
 

@@ -21,7 +21,7 @@ from benchmark.suites.showing.levels import CHANCE_ROW
 from core.language import gettext_noop
 from core.statistics import FEWEST
 
-ALL, PAIRS, ONE = "across", "correlations", "model"
+ALL, PAIRS, OF_MODEL = "across", "correlations", "model"
 """Names of the table and picture of all models, of the table of correlations, and of the table and picture of one
 model."""
 METRIC_NOTE = gettext_noop(
@@ -59,7 +59,7 @@ def tables_across(rankings: Sequence[SuiteRanking], model: AcrossModel | None = 
     """Return the tables by name: of all models and of the pairs of rankings, and where one `model` is chosen of it
     alone."""
     if model:
-        return {ONE: partial(table_of_model, rankings, model)}
+        return {OF_MODEL: partial(table_of_model, rankings, model)}
     tables = {ALL: partial(table_of_all, rankings)}
     return tables | ({PAIRS: partial(table_of_pairs, rankings)} if len(rankings) > 1 else {})
 
@@ -304,7 +304,7 @@ def pictures_across(rankings: Sequence[SuiteRanking], model: AcrossModel | None 
     """Return the pictures by name: of all models, or of one where it is chosen."""
     if model:
         title = gettext_noop(f"{model.name} across suites")
-        return {ONE: Picture(title, partial(_of_model, rankings, model, title))}
+        return {OF_MODEL: Picture(title, partial(_of_model, rankings, model, title))}
     return {ALL: Picture(gettext_noop("Models across suites"), partial(_of_all, rankings))}
 
 

@@ -133,13 +133,13 @@ def scores_table(report: CalibrationReport, words: CalibrationWords = OF_STORIES
         rows=rows,
         notes=[
             gettext_noop(f"Brackets: 95 % intervals over aligned {words.units}. λ is how much the judge counts."),
-            *([DIFFERS if report.differing.warns else NOT_SHOWN] if pooled else []),
+            *([DIFFERS if report.differing.warns else NO_EVIDENCE] if pooled else []),
         ],
     )
 
 
 DIFFERS = gettext_noop("Do not use a score by the judge's error on all models: that error is shown to differ by model.")
-NOT_SHOWN = gettext_noop(
+NO_EVIDENCE = gettext_noop(
     "By the judge's error on all models: where too few tables of a model were aligned, if the judge errs on it as on "
     "the others. That it does is not shown."
 )

@@ -24,7 +24,7 @@ from core.made_by import made_by
 
 REPETITIONS = "repetitions"
 """The choice, instead of a control, that compares repetitions of the run with its first one."""
-SHOWN = 400
+MOST_CHARACTERS = 400
 """Characters of an answer that a row shows."""
 
 
@@ -196,7 +196,7 @@ def read(flips: Sequence[Flip]) -> list[tuple[RunItem, RunItem]]:
     by_id = {item.pk: item for item in items.defer("sample__votes", "sample__methods", "sample__adjudications")}
     for item in by_id.values():
         text = item.call.answer if item.call else ""
-        item.answer = {"text": text[:SHOWN], "left": max(0, len(text) - SHOWN)}
+        item.answer = {"text": text[:MOST_CHARACTERS], "left": max(0, len(text) - MOST_CHARACTERS)}
         item.meant = _meant(item, text)
     return [(by_id[flip.first], by_id[flip.second]) for flip in flips]
 

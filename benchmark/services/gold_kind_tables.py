@@ -29,26 +29,26 @@ NAMES: Mapping[Kind, str] = {
 }
 ALL_DIMENSIONS = gettext_noop("All dimensions")
 SCORED = gettext_noop("Accuracy: the mean over stories of the share of right cells, repaired parse.")
-BLIND_TOLD = gettext_noop(
+BLIND_NOTE = gettext_noop(
     "Gold from blind votes: more than half of at least two votes that no suggestion can have touched."
 )
-UNKNOWN_TOLD = gettext_noop(
+UNKNOWN_NOTE = gettext_noop(
     "Blind or unknown votes: the blind ones with imported ones, of which it is not known whether a label stood before "
     "the annotator’s eyes. What they say of blind votes holds if they were blind."
 )
 SAME_CELLS = gettext_noop(
     "Gold made anew of votes is compared with all gold on the same cells, other kinds with all gold."
 )
-TAU_TOLD = gettext_noop(
+TAU_NOTE = gettext_noop(
     "Kendall’s τ-b of the models’ scores: 1 for the same order, −1 for its reverse. Its interval lies between "
     "quantiles of resampled stories."
 )
-ROWS_TOLD = gettext_noop(
+ROWS_NOTE = gettext_noop(
     "Labels only: a frozen version keeps which rows its tables have, not how each came about (written by both experts, "
     "reconciled, or drafted by a model), so recall is not told by kind of row."
 )
-UNRANKED_TOLD = gettext_noop("Baselines have no part in the order of models.")
-SHIFT_TOLD = gettext_noop(
+UNRANKED_NOTE = gettext_noop("Baselines have no part in the order of models.")
+SHIFT_NOTE = gettext_noop(
     "Shift: how far the difference of the two moved between the two kinds of gold. An interval without 0 says that "
     "more than chance did it."
 )
@@ -59,23 +59,23 @@ MOVES: Mapping[Move, str] = {
     Move.TO_GOLD: gettext_noop("Majority to gold"),
     Move.ALL_THE_WAY: gettext_noop("Pre-filled to gold"),
 }
-MOVED_TOLD = gettext_noop(
+MOVED_NOTE = gettext_noop(
     "Moved: the share of cells whose later label is another one, of the cells that have both; n is their number. A "
     "majority is more than half of at least two votes."
 )
 VOTES: Mapping[str, str] = {ALL_VOTES: gettext_noop("All votes"), BLIND_VOTES: gettext_noop("Blind votes")}
 STANDING_VOTES: Mapping[str, str] = {BLIND_VOTES: VOTES[BLIND_VOTES], UNKNOWN_VOTES: NAMES[Kind.UNKNOWN]}
 LEFT_OUT = gettext_noop("Left-out annotators")
-CEILING_TOLD = gettext_noop(
+CEILING_NOTE = gettext_noop(
     "Each annotator in turn is scored against gold that more than half of at least two others make; models stand in "
     "the same places. The difference is a model’s score less that of the annotators, story by story."
 )
-EPSILON_TOLD = gettext_noop(
+EPSILON_NOTE = gettext_noop(
     "Alternative annotator test (Calderon et al. 2025), votes of all dimensions, first repetition; ε = 0.15. "
     "Advantage: the share of cells where the model is at least as near to the others as the annotator, mean over "
     "annotators."
 )
-WINNING_TOLD = gettext_noop(
+WINNING_NOTE = gettext_noop(
     "Winning rate: the share of annotators whom the model beats after Benjamini and Yekutieli’s correction; it may "
     "stand in from 0.5 on. As published cells count as independent; over stories they do not, which is what "
     "counts here."
@@ -147,7 +147,7 @@ def by_kind(metrics: GoldMetrics, dimension: int) -> Table:
             gettext_noop(f"Of: {dimension_sentence(metrics, dimension)}."),
             SCORED,
             *_vote_sentences(metrics),
-            ROWS_TOLD,
+            ROWS_NOTE,
             *(gettext_noop(f"{NAMES[Kind(kind)]}: {count:,} cells.") for kind, count in counts.items()),
         ],
     )
@@ -180,9 +180,9 @@ def by_dimension(metrics: GoldMetrics) -> Table:
 def _vote_sentences(metrics: GoldMetrics) -> Iterator[str]:
     """Yield what gold made anew of votes is, where there is any."""
     if Kind.BLIND in metrics.kinds:
-        yield BLIND_TOLD
+        yield BLIND_NOTE
     if Kind.UNKNOWN in metrics.kinds:
-        yield UNKNOWN_TOLD
+        yield UNKNOWN_NOTE
 
 
 def ranks(metrics: GoldMetrics, dimension: int) -> Table:
@@ -211,8 +211,8 @@ def ranks(metrics: GoldMetrics, dimension: int) -> Table:
         rows=rows,
         notes=[
             gettext_noop(f"Of: {dimension_sentence(metrics, dimension)}."),
-            TAU_TOLD,
-            *(UNRANKED_TOLD for _ in range(bool(metrics.unranked))),
+            TAU_NOTE,
+            *(UNRANKED_NOTE for _ in range(bool(metrics.unranked))),
             SAME_CELLS,
             *_undefined(rows),
         ],
@@ -240,7 +240,7 @@ def swaps(metrics: GoldMetrics, dimension: int) -> Table:
             Column(key="shift", header=gettext_noop("Shift"), interval="shift_interval", **points),
         ],
         rows=rows,
-        notes=[SHIFT_TOLD, SAME_CELLS],
+        notes=[SHIFT_NOTE, SAME_CELLS],
     )
 
 
@@ -266,7 +266,7 @@ def moves_table(metrics: GoldMetrics) -> Table:
             *(share(move.value, name, n=f"{move}_n") for move, name in MOVES.items()),
         ],
         rows=rows,
-        notes=[MOVED_TOLD],
+        notes=[MOVED_NOTE],
     )
 
 
@@ -287,7 +287,7 @@ def ceiling_table(metrics: GoldMetrics, dimension: int) -> Table:
         rows=rows,
         notes=[
             gettext_noop(f"Of: {dimension_sentence(metrics, dimension)}."),
-            CEILING_TOLD,
+            CEILING_NOTE,
             *(gettext_noop(f"{name}: {ceilings[votes].cells:,} places.") for votes, name in VOTES.items()),
         ],
     )
@@ -345,12 +345,12 @@ def standing_in_table(metrics: GoldMetrics) -> Table:
         ],
         rows=rows,
         mark_within="votes",
-        notes=[EPSILON_TOLD, WINNING_TOLD, *_unknown_sentences(metrics), *sorted(reasons)],
+        notes=[EPSILON_NOTE, WINNING_NOTE, *_unknown_sentences(metrics), *sorted(reasons)],
     )
 
 
 def _unknown_sentences(metrics: GoldMetrics) -> list[str]:
-    return [UNKNOWN_TOLD] if UNKNOWN_VOTES in metrics.standing_in else []
+    return [UNKNOWN_NOTE] if UNKNOWN_VOTES in metrics.standing_in else []
 
 
 def annotators_table(metrics: GoldMetrics) -> Table:
@@ -388,5 +388,5 @@ def annotators_table(metrics: GoldMetrics) -> Table:
             Column(key="p_corrected", header=gettext_noop("p, corrected"), kind="number", digits=4),
         ],
         rows=rows,
-        notes=[EPSILON_TOLD, *_unknown_sentences(metrics)],
+        notes=[EPSILON_NOTE, *_unknown_sentences(metrics)],
     )

@@ -18,7 +18,7 @@ from benchmark.addresses import model_in
 from benchmark.domain.tables import Column
 from benchmark.models import SharedReport
 from benchmark.services.across import model_without_place
-from benchmark.services.across_tables import ALL, ONE, PAIRS, pictures_across, tables_across
+from benchmark.services.across_tables import ALL, OF_MODEL, PAIRS, pictures_across, tables_across
 from benchmark.services.documents import Document
 from benchmark.services.suite_rankings import AcrossModel, Place, SuiteRanking, models_across
 from benchmark.suites.registry import group_named
@@ -105,7 +105,7 @@ def _context(
         return context
     hrefs = {
         ALL: _from_model(page, rankings, items),
-        ONE: _from_suite(rankings, model, items, leaderboards),
+        OF_MODEL: _from_suite(rankings, model, items, leaderboards),
         PAIRS: no_link,
     }
     context["tables"] = {

@@ -21,7 +21,7 @@ from core.idempotency.forms import made_before, made_once
 from core.language import gettext_noop
 from core.views.contexts import Context
 
-SHOWN = 200
+MOST_LINES = 200
 """Rows of what does not fit that the page shows; the command has all."""
 
 
@@ -74,9 +74,9 @@ def _preview_context(preview: Preview) -> Context:
         "steps": [suite.step(key).label for key in summary["steps"]],
         "read_by": [(setting.label, setting.in_words(summary["settings"][name])) for name, setting in settings.items()],
         "lists": [
-            (heading, summary[name][:SHOWN], len(summary[name]))
+            (heading, summary[name][:MOST_LINES], len(summary[name]))
             for name, heading in (("unmatched", gettext_noop(f"to no {suite.noun[0]}")), ("double", "double"))
             if summary[name]
         ],
-        "missing": summary["missing"][:SHOWN],
+        "missing": summary["missing"][:MOST_LINES],
     }

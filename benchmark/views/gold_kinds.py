@@ -28,7 +28,7 @@ from benchmark.services.gold_kind_tables import (
     MOVES,
     NAMES,
     STANDING_VOTES,
-    UNRANKED_TOLD,
+    UNRANKED_NOTE,
     VOTES,
     dimension_sentence,
     tables_of,
@@ -144,7 +144,7 @@ def _chart(chosen: ChosenGold) -> DotChart | None:
 def _verdict(chosen: ChosenGold) -> str:
     """Say whether ranks change, and who has no part in them."""
     verdict = _order_text(chosen)
-    return f"{verdict} {_(UNRANKED_TOLD)}" if verdict and chosen.metrics.unranked else verdict
+    return f"{verdict} {_(UNRANKED_NOTE)}" if verdict and chosen.metrics.unranked else verdict
 
 
 def _order_text(chosen: ChosenGold) -> str:

@@ -160,7 +160,7 @@ def run(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     return render(request, "benchmark/runs/run.html", access.context | context)
 
 
-NOT_TAKEN_SHOWN = 200
+MOST_NOT_TAKEN = 200
 """Answers that an import did not take which the page of its run lists; the API has all."""
 
 
@@ -171,8 +171,8 @@ def _left_out(run: Run) -> Context | None:
         return None
     lists = (("unmatched", report.unmatched), ("double", report.double))
     return {
-        "lists": [(name, rows[:NOT_TAKEN_SHOWN], len(rows)) for name, rows in lists if rows],
-        "missing": report.missing[:NOT_TAKEN_SHOWN],
+        "lists": [(name, rows[:MOST_NOT_TAKEN], len(rows)) for name, rows in lists if rows],
+        "missing": report.missing[:MOST_NOT_TAKEN],
         "missing_count": len(report.missing),
     }
 

@@ -15,7 +15,7 @@ from core import idempotency as once
 
 FIELD = "once"
 _LONGEST = 64
-_NOT_SAID = {FIELD, "csrfmiddlewaretoken"}
+_OF_THE_FRAME = {FIELD, "csrfmiddlewaretoken"}
 
 
 def made_once(request: HttpRequest, make: Callable[[], str]) -> str:
@@ -53,7 +53,7 @@ def _key_of(request: HttpRequest) -> str:
     typed = request.POST.get(FIELD, "")
     if not 0 < len(typed) <= _LONGEST:
         return ""
-    fields = sorted((name, values) for name, values in request.POST.lists() if name not in _NOT_SAID)
+    fields = sorted((name, values) for name, values in request.POST.lists() if name not in _OF_THE_FRAME)
     files = sorted((name, *_content(upload)) for name, uploads in request.FILES.lists() for upload in uploads)
     return once.digest_of(request.user.pk, request.path, typed, fields, files)
 

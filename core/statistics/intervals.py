@@ -34,7 +34,7 @@ from core.statistics.bootstrap import RESAMPLES, Clusters, Floats, by_cluster, m
 LEVEL = 0.95
 FEWEST = 5
 """No interval is given of fewer clusters."""
-KNOWN = 0.95
+LEAST_DEFINED = 0.95
 """The share of resamples in which a figure must be defined; fewer would be another sample."""
 LEAST_FREEDOM = 4
 """Degrees of freedom; with fewer, one cluster that differs would make an interval that says nothing."""
@@ -148,7 +148,7 @@ def intervals(
     error = spread * np.sqrt(n / (n - 1))
     low, high = scale.around(values, t_quantile((1 + LEVEL) / 2, freedom(values - left_out, n)) * error)
     size = np.abs(values) if np.isinf(scale.high) else np.full(len(values), scale.high - scale.low)
-    enough = defined / len(drawn) >= KNOWN
+    enough = defined / len(drawn) >= LEAST_DEFINED
     alike = error <= _NO_SPREAD * size
     bounds: list[Interval] = []
     columns = (column.tolist() for column in (values, counts, enough, alike, low, high))
@@ -239,7 +239,7 @@ def few(unit: str) -> str:
 
 def sparse(unit: str) -> str:
     """Return why there is no interval where too many resamples miss every cluster that has a figure."""
-    missing = f"{1 - KNOWN:.0%}"
+    missing = f"{1 - LEAST_DEFINED:.0%}"
     return gettext_noop(f"too few {unit} have what is counted: more than {missing} of resamples have none")
 
 

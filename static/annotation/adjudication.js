@@ -29,10 +29,10 @@ const queue = new Queue({
 const panel = new Panel({ ...settings, active: () => current, reads: true });
 
 // --- what becomes of a decision ------------------------------------------------------------------------------------------
-const SAID = { saving: `↑ ${gettext("saving")}`, failed: `⚠ ${gettext("not saved yet")}` };
+const STATES = { saving: `↑ ${gettext("saving")}`, failed: `⚠ ${gettext("not saved yet")}` };
 function say(cell, state) {
   cell.dataset.state = state;
-  cell.querySelector("[data-saving]").textContent = SAID[state] ?? "";
+  cell.querySelector("[data-saving]").textContent = STATES[state] ?? "";
 }
 
 function queued({ label, ...change }) {

@@ -175,7 +175,7 @@ def test_an_archive_of_an_unknown_rule_is_refused(cast, settled):
 
 
 WRITER, MODEL = "annotation/services/gold.py", "annotation/models/gold.py"
-TOLD = {"settle", "decide", "remove"}
+EVENTFUL = {"settle", "decide", "remove"}
 """The transitions that an event tells of; the others, disturb and file_case, leave the label as it is."""
 BULK = {"insert_rows", "insert_missing", "write_few", "update_rows", "ReadyRows"}
 WRITES = {"create", "bulk_create", "get_or_create", "update_or_create", "update", "bulk_update", "delete", "save"}
@@ -217,7 +217,7 @@ def other_writers(path: str, source: str) -> list[str]:
         names = {one.id for one in ast.walk(node.func) if isinstance(one, ast.Name)}
         models = {"GoldLabel", "GoldEvent"}
         makes = called in models or (called in BULK and any(_chain(one) & models for one in node.args))
-        sets = method in WRITES | TOLD and (names & gold or {"gold", "gold_events"} & set(called.split(".")[:-1]))
+        sets = method in WRITES | EVENTFUL and (names & gold or {"gold", "gold_events"} & set(called.split(".")[:-1]))
         if makes or sets:
             found.append(f"{path}:{node.lineno} {called}")
     return found

@@ -209,14 +209,14 @@ def test_nothing_is_asked_of_it_and_nothing_says_that_it_was_free(bring, cast, c
 
 # --- matching, without a database
 # ------------------------------------------------------------------------------------------------
-KNOWN = [
+FILE_SAMPLES = [
     FileSample(1, "a", ["Story one. Where is the ball?"], ["Story one, which is long.", "Where is the ball?"]),
     FileSample(2, "b", ["Story two. Where is the ball?"], ["Story two, which is long.", "Where is the ball?"]),
 ]
 
 
 def _matched(*records: Record):
-    return match(records, Index(KNOWN), steps=["answer"], turns=1)
+    return match(records, Index(FILE_SAMPLES), steps=["answer"], turns=1)
 
 
 def test_an_answer_is_matched_by_the_whole_prompt_or_by_story_and_question_together():

@@ -25,7 +25,7 @@ from tests.benchmark.planning import planned
 from tests.benchmark.settled import baselines, make_endpoint, settle, started, work_off
 
 pytestmark = pytest.mark.django_db(transaction=True)
-KNOWN, OWN = "False Belief Task", "Riddle Task"
+SHIPPED, OWN = "False Belief Task", "Riddle Task"
 """A category that the sample corpus has stories of, and one that it has none of."""
 TEXTS = {
     1: "Ines hides the letter under the mat and goes out into the rain.",
@@ -41,7 +41,7 @@ def gold(cast, make_story):
     calibration = Split.objects.create(project=cast.project, name="calibration")
     main = Split.objects.create(project=cast.project, name="main")
     for number, text in TEXTS.items():
-        story = make_story(number, category=KNOWN if number == 1 else OWN)
+        story = make_story(number, category=SHIPPED if number == 1 else OWN)
         settle(story)
         Story.objects.filter(pk=story.pk).update(text=text, split=calibration if number > 2 else main)
     return freeze(by=cast.alice, project=cast.project)[0]
@@ -67,7 +67,7 @@ def sample_texts(category: str) -> list[str]:
 def test_a_category_that_the_sample_lacks_takes_calibration_stories(gold):
     told = prompts_of(plan_for(gold, make_endpoint("reader")))
     assert [text in told[2] for text in (TEXTS[3], TEXTS[4])] == [True, True]
-    assert sum(text.strip() in told[1] for text in sample_texts(KNOWN)) == 2
+    assert sum(text.strip() in told[1] for text in sample_texts(SHIPPED)) == 2
     assert TEXTS[3] not in told[1], "a known category has those of the sample"
 
 
@@ -75,7 +75,7 @@ def test_calibration_stories_first_and_the_sample_where_they_have_none(gold):
     told = prompts_of(plan_for(gold, make_endpoint("reader"), examples_from="calibration"))
     assert TEXTS[3] in told[2]
     # no calibration story is of the known category
-    assert sum(text.strip() in told[1] for text in sample_texts(KNOWN)) == 2
+    assert sum(text.strip() in told[1] for text in sample_texts(SHIPPED)) == 2
 
 
 def test_a_story_that_is_asked_is_nobody_s_example(gold):
@@ -90,7 +90,7 @@ def test_a_run_states_what_it_showed(cast, gold):
     run = work_off(started(cast, gold, [model], level=4, split="main", examples=3))
     # of the sample 3 stories are of the known category, of the calibration split 2 of the team's own
     assert run.spec["examples"] == [
-        {"stage": "label", "category": KNOWN, "from": "sample", "least": 3, "most": 3},
+        {"stage": "label", "category": SHIPPED, "from": "sample", "least": 3, "most": 3},
         {"stage": "label", "category": OWN, "from": "calibration", "least": 2, "most": 2},
     ]
     assert run.params["example_stories"] == [3, 4]
@@ -164,7 +164,7 @@ def test_the_lexical_judge_is_not_said_to_have_seen_anything_but_tables(cast, go
         ({"judge_level": 2}, "the story and both tables in a prompt of level 2, with no in-context example.", {"judge": "reader, level 2, with the story"}),  # noqa: E501
         ({"shots": 0, "with_story": False}, ("both tables but no story in a prompt of level 4, with no in-context " "example."), {"judge": "reader, level 4, without the story"}),  # noqa: E501
         (
-            {"shots": 1, "category": KNOWN}, ("the story and both tables in a prompt of level 4, with in-context " "examples: 1 from the sample " "corpus."),  # noqa: E501
+            {"shots": 1, "category": SHIPPED}, ("the story and both tables in a prompt of level 4, with in-context " "examples: 1 from the sample " "corpus."),  # noqa: E501
             {"judge": "reader, level 4, with the story", "judge's examples": "1 from the sample corpus"},
         ),
     ],

@@ -15,7 +15,7 @@ from tests.catalogues import of_all_apps, placeholders
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-SAID = """(texts) => texts.map(([one, several, values]) => several
+IN_PAGE = """(texts) => texts.map(([one, several, values]) => several
   ? [1, 2, 0].map((count) => ngettext(one, several, count, values)) : [gettext(one, values)])"""
 """What a page says of each text, of one with a number for one thing, two, and none."""
 
@@ -40,7 +40,7 @@ def said(page, language: str) -> dict[Text, list[str]]:
     page.goto("/login/")
     asked = of_scripts()
     return dict(
-        zip(asked, page.evaluate(SAID, [[one.singular, one.plural, values_of(one)] for one in asked]), strict=True)
+        zip(asked, page.evaluate(IN_PAGE, [[one.singular, one.plural, values_of(one)] for one in asked]), strict=True)
     )
 
 

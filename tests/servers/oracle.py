@@ -25,7 +25,7 @@ from benchmark.suites.omnitom.records import GoldRow, Record, read_records
 Pair = tuple[str, str]
 HEADER = ("Actor", "Belief", "Order")
 LABELS = (*HEADER, "Truth-Status", "Knowledge-Access", "Representation", "Content Type", "Mental-Source", "Context")
-SAID = "it holds that "
+REWORDED = "it holds that "
 """What an extracted gold belief begins with: it means the same and is not worded the same."""
 HUGE = 10_000_000
 NOTHING = "I would rather talk about something else."
@@ -107,7 +107,7 @@ class Oracle:
         usable = rng.random() >= skill.unusable
         for at, row in enumerate(record.shown_rows if usable else ()):
             if rng.random() < skill.recall + shift:
-                rows.append((row.actor, SAID + row.belief, row.order))
+                rows.append((row.actor, REWORDED + row.belief, row.order))
                 found += 1
             if rng.random() < skill.invented:
                 rows.append((row.actor, f"something that nobody wrote, number {at}", "1"))
@@ -135,7 +135,8 @@ class Oracle:
         skill, rng, _ = self._drawn(model, "judge", record)
         gold = [(row.actor, row.belief) for row in record.shown_rows]
         truly = [
-            [at for at, (a, b) in enumerate(gold) if (actor, belief) == (a, SAID + b)] for actor, belief in predicted
+            [at for at, (a, b) in enumerate(gold) if (actor, belief) == (a, REWORDED + b)]
+            for actor, belief in predicted
         ]
         told = [ids if rng.random() >= skill.misjudged else ([] if ids else [0]) for ids in truly]
         matched = [[at for at, ids in enumerate(truly) if one in ids] for one in range(len(gold))]

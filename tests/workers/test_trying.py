@@ -15,7 +15,7 @@ from workers.services.endpoints import try_endpoint
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.dear, pytest.mark.xdist_group("waiting")]
 PROVIDERS = ["openai", "anthropic", "vllm"]
-HELD = '{"three_is_more": "yes"}'
+BY_SCHEMA = '{"three_is_more": "yes"}'
 
 
 def answer(text: str, reason: str = "stop", reasoning: int = 0) -> Odd:
@@ -46,7 +46,7 @@ def tried(make_endpoint):
 
 
 CASES = [
-    (answer(HELD), True, "Its answer was held to the JSON schema."),
+    (answer(BY_SCHEMA), True, "Its answer was held to the JSON schema."),
     (answer("Yes."), False, "The JSON schema was ignored: the answer does not fit it."),
     (answer('{"three_is_more": "perhaps"}'), False, "The JSON schema was ignored: the answer does not fit it."),
     (
@@ -82,13 +82,13 @@ def tried_again(tried, provider, odd):
 
 
 def test_it_is_not_tried_where_it_is_not_claimed(tried, page):
-    result, asked = tried("openai", answer(HELD), json_schema=False)
+    result, asked = tried("openai", answer(BY_SCHEMA), json_schema=False)
     assert asked == 1 and result.schema is None and result.supported.json_schema is None
     assert "not claimed, not tried" in page("workers:tried", "small")
 
 
 def test_the_command_says_what_is_supported(capsys):
-    with OddServer(lambda path, headers, body: answer(HELD if asks_schema(body) else "yes")) as server:
+    with OddServer(lambda path, headers, body: answer(BY_SCHEMA if asks_schema(body) else "yes")) as server:
         common = ["--provider=openai", "--model=tiny", f"--base-url={server.url}/v1", "--json"]
         call_command("add_endpoint", "small", *common, "--try")
     result = json.loads(capsys.readouterr().out)
@@ -102,7 +102,7 @@ def test_an_engine_is_tried_in_the_same_way(make_endpoint, monkeypatch):
 
         def complete_many(self, bodies):
             asked.extend(bodies)
-            return [Completion(HELD if body["schema"] else "yes", Stop.END, Usage(), "tiny") for body in bodies]
+            return [Completion(BY_SCHEMA if body["schema"] else "yes", Stop.END, Usage(), "tiny") for body in bodies]
 
     asked: list[dict] = []
     monkeypatch.setattr(endpoints, "loaded_engine", lambda endpoint: Engine())
@@ -112,5 +112,5 @@ def test_an_engine_is_tried_in_the_same_way(make_endpoint, monkeypatch):
 
 
 def test_a_model_that_reasons_is_said_to_need_room(tried, page):
-    tried("openai", answer(HELD))
+    tried("openai", answer(BY_SCHEMA))
     assert "give it room for reasoning" in page("workers:tried", "small")

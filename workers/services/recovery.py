@@ -121,7 +121,7 @@ def _end_left_jobs(now: datetime) -> None:
     """End jobs whose process died between the last item and the end of the job."""
     with transaction.atomic():
         end_jobs([job for (job,) in _LEFT()], now=now)
-        pause_held({job for (job,) in _HELD()})
+        pause_held({job for (job,) in _JOBS_WITH_HELD_ITEMS()})
 
 
 _LEFT = Read[tuple[int]](
@@ -132,7 +132,7 @@ _LEFT = Read[tuple[int]](
     ),
     planned_once=False,
 )
-_HELD = Read[tuple[int]](
+_JOBS_WITH_HELD_ITEMS = Read[tuple[int]](
     lambda given: (
         Item.objects.filter(job__state=JobState.RUNNING, state=ItemState.HELD).order_by().values_list("job").distinct()
     ),

@@ -22,7 +22,7 @@ from workers.services import ledger as service
 
 LOST = ("lost", gettext_noop("Lost an answer"))
 """Not a state of a call but of an attempt: the call itself may have been answered later."""
-SHOWN = 20_000
+MOST_CHARACTERS = 20_000
 """Characters of a text that a page shows: a browser cannot lay out megabytes."""
 GROUPINGS = {"endpoint": gettext_noop("Model"), "day": gettext_noop("Day"), "purpose": gettext_noop("Purpose")}
 
@@ -68,7 +68,7 @@ def call(request: HttpRequest, uid: str) -> HttpResponse:
     asked, rest = _asked(current)
     if (name := request.GET.get("text")) is not None:
         return _download(current, name, asked, rest)
-    sized = current.attempts.annotate(beginning=Left("body", SHOWN), size=Length("body"))
+    sized = current.attempts.annotate(beginning=Left("body", MOST_CHARACTERS), size=Length("body"))
     attempts = list(sized.select_related("worker").defer("body"))
     for attempt in attempts:
         attempt.response = Cut(attempt.beginning, attempt.size)
@@ -82,7 +82,7 @@ def call(request: HttpRequest, uid: str) -> HttpResponse:
         "reasoning": cut(current.reasoning),
         "messages_asked": [{"role": role, "content": cut(text)} for role, text in asked],
         "rest": cut(rest),
-        "shown_at_most": SHOWN,
+        "shown_at_most": MOST_CHARACTERS,
         "attempts": attempts,
         "unread": next((attempt for attempt in reversed(attempts) if attempt.size), None),
         "items": current.items.select_related("job")[:20],
@@ -104,7 +104,7 @@ class Cut:
 
 def cut(text: str) -> Cut:
     """Cut a text to what a page shows."""
-    return Cut(text[:SHOWN], len(text))
+    return Cut(text[:MOST_CHARACTERS], len(text))
 
 
 def _asked(call: Call) -> tuple[list[tuple[str, str]], str]:
@@ -137,7 +137,7 @@ def _download(call: Call, name: str, asked: list[tuple[str, str]], rest: str) ->
 
 def _readable(answer: str) -> str:
     """Return JSON with its lines indented; anything else, and what is too long to be shown whole, as it came."""
-    if len(answer) > SHOWN:
+    if len(answer) > MOST_CHARACTERS:
         return answer
     try:
         value = json.loads(answer)

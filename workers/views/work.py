@@ -35,7 +35,7 @@ from workers.services.progress import Progress, progress_of_all
 from workers.views import live
 
 RECENT = timedelta(hours=1)
-ENDED_SHOWN = 5
+MOST_ENDED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ def _workers(now: datetime) -> list[ProcessRow]:
     present = sorted((row for row in processes if row.state not in ENDED), key=lambda row: row.began)
     idle = {row.place for row in processes if row.state == IDLE}
     ended = [row for row in processes if row.state in ENDED and row.place not in idle]
-    return [*present[:100], *sorted(ended, key=lambda row: row.seen, reverse=True)[:ENDED_SHOWN]]
+    return [*present[:100], *sorted(ended, key=lambda row: row.seen, reverse=True)[:MOST_ENDED]]
 
 
 IDLE, SILENT = "idle", "silent"

@@ -27,7 +27,7 @@ from core.statistics import (
 FEWEST_MODELS = gettext_noop("an order needs at least two models with a score")
 ALL_TIED = gettext_noop("all models have the same score")
 NO_KIND = gettext_noop("no model has a score on gold of this kind")
-KNOWN = 0.95
+LEAST_DEFINED = 0.95
 SHIFT = Scale(-2, 2)
 _TIE = 1e-12
 
@@ -100,7 +100,7 @@ def _tau(sides: list[Floats], means: list[Floats], seed: int, resamples: int) ->
     drawn = resampled_means(np.vstack(sides).T, seed=seed, resamples=resamples)
     taus = tau_b(*np.split(drawn, 2, axis=1))
     taus = taus[np.isfinite(taus)]
-    if len(taus) < KNOWN * resamples:
+    if len(taus) < LEAST_DEFINED * resamples:
         return Estimate(value, models, clusters=stories, reason=sparse(UNIT))
     tail = float(tails(np.array([stories]))[0])
     low, high = np.quantile(taus, [tail, 1 - tail])

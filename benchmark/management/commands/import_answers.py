@@ -15,7 +15,7 @@ from benchmark.services.plans import Plan
 from benchmark.suites.registry import suite_for, suite_of_gold, suites
 from workers.services.run_to_end import run_to_end
 
-SHOWN = 20
+MOST_LINES = 20
 """Rows of what does not fit that a terminal shows; --json has all."""
 
 
@@ -97,12 +97,12 @@ class Command(JsonCommand):
 
     def say(self, result: dict) -> None:
         for what, rows in (("to no sample", result["unmatched"]), ("double", result["double"])):
-            for row in rows[:SHOWN]:
+            for row in rows[:MOST_LINES]:
                 self.note(f"{what}: {row['where']} {row['why']}")
-            if left := len(rows) - SHOWN:
+            if left := len(rows) - MOST_LINES:
                 self.note(f"{what}: {left:,} more") if left > 0 else None
         if result["missing"]:
-            keys = ", ".join(result["missing"][:SHOWN]) + (" …" if len(result["missing"]) > SHOWN else "")
+            keys = ", ".join(result["missing"][:MOST_LINES]) + (" …" if len(result["missing"]) > MOST_LINES else "")
             self.note(f"missing: {result['missing_answers']:,} answers, to {keys}")
         self.note("calls, tokens and price: imported, not known")
         listed = {"unmatched", "double", "missing", "facts", "calls", "tokens", "cost", "known_cost", "unpriced_calls"}

@@ -12,7 +12,7 @@ from benchmark.services.imports import Copy, copy_of, keep_copy, together
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named, suites
 
-MOST_SAID = 10
+MOST_PROBLEMS = 10
 """The number of problems of a copy that are printed."""
 APART = ("files", "problems", "unchecked", "licence", "terms")
 """What is printed in a way of its own, or not at all."""
@@ -52,9 +52,9 @@ class Command(JsonCommand):
             self.stdout.write(f"{name}: {digest}")
         self.stdout.write(f"licence: {result['terms'] or 'not known'}")
         self.stdout.write(f"problems: {len(problems) or 'none'}")
-        for problem in problems[:MOST_SAID]:
+        for problem in problems[:MOST_PROBLEMS]:
             self.stdout.write(f"  {_sentence(problem)}")
-        if more := problems[MOST_SAID:]:
+        if more := problems[MOST_PROBLEMS:]:
             self.stdout.write(f"  {len(more):,} more; --json lists all.")
         self.stdout.write(f"not checked: {result['unchecked'] or 'nothing'}")
 

@@ -23,8 +23,11 @@ RIGHT, WRONG, NEITHER, CANNOT_TELL = "right", "wrong", "neither", "cannot tell"
 A, B = "A", "B"
 CHOICES = (A, B, NEITHER, CANNOT_TELL)
 """Choices of a judge."""
-_SAID = {choice.casefold(): choice for choice in CHOICES} | {"can't tell": CANNOT_TELL, "can’t tell": CANNOT_TELL}
-_WORDS = "|".join(map(re.escape, _SAID))
+_BY_WORD = {choice.casefold(): choice for choice in CHOICES} | {
+    "can't tell": CANNOT_TELL,
+    "can’t tell": CANNOT_TELL,
+}
+_WORDS = "|".join(map(re.escape, _BY_WORD))
 _LINE = re.compile(rf"^\W*verdict\W*[:=]\W*(?:answer\s+)?({_WORDS})\W*$", re.IGNORECASE | re.MULTILINE)
 _ALONE = re.compile(rf"\W*(?:answer\s+)?({_WORDS})\W*", re.IGNORECASE)
 
@@ -86,7 +89,7 @@ def verdict_in(answer: str, *, structured: bool) -> str | None:
         return _structured(answer)
     lines = _LINE.findall(answer)
     verdict = lines[-1] if lines else (alone[1] if (alone := _ALONE.fullmatch(answer)) else "")
-    return _SAID.get(verdict.casefold())
+    return _BY_WORD.get(verdict.casefold())
 
 
 def _structured(answer: str) -> str | None:

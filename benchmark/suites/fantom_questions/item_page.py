@@ -10,7 +10,7 @@ from benchmark.suites.contract import Beside, ItemView, Sample
 from benchmark.suites.fantom_questions.question_types import ORDERS, SCENARIOS
 from benchmark.suites.fantom_questions.rows import ANSWERABILITY, CHOICE, DISTANCE, FACT, INFORMATION, LIST, YES
 
-_SAID = {1: "yes", 0: "no", -1: "neither yes nor no"}
+_ANSWERS = {1: "yes", 0: "no", -1: "neither yes nor no"}
 _LONGEST_IN_A_SET, _LONGEST_ANSWER = 80, 300
 """Characters of a right text and of an answer in the table of a set."""
 
@@ -131,4 +131,4 @@ def parse_text(kind: str, parse: SuiteData) -> str:
         return ", ".join(parse["named"]) or "nobody"
     if kind == CHOICE:
         return "whether it names the right option" if parse["said"] is None else f"({'ab'[parse['said']]})"
-    return _SAID[parse["said"]]
+    return _ANSWERS[parse["said"]]

@@ -172,7 +172,7 @@ def _stage2(records: Sequence[Record], tables: Mapping[int, StoredTables]) -> St
 _PLAN = (("stage1", _stage1), ("stage2", _stage2))
 NEEDED = {"stage1": ("extract", "judge"), "stage2": ("label",)}
 """The answers that each metric group's figures rest on, in the order in which they are made."""
-_HELD = {"extract": "extraction", "judge": "judged", "label": "labels"}
+_STORED_AS = {"extract": "extraction", "judge": "judged", "label": "labels"}
 
 
 def _lacking(records: Sequence[Record], tables: Mapping[int, StoredTables], group: str) -> str:
@@ -181,7 +181,7 @@ def _lacking(records: Sequence[Record], tables: Mapping[int, StoredTables], grou
     none = StoredTables()
     for record in records:
         stored = tables.get(record.story_id, none)
-        answered = {step for step, name in _HELD.items() if getattr(stored, name) is not None}
+        answered = {step for step, name in _STORED_AS.items() if getattr(stored, name) is not None}
         if why := why_none(record.story_id, group, answered, stored.aborted):
             return why
     return ""

@@ -36,14 +36,14 @@ def _tracked_perceivers(body: Body) -> str:
     return array_of(sentences, [scene.perceivers for scene in track(sentences, pass_over=True)])
 
 
-_TOLD = {
+_SAMPLE = {
     "key": "x", "sentences": SCENES["sentences"],
     "thing": "pen", "people": ["Ada"], "containers": ["box", "bag"], "usual": 0,
 }  # fmt: skip
 BASELINES = (
     *perceiving.BASELINES,
-    Baseline(name="random", task=TELL, answer=_random_place, sample=_TOLD, settings=seeded),
-    Baseline(name="majority", task=TELL, answer=_usual_place, sample=_TOLD),
-    Baseline(name="tracker", task=TELL, answer=_tracked_place, sample=_TOLD),
+    Baseline(name="random", task=TELL, answer=_random_place, sample=_SAMPLE, settings=seeded),
+    Baseline(name="majority", task=TELL, answer=_usual_place, sample=_SAMPLE),
+    Baseline(name="tracker", task=TELL, answer=_tracked_place, sample=_SAMPLE),
     Baseline(name="tracker", task=PERCEIVE, answer=_tracked_perceivers, sample=SCENES),
 )

@@ -11,7 +11,7 @@ from benchmark.suites.perceiving.levels import Unit, by_coin, by_everybody
 from benchmark.suites.perceiving.shares import RECALL
 from benchmark.suites.percept_fantom.perceived import repaired_shares
 from benchmark.suites.percept_fantom.steps import LEVELS
-from tests.benchmark.suites.percept_fantom.test_parses import HEARD, SAID
+from tests.benchmark.suites.percept_fantom.test_parses import HEARD, UTTERANCES
 from tests.benchmark.suites.test_by_chance import sample
 
 
@@ -32,10 +32,10 @@ def test_of_a_conversation_it_is_the_mean_over_all_that_coins_can_give():
     people = sorted({name for names in HEARD for name in names})
     drawn = [[name for name, falls in zip(people, each, strict=True) if falls] for each in product((0, 1), repeat=3)]
     # utterances are drawn apart, so that the mean over answers of one draw for all is the mean over all draws
-    recalls = [repaired_shares(_answer(names), SAID, HEARD)[RECALL] for names in drawn]
-    conversation = sample({"conversation": "\n".join(SAID)}, {"perceivers": HEARD})
+    recalls = [repaired_shares(_answer(names), UTTERANCES, HEARD)[RECALL] for names in drawn]
+    conversation = sample({"conversation": "\n".join(UTTERANCES)}, {"perceivers": HEARD})
     assert LEVELS.chance(conversation) == pytest.approx(fmean(recalls))
 
 
 def _answer(names: list[str]) -> str:
-    return str([{utterance: names} for utterance in SAID])
+    return str([{utterance: names} for utterance in UTTERANCES])

@@ -16,7 +16,7 @@ from workers.providers.description import Provider
 from workers.services.endpoints import save_endpoint, try_endpoint
 
 PAGE = Path(__file__).parents[3] / "docs" / "developers.md"
-SAID = {"model": "m-2", "words": "yes", "ended": "stop", "read": 11, "written": 2}
+ANSWER = {"model": "m-2", "words": "yes", "ended": "stop", "read": 11, "written": 2}
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_the_backend_shown_asks_reads_and_translates(shown, start, run_worker, m
 
     def answered(path: str, headers: dict[str, str], body: bytes) -> Odd:
         came.append((path, headers["x-my-key"], json.loads(body)["turns"][-1]["words"]))
-        return Odd(body=json.dumps(SAID).encode())
+        return Odd(body=json.dumps(ANSWER).encode())
 
     with OddServer(answered) as server:
         values = {"name": "mine", "provider": "mine", "model": "m", "base_url": server.url, "api_key_env": "MINE_KEY"}

@@ -18,13 +18,13 @@ from benchmark.suites.settings import Settings
 from tests.benchmark.suites.percept_fantom import own
 from tests.benchmark.suites.percept_tomi.test_parses import Resources
 
-SAID = ["Una: It's late.", "Everyone: Hello!", "Una and Vic: Right.", "Tom, Vic: It's late."]
+UTTERANCES = ["Una: It's late.", "Everyone: Hello!", "Una and Vic: Right.", "Tom, Vic: It's late."]
 HEARD = [["Una", "Vic"], ["Una", "Vic"], ["Una", "Vic"], ["Tom", "Vic"]]
 
 
 def shares(*told):
     text = json.dumps([dict([pair]) for pair in told])
-    return official_shares(text, SAID, HEARD), repaired_shares(text, SAID, HEARD)
+    return official_shares(text, UTTERANCES, HEARD), repaired_shares(text, UTTERANCES, HEARD)
 
 
 def test_the_speaker_is_left_out_and_repeated_words_are_taken_in_their_order():
@@ -45,9 +45,9 @@ def test_the_speaker_is_left_out_and_repeated_words_are_taken_in_their_order():
     )
     # what is no list of names counts officially as not written
     assert shares(("Una: It's late.", ["Vic"]), ("Everyone: Hello!", 3))[0][ACCURACY] == 1.0
-    assert shares(("Una: It's late.", 3))[0] is None and official_shares("No.", SAID, HEARD) is None
-    assert repaired_shares("[]", SAID, HEARD) == {ACCURACY: None, RECALL: 0.0, WHOLE: 0.0}
-    assert official_shares("[]", SAID, HEARD) is None and repaired_shares("No.", SAID, HEARD) is None
+    assert shares(("Una: It's late.", 3))[0] is None and official_shares("No.", UTTERANCES, HEARD) is None
+    assert repaired_shares("[]", UTTERANCES, HEARD) == {ACCURACY: None, RECALL: 0.0, WHOLE: 0.0}
+    assert official_shares("[]", UTTERANCES, HEARD) is None and repaired_shares("No.", UTTERANCES, HEARD) is None
 
 
 def test_a_list_is_what_stands_between_its_only_brackets():
