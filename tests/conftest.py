@@ -6,6 +6,7 @@ import contextlib
 import gc
 import importlib
 import itertools
+import logging
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Generator
@@ -325,6 +326,32 @@ def own_registry(monkeypatch) -> None:
 
     monkeypatch.setattr(registry, "_providers", dict(registry._providers))
     monkeypatch.setattr(registered, "_BASELINES", dict(registered._BASELINES))
+
+
+@pytest.fixture(autouse=True)
+def no_suite_fails_unnoticed(request) -> Generator[None, None, None]:
+    """What a suite did not foresee is one sentence on a page of many, which a test about the rest of the page would not
+    miss: it fails the test, but for those that are about it (`failing_suite`)."""
+    from benchmark.suites import guarding
+
+    kept = _Kept()
+    guarding.log.addHandler(kept)
+    yield
+    guarding.log.removeHandler(kept)
+    if kept.messages and not request.node.get_closest_marker("failing_suite"):
+        pytest.fail("\n".join(kept.messages), pytrace=False)
+
+
+class _Kept(logging.Handler):
+    """The messages that a logger wrote, with the errors that they are about."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.messages: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[1] if record.exc_info else None
+        self.messages.append(f"{record.getMessage()} {error!r}")
 
 
 @pytest.fixture(autouse=True)

@@ -315,6 +315,7 @@ def test_a_baseline_stands_once_among_the_newest_however_often_it_was_asked(worl
     assert {"random (repetitions 2)", "random"} == {one.model for one in every if one.name == "random"}
 
 
+@pytest.mark.failing_suite
 def test_a_suite_that_cannot_say_what_its_judge_is_loses_the_judged_part_alone(world, client, monkeypatch):
     def instrument(settings):
         raise KeyError("unforeseen")

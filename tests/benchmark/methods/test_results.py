@@ -138,6 +138,7 @@ def test_the_table_by_genre_has_a_row_for_each_model_and_method(runs):
     assert document_from(earlier).by_method.parts == {}
 
 
+@pytest.mark.failing_suite
 def test_parts_that_a_suite_cannot_make_are_told_and_the_rest_is_there(runs, admin, monkeypatch):
     def unforeseen(answers, *, seed):
         raise KeyError("unforeseen")
