@@ -169,9 +169,9 @@ class ShownTable:
 
 @dataclass(frozen=True, slots=True)
 class ShownPicture:
-    """A picture. `plot` imports what draws it and binds it to its data, when it is asked for, as matplotlib takes a
-    second to load; `groups` and `whole` are as those of a table. `parts` names the part of it that has the figure of a
-    (table, column): rows of papers with such figures stand in it, as the `references` of its frame."""
+    """A picture. `plot` binds what draws it to its data, when it is asked for; `groups` and `whole` are as those of a
+    table. `parts` names the part of it that has the figure of a (table, column): rows of papers with such figures stand
+    in it, as the `references` of its frame."""
 
     title: str
     plot: Callable[[], Plot]

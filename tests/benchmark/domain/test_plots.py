@@ -6,6 +6,8 @@ import inspect
 import io
 import pkgutil
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -552,3 +554,22 @@ def test_every_pair_of_twenty_models_is_a_cell_with_its_points_and_shown_ones_ar
     bold = [one for one in cells if one.get("font-weight") in ("bold", "700")]
     assert len(bold) == sum(b - a > 2 for a in range(20) for b in range(a + 1, 20))
     assert "190" not in root[1].text and root[1].text.count("shown to differ") == 190
+
+
+NAMED = """
+import sys
+from benchmark.domain.plots import two_models
+from benchmark.suites.omnitom.plots import match_counts
+plots = two_models([(1.0, 0.0)], first="a", second="b", score="F1"), match_counts({"m": {"0": 1}}, parse="official")
+assert len({(plot.name, str(plot.data)) for plot in plots}) == 2
+print("matplotlib" in sys.modules)
+plots[0].draw()
+print("matplotlib" in sys.modules)
+"""
+
+
+def test_which_plot_it_is_and_of_what_is_known_without_matplotlib():
+    done = subprocess.run(
+        [sys.executable, "-c", NAMED], cwd=Path(__file__).resolve().parents[3], capture_output=True, text=True
+    )
+    assert done.stdout.split() == ["False", "True"], done.stderr
