@@ -45,8 +45,8 @@ def test_a_page_changes_nothing(copy):
 
 def test_another_release_of_a_library_changes_it(monkeypatch):
     before = digest_of(ROOT)
-    held = module.version
-    monkeypatch.setattr(module, "version", lambda name: "99" if name == "pillow" else held(name))
+    installed = module.version_of
+    monkeypatch.setattr(module, "version_of", lambda name: "99" if name == "pillow" else installed(name))
     assert digest_of(ROOT) != before  # matplotlib requires it
 
 
