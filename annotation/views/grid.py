@@ -12,7 +12,7 @@ from django_htmx.http import trigger_client_event
 
 from annotation.access import assignment_of, project_access, story_of
 from annotation.domain.schema import Schema, cross_check
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.forms.grid import CommentForm, FlagForm
 from annotation.forms.votes import MAX_DURATION_MS, GridChangesIn
 from annotation.models import Assignment, CellComment, FlagKind, Proposition, PropositionFlag, Vote
@@ -43,7 +43,7 @@ def grid(request: HttpRequest, slug: str, story: str) -> HttpResponse:
             {"dimension": dimension, "options": [(dimension.digit(label.value), label) for label in dimension.labels]}
             for dimension in schema.dimensions
         ],
-        "columns": "" if schema == OMNITOM else "many" if len(schema.keys) > MANY_COLUMNS else "few",
+        "columns": "" if schema == DEFAULT_SCHEMA else "many" if len(schema.keys) > MANY_COLUMNS else "few",
         "rows": rows,
         "cells": len(rows) * len(schema.dimensions),
         "done": sum(bool(cell["label"]) for row in rows for cell in row["cells"]),

@@ -16,8 +16,7 @@ from core.language import gettext_noop
 if TYPE_CHECKING:  # matplotlib takes a second to load
     from benchmark.domain.plots.canvas import Canvas
 
-NO_MODEL = "No model is ranked."
-
+NOT_RANKED = "No model is ranked."
 
 Cell = Lead | None
 _ROW, _HEAD, _WIDEST = 15.0, 14.0, 40.0
@@ -34,7 +33,7 @@ def pair_matrix(
     """
     title = gettext_noop(f"{score}: differences between all pairs, {parse} parse")
     if not models:
-        return Drawing(title, NO_MODEL)
+        return Drawing(title, NOT_RANKED)
     lines = [
         (
             f"{first} minus {models[at]}: {100 * cell.value:z.1f} points, "
