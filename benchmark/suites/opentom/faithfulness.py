@@ -47,8 +47,13 @@ class Unfaithful:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Unfaithful:
-        rates = {name: BoundedEstimate.from_json(kept[name]) for name in ("of_all", "of_valid")}
+        rates = {name: kept_rate(kept[name]) for name in ("of_all", "of_valid")}
         return read_as(cls, {"missing": None} | dict(kept), **rates)
+
+
+def kept_rate(kept: Mapping[str, Any] | float | None) -> BoundedEstimate:
+    """Return a rate that was kept; the first versions kept its value alone."""
+    return BoundedEstimate.from_json(kept if isinstance(kept, Mapping) else {"value": kept})
 
 
 def unfaithful_rates(answers: Sequence[Answer], seed: int) -> dict[str, Unfaithful]:

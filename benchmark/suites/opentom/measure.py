@@ -13,7 +13,7 @@ from benchmark.suites.asked import Parse
 from benchmark.suites.by_part import PartMetric, Parts
 from benchmark.suites.contract import LEFT_OUT, Entered, Measured, Outcome, Resources, Sample
 from benchmark.suites.measuring import counted_outcomes, measured_samples, once, with_findings
-from benchmark.suites.opentom.faithfulness import Answer, Unfaithful, unfaithful_rates
+from benchmark.suites.opentom.faithfulness import Answer, Unfaithful, kept_rate, unfaithful_rates
 from benchmark.suites.opentom.genres import GENRES
 from benchmark.suites.opentom.kinds import ACCESSIBILITY, FINE, FULLNESS, LABELS, PARTS, UNREAD
 from benchmark.suites.opentom.macro_intervals import (
@@ -151,7 +151,7 @@ class Analyses:
             f1=kept_estimates(kept["f1"]),
             kinds={genre: kept_estimates(kinds) for genre, kinds in kept["kinds"].items()},
             gap=kept_estimates(kept["gap"]),
-            unread=kept_estimates(kept["unread"]),
+            unread={genre: kept_rate(share) for genre, share in kept["unread"].items()},
             batches={genre: read_as(Batches, batches) for genre, batches in kept["batches"].items()},
             unfaithful={order: Unfaithful.from_json(rates) for order, rates in kept["unfaithful"].items()},
         )

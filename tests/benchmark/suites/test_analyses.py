@@ -55,3 +55,12 @@ def test_what_earlier_versions_did_not_keep_is_read_as_nothing():
         False,
     )
     assert (found.unfaithful["first"].missing, found.unfaithful["first"].of_all.value) == (None, 0.5)
+
+
+def test_rates_of_opentom_that_were_kept_as_numbers_leave_the_other_figures_there():
+    """Its first version gave the rates of unread and unfaithful answers no interval."""
+    rates = {"pairs": 3, "unread": 1, "unfaithful": 1, "of_all": 0.25, "of_valid": None}
+    kept = {"f1": {"A": HALF}, "kinds": {}, "gap": {}, "unread": {"A": 0.1}, "batches": {}}
+    read = Analyses.from_json({**kept, "unfaithful": {"first": rates}})
+    assert (read.f1["A"].value, read.unread["A"].value, read.unread["A"].interval) == (0.5, 0.1, None)
+    assert (read.unfaithful["first"].of_all.value, read.unfaithful["first"].of_valid.value) == (0.25, None)
