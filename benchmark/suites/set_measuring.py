@@ -22,8 +22,6 @@ from benchmark.suites.measuring import (
 from benchmark.suites.metric_groups import Says
 from core.language import gettext_noop
 
-"""Among analyses, how many sets have no figure because not all their samples were asked."""
-
 
 def every(sample: Sample) -> bool:
     """Every sample of a set counts."""
