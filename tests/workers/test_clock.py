@@ -25,7 +25,6 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.dear, pytest.
 OFFSETS = pytest.mark.parametrize("seconds", [25, -25, 3600, -3600])
 SHIFTED = """
 import datetime, time
-from django.db.models.functions import Now
 from django.utils import timezone
 offset, now, seconds = float(sys.argv.pop(1)), timezone.now, time.time
 timezone.now = lambda: now() + datetime.timedelta(seconds=offset)
