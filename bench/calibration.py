@@ -339,10 +339,10 @@ def drift(repetitions: int) -> Iterator[str]:
             rng = np.random.default_rng((5, baseline))
             false, noticed, stated = [], [], []
             for _ in range(max(20, repetitions // 10)):
-                of = chart(_agreements(rng, 0.92, (baseline,)), size=drop, seed=1)
-                false.append(np.isfinite(_first_alarms(of, _agreements(rng, 0.92, (100, 500)))).mean())
-                noticed.append(_first_alarms(of, _agreements(rng, 0.92 - drop, (100, 500))))
-                stated.append((of.false_alarms, of.median or 501, of.most or 501))
+                drift_chart = chart(_agreements(rng, 0.92, (baseline,)), size=drop, seed=1)
+                false.append(np.isfinite(_first_alarms(drift_chart, _agreements(rng, 0.92, (100, 500)))).mean())
+                noticed.append(_first_alarms(drift_chart, _agreements(rng, 0.92 - drop, (100, 500))))
+                stated.append((drift_chart.false_alarms, drift_chart.median or 501, drift_chart.most or 501))
             rate, median, most = np.median(stated, axis=0)
             text = f"{100 * rate:.0f} %, {median:.0f} (half), {most:.0f} (nine of ten)"
             half, nine = np.quantile(noticed, [0.5, 0.9], method="higher")

@@ -130,8 +130,8 @@ def _slope(x: np.ndarray, y: np.ndarray) -> float:
 
 def _odds(right: np.ndarray, answer: np.ndarray, strata: np.ndarray) -> float:
     a, b, c, d = (
-        np.bincount(strata, of)
-        for of in (right * answer, right * (1 - answer), (1 - right) * answer, (1 - right) * (1 - answer))
+        np.bincount(strata, cell)
+        for cell in (right * answer, right * (1 - answer), (1 - right) * answer, (1 - right) * (1 - answer))
     )
     n = a + b + c + d
     return float((a * d / n).sum() / (b * c / n).sum())

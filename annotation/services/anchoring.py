@@ -222,9 +222,9 @@ class _Loaded:
         untouched = self._untouched()
         rows = []
         for number, name in enumerate(self.sources):
-            of = source == number
-            blind, votes = gold_from_blind(untouched[of])
-            accuracy = accuracy_on(story[of], suggested[of], all_gold[of], blind, seed=seed)
-            test = alternative_annotator_test(untouched[of], suggested[of], names=self.names)
-            rows.append(SourceRow(name, int(of.sum()), accuracy, blind_evidence(blind, votes), test))
+            mine = source == number
+            blind, votes = gold_from_blind(untouched[mine])
+            accuracy = accuracy_on(story[mine], suggested[mine], all_gold[mine], blind, seed=seed)
+            test = alternative_annotator_test(untouched[mine], suggested[mine], names=self.names)
+            rows.append(SourceRow(name, int(mine.sum()), accuracy, blind_evidence(blind, votes), test))
         return rows

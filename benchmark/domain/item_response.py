@@ -85,8 +85,8 @@ def _intervals(mean: Floats, cov: Floats, freedom: int, rng: np.random.Generator
         count = len(mean[part])
         drawn = rng.standard_normal((DRAWS, count, 2)) * np.sqrt(freedom / rng.chisquare(freedom, (DRAWS, count, 1)))
         d, a = np.moveaxis(mean[part] + np.einsum("jkl,njl->njk", root[part], drawn), 2, 0)
-        for of, values in zip(ends, _on_scores(d, a), strict=True):
-            of[part] = np.quantile(values, (0.025, 0.975), axis=0).T
+        for bounds, values in zip(ends, _on_scores(d, a), strict=True):
+            bounds[part] = np.quantile(values, (0.025, 0.975), axis=0).T
     return ends
 
 
@@ -94,11 +94,11 @@ def mean_by_model(scores: Floats, models: Sequence[int], count: int) -> Floats:
     """Return the mean of what each of `count` models scored on each item, over the times that it was asked: shape
     (models, items), nan where it has no score. `models` has the number of the model of each row of `scores`, shape
     (times, items)."""
-    of = np.asarray(models, dtype=int)
+    model_numbers = np.asarray(models, dtype=int)
     scored, values = np.isfinite(scores), np.nan_to_num(scores)
     sums, counts = (np.zeros((count, scores.shape[1])) for _ in range(2))
-    np.add.at(sums, of, values)
-    np.add.at(counts, of, scored)
+    np.add.at(sums, model_numbers, values)
+    np.add.at(counts, model_numbers, scored)
     return ratios(sums, counts)
 
 

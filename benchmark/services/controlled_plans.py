@@ -65,9 +65,9 @@ def under_controls(plan: Plan, samples: Sequence[DatasetSample]) -> Iterator[Und
         yield under_control(plan, name, samples)
 
 
-def under_control(plan: Plan, name: str, samples: Sequence[DatasetSample], of: int = 0) -> UnderControl:
-    """Return what is asked of these samples under a control; where they are a part of as many as `of`, notes say what
-    that tells of all."""
+def under_control(plan: Plan, name: str, samples: Sequence[DatasetSample], total: int = 0) -> UnderControl:
+    """Return what is asked of these samples under a control; where they are a part of as many as `total`, notes say
+    what that tells of all."""
     source = plan.source and plan.source.controls.filter(control=name).first()
     notes = _notes(plan, name)
     if plan.source and source is None:
@@ -92,8 +92,8 @@ def under_control(plan: Plan, name: str, samples: Sequence[DatasetSample], of: i
         sample.pk for sample in DatasetSample.in_full(samples) if sample_asked(draft, sample).published is not None
     }
     kept, same = ([sample for sample in samples if (sample.pk in changed) is there] for there in (True, False))
-    notes += _same_sentences(plan.definition, name, len(same), len(samples), of) if same else []
-    notes += _part_sentences(plan.definition, name, len(samples), of) if len(samples) < of else []
+    notes += _same_sentences(plan.definition, name, len(same), len(samples), total) if same else []
+    notes += _part_sentences(plan.definition, name, len(samples), total) if len(samples) < total else []
     return UnderControl(name, asked if kept else None, kept, same, notes)
 
 
@@ -141,12 +141,12 @@ def _notes(plan: Plan, name: str) -> list[str]:
     ]
 
 
-def _same_sentences(suite: Suite, name: str, same: int, looked: int, of: int) -> list[str]:
+def _same_sentences(suite: Suite, name: str, same: int, looked: int, total: int) -> list[str]:
     """Say how many of the samples stay as they are, about how many of all where only a part was looked at."""
     singular, many = suite.noun
-    about, count, of = ("about ", round(same * of / looked), of) if looked < of else ("", same, looked)
+    about, count, total = ("about ", round(same * total / looked), total) if looked < total else ("", same, looked)
     counted = (
-        gettext_noop(f"{count:,} of {of:,} {many} stay as they are")
+        gettext_noop(f"{count:,} of {total:,} {many} stay as they are")
         if count > 1
         else gettext_noop(f"1 {singular} stays as it is")
     )
@@ -160,11 +160,11 @@ def _same_sentences(suite: Suite, name: str, same: int, looked: int, of: int) ->
     ]
 
 
-def _part_sentences(suite: Suite, name: str, looked: int, of: int) -> list[str]:
+def _part_sentences(suite: Suite, name: str, looked: int, total: int) -> list[str]:
     return [
         (
             gettext_noop(
-                f"{CONTROLS[name].title.capitalize()}: estimated from {looked:,} of the {of:,} {suite.noun[1]}, "
+                f"{CONTROLS[name].title.capitalize()}: estimated from {looked:,} of the {total:,} {suite.noun[1]}, "
                 f"drawn by whole {suite.cluster[1]}."
             )
         )

@@ -64,7 +64,7 @@ def corrected_pairs(
 
 
 def _paired(entrants: Sequence[NamedEntrant], sides: Sequence[Side], group: str) -> list[CorrectedPair]:
-    of = [(entrant, side) for entrant, side in zip(entrants, sides, strict=True) if side[1] is not None]
+    scored = [(entrant, side) for entrant, side in zip(entrants, sides, strict=True) if side[1] is not None]
     described = group_named(group)
     header, over = described.headers[described.corrected[Metric.F1]], cluster_named(group_suite(group))
     pairs = [
@@ -75,7 +75,7 @@ def _paired(entrants: Sequence[NamedEntrant], sides: Sequence[Side], group: str)
             second_key=other.key,
             difference=_difference(first, second, Metric.F1, header, over),
         )
-        for (entrant, first), (other, second) in combinations(of, 2)
+        for (entrant, first), (other, second) in combinations(scored, 2)
     ]
     pairs.sort(key=_biggest_first)
     differences = adjusted([pair.difference for pair in pairs])

@@ -251,8 +251,8 @@ def _overall(comparison: Comparison) -> Overall:
     tests = comparison.tests
     tested = gettext_noop(f"{outcome} (Holm-adjusted {_verdict(row)})")  # a frozen one may be older, and not say more
     if tests:
-        of = gettext_noop(f"{tests} test") if tests == 1 else gettext_noop(f"{tests} tests")
-        tested = gettext_noop(f"{outcome} (Holm-adjusted {_verdict(row)} over the {of} of the table below)")
+        counted_tests = gettext_noop(f"{tests} test") if tests == 1 else gettext_noop(f"{tests} tests")
+        tested = gettext_noop(f"{outcome} (Holm-adjusted {_verdict(row)} over the {counted_tests} of the table below)")
     return Overall(
         value=row.value,
         shown_value=gettext_noop(f"{points(row.value)} points"),

@@ -151,13 +151,13 @@ def _order_text(chosen: ChosenGold) -> str:
     order = chosen.metrics.orders[chosen.dimension].get(chosen.kind) if chosen.kind else None
     if order is None:
         return ""
-    value, ends = order.tau.value, order.tau.interval
+    value, tau_ends = order.tau.value, order.tau.interval
     if value is None:
         return _("Whether ranks change cannot be told.")
-    tau = f"{value:.2f}" + (f" [{ends[0]:.2f}, {ends[1]:.2f}]" if ends else "")
+    tau = f"{value:.2f}" + (f" [{tau_ends[0]:.2f}, {tau_ends[1]:.2f}]" if tau_ends else "")
     if not order.swaps:
         return _("Ranks do not change: Kendall’s τ {tau}, {count} models.").format(tau=tau, count=len(order.models))
-    certain = [swap for swap in order.swaps if (of := swap.shift.interval) and not of[0] <= 0 <= of[1]]
+    certain = [swap for swap in order.swaps if (ends := swap.shift.interval) and not ends[0] <= 0 <= ends[1]]
     pairs = ", ".join(f"{swap.first} / {swap.second}" for swap in order.swaps[:3])
     text = (
         _("Ranks change, and more than chance did it: {pairs} swap. Kendall’s τ {tau}.")

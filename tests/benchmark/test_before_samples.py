@@ -91,8 +91,8 @@ def is_head(then: Any, now: Any) -> bool:
     """Whether a head of a table, such as `CType low`, is what the dimension is called now."""
     if not isinstance(then, str):
         return False
-    name, space, of = then.partition(" ")
-    return now == f"{HEADS.get(name, name)}{space}{of}"
+    name, space, rest = then.partition(" ")
+    return now == f"{HEADS.get(name, name)}{space}{rest}"
 
 
 def is_rounding(then: Any, now: Any) -> bool:

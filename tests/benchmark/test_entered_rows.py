@@ -298,17 +298,20 @@ def test_experts_enter_rows_and_members_read_them(world, client):
 
 
 def test_a_command_does_the_same(world):
-    of = ("--project", world.dataset.project.slug, "--suite", "omnitom")
-    assert "stage2.overall_accuracy" in told("entered_rows", "figures", *of)["figures"]
+    options = ("--project", world.dataset.project.slug, "--suite", "omnitom")
+    assert "stage2.overall_accuracy" in told("entered_rows", "figures", *options)["figures"]
     named = ("--name", "Human", "--kind", "human", "--source", SOURCE)
-    made = told("entered_rows", "add", *of, *named, "--figure", "stage1.f1=88")
+    made = told("entered_rows", "add", *options, *named, "--figure", "stage1.f1=88")
     assert made["row"]["figures"] == {"stage1.f1": "88"}
-    assert told("leaderboard", *of)["entered"][0]["name"] == "Human"
+    assert told("leaderboard", *options)["entered"][0]["name"] == "Human"
     changed = told(
-        "entered_rows", "edit", *of, "--name", "Human", "--figure", "stage2.acc_order=70", "--figure", "stage1.f1="
+        "entered_rows", "edit", *options, "--name", "Human", "--figure", "stage2.acc_order=70", "--figure", "stage1.f1="
     )
     assert changed["row"]["figures"] == {"stage2.acc_order": "70"} and changed["row"]["source"] == SOURCE
-    assert told("entered_rows", "list", "--project", of[1])["rows"] == [changed["row"]]
-    assert refused("entered_rows", "edit", *of, "--name", "Nobody") == "OmniToM has no row 'Nobody'; there are: Human."
-    assert "has no equals sign" in refused("entered_rows", "add", *of, *named, "--figure", "88")
-    assert told("entered_rows", "remove", *of, "--name", "Human") == {"removed": "Human"}
+    assert told("entered_rows", "list", "--project", options[1])["rows"] == [changed["row"]]
+    assert (
+        refused("entered_rows", "edit", *options, "--name", "Nobody")
+        == "OmniToM has no row 'Nobody'; there are: Human."
+    )
+    assert "has no equals sign" in refused("entered_rows", "add", *options, *named, "--figure", "88")
+    assert told("entered_rows", "remove", *options, "--name", "Human") == {"removed": "Human"}

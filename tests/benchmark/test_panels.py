@@ -366,8 +366,12 @@ def test_panel_and_bridge_are_kept_until_a_judge_says_more_or_a_family_changes(w
     client, base, computed = Client(), f"{world.base}/calibration/{study.uid}", []
     client.force_login(world.alice)
     for name in ("panel", "bridge"):
-        of = getattr(calibrated_panels, name)
-        monkeypatch.setattr(calibrated_panels, name, lambda *a, of=of, **n: computed.append(of.__name__) or of(*a, **n))
+        work_out = getattr(calibrated_panels, name)
+        monkeypatch.setattr(
+            calibrated_panels,
+            name,
+            lambda *a, work_out=work_out, **n: computed.append(work_out.__name__) or work_out(*a, **n),
+        )
 
     def look() -> list[str]:
         computed.clear()

@@ -224,11 +224,11 @@ def test_heads_stand_over_their_numbers(world, admin):
     column = (
         admin.locator(".table.results tbody tr").first.locator("td.number").first.evaluate("one => one.cellIndex + 1")
     )
-    of = (
+    selectors = (
         f".table.results thead tr:last-child th:nth-child({column}) .sort, .table.results tbody tr "
         f"td:nth-child({column}) > *"
     )
-    head, cell = of.split(", ")
+    head, cell = selectors.split(", ")
     (_, head_right), (_, cell_right) = ends_of(admin, head, cell)
     assert abs(head_right - cell_right) < 2
     admin.goto(f"{world.base}/runs/{world.run.uid}/report/")

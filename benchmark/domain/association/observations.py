@@ -70,8 +70,14 @@ def of_whole_stories(observations: Sequence[Observation]) -> list[Observation]:
     for seen in observations:
         by_story.setdefault((seen.model, seen.story), []).append(seen)
     return [
-        Observation(of[0].model, of[0].story, of[0].category, of[0].structure, _all_right([seen.answer for seen in of]))
-        for of in by_story.values()
+        Observation(
+            group[0].model,
+            group[0].story,
+            group[0].category,
+            group[0].structure,
+            _all_right([seen.answer for seen in group]),
+        )
+        for group in by_story.values()
     ]
 
 

@@ -26,8 +26,8 @@ class KindScore:
 
 def story_scores(cells: Cells, predicted: Ints, gold: Ints, dimension: int | None = None) -> Floats:
     """Return the share of right cells of each story, nan of one without an answer or without such gold: (stories,)."""
-    of = np.where(cells.in_dimension(dimension), gold, -1)
-    return cells.by_story(right(predicted, of))
+    gold_inside = np.where(cells.in_dimension(dimension), gold, -1)
+    return cells.by_story(right(predicted, gold_inside))
 
 
 def kind_scores(

@@ -151,9 +151,9 @@ def _judgeable(
         if set(needed) <= set(run.steps) and endpoint_ids >= {endpoint.pk for endpoint in endpoints}:
             return run
     names = ", ".join(endpoint.name for endpoint in endpoints)
-    of = [f"version {dataset.version} of the dataset"] if dataset is not None else []
-    of += [f"{setting.name.replace('_', ' ')} {typed[setting.name]}" for setting in chosen]
-    conditions = f" with {', '.join(of)}" if of else ""
+    asked_for = [f"version {dataset.version} of the dataset"] if dataset is not None else []
+    asked_for += [f"{setting.name.replace('_', ' ')} {typed[setting.name]}" for setting in chosen]
+    conditions = f" with {', '.join(asked_for)}" if asked_for else ""
     raise ValueError(
         f"No run of {project.slug} has {judged_answers(suite)[1]} of {names}{conditions}; add --stage {needed[-1]}."
     )

@@ -50,7 +50,10 @@ class Ratios:
     def estimates(self) -> list[BoundedEstimate]:
         """Return the ratios, each of the sum of its denominators."""
         estimates = zip(self.values.tolist(), self.of.tolist(), self.intervals(), strict=True)
-        return [_estimate(value if of else None, int(of), interval) for value, of, interval in estimates]
+        return [
+            _estimate(value if denominator else None, int(denominator), interval)
+            for value, denominator, interval in estimates
+        ]
 
     def ends(self) -> tuple[list[list[float] | None], list[str]]:
         """Return ([low, high] of each, None where there is no interval; why, empty where there is one)."""
@@ -75,8 +78,8 @@ class Ratios:
         `other`."""
         means = [harmonics(*two) for two in ((self.values, other.values), (self.replicates, other.replicates))]
         both = (self.of > 0) & (other.of > 0)
-        of, stories = np.where(both, other.of, 0), np.minimum(self.stories, other.stories)
-        return Ratios(means[0], of, stories, means[1], self.clusters)
+        denominators, stories = np.where(both, other.of, 0), np.minimum(self.stories, other.stories)
+        return Ratios(means[0], denominators, stories, means[1], self.clusters)
 
 
 def _estimate(value: float | None, n: int, interval: Interval) -> BoundedEstimate:
@@ -168,8 +171,8 @@ class Pooled:
         top, bottom = self.columns[:, numerators], np.repeat(self.columns[:, denominators], each, axis=1)
         bottom = np.broadcast_to(bottom, top.shape)
         drawn = ratios(self.replicates[:, numerators], np.repeat(self.replicates[:, denominators], each, axis=1))
-        of = bottom.sum(axis=0)
-        return Ratios(ratios(top.sum(axis=0), of), of, (bottom > 0).sum(axis=0), drawn, len(top), scale=scale)
+        totals = bottom.sum(axis=0)
+        return Ratios(ratios(top.sum(axis=0), totals), totals, (bottom > 0).sum(axis=0), drawn, len(top), scale=scale)
 
     def bounded(self, parts: Parts) -> Bounded:
         """Return the ratios of what is meant in the observed rows, and in all rows with none, or all, of the missing
@@ -181,13 +184,13 @@ class Pooled:
         return Bounded(ratios, worst, best)
 
     def _case(self, parts: Parts, missing: slice, *, best: bool) -> Ratios:
-        (top, drawn_top), (of, drawn_of) = self._of(parts.meant), self._of(parts.observed)
+        (top, drawn_top), (bottom, drawn_bottom) = self._of(parts.meant), self._of(parts.observed)
         gap, drawn_gap = self._of(missing)
-        of, drawn_of = np.broadcast_to(of + gap, top.shape), drawn_of + drawn_gap
+        bottom, drawn_bottom = np.broadcast_to(bottom + gap, top.shape), drawn_bottom + drawn_gap
         top, drawn_top = (top + gap, drawn_top + drawn_gap) if best else (top, drawn_top)
-        total = of.sum(axis=0)
+        total = bottom.sum(axis=0)
         return Ratios(
-            ratios(top.sum(axis=0), total), total, (of > 0).sum(axis=0), ratios(drawn_top, drawn_of), len(top)
+            ratios(top.sum(axis=0), total), total, (bottom > 0).sum(axis=0), ratios(drawn_top, drawn_bottom), len(top)
         )
 
     def _of(self, part: slice) -> tuple[Floats, Floats]:

@@ -58,8 +58,8 @@ def main_results(runs: Sequence[MainResult], *, parse: str, scheme: Scheme = OMN
 
     All are of one `parse`, which the title names. Intervals are those of the reports, where they have any.
     """
-    extractions = [of for run in runs if (of := run.rows.get("stage1"))]
-    categories = in_order((row.category for of in extractions for row in of.by_category), TASKS)
+    extractions = [extraction for run in runs if (extraction := run.rows.get("stage1"))]
+    categories = in_order((row.category for extraction in extractions for row in extraction.by_category), TASKS)
     first, second = gettext_noop("Stage 1: extraction F1 (%)"), gettext_noop("Stage 2: labelling accuracy (%)")
     columns = [
         _MODEL,
@@ -82,7 +82,7 @@ def main_results(runs: Sequence[MainResult], *, parse: str, scheme: Scheme = OMN
 def _result(run: MainResult, categories: Sequence[str], scheme: Scheme) -> Row:
     row: Cells = {"model": run.model, "section": run.section}
     if extraction := run.rows.get("stage1"):
-        by_category = {of.category: of for of in extraction.by_category}
+        by_category = {row.category: row for row in extraction.by_category}
         for name in categories:
             row |= _metric(f"f1 {name}", by_category.get(name, NO_FIGURES), "f1")
         row |= _metric("f1_category_mean", extraction.overall) | _metric("f1", extraction.overall)

@@ -163,7 +163,9 @@ def _withheld(measured: Mapping[str, Measured | None]) -> dict[str, str]:
     """Return why the ranking of a task has no official figure, by task; those that have one are not among them."""
     groups = {PERCEPTIONS: (PERCEIVING,), BELIEF: (GIVEN_FALSE, GIVEN_TRUE)}
     reasons = {
-        task: [of.metrics.reason for group in of_task if (of := measured[group.key]) and of.metrics.reason]
+        task: [
+            figures.metrics.reason for group in of_task if (figures := measured[group.key]) and figures.metrics.reason
+        ]
         for task, of_task in groups.items()
     }
     return {task: of_task[0] for task, of_task in reasons.items() if of_task}

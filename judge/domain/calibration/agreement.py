@@ -101,8 +101,8 @@ def agreement(
 
 
 def _count(rows: Iterable[Row], why: str) -> tuple[int, int]:
-    of = [(row.human == why, row.judge == why) for row in rows]
-    return sum(human for human, _ in of), sum(judge for _, judge in of)
+    cases = [(row.human == why, row.judge == why) for row in rows]
+    return sum(human for human, _ in cases), sum(judge for _, judge in cases)
 
 
 def _cell(row: Row) -> int | None:

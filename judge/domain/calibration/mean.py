@@ -152,8 +152,8 @@ def _shares(stories: Sequence[JudgedStory], metric: Metric, averaging: Averaging
     if averaging == Averaging.STORIES:
         return lambda _: 1 / len(stories)
     if averaging == Averaging.CATEGORIES:
-        of = Counter(story.category for story in stories)
-        return lambda story: 1 / len(of) / of[story.category] if story.category in of else 0.0
+        sizes = Counter(story.category for story in stories)
+        return lambda story: 1 / len(sizes) / sizes[story.category] if story.category in sizes else 0.0
 
     def size(story: JudgedStory) -> int:
         return story.judged.predicted if metric == Metric.PRECISION else story.judged.gold

@@ -191,11 +191,13 @@ def test_the_mixed_model_is_that_of_statsmodels():
     ]  # which differ much
     result = beyond_category(shifted, seed=1)
     x = np.array([one.structure.answered for one in shifted])
-    of = np.array([int(one.model[1:]) for one in shifted])
-    x -= (np.bincount(of, x) / np.bincount(of))[of]
+    model_numbers = np.array([int(one.model[1:]) for one in shifted])
+    x -= (np.bincount(model_numbers, x) / np.bincount(model_numbers))[model_numbers]
     design = np.column_stack([x, np.eye(3)[[one.story % 3 for one in shifted]]])
     y = np.array([one.answer.answered for one in shifted])
-    assert result.slope.value == pytest.approx(MixedLM(y, design, of).fit(method="powell").fe_params[0], abs=1e-3)
+    assert result.slope.value == pytest.approx(
+        MixedLM(y, design, model_numbers).fit(method="powell").fe_params[0], abs=1e-3
+    )
     assert result.spread is not None
 
 

@@ -57,8 +57,8 @@ def test_a_larger_sample_holds_the_smaller_one_and_every_probability_is_n_of_N()
     for total, (fewer, more) in enumerate(pairwise(samples)):
         assert len(fewer) == total and keys(fewer) < keys(more)
     for one in samples[12]:
-        of = Counter(other.unit.stratum for other in samples[12])[one.unit.stratum]
-        assert one.probability == of / SIZES[one.unit.stratum]
+        drawn = Counter(other.unit.stratum for other in samples[12])[one.unit.stratum]
+        assert one.probability == drawn / SIZES[one.unit.stratum]
     # probabilities are right if their inverses add up to what there is, in each stratum
     weights = Counter()
     for one in samples[12]:

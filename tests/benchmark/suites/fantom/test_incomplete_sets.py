@@ -88,9 +88,9 @@ def test_what_was_asked_and_has_no_answer_leaves_the_set_in_with_bounds(metrics)
 
 def test_a_table_says_how_many_sets_are_incomplete_once_for_models_that_lack_the_same():
     lacking, right = BoundedEstimate(None, 0, incomplete=642), BoundedEstimate(1.0, 2)
-    of = {"all": lacking, "all_star": lacking, "choice": right}
+    estimates = {"all": lacking, "all_star": lacking, "choice": right}
     entrants = [SimpleNamespace(model=name) for name in ("a", "b", "c")]
-    told = incomplete_sentences(entrants, [of, of, {"all": right}], {"all": "ALL", "all_star": "ALL*"})
+    told = incomplete_sentences(entrants, [estimates, estimates, {"all": right}], {"all": "ALL", "all_star": "ALL*"})
     assert told == ["Sets of which not all questions were asked are in no figure of sets (ALL, ALL*: 642), of a, b."]
 
 

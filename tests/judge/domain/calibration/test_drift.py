@@ -11,27 +11,37 @@ pytestmark = pytest.mark.once
 
 
 def test_the_cumulative_sum_by_hand():
-    of = Chart(0.9, 0.05, size=0.1, limit=0.2, horizon=100, false_alarms=0.05, median=3, most=4)
+    drift_chart = Chart(0.9, 0.05, size=0.1, limit=0.2, horizon=100, false_alarms=0.05, median=3, most=4)
     # what is below .85 adds up: .0 (never below nought), .1, .05, .25 > .2, and anew
-    found = watch(of, [0.95, 0.75, 0.9, 0.65, 0.8])
+    found = watch(drift_chart, [0.95, 0.75, 0.9, 0.65, 0.8])
     assert [round(one.total, 9) for one in found] == [0, 0.1, 0.05, 0.25, 0.05]
     assert [one.alarm for one in found] == [False, False, False, True, False]
     # three standard errors of four stories: .9 ± .075
-    [batch] = batches(of, [("May", [0.8, 0.8, 0.84, 0.8]), ("June", [])])
+    [batch] = batches(drift_chart, [("May", [0.8, 0.8, 0.84, 0.8]), ("June", [])])
     assert (batch.low, batch.high) == pytest.approx((0.825, 0.975)) and batch.outside and batch.stories == 4
 
 
 def test_a_drop_is_noticed_within_the_stated_number_and_false_alarms_are_as_rare_as_stated():
     rng = np.random.default_rng(9)
     agreeing = lambda rng, n, share: rng.binomial(25, rng.beta(share * 40, (1 - share) * 40, n)) / 25  # noqa: E731
-    of = chart(agreeing(rng, 60, 0.92), size=0.08, seed=1)
-    assert of.false_alarms == pytest.approx(0.05, abs=0.02) and of.median <= 25 and of.most <= 60
-    quiet = [any(one.alarm for one in watch(of, agreeing(rng, 500, of.mean))) for _ in range(60)]
+    drift_chart = chart(agreeing(rng, 60, 0.92), size=0.08, seed=1)
+    assert (
+        drift_chart.false_alarms == pytest.approx(0.05, abs=0.02)
+        and drift_chart.median <= 25
+        and drift_chart.most <= 60
+    )
+    quiet = [any(one.alarm for one in watch(drift_chart, agreeing(rng, 500, drift_chart.mean))) for _ in range(60)]
     first = [
-        next(at for at, one in enumerate(watch(of, agreeing(rng, 500, of.mean - 0.08)), 1) if one.alarm)
+        next(
+            at for at, one in enumerate(watch(drift_chart, agreeing(rng, 500, drift_chart.mean - 0.08)), 1) if one.alarm
+        )
         for _ in range(60)
     ]
-    assert sum(quiet) <= 8 and np.quantile(first, 0.9) <= 1.5 * of.most and np.median(first) <= 1.5 * of.median
+    assert (
+        sum(quiet) <= 8
+        and np.quantile(first, 0.9) <= 1.5 * drift_chart.most
+        and np.median(first) <= 1.5 * drift_chart.median
+    )
 
 
 def test_what_makes_no_chart_is_refused():
