@@ -66,7 +66,7 @@ from benchmark.services.reports import forget_report, report_of
 from benchmark.services.shared_reports import freeze_across, freeze_comparison, freeze_leaderboard, freeze_run
 from benchmark.suites.asked import PARSES
 from benchmark.suites.omnitom.labels import DIMENSIONS
-from benchmark.suites.omnitom.steps import LABEL
+from benchmark.suites.omnitom.step_keys import LABEL
 from benchmark.suites.registry import suite_named
 from core.stored_json import parsed_once, text_of
 from judge.domain.origins import StudyOrigin

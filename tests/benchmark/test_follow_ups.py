@@ -20,7 +20,7 @@ from benchmark.services.reports import report_of
 from benchmark.services.stored_plans import plan_of
 from benchmark.services.watching import step_progress
 from benchmark.suites.omnitom.parsing.extraction import parse_extraction
-from benchmark.suites.omnitom.steps import EXTRACT, FOLLOW_UP, JUDGE
+from benchmark.suites.omnitom.step_keys import EXTRACT, FOLLOW_UP, JUDGE
 from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off, written
 from workers.models import Call, Endpoint, ItemState
 from workers.providers.scripted.backend import FUNCTIONS

@@ -13,7 +13,7 @@ from annotation.models import Assignment
 from benchmark.models import Audience, RunItem, SharedItem, SharedReport
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.shared_reports import freeze_comparison, freeze_run
-from benchmark.suites.omnitom.steps import JUDGE, LABEL
+from benchmark.suites.omnitom.step_keys import JUDGE, LABEL
 from tests.benchmark.results_world import ResultsWorld, results_world
 
 pytestmark = pytest.mark.django_db(transaction=True)

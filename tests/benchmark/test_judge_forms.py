@@ -23,7 +23,8 @@ from benchmark.services.launching import judging_plan
 from benchmark.services.plan_checks import check
 from benchmark.services.reports import report_of
 from benchmark.services.runs import start_run
-from benchmark.suites.omnitom.steps import JUDGE, JUDGED_AT
+from benchmark.suites.omnitom.step_keys import JUDGE
+from benchmark.suites.omnitom.steps import JUDGED_AT
 from tests.benchmark.planning import planned
 from tests.benchmark.rule_server import answering
 from tests.benchmark.settled import frozen, make_endpoint, started, work_off

@@ -15,7 +15,7 @@ from benchmark.services.downloads import output_files, zipped
 from benchmark.services.items import STATES, state_of
 from benchmark.services.reports import report_of, scores_of
 from benchmark.services.watching import shortfall_of_run, step_progress
-from benchmark.suites.omnitom.steps import EXTRACT
+from benchmark.suites.omnitom.step_keys import EXTRACT
 from tests.benchmark.evaluation import endpoint, frozen, generated, started, worked_off, write_records
 from workers.models import Job
 

@@ -17,7 +17,7 @@ from benchmark.services.extending import extend_run
 from benchmark.services.reports import scores_of
 from benchmark.services.runs import run_again
 from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
-from benchmark.suites.omnitom.steps import EXTRACT
+from benchmark.suites.omnitom.step_keys import EXTRACT
 from tests.benchmark.evaluation import OracleWorld, corpus, generated, started, worked_off
 from tests.patience import PATIENCE
 from tests.servers import ModelServer

@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from annotation.models import Proposition
 from benchmark.models import Dataset, Run, RunItem, RunReport
 from benchmark.services.reports import report_of, scores_of
-from benchmark.suites.omnitom.steps import LABEL
+from benchmark.suites.omnitom.step_keys import LABEL
 from tests.benchmark.evaluation import endpoint, frozen, generated, write_records
 from workers.models import Call
 

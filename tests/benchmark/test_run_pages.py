@@ -14,7 +14,7 @@ from django.utils import timezone
 from benchmark.models import Audience, ResultsVisibility, Run, RunItem
 from benchmark.services.datasets import freeze
 from benchmark.services.watching import step_progress, to_come_of, total_of
-from benchmark.suites.omnitom.steps import EXTRACT
+from benchmark.suites.omnitom.step_keys import EXTRACT
 from tests.benchmark.settled import baselines, frozen, make_endpoint, settle, started, work_off, written
 from workers.models import Call, Item, ItemState, Job, JobState
 

@@ -24,7 +24,7 @@ from benchmark.suites.omnitom import steps
 from benchmark.suites.omnitom.item_parses import parse_stage2
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.official import STRUCTURED
-from benchmark.suites.omnitom.steps import EXTRACT, JUDGE
+from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE
 from tests.benchmark.evaluation import endpoint, frozen, generated, started, worked_off, write_records
 from tests.benchmark.planning import changed, planned
 from tests.sample import sample

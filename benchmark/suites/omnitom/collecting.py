@@ -15,10 +15,10 @@ from benchmark.suites.omnitom.labels import Scheme, scheme_of
 from benchmark.suites.omnitom.official import STRUCTURED, why_none
 from benchmark.suites.omnitom.records import Record, record_of_sample
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
-from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL
+from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2
 from benchmark.suites.reasons import JUDGE_S, OF_JUDGE, OPEN
 
-METRICS = {JUDGE: "stage1", LABEL: "stage2"}
+METRICS = {JUDGE: STAGE1, LABEL: STAGE2}
 """The figures that the answers of a step are read for."""
 
 
@@ -84,7 +84,7 @@ class _Collecting:
         self.extractions: dict[str, str] = {}
         self.extracted: dict[str, ExtractedRows] = {}
         self.judged: set[str] = set()
-        self.lacking: dict[str, dict[str, str]] = {"stage1": {}, "stage2": {}}
+        self.lacking: dict[str, dict[str, str]] = {STAGE1: {}, STAGE2: {}}
 
     def collected(self) -> Results:
         for key, outcome in self._at(EXTRACT):
@@ -121,7 +121,7 @@ class _Collecting:
         why = outcome.unusable if answered else outcome.without or OPEN
         if outcome.step == LABEL:
             if self.judging and key not in self.extractions:  # the judged run was about fewer stories
-                self.lacking["stage1"][key] = self._why_none(key)
+                self.lacking[STAGE1][key] = self._why_none(key)
             _count(self.results, record, LABEL, why, answered=answered)
             labels = [None] * len(record.shown_rows) if repaired is None else repaired["predicted"]
             if official is not None:
@@ -147,7 +147,7 @@ class _Collecting:
         record, lost = self.records[key], self.extractions[key]
         rows = _unjudged(record, NOTHING if lost else self.extracted.get(key, NOTHING))
         self.results.repaired1.append(stage1_of(record, rows, mended=True, unusable=lost or OPEN))
-        self.lacking["stage1"][key] = self._why_none(key)
+        self.lacking[STAGE1][key] = self._why_none(key)
 
     def _why_none(self, key: str, outcome: Outcome | None = None) -> str:
         """Return why the answer has no part in official figures, empty where it has; without an outcome, why a story
@@ -173,7 +173,7 @@ def _lacking(
         for group, of_group in reasons.items()
         if of_group
     }
-    for group, group_results in (("stage1", results.repaired1), ("stage2", results.repaired2)):
+    for group, group_results in ((STAGE1, results.repaired1), (STAGE2, results.repaired2)):
         if not group_results:
             lacking[group] = f"No story has an answer for {_unasked(steps, group)}."
     return lacking
@@ -181,7 +181,7 @@ def _lacking(
 
 def _unasked(steps: Collection[str], group: str) -> str:
     """The first of a group's answers that nobody was asked for."""
-    if group == "stage2":
+    if group == STAGE2:
         return LABEL
     return JUDGE if EXTRACT in steps and JUDGE not in steps else EXTRACT
 

@@ -10,7 +10,7 @@ from benchmark.suites.omnitom.layout import Settings, files
 from benchmark.suites.omnitom.official import score_official
 from benchmark.suites.omnitom.records import Record, record_of_sample
 from benchmark.suites.omnitom.results import GroupScores
-from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL
+from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL
 from benchmark.suites.released import Exchanged, File
 from core.plain import Json
 

@@ -14,7 +14,7 @@ from benchmark.suites.omnitom.item_parses import JudgedRows, stage1_of, stage2_o
 from benchmark.suites.omnitom.kinds import ACTORS, KINDS
 from benchmark.suites.omnitom.labels import Scheme
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
-from benchmark.suites.omnitom.steps import JUDGE, LABEL
+from benchmark.suites.omnitom.step_keys import JUDGE, LABEL
 from core.language import gettext_noop
 
 

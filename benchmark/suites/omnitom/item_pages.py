@@ -17,7 +17,8 @@ from benchmark.suites.omnitom.parsing.matching import row_key
 from benchmark.suites.omnitom.parsing.values import repaired
 from benchmark.suites.omnitom.pipe_tables import ExtractionRow, extraction_rows
 from benchmark.suites.omnitom.records import GoldRow, Record, record_of_sample
-from benchmark.suites.omnitom.steps import EXTRACT, FOLLOW_UP, LABEL, STRUCTURED, judged_texts, judging_of
+from benchmark.suites.omnitom.step_keys import EXTRACT, FOLLOW_UP, JUDGE, LABEL
+from benchmark.suites.omnitom.steps import STRUCTURED, judged_texts, judging_of
 from core.language import gettext_noop
 from judge.domain.judgements import CANNOT_TELL, RowJudgement
 
@@ -189,7 +190,7 @@ def _judgement(view: ItemView, record: Record, structured: bool) -> ItemContext:
         noted_rows = iter(_annotated_rows([row for row in gold if row.is_shown], sides[1], how))
         gold = [next(noted_rows) if row.is_shown else row for row in gold]
     tables = [Table.of(rows, name) for name, rows in predicted]
-    return {"predicted": tables, "gold": gold, "aborted": aborted.get("judge", ""), "official": official is not None}
+    return {"predicted": tables, "gold": gold, "aborted": aborted.get(JUDGE, ""), "official": official is not None}
 
 
 def _pass(view: ItemView, record: Record) -> ItemContext:
@@ -306,7 +307,7 @@ def _labelling(view: ItemView, record: Record, scheme: Scheme) -> ItemContext:
         "right": right,
         "answered": view.repaired is not None,
         "missing": view.repaired is not None and bool(view.unusable),
-        "aborted": (view.official or {}).get("aborted", {}).get("label", ""),
+        "aborted": (view.official or {}).get("aborted", {}).get(LABEL, ""),
         "official": view.official is not None,
     }
 

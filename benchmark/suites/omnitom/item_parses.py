@@ -17,6 +17,7 @@ from benchmark.suites.omnitom.parsing.extraction import parse_extraction
 from benchmark.suites.omnitom.parsing.structured import ignores_schema
 from benchmark.suites.omnitom.records import GoldRow, Record
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
+from benchmark.suites.omnitom.step_keys import EXTRACT, LABEL
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_JUDGEMENT
 from core.plain import Json, plain, read_as
 from core.statistics import harmonic
@@ -34,7 +35,7 @@ def parse_stage1(record: Record, texts: Mapping[str, str], how: Judging) -> Pars
     repaired_fields = (mended_score, mended.unusable, sum(mended.unjudged) - undecided)
     if how.structured or not record.scheme.official:
         return Parsed(None, stored, None, *repaired_fields)
-    published = {name: texts[name] for name in ("extract", FIRST) if name in texts}
+    published = {name: texts[name] for name in (EXTRACT, FIRST) if name in texts}
     if not how.as_published:
         published[FIRST] = released_text(record, texts, how)
     tables = official.stored_tables([record], {record.story_id: published})[record.story_id]
@@ -45,7 +46,7 @@ def parse_stage1(record: Record, texts: Mapping[str, str], how: Judging) -> Pars
 
 def judged_rows(record: Record, texts: Mapping[str, str], how: Judging) -> Sides:
     """Return the judgement of every row of the extraction in `texts`, and of every gold row that was shown."""
-    predicted = parse_extraction(texts.get("extract", ""), structured=how.structured, scheme=record.scheme)
+    predicted = parse_extraction(texts.get(EXTRACT, ""), structured=how.structured, scheme=record.scheme)
     return judged(texts, predicted, record.shown_rows, how)
 
 
@@ -120,7 +121,7 @@ def _stage1(result: Stage1Result) -> Json:
 
 
 def parse_stage2(record: Record, answer: str, *, structured: bool = False) -> Parsed:
-    texts = {"label": answer}
+    texts = {LABEL: answer}
     mended = repaired.stage2_result(record, texts, structured=structured)
     stored = {"predicted": [row and list(row) for row in mended.predicted]}
     mended_score = repaired.stage2_score(mended).of("estimate", "overall_accuracy")

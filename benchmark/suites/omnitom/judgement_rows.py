@@ -10,6 +10,7 @@ from benchmark.suites.omnitom.judgements import FIRST, Judging, Sides, Texts, pa
 from benchmark.suites.omnitom.parsing.extraction import parse_extraction
 from benchmark.suites.omnitom.pipe_tables import extraction_rows
 from benchmark.suites.omnitom.records import Record
+from benchmark.suites.omnitom.step_keys import EXTRACT
 from core.plain import Json
 from judge.domain.judgements import CANNOT_TELL, PassVerdict, RowJudgement
 from judge.domain.text import normalise_space
@@ -61,7 +62,7 @@ def released_text(record: Record, texts: Texts, how: Judging) -> str:
     """Return the first pass of a judgement as the two tables that the released code reads, a MatchCount being the
     number of links, with the rows that were settled by rule. A row without a count is left out, which official scoring
     counts 0."""
-    predicted = [(row.actor, row.belief) for row in extraction_rows(texts.get("extract", ""))]
+    predicted = [(row.actor, row.belief) for row in extraction_rows(texts.get(EXTRACT, ""))]
     gold = [(row.actor, row.belief) for row in record.rows]
     rules = settled(predicted, [(row.actor, row.belief) for row in record.shown_rows], how.settle)
     given = _linked_rows(record, texts, how) if how.by_id else _table_rows(texts)
@@ -81,7 +82,7 @@ def _normalised(row: tuple[str, str]) -> tuple[str, str]:
 def _linked_rows(record: Record, texts: Texts, how: Judging) -> tuple[Sequence[JudgedRow], Sequence[JudgedRow]]:
     """Return the rows of both tables with a count read off the links of the first pass, in the words that official
     parsing has for them."""
-    predicted = parse_extraction(texts.get("extract", ""), structured=how.structured, scheme=record.scheme)
+    predicted = parse_extraction(texts.get(EXTRACT, ""), structured=how.structured, scheme=record.scheme)
     sides = pass_verdicts(texts.get(FIRST, ""), predicted, record.shown_rows, how)
     words = [row.officially or (row.actor, row.belief) for row in predicted]
     row_words = (words, [(row.actor, row.belief) for row in record.shown_rows])

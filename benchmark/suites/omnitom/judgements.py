@@ -15,6 +15,7 @@ from benchmark.suites.omnitom.parsing.extraction import PredictedRow
 from benchmark.suites.omnitom.parsing.judgement import linked, parse_counts
 from benchmark.suites.omnitom.parsing.matching import row_key
 from benchmark.suites.omnitom.records import GoldRow
+from benchmark.suites.omnitom.step_keys import JUDGE
 from benchmark.suites.settings import Settings
 from core.digests import text_digest
 from judge.domain.judgements import PassVerdict, RowJudgement, row_judgement
@@ -25,7 +26,7 @@ SAME, LINKS = "same", "links"
 NOTHING, EXACT, NORMALISED = "none", "exact", "normalised"
 """The rows that are settled before a judge is asked."""
 MOST_PASSES = 5
-FIRST = "judge"
+FIRST = JUDGE
 PASSES = tuple(f"{FIRST}{number}" for number in range(2, MOST_PASSES + 1))
 """The keys of the passes from the second on, among texts as among steps."""
 

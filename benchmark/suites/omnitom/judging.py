@@ -18,7 +18,8 @@ from benchmark.suites.omnitom.prompting.choosing import CALIBRATION_SPLIT, examp
 from benchmark.suites.omnitom.prompting.follow_up import DIGEST
 from benchmark.suites.omnitom.prompting.judging_forms import WORDINGS
 from benchmark.suites.omnitom.records import GoldRow, Record, record_of_sample
-from benchmark.suites.omnitom.steps import EXTRACT, FOLLOW_UP, JUDGE, STRUCTURED, judge_request, judging_of
+from benchmark.suites.omnitom.step_keys import EXTRACT, FOLLOW_UP, JUDGE
+from benchmark.suites.omnitom.steps import STRUCTURED, judge_request, judging_of
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NOT_WHOLE, REFUSED
 from benchmark.suites.settings import Settings
 from core.language import gettext_noop

@@ -19,13 +19,14 @@ from benchmark.suites.omnitom.official import StoredTables, stored_tables
 from benchmark.suites.omnitom.prompting.requests import MAX_TOKENS
 from benchmark.suites.omnitom.records import Record
 from benchmark.suites.omnitom.results import GroupScores
+from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2
 from benchmark.suites.released import Exchange, File
 from core.plain import Json
 from judge.domain.text import normalise_space
 
 EXTRACT_COLUMNS = ("actor", "belief", "order")
 LABEL_COLUMNS = ("actor", "belief", *COLUMNS.values())
-FOLDERS = {"extract": "extraction", "label": "labeling", "judge": "judge"}
+FOLDERS = {EXTRACT: "extraction", LABEL: "labeling", JUDGE: "judge"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +36,7 @@ class Settings:
 
     dataset_path: str
     backend: str
-    stages: Sequence[str] = ("extract", "label", "judge", "metrics")
+    stages: Sequence[str] = (EXTRACT, LABEL, JUDGE, "metrics")
     model: str | None = None
     extract_model: str | None = None
     label_model: str | None = None
@@ -90,8 +91,8 @@ def _story_files(story: int, calls: Mapping[str, Exchange], tables: StoredTables
 
 
 _METRIC_FILES = {
-    "stage1": (STAGE1_COLUMNS, STAGE1_SHARES),
-    "stage2": (STAGE2_COLUMNS, STAGE2_SHARES),
+    STAGE1: (STAGE1_COLUMNS, STAGE1_SHARES),
+    STAGE2: (STAGE2_COLUMNS, STAGE2_SHARES),
 }
 
 

@@ -10,6 +10,7 @@ import json
 from collections.abc import Sequence
 
 from benchmark.suites.omnitom.judge_tables import judgement
+from benchmark.suites.omnitom.step_keys import JUDGE
 from judge.domain.lexical import align
 from judge.domain.lexical_judge import lexical_judge
 from workers.providers.contract import Body, Task
@@ -48,6 +49,6 @@ def _matches(predictions: Rows, gold: Rows, pairs: Pairs) -> str:
 
 
 LEXICAL = lexical_judge(
-    task="judge", answer=answer, sample={"predictions": [["Ines", "three"]], "gold": [["Ines", "three"]]}
+    task=JUDGE, answer=answer, sample={"predictions": [["Ines", "three"]], "gold": [["Ines", "three"]]}
 )
 """The lexical judge of belief tables."""

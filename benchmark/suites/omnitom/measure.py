@@ -30,7 +30,7 @@ from benchmark.suites.omnitom.metrics import stage1_metrics, stage2_metrics
 from benchmark.suites.omnitom.repaired import stage1_report, stage2_report
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.omnitom.statements import statement_of
-from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL
+from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2
 from benchmark.suites.reasons import NO_GOLD
 from core.language import gettext_noop
 
@@ -58,7 +58,7 @@ def _measured(entered: Entered, seed: int) -> dict[str, Measured | None]:
 
 def _with_levels(result: dict[str, Measured | None], entered: Entered) -> dict[str, Measured | None]:
     """Return the result with what labels come to that no model chose, over the stories that have a gold label."""
-    labelling, scheme = result["stage2"], scheme_of(entered.resources.schema)
+    labelling, scheme = result[STAGE2], scheme_of(entered.resources.schema)
     if labelling is None or (columns := labelling.by_sample.repaired) is None:
         return result
     there = {
@@ -68,7 +68,7 @@ def _with_levels(result: dict[str, Measured | None], entered: Entered) -> dict[s
     }
     samples = [sample for sample in entered.samples if sample.number in there]
     levels = Levels(partial(by_chance, scheme), lambda sample: by_majority(scheme, sample, entered.resources))
-    return result | {"stage2": replace(labelling, metrics=with_levels(labelling.metrics, samples, levels))}
+    return result | {STAGE2: replace(labelling, metrics=with_levels(labelling.metrics, samples, levels))}
 
 
 def _with_answers(measured: Measured, group: str, entered: Entered) -> Measured:
@@ -92,7 +92,7 @@ def _turn(entered: Entered, turn: int) -> Entered:
 
 def measured(results: Results, seed: int) -> dict[str, Measured | None]:
     """Figures and figures by story of each metric group, None where it was not asked for."""
-    by_group = {"stage1": _stage1(results, seed), "stage2": _stage2(results, seed)}
+    by_group = {STAGE1: _stage1(results, seed), STAGE2: _stage2(results, seed)}
     return {
         group: result and _without_official(result, results.lacking[group]) if group in results.lacking else result
         for group, result in by_group.items()
@@ -114,7 +114,7 @@ def _stage1(results: Results, seed: int) -> Measured | None:
     without = results.without[EXTRACT], results.without[JUDGE], Counter({SKIPPED: skipped} if skipped else {})
     seen = _seen(official, repaired, partial(stage1_analyses, seed=seed), results.extractions, without, seed)
     metrics = stage1_metrics(official) if official else None
-    return _both(official, metrics, stage1_report(repaired, seed=seed), seen, results.scheme.group("stage1"))
+    return _both(official, metrics, stage1_report(repaired, seed=seed), seen, results.scheme.group(STAGE1))
 
 
 def _stage2(results: Results, seed: int) -> Measured | None:
@@ -125,7 +125,7 @@ def _stage2(results: Results, seed: int) -> Measured | None:
         official, repaired, partial(stage2_analyses, seed=seed), results.labellings, (results.without[LABEL],), seed
     )
     averages = stage2_metrics(official) if official else None
-    return _both(official, averages, stage2_report(repaired, seed=seed), seen, results.scheme.group("stage2"))
+    return _both(official, averages, stage2_report(repaired, seed=seed), seen, results.scheme.group(STAGE2))
 
 
 def _seen(
@@ -170,6 +170,6 @@ def own_metrics(
 ) -> tuple[Parses, BySample]:
     """Return (figures by parse, figures by story) of labels."""
     averages = stage2_metrics(official) if official else None
-    group = repaired[0].scheme.group("stage2")
+    group = repaired[0].scheme.group(STAGE2)
     result = _both(official, averages, stage2_report(repaired, seed=seed), {}, group)
     return result.metrics.parses, result.by_sample

@@ -5,7 +5,8 @@ from __future__ import annotations
 from benchmark.suites.omnitom.collecting import not_read
 from benchmark.suites.omnitom.judgements import EXACT, NOTHING, Judging
 from benchmark.suites.omnitom.labels import Scheme
-from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL, STEPS, STRUCTURED
+from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2
+from benchmark.suites.omnitom.steps import STEPS, STRUCTURED
 from benchmark.suites.reported import ASKING, UNCERTAINTY, Reported, Sections
 from benchmark.suites.settings import Settings
 from judge.domain.lexical import BLIND
@@ -23,7 +24,7 @@ def methods(scheme: Scheme, reported: Reported) -> Sections:
     return [
         ("Prompts", _prompts(reported)),
         (ASKING, reported.asking if chosen else ""),
-        ("Judge", _judge(reported) if reported.judge and "stage1" in reported.groups else ""),
+        ("Judge", _judge(reported) if reported.judge and STAGE1 in reported.groups else ""),
         ("Scoring", _scoring(scheme, reported)),
         (UNCERTAINTY, reported.uncertainty),
         ("Reference rows", _references(reported)),
@@ -97,13 +98,13 @@ def _saw(reported: Reported) -> str:
 
 def _scoring(scheme: Scheme, reported: Reported) -> str:
     parts = []
-    if "stage1" in reported.groups:
+    if STAGE1 in reported.groups:
         parts.append(
             "Extraction: precision is the share of predicted propositions that match at least one gold proposition, "
             "recall the share of gold propositions that are matched, F1 their harmonic mean, by story; we report the "
             "mean over stories and, as the published table does, the unweighted mean of the story categories' means."
         )
-    if "stage2" in reported.groups:
+    if STAGE2 in reported.groups:
         parts.append(
             "Labelling: accuracy by dimension is the share of a story's gold propositions with the right label, "
             "averaged over stories; overall is the mean of the dimensions."

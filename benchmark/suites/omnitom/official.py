@@ -20,11 +20,12 @@ from benchmark.suites.omnitom.metrics import stage1_metrics, stage2_metrics
 from benchmark.suites.omnitom.pipe_tables import ExtractionRow, LabelRow, extraction_rows, label_rows
 from benchmark.suites.omnitom.records import Record
 from benchmark.suites.omnitom.results import GroupScores, Stage1Result, Stage2Result
+from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2
 from judge.domain.text import key, normalise_space
 
 T = TypeVar("T")
 
-STEPS = ("extract", "label", "judge")
+STEPS = (EXTRACT, LABEL, JUDGE)
 STRUCTURED = "Structured output has no official parse: the released code cannot read it."
 
 Texts = Mapping[int, Mapping[str, str]]
@@ -63,16 +64,16 @@ def _stored(record: Record, texts: Mapping[str, str]) -> StoredTables:
     extraction: tuple[ExtractionRow, ...] | None = None
     labels: tuple[LabelRow, ...] | None = None
     judged: tuple[tuple[JudgedRow, ...], tuple[JudgedRow, ...]] | None = None
-    if "extract" in texts:
-        extraction = _storable(extraction_rows(texts["extract"]), ExtractionRow._make, "extract", aborted)
-    if "label" in texts:
-        rows = (row.cells() for row in label_rows(texts["label"]))
-        labels = _storable(rows, lambda cells: LabelRow(cells[0], cells[1], tuple(cells[2:])), "label", aborted)
-    if "judge" in texts and extraction is not None:
+    if EXTRACT in texts:
+        extraction = _storable(extraction_rows(texts[EXTRACT]), ExtractionRow._make, EXTRACT, aborted)
+    if LABEL in texts:
+        rows = (row.cells() for row in label_rows(texts[LABEL]))
+        labels = _storable(rows, lambda cells: LabelRow(cells[0], cells[1], tuple(cells[2:])), LABEL, aborted)
+    if JUDGE in texts and extraction is not None:
         try:
-            judged = judged_tables(record, extraction, texts["judge"])
+            judged = judged_tables(record, extraction, texts[JUDGE])
         except OversizedField as error:
-            aborted["judge"] = str(error)
+            aborted[JUDGE] = str(error)
     return StoredTables(extraction, labels, judged, aborted)
 
 
@@ -169,10 +170,10 @@ def _stage2(records: Sequence[Record], tables: Mapping[int, StoredTables]) -> St
     return stage2_metrics([stage2_result(record, tables[record.story_id]) for record in records])
 
 
-_PLAN = (("stage1", _stage1), ("stage2", _stage2))
-NEEDED = {"stage1": ("extract", "judge"), "stage2": ("label",)}
+_PLAN = ((STAGE1, _stage1), (STAGE2, _stage2))
+NEEDED = {STAGE1: (EXTRACT, JUDGE), STAGE2: (LABEL,)}
 """The answers that each metric group's figures rest on, in the order in which they are made."""
-_STORED_AS = {"extract": "extraction", "judge": "judged", "label": "labels"}
+_STORED_AS = {EXTRACT: "extraction", JUDGE: "judged", LABEL: "labels"}
 
 
 def _lacking(records: Sequence[Record], tables: Mapping[int, StoredTables], group: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from benchmark.suites.omnitom.judge_alignment import align
 from benchmark.suites.omnitom.judge_tables import JudgedRow, parse_judgement
 from benchmark.suites.omnitom.pipe_tables import extraction_rows, label_rows
+from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL
 from benchmark.suites.released import Parser, Row, Tables
 from core.plain import Json
 
@@ -39,7 +40,7 @@ _ROWS = {
     "gold": "JSON [[actor, belief], …] of the gold rows",
 }
 PARSERS = {
-    "extract": Parser(_extract),
-    "label": Parser(_label),
-    "judge": Parser(_judge, options=_ROWS, columns=("actor", "belief")),
+    EXTRACT: Parser(_extract),
+    LABEL: Parser(_label),
+    JUDGE: Parser(_judge, options=_ROWS, columns=("actor", "belief")),
 }

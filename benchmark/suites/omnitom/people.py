@@ -16,6 +16,7 @@ from benchmark.suites.omnitom.measure import measured, own_metrics
 from benchmark.suites.omnitom.official import STRUCTURED as NOT_READ
 from benchmark.suites.omnitom.records import Record
 from benchmark.suites.omnitom.results import Stage2Result
+from benchmark.suites.omnitom.step_keys import STAGE2
 from benchmark.suites.omnitom.steps import STRUCTURED
 from benchmark.suites.people import Labelled, Labels, Person, PersonMeasured, Settled
 from core.language import gettext_noop
@@ -56,10 +57,10 @@ def _lack(of_person: PersonResults, samples_asked: int, unread: str) -> None:
     """Official scoring needs all of the `asked` stories, and has none where `unread` says why."""
     results = of_person.results
     if unread or len(of_person.own_official) < samples_asked:
-        results.lacking = {"stage2": unread or GAPS}
+        results.lacking = {STAGE2: unread or GAPS}
         of_person.own_official = []
     elif len(results.official2) < samples_asked:
-        results.lacking = {"stage2": UNSETTLED}
+        results.lacking = {STAGE2: UNSETTLED}
     if unread:
         results.official2 = []
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmark.suites.asked import PARSES, ItemView
 from benchmark.suites.omnitom.item_pages import AskedRow, CountedRow, ExtractedRow, LabelledRow, item
-from benchmark.suites.omnitom.steps import EXTRACT, FOLLOW_UP, LABEL
+from benchmark.suites.omnitom.step_keys import EXTRACT, FOLLOW_UP, LABEL
 from benchmark.suites.side_by_side import MOST_LINES, ReadLine
 from core.language import gettext_noop
 

@@ -34,6 +34,7 @@ from benchmark.suites.omnitom.parsing.structured import ignores_schema
 from benchmark.suites.omnitom.parsing.values import repaired
 from benchmark.suites.omnitom.records import GoldRow, Record
 from benchmark.suites.omnitom.results import GroupScores, Stage1Result, Stage2Result
+from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_ANSWER, NO_GOLD, NO_JUDGEMENT, NOT_STRUCTURED, UNREADABLE
 from core.statistics import RESAMPLES, harmonic
 
@@ -41,17 +42,17 @@ from core.statistics import RESAMPLES, harmonic
 def stage1_result(record: Record, texts: Mapping[str, str], how: Judging = AS_PUBLISHED) -> Stage1Result:
     """The counts of the propositions that a person would read, on both sides."""
     gold, structured = record.shown_rows, how.structured
-    predicted = parse_extraction(texts.get("extract", ""), structured=structured, scheme=record.scheme)
+    predicted = parse_extraction(texts.get(EXTRACT, ""), structured=structured, scheme=record.scheme)
     counts = judged_counts(texts, predicted, gold, how)
     if not gold:
         unusable = NO_GOLD
-    elif "extract" not in texts:
+    elif EXTRACT not in texts:
         unusable = NO_ANSWER
     elif not predicted:
-        unusable = why_unreadable(texts["extract"], structured=structured, scheme=record.scheme)
+        unusable = why_unreadable(texts[EXTRACT], structured=structured, scheme=record.scheme)
         counts = counts if unusable else ([], [0] * len(gold))
     elif set(counts[0] + counts[1]) == {None}:
-        ignored = how.by_id and ignores_schema(texts.get("judge", ""), "predictions", "gold")
+        ignored = how.by_id and ignores_schema(texts.get(JUDGE, ""), "predictions", "gold")
         unusable = JUDGE_NOT_STRUCTURED if ignored else NO_JUDGEMENT
     else:
         unusable = ""
@@ -91,15 +92,15 @@ def why_unreadable(text: str, *, structured: bool, scheme: Scheme = OMNITOM_SCHE
 def stage2_result(record: Record, texts: Mapping[str, str], *, structured: bool = False) -> Stage2Result:
     """The labels that a person would read for each gold proposition; gold labels are repaired in the same way."""
     gold, scheme = record.shown_rows, record.scheme
-    predicted = parse_labels(texts.get("label", ""), gold, structured=structured, scheme=scheme)
+    predicted = parse_labels(texts.get(LABEL, ""), gold, structured=structured, scheme=scheme)
     if not gold:
         unusable = NO_GOLD
-    elif "label" not in texts:
+    elif LABEL not in texts:
         unusable = NO_ANSWER
     elif any(row is not None for row in predicted):
         unusable = ""
     else:
-        unusable = why_unreadable(texts["label"], structured=structured, scheme=scheme)
+        unusable = why_unreadable(texts[LABEL], structured=structured, scheme=scheme)
     labels = tuple(repaired_labels(row.labels, scheme) for row in gold)
     roles = tuple(role_of(row.actor) for row in gold)
     return Stage2Result(record.story_id, record.category, labels, tuple(predicted), unusable, roles, scheme)
@@ -223,4 +224,4 @@ def _stage2_of(records: Sequence[Record], texts: Texts, *, seed: int, resamples:
     return stage2_report(results, seed=seed, resamples=resamples)
 
 
-_PLAN = (("stage1", ("extract", "judge"), _stage1_of), ("stage2", ("label",), _stage2_of))
+_PLAN = ((STAGE1, (EXTRACT, JUDGE), _stage1_of), (STAGE2, (LABEL,), _stage2_of))

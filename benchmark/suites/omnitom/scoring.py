@@ -9,6 +9,7 @@ from typing import Any
 from benchmark.suites.answers import BadAnswers, ParsedScores, read_answers
 from benchmark.suites.omnitom.official import score_official
 from benchmark.suites.omnitom.records import Record, parse_story_ids, read_records, select
+from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE
 from core.incoming.misfit import Misfit
 from core.incoming.shapes import Shape
 
@@ -62,7 +63,7 @@ def _texts(answers: Mapping[str, Any], file: Path, story_ids: set[int]) -> dict[
             raise BadAnswers(error.message_for(f"{file}, story {name}")) from error
         if number in texts:
             raise BadAnswers(f"{file} answers story {number} twice.")
-        if "judge" in steps and "extract" not in steps:
+        if JUDGE in steps and EXTRACT not in steps:
             raise BadAnswers(f"{file}, story {name}: a judge answer needs the extract answer that it judges.")
         texts[number] = steps
     return texts

@@ -7,7 +7,8 @@ from benchmark.suites.omnitom.judgements import EXACT, LINKS, MOST_PASSES, NORMA
 from benchmark.suites.omnitom.prompting.choosing import SAMPLE, SOURCES, WITH_EXAMPLES
 from benchmark.suites.omnitom.prompting.examples import MAX_EXAMPLES
 from benchmark.suites.omnitom.prompting.sets import NAMES
-from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL, STRUCTURED
+from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL
+from benchmark.suites.omnitom.steps import STRUCTURED
 from benchmark.suites.settings import COLUMN, PARAMETER, Only, Setting
 from core.language import gettext_noop
 

@@ -13,7 +13,8 @@ from benchmark.suites.omnitom.prompting.rendering import gold_table, predictions
 from benchmark.suites.omnitom.prompting.templates import ANSWER_FORMATS
 from benchmark.suites.omnitom.records import Record, record_of_sample
 from benchmark.suites.omnitom.serialisers import gold_extraction_table, gold_label_table
-from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL, STRUCTURED, judging_of
+from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL
+from benchmark.suites.omnitom.steps import STRUCTURED, judging_of
 from workers.domain.pricing import Extent
 
 CELL_CHARACTERS = {EXTRACT: 40, LABEL: 190, JUDGE: 28}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from benchmark.suites.asked import UNREAD_ANSWER, Entered, Outcome, Sample, SuiteData
 from benchmark.suites.measuring import statement_digest
-from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL
+from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL, STAGE1
 
 
 def matches_stated(sample: Sample, repaired: SuiteData) -> str:
@@ -26,7 +26,7 @@ def statement_of(entered: Entered, group: str, sample: Sample, turn: int) -> str
     """Return what the table of one repetition says in a metric group, that it cannot be read, or None where there is
     none, or where its judge did not say what it has."""
     outcomes = {outcome.step: outcome for outcome in entered.outcomes.get(sample.key, ()) if outcome.repetition == turn}
-    if group == "stage1":
+    if group == STAGE1:
         extraction, judgement = outcomes.get(EXTRACT), outcomes.get(JUDGE)
         if extraction and extraction.unusable:
             return UNREAD_ANSWER

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from annotation.domain import tasks
 from benchmark.suites.contract import Parsed, Question, Sample, Step
 from benchmark.suites.omnitom.item_parses import (
     parse_follow_up,
@@ -16,7 +15,7 @@ from benchmark.suites.omnitom.item_parses import (
     parse_stage1_rows,
     parse_stage2,
 )
-from benchmark.suites.omnitom.judgements import FIRST, NOTHING, PASSES, Judging, judged, unsettled
+from benchmark.suites.omnitom.judgements import NOTHING, PASSES, Judging, judged, unsettled
 from benchmark.suites.omnitom.labels import Scheme
 from benchmark.suites.omnitom.parsing.extraction import parse_extraction
 from benchmark.suites.omnitom.pipe_tables import extraction_rows
@@ -32,11 +31,11 @@ from benchmark.suites.omnitom.prompting.judging_forms import ALL_SETTLED, allow_
 from benchmark.suites.omnitom.prompting.rendering import plain
 from benchmark.suites.omnitom.records import GoldRow, Record, record_of_sample
 from benchmark.suites.omnitom.serialisers import gold_extraction_table, gold_label_table
+from benchmark.suites.omnitom.step_keys import EXTRACT, FOLLOW_UP, JUDGE, LABEL
 from core.language import gettext_noop
 from core.plain import Json
 from workers.providers.contract import Request
 
-EXTRACT, JUDGE, FOLLOW_UP, LABEL = tasks.EXTRACT, FIRST, "follow", tasks.LABEL
 LABEL_COUNTS = "label counts"
 """The name under which `count_labels` are derived."""
 JUDGED_AT = (JUDGE, *PASSES)

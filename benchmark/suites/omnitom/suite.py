@@ -37,14 +37,15 @@ from benchmark.suites.omnitom.scoring import score_answers
 from benchmark.suites.omnitom.settings import PROMPT_SET, SETTINGS
 from benchmark.suites.omnitom.sizes import SIZES
 from benchmark.suites.omnitom.statements import labels_stated, matches_stated
-from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL, STEPS, expected, parse, request
+from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2
+from benchmark.suites.omnitom.steps import STEPS, expected, parse, request
 from benchmark.suites.omnitom.summary import scores
 from benchmark.suites.schema_names import named_by
 from benchmark.suites.tombench_tasks import TASKS
 from core.language import gettext_noop
 
 EXTRACTION = MetricGroup(
-    key="stage1",
+    key=STAGE1,
     called=EXTRACT,
     title=gettext_noop("Stage 1: extraction"),
     noun=gettext_noop("extraction"),
@@ -79,7 +80,7 @@ EXTRACTION = MetricGroup(
 def _labelling(scheme: Scheme) -> MetricGroup:
     shares = {key: scheme.share_of(key) for key in scheme.keys}
     return MetricGroup(
-        key="stage2",
+        key=STAGE2,
         called=LABEL,
         title=gettext_noop("Stage 2: labelling"),
         noun=gettext_noop("labelling"),

@@ -10,6 +10,7 @@ from benchmark.suites.omnitom.measure import measure
 from benchmark.suites.omnitom.metrics import stage1_metrics, stage2_metrics
 from benchmark.suites.omnitom.repaired import stage1_report, stage2_report
 from benchmark.suites.omnitom.results import GroupScores
+from benchmark.suites.omnitom.step_keys import STAGE1, STAGE2
 from core.plain import Json
 
 
@@ -26,12 +27,12 @@ def scores(entered: Entered) -> Json:
 
 def _scores(results: Results, seed: int) -> ParsedScores:
     official = {
-        "stage1": None if "stage1" in results.lacking else stage1_metrics(results.official1),
-        "stage2": None if "stage2" in results.lacking else stage2_metrics(results.official2),
+        STAGE1: None if STAGE1 in results.lacking else stage1_metrics(results.official1),
+        STAGE2: None if STAGE2 in results.lacking else stage2_metrics(results.official2),
     }
     repaired = {
-        "stage1": stage1_report(results.repaired1, seed=seed) if results.repaired1 else None,
-        "stage2": stage2_report(results.repaired2, seed=seed) if results.repaired2 else None,
+        STAGE1: stage1_report(results.repaired1, seed=seed) if results.repaired1 else None,
+        STAGE2: stage2_report(results.repaired2, seed=seed) if results.repaired2 else None,
     }
     unasked = {group: results.lacking[group] for group, report in repaired.items() if report is None}
     return ParsedScores(GroupScores(official, results.lacking), GroupScores(repaired, unasked))

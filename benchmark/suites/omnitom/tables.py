@@ -19,6 +19,7 @@ from benchmark.domain.tables.estimates import (
 from benchmark.domain.tables.table import Cells, Column, Row, Table
 from benchmark.suites.omnitom.analyses import Outputs
 from benchmark.suites.omnitom.labels import ALL_DIMENSIONS, OMNITOM_SCHEME, Scheme
+from benchmark.suites.omnitom.step_keys import STAGE1, STAGE2
 from benchmark.suites.tombench_tasks import TASKS
 from core.language import gettext_noop
 
@@ -58,7 +59,7 @@ def main_results(runs: Sequence[MainResult], *, parse: str, scheme: Scheme = OMN
 
     All are of one `parse`, which the title names. Intervals are those of the reports, where they have any.
     """
-    extractions = [extraction for run in runs if (extraction := run.rows.get("stage1"))]
+    extractions = [extraction for run in runs if (extraction := run.rows.get(STAGE1))]
     categories = in_order((row.category for extraction in extractions for row in extraction.by_category), TASKS)
     first, second = gettext_noop("Stage 1: extraction F1 (%)"), gettext_noop("Stage 2: labelling accuracy (%)")
     columns = [
@@ -81,12 +82,12 @@ def main_results(runs: Sequence[MainResult], *, parse: str, scheme: Scheme = OMN
 
 def _result(run: MainResult, categories: Sequence[str], scheme: Scheme) -> Row:
     row: Cells = {"model": run.model, "section": run.section}
-    if extraction := run.rows.get("stage1"):
+    if extraction := run.rows.get(STAGE1):
         by_category = {row.category: row for row in extraction.by_category}
         for name in categories:
             row |= _metric(f"f1 {name}", by_category.get(name, NO_FIGURES), "f1")
         row |= _metric("f1_category_mean", extraction.overall) | _metric("f1", extraction.overall)
-    if labelling := run.rows.get("stage2"):
+    if labelling := run.rows.get(STAGE2):
         for share in scheme.shares:
             row |= _metric(share, labelling.overall)
     return row
@@ -203,7 +204,7 @@ def match_count_distribution(
     )
 
 
-GROUP_PARTS = {"stage1": ("calls", "judgements", "rows"), "stage2": ("calls",)}
+GROUP_PARTS = {STAGE1: ("calls", "judgements", "rows"), STAGE2: ("calls",)}
 _PARTS = {
     "calls": gettext_noop("Calls without an answer"),
     "judgements": gettext_noop("Extractions without a judgement"),

@@ -12,6 +12,7 @@ from benchmark.suites.contract import Resources, Sample
 from benchmark.suites.omnitom.labels import scheme_of
 from benchmark.suites.omnitom.prompting.examples import Example, examples_for
 from benchmark.suites.omnitom.records import Record, record_of, record_of_sample
+from benchmark.suites.omnitom.step_keys import JUDGE
 from benchmark.suites.settings import Settings
 from core.language import gettext_noop
 
@@ -24,19 +25,19 @@ CALIBRATION_SPLIT = "calibration"
 
 
 def level_of(step: str, level: int, judge_level: int) -> int:
-    return judge_level if step == "judge" else level
+    return judge_level if step == JUDGE else level
 
 
 def example_count(step: str, *, level: int, judge_level: int, shots: int, examples: int) -> int:
     """Return how many examples a prompt of the step is to have: none below level 4."""
-    count = shots if step == "judge" else examples
+    count = shots if step == JUDGE else examples
     return count if level_of(step, level, judge_level) == WITH_EXAMPLES else 0
 
 
 def example_count_of(settings: Settings, step: str) -> int:
     """Return how many examples a prompt of a run with these settings is to have; none for a judge that reads no
     prompt."""
-    if step == "judge" and not settings.judge_reads_prompts:
+    if step == JUDGE and not settings.judge_reads_prompts:
         return 0
     chosen = {name: settings.options[name] for name in ("level", "judge_level", "shots", "examples")}
     return example_count(step, **chosen)
@@ -69,7 +70,7 @@ def sourced_examples(
 def sample_serves(step: str, schema: Schema) -> bool:
     """Return whether the sample corpus can show how a step is answered: it is labelled by OmniToM's own schema, and
     judges read no labels."""
-    return step == "judge" or scheme_of(schema).official
+    return step == JUDGE or scheme_of(schema).official
 
 
 @lru_cache(8192)

@@ -19,6 +19,7 @@ from benchmark.suites.omnitom.pipe_tables import extraction_rows, label_rows
 from benchmark.suites.omnitom.prompting.imperfect import Prediction, imperfect
 from benchmark.suites.omnitom.records import GoldRow, Record
 from benchmark.suites.omnitom.serialisers import gold_extraction_table, gold_label_table
+from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL
 from judge.domain.text import key
 
 MAX_EXAMPLES = 3
@@ -82,17 +83,17 @@ def example_of(record: Record, step: str) -> Example | None:
     if not rows or not all(_is_whole(row, step, scheme) for row in rows):
         return None
     rows = [replace(row, order=scheme.order_of(row.labels)) for row in rows]
-    if step == "extract":
+    if step == EXTRACT:
         rows = _by_actor(rows)
-    example = Example(replace(record, rows=tuple(rows)), _prediction(rows) if step == "judge" else None)
-    if step == "judge" and example.prediction is None:
+    example = Example(replace(record, rows=tuple(rows)), _prediction(rows) if step == JUDGE else None)
+    if step == JUDGE and example.prediction is None:
         return None
     return example if _reads_back(example, step) else None
 
 
 def _is_whole(row: GoldRow, step: str, scheme: Scheme) -> bool:
     """Return whether the row says the same however it is written, and its labels are legal where they are shown."""
-    needed = {"extract": {ORDER}, "label": set(scheme.keys)}.get(step, set())
+    needed = {EXTRACT: {ORDER}, LABEL: set(scheme.keys)}.get(step, set())
     legal = all(label in scheme.legal[key] for key, label in zip(scheme.keys, row.labels, strict=True) if key in needed)
     return legal and row.as_told == (row.actor, row.belief)
 
@@ -109,11 +110,11 @@ def _prediction(rows: Sequence[GoldRow]) -> Prediction | None:
 
 def _reads_back(example: Example, step: str) -> bool:
     rows, text = example.record.rows, ideal_answer(example, step, "text")
-    if step != "judge" and not example.record.scheme.official:
+    if step != JUDGE and not example.record.scheme.official:
         return _reads_back_repaired(example.record, text, step)
-    if step == "extract":
+    if step == EXTRACT:
         return [tuple(row) for row in extraction_rows(text)] == [(row.actor, row.belief, row.order) for row in rows]
-    if step == "label":
+    if step == LABEL:
         return [tuple(row) for row in label_rows(text)] == [(row.actor, row.belief, row.labels) for row in rows]
     try:
         judged = parse_judgement(text)
@@ -125,7 +126,7 @@ def _reads_back(example: Example, step: str) -> bool:
 
 
 def _reads_back_repaired(record: Record, text: str, step: str) -> bool:
-    if step == "label":
+    if step == LABEL:
         return parse_labels(text, record.rows, scheme=record.scheme) == [row.labels for row in record.rows]
     read = [row[:3] for row in parse_extraction(text, scheme=record.scheme)]
     return read == [(row.actor, row.belief, row.order) for row in record.rows]
@@ -174,8 +175,8 @@ def _json(value: object) -> str:
 
 
 _TEXT = {
-    "extract": lambda example: gold_extraction_table(example.record),
-    "label": lambda example: gold_label_table(example.record),
-    "judge": _judged_text,
+    EXTRACT: lambda example: gold_extraction_table(example.record),
+    LABEL: lambda example: gold_label_table(example.record),
+    JUDGE: _judged_text,
 }
-_STRUCTURED = {"extract": _extracted, "label": _labelled, "judge": _judged}
+_STRUCTURED = {EXTRACT: _extracted, LABEL: _labelled, JUDGE: _judged}

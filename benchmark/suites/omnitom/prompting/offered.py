@@ -25,6 +25,7 @@ from benchmark.suites.omnitom.prompting.examples import examples_for
 from benchmark.suites.omnitom.prompting.requests import REQUESTS
 from benchmark.suites.omnitom.prompting.sets import NAMES, NAMES_OF_ANY, PromptSet, built_in, load_prompt_set
 from benchmark.suites.omnitom.records import record_of
+from benchmark.suites.omnitom.step_keys import JUDGE, LABEL
 from benchmark.suites.prompt_sets import BadPromptSet, PromptSets
 from benchmark.suites.settings import Settings
 from workers.providers.contract import Request
@@ -38,7 +39,7 @@ def _hashes(schema: Schema, prompts: PromptSet, settings: Settings, steps: Seque
     """SHA-256 of the wording by step; none of judging where the judge reads no prompt."""
     hashes = {}
     for step in steps:
-        if step == "judge" and not settings.judge_reads_prompts:
+        if step == JUDGE and not settings.judge_reads_prompts:
             continue
         level = level_of(step, settings.options["level"], settings.options["judge_level"])
         hashes[step] = prompts.content_hash(step, level)
@@ -51,11 +52,7 @@ def _check_places(prompts: PromptSet, settings: Settings, step: str, level: int)
     answer_format = settings.answer_format
     if example_count_of(settings, step) and not prompts.has_place(step, level, "examples", answer_format):
         raise BadPromptSet(f"{prompts.name} has no place for examples in {step}-level{level}; choose 0 examples.")
-    if (
-        step == "judge"
-        and settings.options["with_story"]
-        and not prompts.has_place(step, level, "story", answer_format)
-    ):
+    if step == JUDGE and settings.options["with_story"] and not prompts.has_place(step, level, "story", answer_format):
         raise BadPromptSet(
             f"{prompts.name} has no place for the story in {step}-level{level}; let the judge go without the story."
         )
@@ -65,7 +62,7 @@ def _check_dimensions(schema: Schema, prompts: PromptSet, step: str, level: int,
     """Refuse words about OmniToM's dimensions for gold of another schema, as far as they can be told from words about
     this one's."""
     defines_labels = any(prompts.has_place(step, level, place, answer_format) for place in ("labels", "definitions"))
-    if step == "label" and not defines_labels and not scheme_of(schema).official:
+    if step == LABEL and not defines_labels and not scheme_of(schema).official:
         raise BadPromptSet(
             f"{prompts.name} has no place for {{labels}} or {{definitions}} in label-level{level}, so that "
             f"it cannot name the labels of {schema.reference}."
@@ -121,9 +118,9 @@ def filled(schema: Schema, prompts: PromptSet, step: str, level: int, answer_for
         "prompt_set": prompts,
         "examples": examples_for(record.category, step, record.story, records, 1) if shows_examples else (),
     }
-    if step == "label":
+    if step == LABEL:
         how["rows"] = record.rows
-    if step == "judge":
+    if step == JUDGE:
         how |= {"predictions": [row.as_told for row in record.rows], "gold": record.rows}
         how["with_story"] = prompts.has_place(step, level, "story", answer_format)
     return REQUESTS[step](**how)

@@ -12,6 +12,7 @@ from benchmark.suites.omnitom.prompting.examples import Example, ideal_answer
 from benchmark.suites.omnitom.prompting.templates import fill
 from benchmark.suites.omnitom.records import GoldRow, Record
 from benchmark.suites.omnitom.serialisers import belief_table, extraction_header, label_header
+from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL
 from core.digests import text_digest
 from judge.domain.text import normalise_space
 
@@ -33,10 +34,10 @@ def columns(step: str, answer_format: str, schema: Schema) -> str:
     """Return what the columns, or keys, of the answer are called."""
     scheme = scheme_of(schema)
     if answer_format == "text":
-        headers = {"extract": extraction_header(scheme), "label": label_header(scheme)}
+        headers = {EXTRACT: extraction_header(scheme), LABEL: label_header(scheme)}
         return " | ".join(headers[step]) if step in headers else ",".join(JUDGED_COLUMNS)
     extracted = ("actor", "belief", *([ORDER] if scheme.ordered else []))
-    names = {"extract": extracted, "label": schema.keys, "judge": ("id", "matches")}
+    names = {EXTRACT: extracted, LABEL: schema.keys, JUDGE: ("id", "matches")}
     return ", ".join(names[step])
 
 
@@ -111,9 +112,9 @@ def example_data(example: Example, step: str, answer_format: str) -> dict[str, s
         "story": example.record.story.strip(),
         "answer": ideal_answer(example, step, answer_format),
     }
-    if step == "label":
+    if step == LABEL:
         values["belief_table"] = propositions(example.record.rows, answer_format)
-    if step == "judge":
+    if step == JUDGE:
         values["predictions"] = predictions_table(example.judged.rows, answer_format)
         values["gold"] = gold_table(example.record.rows, answer_format)
     return values

@@ -32,6 +32,7 @@ from benchmark.suites.omnitom.prompting.rendering import (
 from benchmark.suites.omnitom.prompting.sets import PromptSet, built_in_for
 from benchmark.suites.omnitom.records import GoldRow
 from benchmark.suites.omnitom.serialisers import extraction_header, label_header
+from benchmark.suites.omnitom.step_keys import JUDGE
 from benchmark.suites.prompt_sets import BadPromptSet
 from judge.domain.text import normalise_space
 from workers.providers.contract import Message, Request
@@ -172,7 +173,7 @@ def judging_request(
     `predictions` are rows that begin with actor and belief: those of official parsing, empty ones included, or those of
     the repaired parse; ids name their places. Raises BadPromptSet, ValueError.
     """
-    prompt = _Asked("judge", category, level, answer_format, schema, prompt_set, examples)
+    prompt = _Asked(JUDGE, category, level, answer_format, schema, prompt_set, examples)
     predicted = [[normalise_space(row[0]), normalise_space(row[1])] for row in predictions]
     gold_rows = plain(gold)
     return Request(
@@ -185,7 +186,7 @@ def judging_request(
         temperature=TEMPERATURE,
         seed=seed,
         schema=judging_schema(len(predicted), len(gold_rows)) if answer_format == "structured" else None,
-        task={"kind": "judge", "form": answer_format, "predictions": predicted, "gold": gold_rows},
+        task={"kind": JUDGE, "form": answer_format, "predictions": predicted, "gold": gold_rows},
     )
 
 
@@ -198,5 +199,5 @@ def _head(schema: Schema, header: Callable[[Scheme], tuple[str, ...]]) -> tuple[
 REQUESTS: Mapping[str, Callable[..., Request]] = {
     EXTRACT: extraction_request,
     LABEL: labelling_request,
-    "judge": judging_request,
+    JUDGE: judging_request,
 }

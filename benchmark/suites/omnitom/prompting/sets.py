@@ -29,6 +29,7 @@ from annotation.domain.schema import Schema
 from benchmark.suites.omnitom.labels import scheme_of
 from benchmark.suites.omnitom.official import STEPS
 from benchmark.suites.omnitom.prompting.templates import ANSWER_FORMATS, Template, include, placeholders
+from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL
 from benchmark.suites.prompt_sets import BadPromptSet
 from core.digests import json_digest
 
@@ -37,8 +38,8 @@ NAMES = ("omnitom-1",)
 """The built-in sets. A changed wording is a new set."""
 NAMES_OF_ANY = ("omnitom-any-1",)
 """Those for gold of other schemas than OmniToM's: what they say of dimensions comes from the schema."""
-DATA = {"extract": ("story",), "label": ("story", "belief_table"), "judge": ("story", "predictions", "gold")}
-_MANDATORY = {**DATA, "judge": ("predictions", "gold")}
+DATA = {EXTRACT: ("story",), LABEL: ("story", "belief_table"), JUDGE: ("story", "predictions", "gold")}
+_MANDATORY = {**DATA, JUDGE: ("predictions", "gold")}
 _SHARED = frozenset({"examples", "category_block", "format", "columns", "fence"})
 _OF_LABELS = frozenset({"labels", "definitions"})
 _OF_EXTRACTION = frozenset({"order", "order_definition"})
@@ -262,5 +263,5 @@ class _Reader:
 
 
 def _allowed(step: str) -> frozenset[str]:
-    own = {"label": _OF_LABELS, "extract": _OF_EXTRACTION}.get(step, frozenset())
+    own = {LABEL: _OF_LABELS, EXTRACT: _OF_EXTRACTION}.get(step, frozenset())
     return _SHARED | set(DATA[step]) | own

@@ -8,6 +8,7 @@ from dataclasses import replace
 from benchmark.domain.tables import Items, Row, Table
 from benchmark.domain.tables.estimates import metric_of
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
+from benchmark.suites.omnitom.step_keys import STAGE2
 from benchmark.suites.omnitom.tables import CategoryAccuracy, by_dimension_and_category
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import row_of
@@ -19,8 +20,8 @@ def dimension_table(entrants: Sequence[EntrantResults], parse: str, scheme: Sche
     accuracies = {entrant.model: _accuracies(entrant, parse, scheme) for entrant in entrants}
     table = by_dimension_and_category(accuracies, parse=parse, scheme=scheme)
     by_model = {entrant.model: entrant for entrant in entrants}
-    rows = [row_of(by_model[row["model"]], "stage2", row, _where(row, parse, scheme)) for row in table.rows]
-    return replace(table, rows=rows, lead=unlike_missing({"stage2": entrants}))
+    rows = [row_of(by_model[row["model"]], STAGE2, row, _where(row, parse, scheme)) for row in table.rows]
+    return replace(table, rows=rows, lead=unlike_missing({STAGE2: entrants}))
 
 
 def _accuracies(entrant: EntrantResults, parse: str, scheme: Scheme) -> dict[str, dict[str, CategoryAccuracy]]:

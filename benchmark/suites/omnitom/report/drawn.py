@@ -21,6 +21,7 @@ from benchmark.suites.omnitom.plots import (
     match_counts,
     volume,
 )
+from benchmark.suites.omnitom.step_keys import STAGE1, STAGE2
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import finding_of, findings_of
 from benchmark.suites.showing.missing import complete, missing_text, unjudged_text
@@ -39,7 +40,7 @@ LINES_TAKE_THEM = "marks leave them out, lines take them as unmatched and as mat
 
 def _without_rows(entrants: Sequence[EntrantResults], group: str, parse: str, becomes: str) -> str:
     """Return what `without_bounds` says, and what becomes of rows that judges left out where they are unlike many."""
-    note = unjudged_text(entrants) if parse == "repaired" and group == "stage1" else ""
+    note = unjudged_text(entrants) if parse == "repaired" and group == STAGE1 else ""
     return "; ".join(filter(None, (without_bounds(entrants, group, parse), note and f"{note}; {becomes}")))
 
 
@@ -61,7 +62,7 @@ def dimensions(entrants: Sequence[EntrantResults], parse: str, scheme: Scheme = 
         values = {name: overall.value_of(scheme.share_of(name)) for name in scheme.keys}
         rows.append(ModelRow(entrant.model, values, overall.value_of("overall_accuracy")))
     drawn = accuracy_by_dimension(rows, parse=parse, bold_best=complete(entrants, parse), heads=scheme.shorts)
-    return drawn.about(note=without_bounds(entrants, "stage2", parse))
+    return drawn.about(note=without_bounds(entrants, STAGE2, parse))
 
 
 def extraction_by_kind(entrants: Sequence[EntrantResults], by: str, parse: str) -> Plot:
@@ -94,7 +95,7 @@ def _by_kind(
         ]
         for title, name in panels.items()
     }
-    group = "stage1" if of == "Extraction" else "stage2"
+    group = STAGE1 if of == "Extraction" else STAGE2
     note = _without_rows([entrant for entrant, _ in analysed], group, parse, LINES_TAKE_THEM)
     return by_kind(panel_rows, by=by, of=of, parse=parse).about(note=note)
 
@@ -113,7 +114,7 @@ def counts_of_matches(entrants: Sequence[EntrantResults], parse: str) -> Plot:
         entrant.model: {name: analyses.match_counts.rows[name] for name in BUCKETS}
         for entrant, analyses in findings_of(entrants, parse, Stage1Analyses)
     }
-    return match_counts(rows, parse=parse).about(note=_without_rows(entrants, "stage1", parse, "left out here"))
+    return match_counts(rows, parse=parse).about(note=_without_rows(entrants, STAGE1, parse, "left out here"))
 
 
 def labels(entrant: EntrantResults, parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Plot:

@@ -11,6 +11,7 @@ from benchmark.suites.omnitom.analyses import Stage1Analyses, Stage2Analyses
 from benchmark.suites.omnitom.kinds import KIND_HEADS, KINDS
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
 from benchmark.suites.omnitom.report.pooled import POOLED, POOLED_CELLS, of_bounds, pooled_lead
+from benchmark.suites.omnitom.step_keys import STAGE1, STAGE2
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import findings_of, row_of
 from benchmark.suites.showing.missing import complete, unmarked
@@ -54,10 +55,10 @@ def kind_table(entrants: Sequence[EntrantResults], by: str, parse: str) -> Table
             for name in measures:
                 cells |= estimate(f"{kind} {name}", analyses.kinds[kind][name])
                 where[f"{kind} {name}"] = Items({by: kind, "reading": parse})
-        rows.append(row_of(entrant, "stage1", cells, where))
+        rows.append(row_of(entrant, STAGE1, cells, where))
     title = gettext_noop(f"Extraction by {KIND_HEADS[by]}, {parse} parse (%)")
     notes = [POOLED, KIND_NOTES[by], *of_bounds(rows), *unmarked(entrants, parse)]
-    return Table(title=title, columns=columns, rows=rows, lead=pooled_lead("stage1", entrants), notes=notes)
+    return Table(title=title, columns=columns, rows=rows, lead=pooled_lead(STAGE1, entrants), notes=notes)
 
 
 def kind_dimension_table(
@@ -77,9 +78,9 @@ def kind_dimension_table(
                 cells |= estimate(name, metric)
                 dimension = {} if name == "overall" else {"dimension": name}
                 where[name] = Items({by: kind, "reading": parse} | dimension)
-            rows.append(row_of(entrant, "stage2", cells, where))
+            rows.append(row_of(entrant, STAGE2, cells, where))
     title = gettext_noop(f"Labelling accuracy by {KIND_HEADS[by]} and dimension, {parse} parse (%)")
     notes = [POOLED_CELLS, CELLS_NOTE.format(head=KIND_HEADS[by])]
     notes += unmarked(entrants, parse)
-    lead = pooled_lead("stage2", entrants)
+    lead = pooled_lead(STAGE2, entrants)
     return Table(title=title, columns=columns, rows=rows, lead=lead, notes=notes, section="kind", mark_within="kind")

@@ -12,6 +12,7 @@ from benchmark.suites.omnitom.cells import ILLEGAL
 from benchmark.suites.omnitom.cells import MISSING as NO_LABEL
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
 from benchmark.suites.omnitom.report.pooled import pooled_lead
+from benchmark.suites.omnitom.step_keys import STAGE2
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import finding_of, findings_of, row_of
 from core.language import gettext_noop
@@ -45,14 +46,14 @@ def distribution_table(
         cells = _distributed(labels, predicted.predicted, predicted.ends, predicted.reasons)
         where = {label: Items({"dimension": dimension, "said": label, "reading": parse}) for label in labels}
         where |= {f"{label} share": items for label, items in where.items()}
-        rows.append(row_of(entrant, "stage2", cells, where))
+        rows.append(row_of(entrant, STAGE2, cells, where))
     # people cover fewer stories than the run
     most = max((counts.in_gold for _, counts in counted), key=lambda in_gold: sum(in_gold.gold))
     gold: Cells = {"model": "Gold of all stories"}
     gold |= _distributed(labels, most.gold, most.gold_ends, most.gold_reasons)
     gold |= {f"{label} share": None for label in (NO_LABEL, ILLEGAL)}  # which gold cannot have
     title = gettext_noop(f"{scheme.titles[dimension]}: labels as predicted, {parse} parse")
-    lead = pooled_lead("stage2", entrants)
+    lead = pooled_lead(STAGE2, entrants)
     return Table(title=title, columns=columns, rows=rows, totals=[gold], lead=lead, notes=[DISTRIBUTION_NOTE])
 
 
@@ -85,7 +86,7 @@ def confusion_table(entrant: EntrantResults, dimension: str, parse: str, scheme:
         where |= {f"{label} share": items for label, items in where.items()}
         where["total"] = Items(of_gold)
         cells = {"gold": gold} | _distributed(confusion.said, counts, ends, why)
-        rows.append(row_of(entrant, "stage2", cells, where))
+        rows.append(row_of(entrant, STAGE2, cells, where))
     title = gettext_noop(f"{scheme.titles[dimension]}: gold labels and those of {entrant.model}, {parse} parse")
     return Table(title=title, columns=columns, rows=rows, notes=[CONFUSION_NOTE])
 

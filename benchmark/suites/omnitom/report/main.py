@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from benchmark.domain.tables import Items, Table
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
+from benchmark.suites.omnitom.step_keys import JUDGE, LABEL, STAGE1, STAGE2
 from benchmark.suites.omnitom.tables import MainResult, main_results
 from benchmark.suites.published import Published
 from benchmark.suites.results import EntrantResults, EntrantsByGroup
@@ -24,16 +25,16 @@ def _published() -> tuple[Published, ...]:
     first, second = gettext_noop("Extraction, F1 (table 3)"), gettext_noop("Labelling, accuracy (table 3)")
     categories = {f"f1 {name}": (name, {"categories-stage1": name}) for name in TASKS}
     overall = {
-        "f1_category_mean": (gettext_noop("Overall, the mean of categories"), {"stage1": "f1_category_mean"}),
-        "f1": ("By story", {"stage1": "f1"}),
+        "f1_category_mean": (gettext_noop("Overall, the mean of categories"), {STAGE1: "f1_category_mean"}),
+        "f1": ("By story", {STAGE1: "f1"}),
     }
     labels = zip(OMNITOM_SCHEME.shares, ("Overall", *OMNITOM_SCHEME.shorts.values()), strict=True)
     return (
         *(
-            Published(f"stage1.{key}", title, first, {"main": key} | more)
+            Published(f"{STAGE1}.{key}", title, first, {"main": key} | more)
             for key, (title, more) in (categories | overall).items()
         ),
-        *(Published(f"stage2.{share}", title, second, {"main": share, "stage2": share}) for share, title in labels),
+        *(Published(f"{STAGE2}.{share}", title, second, {"main": share, STAGE2: share}) for share, title in labels),
     )
 
 
@@ -57,7 +58,7 @@ def main_table(groups: EntrantsByGroup, parse: str, scheme: Scheme = OMNITOM_SCH
     ]
     table = main_results(runs, parse=parse, scheme=scheme)
     cells = [
-        row_of(head, "stage1", row, {key: main_row.where(key, parse, scheme) for key in row})
+        row_of(head, STAGE1, row, {key: main_row.where(key, parse, scheme) for key in row})
         for row, head, main_row in zip(table.rows, heads, rows, strict=True)
     ]
     notes = [*table.notes, *_stories(runs), *_of_judges([row.first for row in rows if row.first])]
@@ -71,7 +72,7 @@ def _of_judges(entrants: Sequence[EntrantResults]) -> list[str]:
 
 def _stories(runs: Sequence[MainResult]) -> Iterator[str]:
     """Say on how many stories each model's figures rest."""
-    for group, name in (("stage1", gettext_noop("Extraction")), ("stage2", gettext_noop("Labelling"))):
+    for group, name in ((STAGE1, gettext_noop("Extraction")), (STAGE2, gettext_noop("Labelling"))):
         counts: dict[int, list[str]] = {}
         for run in runs:
             if of_group := run.rows[group]:
@@ -93,7 +94,7 @@ class _Joined:
 
     @property
     def by_group(self) -> dict[str, EntrantResults | None]:
-        return {"stage1": self.first, "stage2": self.second}
+        return {STAGE1: self.first, STAGE2: self.second}
 
     @property
     def head(self) -> EntrantResults:
@@ -104,16 +105,16 @@ class _Joined:
     def where(self, key: str, parse: str, scheme: Scheme) -> Items:
         """The items behind a column, which may be another run's than the row's."""
         filters = _main_where(key, parse, scheme)
-        entrant = self.first if filters["stage"] == "judge" else self.second
+        entrant = self.first if filters["stage"] == JUDGE else self.second
         return Items(filters, entrant.run, entrant.entrant) if entrant else Items(filters)
 
 
 def _joined(groups: EntrantsByGroup) -> Iterator[tuple[EntrantResults | None, EntrantResults | None]]:
     """Pair the entrants of one run, then those that were asked alike in two runs."""
-    rest = list(groups["stage2"])
-    for entrant in groups["stage1"]:
+    rest = list(groups[STAGE2])
+    for entrant in groups[STAGE1]:
         alike = [other for other in rest if other.key == entrant.key] or [
-            other for other in rest if _asked_alike(entrant, other) and not _in(groups["stage1"], other)
+            other for other in rest if _asked_alike(entrant, other) and not _in(groups[STAGE1], other)
         ]
         if alike:
             rest.remove(alike[0])
@@ -138,8 +139,8 @@ def _asked_alike(first: EntrantResults, other: EntrantResults) -> bool:
 def _main_where(key: str, parse: str, scheme: Scheme) -> dict[str, str]:
     if key.startswith("f1"):
         category = {"category": key.removeprefix("f1 ")} if key.startswith("f1 ") else {}
-        return {"stage": "judge"} | category | measured("stage1", "f1", parse)
+        return {"stage": JUDGE} | category | measured(STAGE1, "f1", parse)
     dimension = next((name for name in scheme.keys if scheme.share_of(name) == key), "")
     if dimension:
-        return {"stage": "label", "dimension": dimension, "reading": parse}
-    return {"stage": "label"} | measured("stage2", key, parse)
+        return {"stage": LABEL, "dimension": dimension, "reading": parse}
+    return {"stage": LABEL} | measured(STAGE2, key, parse)

@@ -12,6 +12,7 @@ from benchmark.domain.tables.estimates import estimate, estimated, metric_of
 from benchmark.domain.tables.table import Cells
 from benchmark.suites.omnitom.analyses import BUCKETS, Outputs, Stage1Analyses, Stage2Analyses
 from benchmark.suites.omnitom.report.pooled import CASES_NOTE, of_bounds, pooled_lead
+from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2
 from benchmark.suites.omnitom.tables import match_count_distribution, unusable_outputs
 from benchmark.suites.results import EntrantResults, EntrantsByGroup
 from benchmark.suites.showing.entrants import finding_of, findings_of, row_of
@@ -46,12 +47,12 @@ def match_count_table(entrants: Sequence[EntrantResults], parse: str) -> Table:
     )
     where = {name: Items({"match_count": name, "reading": parse}) for name in BUCKETS}
     where |= {f"{name} share": items for name, items in where.items()}
-    rows = [row_of(entrant, "stage1", row, where) for row, entrant in zip(table.rows, entrants, strict=True)]
+    rows = [row_of(entrant, STAGE1, row, where) for row, entrant in zip(table.rows, entrants, strict=True)]
     left = "; ".join(f"{model} {matches.unjudged:,}" for model, matches in matches_by_model.items() if matches.unjudged)
     notes = [*table.notes, gettext_noop("Shares of the model's predicted rows; brackets: 95 % intervals over stories.")]
     notes += [f"Not among them, as the judge left them out: {left}."] if left else []
     notes += of_bounds(rows)
-    return replace(table, rows=rows, lead=pooled_lead("stage1", entrants), notes=notes)
+    return replace(table, rows=rows, lead=pooled_lead(STAGE1, entrants), notes=notes)
 
 
 def unusable_table(groups: EntrantsByGroup, parse: str) -> Table:
@@ -63,15 +64,15 @@ def unusable_table(groups: EntrantsByGroup, parse: str) -> Table:
             of_group = _outputs_of(entrant, group, parse)
             if entrant.kind != "person" and of_group:
                 by_model.setdefault(entrant.model, entrant)
-                outputs.setdefault(entrant.model, {"stage1": None, "stage2": None})[group] = of_group
+                outputs.setdefault(entrant.model, {STAGE1: None, STAGE2: None})[group] = of_group
     table = unusable_outputs(outputs, parse=parse)
-    rows = [row_of(by_model[row["model"]], "stage1", row, _outputs_where(parse)) for row in table.rows]
+    rows = [row_of(by_model[row["model"]], STAGE1, row, _outputs_where(parse)) for row in table.rows]
     notes = [f"{model}: {reasons}" for model, of_model in outputs.items() if (reasons := _reasons(of_model))]
     return replace(table, rows=rows, notes=[*table.notes, UNUSABLE_NOTES[parse], *notes])
 
 
 def _outputs_of(entrant: EntrantResults, group: str, parse: str) -> Outputs | None:
-    if group == "stage1":
+    if group == STAGE1:
         extracted = finding_of(entrant, parse, Stage1Analyses)
         return extracted.outputs if extracted else None
     labelled = finding_of(entrant, parse, Stage2Analyses)
@@ -80,16 +81,16 @@ def _outputs_of(entrant: EntrantResults, group: str, parse: str) -> Outputs | No
 
 def _outputs_where(parse: str) -> dict[str, Items]:
     """Official parsing keeps no row of an extraction itself: its counts stand with the judgement."""
-    first = "judge" if parse == "official" else "extract"
+    first = JUDGE if parse == "official" else EXTRACT
     filters_by_column: dict[str, dict[str, str]] = {}
-    for group, step in (("stage1", first), ("stage2", "label")):
+    for group, step in ((STAGE1, first), (STAGE2, LABEL)):
         unusable = {"stage": step, "problem": "unusable"} | ({"reading": parse} if parse == "official" else {})
         filters_by_column |= {group: unusable, f"{group}_unusable": unusable}
-    steps = {"stage1": "extract", "stage2": "label"}
+    steps = {STAGE1: EXTRACT, STAGE2: LABEL}
     filters_by_column |= {f"{group}_answers": {"stage": step, "problem": "answered"} for group, step in steps.items()}
     filters_by_column |= {f"{group}_calls": {"stage": step, "problem": "unanswered"} for group, step in steps.items()}
     gaps = {"stage1_judgements": "unjudged", "stage1_rows": "gaps"}
-    filters_by_column |= {key: {"stage": "judge", "problem": problem} for key, problem in gaps.items()}
+    filters_by_column |= {key: {"stage": JUDGE, "problem": problem} for key, problem in gaps.items()}
     return {key: Items(filters) for key, filters in filters_by_column.items()}
 
 
@@ -123,8 +124,8 @@ def volume_table(entrants: Sequence[EntrantResults], parse: str) -> Table:
         row |= estimate("gold_per_story", volume.gold_per_story)
         for name in METRICS:
             row |= estimate(name, metric_of(overall, name))
-        rows.append(row_of(entrant, "stage1", row))
+        rows.append(row_of(entrant, STAGE1, row))
     notes = [gettext_noop("Brackets: 95 % intervals over stories.")]
     notes += [CASES_NOTE] if any(row["f1 bounds"] for row in rows) else []
-    title, lead = gettext_noop(f"Volume against precision and recall, {parse} parse"), pooled_lead("stage1", entrants)
+    title, lead = gettext_noop(f"Volume against precision and recall, {parse} parse"), pooled_lead(STAGE1, entrants)
     return Table(title=title, columns=columns, rows=rows, lead=lead, notes=notes)

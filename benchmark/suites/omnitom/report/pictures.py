@@ -10,6 +10,7 @@ from benchmark.suites.omnitom.labels import Scheme
 from benchmark.suites.omnitom.report import drawn
 from benchmark.suites.omnitom.report.labels import slug_of
 from benchmark.suites.omnitom.report.tables import names_by_kind
+from benchmark.suites.omnitom.step_keys import STAGE1, STAGE2
 from benchmark.suites.results import ParseResults, ShownPicture
 from core.language import gettext_noop
 
@@ -21,15 +22,15 @@ def pictures(scheme: Scheme, results: ParseResults) -> dict[str, ShownPicture]:
 
 def _of_metrics(scheme: Scheme, results: ParseResults) -> Iterator[tuple[str, ShownPicture]]:
     parse = results.parse
-    if extracted := results.read["stage1"]:
+    if extracted := results.read[STAGE1]:
         plot = partial(drawn.by_category, extracted, parse)
         yield (
             "f1-by-category",
-            ShownPicture(gettext_noop("F1 by story category"), plot, ("stage1",)),
+            ShownPicture(gettext_noop("F1 by story category"), plot, (STAGE1,)),
         )
-    if labelled := results.read["stage2"]:
+    if labelled := results.read[STAGE2]:
         plot = partial(drawn.dimensions, labelled, parse, scheme)
-        title, groups = gettext_noop("Accuracy by dimension"), ("stage2",)
+        title, groups = gettext_noop("Accuracy by dimension"), (STAGE2,)
         yield (
             "dimensions",
             ShownPicture(title, plot, groups, whole=True),
@@ -37,33 +38,33 @@ def _of_metrics(scheme: Scheme, results: ParseResults) -> Iterator[tuple[str, Sh
 
 
 def _of_analyses(scheme: Scheme, results: ParseResults) -> Iterator[tuple[str, ShownPicture]]:
-    parse, first, second = results.parse, results.analysed["stage1"], results.analysed["stage2"]
+    parse, first, second = results.parse, results.analysed[STAGE1], results.analysed[STAGE2]
     for by, name in names_by_kind(scheme).items():
         head = KIND_HEADS[by]
         if first:
             plot = partial(drawn.extraction_by_kind, first, by, parse)
             yield (
                 name,
-                ShownPicture(gettext_noop(f"Extraction by {head}"), plot, ("stage1",)),
+                ShownPicture(gettext_noop(f"Extraction by {head}"), plot, (STAGE1,)),
             )
         if second:
             plot = partial(drawn.labelling_by_kind, second, by, parse, scheme)
             title = gettext_noop(f"Labelling accuracy by {head} and dimension")
-            yield f"{name}-dimensions", ShownPicture(title, plot, ("stage2",))
+            yield f"{name}-dimensions", ShownPicture(title, plot, (STAGE2,))
     if first:
         plot = partial(drawn.volume_against_shares, first, parse)
         title = gettext_noop("Volume against precision and recall")
-        yield "volume", ShownPicture(title, plot, ("stage1",))
+        yield "volume", ShownPicture(title, plot, (STAGE1,))
         plot = partial(drawn.counts_of_matches, first, parse)
         yield (
             "match-counts",
-            ShownPicture(gettext_noop("MatchCount distribution"), plot, ("stage1",)),
+            ShownPicture(gettext_noop("MatchCount distribution"), plot, (STAGE1,)),
         )
 
 
 def _of_labels(scheme: Scheme, results: ParseResults) -> Iterator[tuple[str, ShownPicture]]:
     parse = results.parse
-    for at, entrant in enumerate(results.analysed["stage2"], 1):
+    for at, entrant in enumerate(results.analysed[STAGE2], 1):
         plot = partial(drawn.labels, entrant, parse, scheme)
         title = gettext_noop(f"Labels in gold and by {entrant.model}")
         yield f"labels-{at}", ShownPicture(title, plot)

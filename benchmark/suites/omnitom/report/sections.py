@@ -8,6 +8,7 @@ from functools import partial
 
 from benchmark.suites.omnitom.labels import Scheme
 from benchmark.suites.omnitom.report.labels import slug_of
+from benchmark.suites.omnitom.step_keys import STAGE2
 from benchmark.suites.results import Choice, Explored, Explorer, ParseResults, Section
 from core.language import gettext_noop
 
@@ -45,7 +46,7 @@ def _renamed(table: str, keys: Mapping[str, str]) -> str:
 
 
 def _choices(scheme: Scheme, results: ParseResults) -> list[Choice]:
-    labelled = results.analysed["stage2"]
+    labelled = results.analysed[STAGE2]
     if not labelled:
         return []
     models = [(str(at), str(entrant.model)) for at, entrant in enumerate(labelled, 1)]

@@ -11,6 +11,7 @@ from benchmark.suites.omnitom.report.kinds import kind_dimension_table, kind_tab
 from benchmark.suites.omnitom.report.labels import confusion_table, distribution_table, slug_of
 from benchmark.suites.omnitom.report.main import main_table
 from benchmark.suites.omnitom.report.outputs import match_count_table, unusable_table, volume_table
+from benchmark.suites.omnitom.step_keys import STAGE1, STAGE2
 from benchmark.suites.results import ParseResults, ShownTable
 
 BY_KIND = {"order": "orders", "role": "roles"}
@@ -28,21 +29,21 @@ def names_by_kind(scheme: Scheme) -> dict[str, str]:
 
 
 def _tables(scheme: Scheme, results: ParseResults) -> Iterator[tuple[str, ShownTable]]:
-    parse, first, second = results.parse, results.analysed["stage1"], results.analysed["stage2"]
+    parse, first, second = results.parse, results.analysed[STAGE1], results.analysed[STAGE2]
     if any(results.read.values()):
         main = partial(main_table, results.entrants, parse, scheme)
-        yield "main", ShownTable(main, ("stage1", "stage2"), keeps_unread=True)
-    if labelled := results.read["stage2"]:
-        yield "dimensions", ShownTable(partial(dimension_table, labelled, parse, scheme), ("stage2",))
+        yield "main", ShownTable(main, (STAGE1, STAGE2), keeps_unread=True)
+    if labelled := results.read[STAGE2]:
+        yield "dimensions", ShownTable(partial(dimension_table, labelled, parse, scheme), (STAGE2,))
     for by, name in names_by_kind(scheme).items():
         if first:
-            yield name, ShownTable(partial(kind_table, first, by, parse), ("stage1",))
+            yield name, ShownTable(partial(kind_table, first, by, parse), (STAGE1,))
         if second:
             table = partial(kind_dimension_table, second, by, parse, scheme)
-            yield f"{name}-dimensions", ShownTable(table, ("stage2",))
+            yield f"{name}-dimensions", ShownTable(table, (STAGE2,))
     if first:
-        yield "match-counts", ShownTable(partial(match_count_table, first, parse), ("stage1",))
-        yield "volume", ShownTable(partial(volume_table, first, parse), ("stage1",))
+        yield "match-counts", ShownTable(partial(match_count_table, first, parse), (STAGE1,))
+        yield "volume", ShownTable(partial(volume_table, first, parse), (STAGE1,))
     if first or second:
         yield "unusable", ShownTable(partial(unusable_table, results.analysed, parse))
     if second:
@@ -50,7 +51,7 @@ def _tables(scheme: Scheme, results: ParseResults) -> Iterator[tuple[str, ShownT
 
 
 def _of_labels(scheme: Scheme, results: ParseResults) -> Iterator[tuple[str, ShownTable]]:
-    parse, labelled = results.parse, results.analysed["stage2"]
+    parse, labelled = results.parse, results.analysed[STAGE2]
     for dimension in scheme.keys:
         slug = slug_of(dimension)
         yield f"labels-{slug}", ShownTable(partial(distribution_table, labelled, dimension, parse, scheme))
