@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+from datetime import date, datetime
 
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Substr
@@ -12,6 +14,7 @@ from annotation.domain.pace import is_over
 from annotation.models.assignment import Assignment
 from annotation.models.belief_table import CellComment, PropositionFlag
 from annotation.models.project import Project
+from annotation.models.story import Story
 from annotation.models.vote import Vote
 from core.reads import Read
 
@@ -21,9 +24,30 @@ FEWEST = 5
 """Stories under a figure that a person with open work on one of them may see: fewer, and it tells of that one."""
 
 
-def of_annotator(project: Project, annotator, dimensions: int) -> list[dict]:
-    """Return for each active assignment: the story, its beginning, cells to label, cells labelled, the day to finish by
-    and whether that has passed; unfinished ones first."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoryWork:
+    """How far an annotator is with a story: its beginning, the cells to label and how many are `done`, the day that it
+    is `due` on, and whether that has passed."""
+
+    story: Story
+    begins: str
+    cells: int
+    done: int
+    due: date | None
+    late: bool
+
+    @property
+    def finished(self) -> bool:
+        return self.done >= self.cells
+
+    @property
+    def waits(self) -> bool:
+        """Whether there are cells to label."""
+        return not self.finished and self.cells > 0
+
+
+def of_annotator(project: Project, annotator, dimensions: int) -> list[StoryWork]:
+    """Return the work of each active assignment, unfinished ones first."""
     assignments = list(
         Assignment.objects.active()
         .filter(story__project=project, story__set_aside_at__isnull=True, annotator=annotator)
@@ -34,23 +58,20 @@ def of_annotator(project: Project, annotator, dimensions: int) -> list[dict]:
     )
     if not assignments:
         return []
-    cast = _cast_by_story(project, annotator)
-    now = timezone.now()
-    rows = []
-    for assignment in assignments:
-        cells, done = assignment.propositions * dimensions, cast.get(assignment.story_id, 0)
-        rows.append(
-            {
-                "story": assignment.story,
-                "begins": assignment.begins,
-                "cells": cells,
-                "done": done,
-                "finished": done >= cells,
-                "due": assignment.due,
-                "late": assignment.due is not None and is_over(assignment.due, now),
-            }
-        )
-    return sorted(rows, key=lambda row: (row["finished"], row["story"].number))
+    cast, now = _cast_by_story(project, annotator), timezone.now()
+    works = [_work_of(assignment, cast.get(assignment.story_id, 0), dimensions, now) for assignment in assignments]
+    return sorted(works, key=lambda work: (work.finished, work.story.number))
+
+
+def _work_of(assignment: Assignment, done: int, dimensions: int, now: datetime) -> StoryWork:
+    return StoryWork(
+        story=assignment.story,
+        begins=assignment.begins,
+        cells=assignment.propositions * dimensions,
+        done=done,
+        due=assignment.due,
+        late=assignment.due is not None and is_over(assignment.due, now),
+    )
 
 
 def _cast_by_story(project: Project, annotator) -> dict[int, int]:
@@ -74,10 +95,10 @@ _CAST_BY_STORY = Read[tuple[int, int]](
 )
 
 
-def next_unfinished(rows: list[dict], *, after: int | None = None) -> dict | None:
+def next_unfinished(works: Sequence[StoryWork], *, after: int | None = None) -> StoryWork | None:
     """Return the first unfinished story with a number above `after`, else the first unfinished one, else None."""
-    waiting = [row for row in rows if not row["finished"] and row["cells"]]
-    later = [row for row in waiting if after is None or row["story"].number > after]
+    waiting = [work for work in works if work.waits]
+    later = [work for work in waiting if after is None or work.story.number > after]
     return (later or waiting or [None])[0]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -87,7 +89,7 @@ def _done(request: HttpRequest, access: ProjectAccess, form: AssignForm, stories
     if "apply" not in request.POST:
         return {"preview": preview}, False
     assigned = {
-        "assignments": preview["assignments"],
+        "assignments": preview.assignments,
         "seed": form.cleaned_data["seed"],
         "due": form.cleaned_data["due"],
     }
@@ -147,7 +149,27 @@ def _released(request: HttpRequest, form: AssignForm, stories: QuerySet[Story]) 
     return {}, True
 
 
-def _planned(form: AssignForm, access: ProjectAccess, stories, *, without_table: bool) -> dict | None:
+@dataclass(frozen=True, slots=True)
+class PlannedLoad:
+    """The stories that a member would get, the propositions that these add, and how many they then carry altogether."""
+
+    name: str
+    stories: int
+    added: int
+    carried: int
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """Assignments that would be made, (story, annotator) ids, with the load of each member; `short` is the number of
+    stories that get too few annotators."""
+
+    assignments: Sequence[tuple[int, int]]
+    loads: Sequence[PlannedLoad]
+    short: int
+
+
+def _planned(form: AssignForm, access: ProjectAccess, stories, *, without_table: bool) -> Planned | None:
     chosen, rows = form.cleaned_data, _chosen(form, stories)
     people = {person.pk: person for person in chosen["annotators"]}
     asked = {"stories": rows, "annotators": people, "seed": chosen["seed"], "without_table": without_table}
@@ -161,15 +183,15 @@ def _planned(form: AssignForm, access: ProjectAccess, stories, *, without_table:
         form.add_error(None, str(error))
         return None
     loads = [
-        {
-            "name": person.shown_name,
-            "stories": sum(annotator == key for _, annotator in plan.assignments),
-            "added": plan.added[key],
-            "carried": plan.carried[key],
-        }
+        PlannedLoad(
+            name=person.shown_name,
+            stories=sum(annotator == key for _, annotator in plan.assignments),
+            added=plan.added[key],
+            carried=plan.carried[key],
+        )
         for key, person in people.items()
     ]
-    return {"assignments": plan.assignments, "loads": loads, "short": len(plan.short)}
+    return Planned(plan.assignments, loads, len(plan.short))
 
 
 @require_POST

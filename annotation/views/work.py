@@ -19,14 +19,14 @@ PAGE = 50
 def work(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug)
     schema = access.project.schema
-    rows = workload.of_annotator(access.project, request.user, len(schema.dimensions))
+    works = workload.of_annotator(access.project, request.user, len(schema.dimensions))
     context = {
-        "page": Paginator(rows, PAGE).get_page(request.GET.get("page")),
-        "next": workload.next_unfinished(rows),
-        "finished": sum(row["finished"] for row in rows),
-        "stories": len(rows),
-        "done": sum(min(row["done"], row["cells"]) for row in rows),
-        "cells": sum(row["cells"] for row in rows),
+        "page": Paginator(works, PAGE).get_page(request.GET.get("page")),
+        "next": workload.next_unfinished(works),
+        "finished": sum(work.finished for work in works),
+        "stories": len(works),
+        "done": sum(min(work.done, work.cells) for work in works),
+        "cells": sum(work.cells for work in works),
         "replies": [
             {"comment": comment, "dimension": schema[comment.dimension]}
             for comment in workload.replies_to(access.project, request.user)
@@ -41,11 +41,11 @@ def work(request: HttpRequest, slug: str) -> HttpResponse:
 def next_story(request: HttpRequest, slug: str) -> HttpResponse:
     """Open the next story with unlabelled cells, in story order after the one named by `after`, or the list."""
     access = project_access(request.user, slug)
-    rows = workload.of_annotator(access.project, request.user, len(access.project.schema.dimensions))
-    after = next((row["story"].number for row in rows if row["story"].uid == request.GET.get("after")), None)
-    following = workload.next_unfinished(rows, after=after)
-    if following is None or following["story"].number == after:
-        if rows and following is None:
+    works = workload.of_annotator(access.project, request.user, len(access.project.schema.dimensions))
+    after = next((work.story.number for work in works if work.story.uid == request.GET.get("after")), None)
+    following = workload.next_unfinished(works, after=after)
+    if following is None or following.story.number == after:
+        if works and following is None:
             messages.success(request, gettext("Every story that was given to you is labelled."))
         return redirect("annotation:work", slug)
-    return redirect("annotation:grid", slug, following["story"].uid)
+    return redirect("annotation:grid", slug, following.story.uid)

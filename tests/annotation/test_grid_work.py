@@ -38,10 +38,10 @@ def test_unfinished_stories_come_first_in_their_order(cast, make_story, assign, 
     label_all(stories[0], cast.bob, cast_vote)
     rows = workload.of_annotator(cast.project, cast.bob, 7)
     # two propositions × seven dimensions = 14 cells
-    assert [(row["story"].number, row["done"], row["cells"]) for row in rows] == [(2, 0, 14), (3, 0, 14), (1, 14, 14)]
-    assert workload.next_unfinished(rows)["story"].number == 2
-    assert workload.next_unfinished(rows, after=2)["story"].number == 3
-    assert workload.next_unfinished(rows, after=3)["story"].number == 2
+    assert [(row.story.number, row.done, row.cells) for row in rows] == [(2, 0, 14), (3, 0, 14), (1, 14, 14)]
+    assert workload.next_unfinished(rows).story.number == 2
+    assert workload.next_unfinished(rows, after=2).story.number == 3
+    assert workload.next_unfinished(rows, after=3).story.number == 2
 
 
 def test_a_day_that_has_passed_is_told_from_one_to_come(bob, cast, make_story, assign):
