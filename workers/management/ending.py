@@ -9,7 +9,7 @@ from core.plain import Json
 from workers.domain.outcomes import OUTCOME_NAMES, Outcome
 from workers.domain.pricing import Money
 from workers.models import Job, JobState
-from workers.services.failures import Failures, Shortfall, Unusable
+from workers.services.failures import Shortfall
 
 _NOTHING = {
     OUTCOME_NAMES[Outcome.FAILED]: "failed, no item got an answer",
@@ -47,11 +47,3 @@ def note_end(job: Job, shortfall: Shortfall, what: str, tell: Callable[[str], No
 def failure_of(state: str, shortfall: Shortfall, what: str) -> str:
     """Return the sentence with which a command exits with 1; empty where something came of the job."""
     return f"The {what} {_NOTHING[state]}: {shortfall}" if state in _NOTHING else ""
-
-
-def failure_printed(result: Mapping[str, Any], what: str) -> str:
-    """Return the sentence of `failure_of` for a result that is printed already; empty for one that is not of a job."""
-    if "failures" not in result:
-        return ""
-    failures, unusable = Failures.from_json(result["failures"]), Unusable.from_json(result["unusable_answers"])
-    return failure_of(result["state"], Shortfall(failures, unusable), what)

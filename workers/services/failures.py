@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from django.db.models import Case, Count, F, TextField, Value, When
 
@@ -34,13 +34,6 @@ class Lack:
         """Return what the problems come to, None without any."""
         count = sum(times for _, times in problems)
         return cls(count, total, *commonest(problems)) if count else None
-
-    @classmethod
-    def from_json(cls, printed: Mapping[str, Any] | None) -> Self | None:
-        """Return what `as_json` wrote."""
-        if printed is None:
-            return None
-        return cls(printed["count"], printed["of"], printed["commonest"], printed["times"])
 
     def as_json(self) -> Json:
         return {"count": self.count, "of": self.total, "commonest": self.sentence, "times": self.times}

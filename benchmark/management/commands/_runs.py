@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from benchmark.models import Run
 from benchmark.services.asking import reads_prompts
 from benchmark.services.estimates import Asking, Sums, estimate_all
-from benchmark.services.judge_test_summaries import summaries_of
+from benchmark.services.judge_test_summaries import JudgeTestSummary, summaries_of
 from benchmark.services.judge_tests import SELF_TEST, current_test
 from benchmark.services.reports import scores_of
 from benchmark.services.warm import warm
@@ -17,8 +18,9 @@ from core.plain import Json, plain
 from workers.domain.pricing import Money, about
 from workers.management.bar import JobBar
 from workers.management.commands.work import interruptible
-from workers.management.ending import note_end
-from workers.services.progress import progress_of
+from workers.management.ending import failure_of, note_end
+from workers.services.failures import Shortfall
+from workers.services.progress import Calls, Ended, Tokens, progress_of
 from workers.services.run_to_end import run_to_end
 
 
@@ -73,21 +75,60 @@ def finish_run(run: Run, tell: Callable[[str], None]) -> None:
         warm(run)
 
 
-def run_summary(run: Run, *, scores: bool = False) -> Json:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSummary:
+    """A run as commands print it: its state, what it lacks, what was asked and paid, the same of its controls by name,
+    and the test of its judge, where there are any; `scores` where they are asked for. `more` is what a command adds."""
+
+    run: str
+    state: str
+    shortfall: Shortfall
+    items: Ended
+    calls: Calls
+    tokens: Tokens
+    money: Money
+    controls: Mapping[str, RunSummary] = field(default_factory=dict)
+    judge_test: JudgeTestSummary | None = None
+    scores: Json | None = None
+    more: object = None
+
+    @property
+    def failure(self) -> str:
+        """The sentence with which a command exits with 1; empty where something came of the run."""
+        return failure_of(self.state, self.shortfall, "run")
+
+    def as_json(self) -> Json:
+        return {
+            "run": self.run,
+            "state": self.state,
+            "failures": plain(self.shortfall.failures),
+            "unusable_answers": plain(self.shortfall.unusable),
+            "items": plain(self.items),
+            "calls": plain(self.calls),
+            "tokens": plain(self.tokens),
+            **self.money.as_json,
+            **({"controls": plain(self.controls)} if self.controls else {}),
+            **({"judge_test": plain(self.judge_test)} if self.judge_test else {}),
+            **({"scores": self.scores} if self.scores is not None else {}),
+            **(plain(self.more) or {}),
+        }
+
+
+def run_summary(run: Run, *, scores: bool = False, more: object = None) -> RunSummary:
     """Return what commands print of a run."""
     run.job.refresh_from_db()
-    done, lack = progress_of(run.job), shortfall_of_run(run)
-    summary = {
-        "run": run.uid,
-        "state": run.job.standing,
-        "failures": plain(lack.failures),
-        "unusable_answers": plain(lack.unusable),
-        "items": {"done": done.done, "failed": done.failed, "unusable": done.unusable},
-        "calls": {"made": done.made, "reused": done.reused},
-        "tokens": {"input": done.input_tokens, "output": done.output_tokens},
-        **(Money(unpriced=done.done + done.unusable) if run.imported else done.money).as_json,
-    }
-    if controls := list(run.controls.select_related("job").order_by("pk")):
-        summary["controls"] = {control.control: run_summary(control) for control in controls}
-    summary |= {"judge_test": test.as_json()} if (test := summaries_of([run]).get(run.pk)) else {}
-    return summary | {"scores": scores_of(run)} if scores else summary
+    done = progress_of(run.job)
+    controls = run.controls.select_related("job").order_by("pk")
+    return RunSummary(
+        run=run.uid,
+        state=run.job.standing,
+        shortfall=shortfall_of_run(run),
+        items=done.ended_items,
+        calls=done.calls,
+        tokens=done.tokens,
+        money=Money(unpriced=done.done + done.unusable) if run.imported else done.money,
+        controls={control.control: run_summary(control) for control in controls},
+        judge_test=summaries_of([run]).get(run.pk),
+        scores=scores_of(run) if scores else None,
+        more=more,
+    )

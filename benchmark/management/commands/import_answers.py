@@ -93,7 +93,7 @@ class Command(JsonCommand):
             return {"run": None, **summary}
         run = import_answers(by=None, preview=preview, now=timezone.now())
         run_to_end(job=run.job)
-        return run_summary(run, scores=True) | summary
+        return run_summary(run, scores=True, more=summary).as_json()
 
     def say(self, result: dict) -> None:
         for what, rows in (("to no sample", result["unmatched"]), ("double", result["double"])):

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
 from django.db import transaction
 from django.utils import timezone
 
@@ -7,7 +10,7 @@ from annotation.management.commands._scope import check_scope
 from annotation.management.json_command import JsonCommand
 from benchmark.controls.chosen import CONTROLS
 from benchmark.management.commands._flags import add_flags, settings_with_flags
-from benchmark.management.commands._runs import finish_runs, run_summary, say_before
+from benchmark.management.commands._runs import RunSummary, finish_runs, run_summary, say_before
 from benchmark.management.commands._scores import say_run
 from benchmark.management.commands._suite_plans import suite_plans
 from benchmark.services.estimates import askings_of_plans
@@ -15,7 +18,27 @@ from benchmark.services.method_plans import method_of, methods_of
 from benchmark.services.runs import start_runs
 from benchmark.services.sweeps import sweep_of
 from benchmark.suites.registry import suite_for, suites
-from workers.management.ending import failure_printed
+from core.plain import Json, plain
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launched:
+    """Several runs of one launch: by method, or by level with those of further judges."""
+
+    methods: Mapping[str, RunSummary] = field(default_factory=dict)
+    levels: Mapping[str, RunSummary] = field(default_factory=dict)
+    judges: Mapping[str, RunSummary] = field(default_factory=dict)
+
+    @property
+    def by_name(self) -> dict[str, RunSummary]:
+        """The runs as people tell them apart."""
+        levels = {f"level {level}": summary for level, summary in self.levels.items()}
+        return {**self.methods, **levels, **self.judges}
+
+    def as_json(self) -> Json:
+        """{methods}, or {levels[, judges]}."""
+        runs = {"methods": self.methods, "levels": self.levels, "judges": self.judges}
+        return {name: plain(summaries) for name, summaries in runs.items() if summaries}
 
 
 class Command(JsonCommand):
@@ -101,7 +124,7 @@ class Command(JsonCommand):
         parser.add_argument("--title", default="", metavar="TEXT")
         parser.add_argument("--wait", action="store_true")
 
-    def work(self, **options) -> dict:
+    def work(self, **options) -> RunSummary | Launched:
         project = self.project(options["project"])
         suite = suite_for(options["suite"], project.schema)
         if suite.load is None:
@@ -119,21 +142,19 @@ class Command(JsonCommand):
         judged = {run.title: summary for run, summary in zip(runs[own:], summaries[own:], strict=True)} if own else {}
         if options["levels"] or judged:
             levels = dict(zip((str(plan.options["level"]) for plan in plans), summaries[:own], strict=False))
-            return {"levels": levels} | ({"judges": judged} if judged else {})
-        return {"methods": dict(zip(map(method_of, plans), summaries, strict=True))}
+            return Launched(levels=levels, judges=judged)
+        return Launched(methods=dict(zip(map(method_of, plans), summaries, strict=True)))
 
-    def say(self, result: dict) -> None:
-        for name, summary in _by_method(result).items():
+    def say(self, result: RunSummary | Launched) -> None:
+        for name, summary in _by_name(result).items():
             if name:
                 self.stdout.write(f"\n{name}")
-            say_run(self, summary)
+            say_run(self, summary.as_json())
 
-    def failure(self, result: dict) -> str:
-        return next(filter(None, (failure_printed(summary, "run") for summary in _by_method(result).values())), "")
+    def failure(self, result: RunSummary | Launched) -> str:
+        return next(filter(None, (summary.failure for summary in _by_name(result).values())), "")
 
 
-def _by_method(result: dict) -> dict[str, dict]:
-    """Return what was printed of each run by its method, or by its level, under an empty name where there is one
-    run."""
-    levels = {f"level {level}": summary for level, summary in result.get("levels", {}).items()}
-    return result.get("methods") or {**levels, **result.get("judges", {})} or {"": result}
+def _by_name(result: RunSummary | Launched) -> dict[str, RunSummary]:
+    """Return each run by its method, or by its level, under an empty name where there is one run."""
+    return {"": result} if isinstance(result, RunSummary) else result.by_name

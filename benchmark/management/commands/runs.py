@@ -22,6 +22,7 @@ from benchmark.management.commands._flags import (
     settings_with_flags,
 )
 from benchmark.management.commands._runs import (
+    RunSummary,
     before_asking,
     finish_runs,
     run_of,
@@ -48,7 +49,6 @@ from benchmark.services.sweeps import plans_of_sweep
 from benchmark.suites.registry import suite_named
 from core.plain import WHERE_THERE_IS_ONE, Json, plain
 from workers.domain.pricing import about
-from workers.management.ending import failure_printed
 from workers.management.named import endpoint_named
 from workers.models import Endpoint
 
@@ -194,7 +194,7 @@ class Command(JsonCommand):
         add_width(parser)
         parser.add_argument("--wait", action="store_true", help="run it to its end and print the scores")
 
-    def work(self, **options) -> ListedRuns | Json:
+    def work(self, **options) -> ListedRuns | RunSummary | Json:
         action = options["action"]
         idle = [name for name in given(options, _OPTIONS) if name not in ACTIONS[action]]
         if idle:
@@ -215,7 +215,7 @@ class Command(JsonCommand):
         if options["wait"]:
             for each in ((options["launch"] or done.more.beside) and launched_with(done.run)) or [done.run]:
                 finish_runs(each, self.note)
-        return run_summary(done.run, scores=options["wait"]) | plain(done.more)
+        return run_summary(done.run, scores=options["wait"], more=done.more)
 
     def _list(self, options: Options) -> ListedRuns:
         if options["run"] or not options["project"]:
@@ -224,15 +224,15 @@ class Command(JsonCommand):
         chosen = runs.archived() if options["archived"] else runs.listed()
         return ListedRuns(options["project"], run_rows(list(chosen.in_list())))
 
-    def say(self, result: ListedRuns | Json) -> None:
+    def say(self, result: ListedRuns | RunSummary | Json) -> None:
         if isinstance(result, ListedRuns):
             for row in result.runs:
                 self.stdout.write(_line_of(row))
         else:
-            say_run(self, result)
+            say_run(self, plain(result))
 
-    def failure(self, result: ListedRuns | Json) -> str:
-        return "" if isinstance(result, ListedRuns) else failure_printed(result, "run")
+    def failure(self, result: ListedRuns | RunSummary | Json) -> str:
+        return result.failure if isinstance(result, RunSummary) else ""
 
 
 def _listed(row: RunRow) -> Json:

@@ -120,7 +120,7 @@ def _cells(data: bytes) -> list[list[str]]:
 def _run(run: Run, client: Client) -> dict[str, Any]:
     document = document_of(run)
     return {
-        "told": run_summary(run, scores=True),
+        "told": run_summary(run, scores=True).as_json(),
         "document": document_as_json(document),
         "standings": [_standing(one) for one in step_progress(run, now=run.created_at)],
         "scores.csv": _scores("".join(score_lines(run))),
