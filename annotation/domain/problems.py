@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from tempfile import SpooledTemporaryFile
-from typing import IO, TypedDict
+from typing import IO
 
 from annotation.domain.spreadsheet import Echo, defused
 from core.language import gettext, ngettext
@@ -28,22 +28,11 @@ def _kind(message: str) -> str:
     return _VALUE.sub("…", message)
 
 
-class ProblemJson(TypedDict):
-    """A `Problem` as plain data."""
-
-    file: str
-    line: int
-    message: str
-
-
 @dataclass(frozen=True, slots=True)
 class Problem:
     file: str
     line: int
     message: str
-
-    def as_dict(self) -> ProblemJson:
-        return {"file": self.file, "line": self.line, "message": self.message}
 
 
 @dataclass(slots=True)
@@ -135,13 +124,13 @@ class Problems(list[Problem]):
             yield from self._all
             self._all.seek(0, io.SEEK_END)
 
-    def as_dicts(self) -> list[ProblemJson]:
+    def listed(self) -> list[Problem]:
         """Return the listed problems in order of file and line; the last entry counts those that are not listed."""
-        listed = [replace(problem, message=self._text_of(problem)).as_dict() for problem in self]
+        listed = [replace(problem, message=self._text_of(problem)) for problem in self]
         if self._last is not None:
             unlisted = self.total - sum(self._lines.values())
             more = f"{unlisted} more problem{' is' if unlisted == 1 else 's are'} not listed."
-            listed.append(replace(self._last, message=more).as_dict())
+            listed.append(replace(self._last, message=more))
         return listed
 
     def _text_of(self, problem: Problem) -> str:

@@ -27,6 +27,7 @@ from annotation.services.recognition import Source
 from annotation.services.short_writes import ShortWrites, with_last
 from annotation.services.very_many import without_full_collections
 from core.language import gettext_noop
+from core.plain import plain
 from core.wording import counted
 
 SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
@@ -89,7 +90,7 @@ class Imported:
             "unchanged": self.unchanged,
             "propositions": self.propositions,
             "by_category": dict(self.categories),
-            "problems": self.problems.as_dicts(),
+            "problems": plain(self.problems.listed()),
         }
 
 

@@ -18,6 +18,7 @@ from annotation.services.whole_tables import NotTaken, take_table
 from core.digests import text_digest
 from core.incoming.sheets import rows_of
 from core.joints import listed, sentences
+from core.plain import plain
 from core.wording import counted
 
 MOST_LISTED = 200
@@ -114,7 +115,7 @@ class ImportedTables:
             **counts,
             "reopened": dict(self.opened_again),
             "repeated": self.repeated,
-            "problems": self.problems.as_dicts(),
+            "problems": plain(self.problems.listed()),
         }
 
 

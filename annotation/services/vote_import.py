@@ -31,6 +31,7 @@ from annotation.services.vote_parts import Part, ReportedProblem, VoteParts
 from annotation.services.vote_shelves import Shelves
 from core.beside import EndedEarly
 from core.incoming.sheets import rows_of
+from core.plain import plain
 from core.wording import counted
 
 VERY_MANY = 10_000
@@ -102,7 +103,7 @@ class ImportedVotes:
             "created": self.created,
             "unchanged": self.unchanged,
             "kept": self.kept,
-            "problems": self.problems.as_dicts(),
+            "problems": plain(self.problems.listed()),
             "annotators": self.annotators,
         }
 
