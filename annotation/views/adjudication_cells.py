@@ -18,6 +18,18 @@ Key = tuple[int, str]
 """(proposition id, dimension key)"""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chip:
+    """A label that can be chosen in a cell: how many cast it, and its digit on the keyboard, empty for one that the
+    schema does not have."""
+
+    label: str
+    count: int
+    digit: str
+    meaning: str
+    chosen: bool
+
+
 @dataclass(slots=True)
 class Cell:
     """One cell as an expert sees it. `votes` are (label, name) pairs, names empty until the cell is decided; of a cell
@@ -75,24 +87,24 @@ class Cell:
         return not self.todo and not self.decided_by_user
 
     @property
-    def chips(self) -> list[dict]:
+    def chips(self) -> list[Chip]:
         counts = Counter(self.cast)
         return [self._chip(label, count) for label, count in counts.items()]
 
     @property
-    def others(self) -> list[dict]:
+    def others(self) -> list[Chip]:
         return [self._chip(label, 0) for label in self.dimension.values if label not in self.cast]
 
-    def _chip(self, label: str, count: int) -> dict:
+    def _chip(self, label: str, count: int) -> Chip:
         legal = label in self.dimension.values
         meaning = next((definition.meaning for definition in self.dimension.labels if definition.value == label), "")
-        return {
-            "label": label,
-            "count": count,
-            "digit": self.dimension.digit(label) if legal else "",
-            "meaning": meaning,
-            "chosen": self.decided and label == self.gold.label,
-        }
+        return Chip(
+            label=label,
+            count=count,
+            digit=self.dimension.digit(label) if legal else "",
+            meaning=meaning,
+            chosen=self.decided and label == self.gold.label,
+        )
 
 
 @dataclass(slots=True)
