@@ -133,7 +133,7 @@ def test_annotators_are_chosen_before_anybody_chooses_and_people_show_their_load
     rows = {row["user"].username: row for row in page.context["people"]}
     assert [*rows] == ["bea", "ben", "bob", "esi", "alice"]
     assert {name for name, row in rows.items() if row["chosen"]} == {"bea", "ben", "bob"}
-    assert rows["bob"]["load"]["propositions"] == 5 and rows["bea"]["load"] is None
+    assert rows["bob"]["load"].propositions == 5 and rows["bea"]["load"] is None
 
 
 def test_the_plan_balances_propositions(cast, make_story):

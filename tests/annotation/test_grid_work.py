@@ -71,9 +71,9 @@ def test_no_story_yet(bob):
 def test_others_progress_is_not_shown(bob, cast, make_story, assign, cast_vote):
     story = make_story()
     assign(story)
-    before = bob.get("/p/minds/work/").context["page"].object_list[0]["done"]
+    before = bob.get("/p/minds/work/").context["page"].object_list[0].done
     label_all(story, cast.bea, cast_vote)
-    assert bob.get("/p/minds/work/").context["page"].object_list[0]["done"] == before == 0
+    assert bob.get("/p/minds/work/").context["page"].object_list[0].done == before == 0
 
 
 def test_the_next_story_goes_on_and_comes_round(bob, cast, make_story, assign, cast_vote):
