@@ -110,7 +110,6 @@ def test_what_providers_share_knows_none_of_them():
 
 NAMED = {
     "README.md": "the commands that show the product, which take the suite by its name",
-    "annotation/views/grid.py": "the grid has a layout made for seven dimensions of these widths",
     "bench/benchmarking.py": "measures runs of this suite, the largest",
     "bench/growing.py": "imports and exports a corpus of its format",
     "bench/importing.py": "imports a corpus of its format",
