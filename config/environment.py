@@ -17,6 +17,11 @@ def text(name: str, default: str = "") -> str:
     return os.environ.get(name, default).strip()
 
 
+def site_url() -> str:
+    """Return the address that people use, without a slash at its end: the server's own where none is given."""
+    return text("SITE_URL", f"http://127.0.0.1:{text('PORT') or 8000}").rstrip("/")
+
+
 def boolean(name: str, default: bool) -> bool:
     raw = text(name).lower()
     if not raw:

@@ -36,6 +36,22 @@ def test_right_values_are_read(monkeypatch, problems):
     assert problems == []
 
 
+@pytest.mark.parametrize(
+    ("given", "address"),
+    [
+        ({}, "http://127.0.0.1:8000"),
+        ({"PORT": "8391"}, "http://127.0.0.1:8391"),
+        ({"PORT": "8391", "SITE_URL": "https://credence.example/"}, "https://credence.example"),
+    ],
+)
+def test_links_lead_to_the_port_of_the_server_where_no_address_is_given(monkeypatch, given, address):
+    for name in ("SITE_URL", "PORT"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    assert environment.site_url() == address
+
+
 def test_the_secret_key_is_made_once_and_readable_by_its_owner_only(monkeypatch, tmp_path):
     monkeypatch.delenv("SECRET_KEY", raising=False)
     first = environment.secret_key(tmp_path)
