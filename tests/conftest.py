@@ -339,7 +339,8 @@ def no_suite_fails_unnoticed(request) -> Generator[None, None, None]:
     yield
     guarding.log.removeHandler(kept)
     if kept.messages and not request.node.get_closest_marker("failing_suite"):
-        pytest.fail("\n".join(kept.messages), pytrace=False)
+        reasons = "\n".join(kept.messages)
+        pytest.fail(f"{reasons}\nA test that is about a suite's failure has the mark failing_suite.", pytrace=False)
 
 
 class _Kept(logging.Handler):

@@ -168,7 +168,8 @@ def test_shared_code_names_no_suite():
     texts = texts_of([*APPS, "templates", "static"])
     texts = {name: text for name, text in texts.items() if "/" in name and "/sample/" not in name}
     assert len(texts) > 900
-    assert naming_a_suite(texts).keys() == CORPORA.keys()
+    named = naming_a_suite(texts)
+    assert named.keys() == CORPORA.keys(), f"the title of a suite stands in code or a text that others share: {named}"
 
 
 @pytest.mark.parametrize(
@@ -256,7 +257,8 @@ def known_from_outside(graph: grimp.ImportGraph) -> list[str]:
 def test_the_contract_of_suites_has_every_suite():
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     (independent,) = [contract["modules"] for contract in contracts if contract["type"] == "independence"]
-    assert independent == [f"benchmark.suites.{name}" for name in FOLDERS]
+    folders = [f"benchmark.suites.{name}" for name in FOLDERS]
+    assert independent == folders, "pyproject.toml lists the suites in its contract of independence, as FOLDERS does"
 
 
 def test_no_suite_is_known_outside_its_folder():

@@ -115,6 +115,7 @@ def test_the_suite_is_that_of_the_schema(run):
         assert not registry.is_suite(unknown)
 
 
+@pytest.mark.failing_suite
 def test_a_suite_that_cannot_be_made_for_a_schema_finds_its_gold_unfit(run, monkeypatch):
     def fails(schema):
         raise KeyError("unforeseen")
