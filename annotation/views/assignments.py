@@ -19,10 +19,11 @@ from django.views.decorators.http import require_POST
 
 from annotation.access import ProjectAccess, project_access
 from annotation.domain.assignment import PlanError
+from annotation.domain.pace import Pace
 from annotation.forms.assignments import AssignForm, FilterForm
-from annotation.models import Assignment, Role, Story
+from annotation.models import Assignment, Role, Story, User
 from annotation.services import assignments as service
-from annotation.services.progress import Progress
+from annotation.services.progress import AnnotatorTotals, Progress
 from core.idempotency.forms import made_before, made_once
 from core.wording import counted
 
@@ -68,12 +69,23 @@ def _listed(stories: QuerySet[Story]) -> QuerySet[Story]:
     return rows.select_related("category", "split").prefetch_related(assigned)
 
 
-def _people(form: AssignForm, progress: Progress) -> list[dict]:
-    """Return the members with role, load, and how their work stands for the day that it is due."""
+@dataclass(frozen=True, slots=True)
+class _Person:
+    """A member who can be assigned stories, what they have, and how it stands for the days that it is due."""
+
+    user: User
+    role: Role
+    chosen: bool
+    load: AnnotatorTotals | None
+    paces: Sequence[Pace]
+
+
+def _people(form: AssignForm, progress: Progress) -> list[_Person]:
     loads = {totals.id: totals for totals in progress.of_annotators()}
     deadlines = progress.deadlines(timezone.now())
     return [
-        row | {"load": loads.get(row["user"].pk), "paces": deadlines.get(row["user"].pk, [])} for row in form.people
+        _Person(row.user, row.role, row.chosen, loads.get(row.user.pk), deadlines.get(row.user.pk, ()))
+        for row in form.people
     ]
 
 

@@ -130,10 +130,10 @@ def test_annotators_are_chosen_before_anybody_chooses_and_people_show_their_load
     assign(make_story(1, rows=[("world", f"Fact {at}") for at in range(5)]), [cast.bob])
     client.force_login(cast.alice)
     page = client.get(reverse("annotation:assignments", args=["minds"]))
-    rows = {row["user"].username: row for row in page.context["people"]}
+    rows = {row.user.username: row for row in page.context["people"]}
     assert [*rows] == ["bea", "ben", "bob", "esi", "alice"]
-    assert {name for name, row in rows.items() if row["chosen"]} == {"bea", "ben", "bob"}
-    assert rows["bob"]["load"].propositions == 5 and rows["bea"]["load"] is None
+    assert {name for name, row in rows.items() if row.chosen} == {"bea", "ben", "bob"}
+    assert rows["bob"].load.propositions == 5 and rows["bea"].load is None
 
 
 def test_the_plan_balances_propositions(cast, make_story):
@@ -255,9 +255,9 @@ def test_who_is_behind_their_deadline(cast, make_story, assign, cast_vote, clien
     everybody = {"scope": "all", "annotators": [one.pk for one in cast.annotators], "seed": 1}
     client.post(address, everybody | {"due_set": "1", "due": (now + timedelta(days=60)).date().isoformat()})
     assert AuditEvent.objects.get(action="assignment.due").details["seats"] == 3
-    rows = {row["user"].username: row for row in client.get(address).context["people"]}
+    rows = {row.user.username: row for row in client.get(address).context["people"]}
     cells = 10 * len(cast.project.schema.dimensions)
-    (bob,), (bea,) = rows["bob"]["paces"], rows["bea"]["paces"]
+    (bob,), (bea,) = rows["bob"].paces, rows["bea"].paces
     assert (bob.left, round(bob.a_day, 2), bob.is_behind) == (cells - 9, 2.25, False)  # 2.25 a day for 60 days
     assert (bea.left, bea.a_day, bea.is_behind) == (cells, 0, True)
     assert client.post(address, everybody | {"due_set": "1", "due": "soon"}).status_code == 200
