@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
+from benchmark.domain.drawn import Plot
 from benchmark.domain.estimating import StoryScore
+from benchmark.domain.plots.dots import METRIC, Panel, Series, dot_plot
+from benchmark.domain.plots.drawing import Drawing, Look, plot
+from benchmark.domain.plots.values import percent, value_line
+from benchmark.domain.report_rows import RowMetric
+from benchmark.domain.tables import Column, Table
+from benchmark.domain.tables.estimates import estimate, estimated, metric_of
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample, Setting, Suite
 from benchmark.suites.item_filters import Filter, KeptParse, Rows
 from benchmark.suites.measuring import SampleResult, measured_samples
+from benchmark.suites.results import ParseResults, Section, ShownPicture, ShownTable
+from benchmark.suites.showing.entrants import row_of
 from tests.benchmark.tiny.asking import STEPS, expected, load, parse, request
-from tests.benchmark.tiny.results import SECTIONS, pictures, tables
 from workers.providers.baseline.baseline import Baseline
 from workers.providers.contract import Body
 
@@ -49,6 +58,48 @@ def _wrong(body: Body) -> str:
 def _right(body: Body) -> str:
     first, _, second = body["task"]["text"].partition(": ")[2].removesuffix(" = ?").partition(" + ")
     return str(int(first) + int(second))
+
+
+SECTIONS = (Section("Sums at a glance", ("glance",), ("glance",)),)
+
+
+def tables(results: ParseResults) -> dict[str, ShownTable]:
+    return {"glance": ShownTable(partial(_table, results), ("tiny",))} if results.read["tiny"] else {}
+
+
+def _table(results: ParseResults) -> Table:
+    rows = [
+        row_of(one, "tiny", estimate("right", metric_of(one.parses.overall(results.parse), "right")))
+        for one in results.read["tiny"]
+    ]
+    columns = [Column(key="model", header="Model"), estimated("right", "Right")]
+    return Table(title=f"Right at a glance, {results.parse} parse", columns=columns, rows=rows)
+
+
+def pictures(results: ParseResults) -> dict[str, ShownPicture]:
+    return {"glance": ShownPicture("Right at a glance", partial(_plot, results), ("tiny",), whole=True)}
+
+
+def _plot(results: ParseResults) -> Plot:
+    rows = [(one.model, metric_of(one.parses.overall(results.parse), "right")) for one in results.read["tiny"]]
+    return right(rows, parse=results.parse)
+
+
+@plot
+def right(look: Look, rows: Sequence[tuple[str, RowMetric]], *, parse: str) -> Drawing:
+    """Right sums of each model; `rows` are (model, figure)."""
+    title = f"Right at a glance, {parse} parse"
+    if not rows:
+        return Drawing(title, "No model has added.")
+    models, metrics = [model for model, _ in rows], [percent(metric) for _, metric in rows]
+    canvas = dot_plot(
+        models,
+        [Panel.of("", metrics)],
+        [Series(key=METRIC, label="Right sums")],
+        unit="Right sums (%)",
+        look=look,
+    )
+    return Drawing(title, canvas, [value_line("Right", models, metrics)])
 
 
 SUITE = Suite(
