@@ -4,6 +4,7 @@ leaves none stale."""
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
 import re
 from collections.abc import Iterable, Iterator
@@ -56,17 +57,18 @@ def digest_of(root: Path) -> str:
         digest.update(f"\0{name} {number}".encode())
     for path in files(root):
         data = path.read_bytes()
-        digest.update(f"\0{path.relative_to(root).as_posix()} {len(data)}\0".encode() + data)
+        digest.update(f"\0{path.as_posix().removeprefix(root.as_posix())} {len(data)}\0".encode() + data)
     return digest.hexdigest()
 
 
 def files(root: Path) -> Iterator[Path]:
     """Code and the texts beside it, in a fixed order; the same of every copy of a release."""
     for package in packages():
-        for path in sorted((root / package).rglob("*")):
-            inside = path.relative_to(root / package).parts
-            if inside[0] not in SHOWING and "__pycache__" not in inside and path.is_file():
-                yield path
+        top = str(root / package)
+        for folder, inner, names in os.walk(top):  # much faster than `rglob`, and every process waits for it
+            inner[:] = sorted(set(inner) - {"__pycache__"} - (SHOWING if folder == top else set()))
+            for name in sorted(names):
+                yield Path(folder, name)
 
 
 def library_versions() -> dict[str, str]:
