@@ -23,8 +23,6 @@ prepare: setup
 	@$(BIN)/python manage.py prepare $(if $(filter 1,$(SAMPLE)),--sample)
 
 serve: setup
-	@$(BIN)/python -c "import socket; socket.create_server(('$(HOST)', $(PORT))).close()" 2>/dev/null \
-		|| { echo "Port $(PORT) of $(HOST) is in use; choose another: make serve PORT=8001" >&2; exit 1; }
 	@exec $(BIN)/python -m config.supervised -c config/supervisord.conf
 
 # What a container runs beside a worker of its own.

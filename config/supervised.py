@@ -14,6 +14,7 @@ from pathlib import Path
 from supervisor import events, supervisord
 from supervisor.states import SupervisorStates
 
+from config.listening import address, listen
 from core import preparing
 
 PREPARES = "prepare"
@@ -36,6 +37,7 @@ class Supervisor(supervisord.Supervisor):  # the library has no types
 
 
 if __name__ == "__main__":
+    listen(*address()).close()  # before anything is prepared for nothing
     preparing.begin(Path(os.environ["CREDENCE_VAR"]) / "preparing")
     supervisord.Supervisor = Supervisor  # main() makes one by this name
     supervisord.main()

@@ -39,17 +39,17 @@ CONCESSION_SECONDS = 0.001
 
 
 def main(*, with_worker: bool = False) -> None:
-    from config.environment import integer, problems, text
+    from config.environment import integer, problems
+    from config.listening import address, listen
 
-    host = text("HOST", "127.0.0.1")
-    port = integer("PORT", 8000, low=1, high=65535)
+    host, port = address()
     workers = integer("WORKERS", 2, low=1, high=64)
     threads = integer("THREADS", 8, low=1, high=256)
     if problems:
         sys.exit(" ".join(problems))
     gc.disable()  # nothing of what is loaded ends before the server does
     _load()  # before the processes part: they share what it takes
-    listening = _listen(host, port)
+    listening = listen(host, port, backlog=1024)
     from config import wsgi  # noqa: F401  (notes which static files there are)
 
     gc.freeze()  # a collection writes to all that it looks at, and what is written to is shared no more
@@ -74,13 +74,6 @@ def _load() -> None:
     preparing.wait()  # comes to no end where the settings are wrong, and says so itself
     if wrong:
         sys.exit(wrong)
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    try:
-        return socket.create_server((host, port), backlog=1024)
-    except OSError as error:
-        sys.exit(f"{host}, port {port}: {error.strerror.lower()}; HOST and PORT choose another address.")
 
 
 def _work(listening: socket.socket) -> None:
