@@ -87,7 +87,7 @@ def _holds(seed: int, *, world: str, stories: int, truth: dict[str, float]) -> l
     for name, coefficient in COEFFICIENTS.items():
         sums = per_story(story, coefficient.sums(counts))
         ends, _ = mean_interval([Resampled.of(sums, seed=seed, resamples=RESAMPLES)], coefficient)
-        low, high = expanded(sums, coefficient.of, seed) if ends else (0, 0)
+        low, high = expanded(sums, coefficient.value_of, seed) if ends else (0, 0)
         rows.append((ends[0] <= truth[name] <= ends[1], low <= truth[name] <= high) if ends else None)
     return rows
 
@@ -104,7 +104,7 @@ def _truth(world: Agreement, name: str) -> float:
     if (world, name) not in _TRUTHS:
         counts, _ = counts_of(np.random.default_rng(99), 200_000, world)
         for one, coefficient in COEFFICIENTS.items():
-            _TRUTHS[world, one] = float(coefficient.of(coefficient.sums(counts).sum(axis=0)))
+            _TRUTHS[world, one] = float(coefficient.value_of(coefficient.sums(counts).sum(axis=0)))
     return _TRUTHS[world, name]
 
 

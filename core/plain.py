@@ -34,11 +34,11 @@ def plain(value: Any) -> Any:
         return value.as_json()
     if (field_names := _fields_of(kind)) is not None:
         attributes = ((name, getattr(value, name), always) for name, always in field_names)
-        return {name: plain(of) for name, of, always in attributes if always or of is not None}
+        return {name: plain(item) for name, item, always in attributes if always or item is not None}
     if isinstance(value, (list, tuple)):
-        return [of if of.__class__ in _AS_THEY_ARE else plain(of) for of in value]
+        return [item if item.__class__ in _AS_THEY_ARE else plain(item) for item in value]
     if isinstance(value, Mapping):
-        return {name: of if of.__class__ in _AS_THEY_ARE else plain(of) for name, of in value.items()}
+        return {name: item if item.__class__ in _AS_THEY_ARE else plain(item) for name, item in value.items()}
     return value
 
 
@@ -48,8 +48,8 @@ Kept = TypeVar("Kept")
 def read_as(kind: type[Kept], kept: Mapping[str, Any], **parts: Any) -> Kept:
     """Return the dataclass that was kept as a JSON object: fields that an earlier version did not keep have their
     defaults, and what is not a field any more is left out. `parts` are the fields that were read already."""
-    of: type = kind
-    names = {name for name in _field_names(of) if name not in parts}
+    kept_type: type = kind
+    names = {name for name in _field_names(kept_type) if name not in parts}
     return kind(**{name: value for name, value in kept.items() if name in names}, **parts)
 
 

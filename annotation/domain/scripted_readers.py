@@ -80,13 +80,13 @@ class Reader:
         wrong = [value for value in values if value != labels[key]]
         return wrong[int(self._draw(row.actor, row.belief, key, "instead") * len(wrong))] if wrong else values[0]
 
-    def _draw(self, *of: str) -> float:
-        return share_drawn(self.name, *of)
+    def _draw(self, *texts: str) -> float:
+        return share_drawn(self.name, *texts)
 
 
-def share_drawn(*of: str) -> float:
+def share_drawn(*texts: str) -> float:
     """Return a number from 0 to 1 that is drawn from these texts alone."""
-    return random.Random("\n".join(of)).random()
+    return random.Random("\n".join(texts)).random()
 
 
 EXPLAINS = 1400

@@ -44,7 +44,7 @@ def anchoring(request: HttpRequest, slug: str) -> HttpResponse:
             "charts": _charts(_named_rows(report.votes)),
             "dimensions": [_(part.name) for part in report.votes.by_dimension if part.arms.effect],
             "blank_models": [model.source for model in tables.all_models if model.blank],
-            "lacking": no_intervals(estimate.of for estimate in tables.estimates()),
+            "lacking": no_intervals(estimate.estimate for estimate in tables.estimates()),
         }
     return render(request, "annotation/prefill/anchoring.html", access.context | context)
 

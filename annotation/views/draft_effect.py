@@ -29,7 +29,7 @@ def draft_effect(request: HttpRequest, slug: str) -> HttpResponse:
         "report": report,
         "arms": arms,
         "measures": measures,
-        "lacking": no_intervals(estimate.of for row in measures for estimate in row.estimates),
+        "lacking": no_intervals(estimate.estimate for row in measures for estimate in row.estimates),
     }
     return render(request, "annotation/prefill/draft_effect.html", access.context | context)
 

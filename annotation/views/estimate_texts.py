@@ -16,33 +16,33 @@ from annotation.domain.anchoring.report import Largest
 class EstimateText:
     """An estimate, with its value and its interval as the page has them; both empty where there is no value."""
 
-    of: Estimate
+    estimate: Estimate
     value_text: str = ""
     interval_text: str = ""
 
     @property
     def value(self) -> float | None:
-        return self.of.value
+        return self.estimate.value
 
     @property
     def n(self) -> int:
-        return self.of.n
+        return self.estimate.n
 
     @property
     def reason(self) -> str:
-        return self.of.reason or ""
+        return self.estimate.reason or ""
 
 
 @dataclass(frozen=True, slots=True)
 class LargestText:
     """The largest shift that is not excluded, with its value as the page has it; empty where there is no value."""
 
-    of: Largest
+    largest: Largest
     value_text: str = ""
 
     @property
     def reason(self) -> str:
-        return self.of.reason or ""
+        return self.largest.reason or ""
 
 
 Write = Callable[[float], str]

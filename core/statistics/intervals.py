@@ -116,8 +116,8 @@ def mean_estimates(
         replicates = replicated_means(rows.T, seed=seed, resamples=resamples, clusters=clusters)
         ends = intervals(means, replicates, units, clusters=len(replicates) - resamples, scale=scale, **rules)
     return [
-        _estimate(float(mean), int(n), None if clusters is None else int(of), interval)
-        for mean, n, of, interval in zip(means, counts, units, ends, strict=True)
+        _estimate(float(mean), int(n), None if clusters is None else int(cluster_count), interval)
+        for mean, n, cluster_count, interval in zip(means, counts, units, ends, strict=True)
     ]
 
 

@@ -13,9 +13,9 @@ register.filter("listed", listed)
 
 
 @register.filter
-def sign(of: str) -> str:
+def sign(text: str) -> str:
     """Return a sign without the space that it brings, where a line of the template ends with it: `{{ "."|sign }}`."""
-    return joint(of).rstrip()
+    return joint(text).rstrip()
 
 
 class Joint(template.Node):

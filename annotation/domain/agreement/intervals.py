@@ -37,11 +37,11 @@ _FEW = 20
 
 @dataclass(frozen=True, slots=True)
 class Coefficient:
-    """`sums` is what each cell adds, shape (cells, m), of which the first column is agreement; `of` the coefficient of
-    summed columns, shape (…, m) → (…), nan where undefined."""
+    """`sums` is what each cell adds, shape (cells, m), of which the first column is agreement; `value_of` is the
+    coefficient of summed columns, shape (…, m) → (…), nan where undefined."""
 
     sums: Callable[[Counts], Floats]
-    of: Callable[[Floats], Floats]
+    value_of: Callable[[Floats], Floats]
     scale: Scale
 
 
@@ -97,10 +97,10 @@ def mean_interval(
     stories = len(parts[0].sums)
     if stories < FEWEST:
         return None, few(unit)
-    value = float(np.mean([coefficient.of(part.sums.sum(axis=0)) for part in parts]))
+    value = float(np.mean([coefficient.value_of(part.sums.sum(axis=0)) for part in parts]))
     if value > 1 - 1e-12:
         return [_fewest_agreeing([part.sums for part in parts], coefficient), 1.0], ""
-    table_replicates = replicated or [coefficient.of(part.replicates) for part in parts]
+    table_replicates = replicated or [coefficient.value_of(part.replicates) for part in parts]
     replicates: Floats = table_replicates[0] if len(table_replicates) == 1 else np.mean(table_replicates, axis=0)
     return interval_of(
         value,
@@ -118,7 +118,7 @@ def _fewest_agreeing(parts: list[Floats], coefficient: Coefficient) -> float:
     at all."""
     seen = 1 - unseen_share(len(parts[0]))
     totals = [np.concatenate([[part[:, 0].sum() * seen], part[:, 1:].sum(axis=0)]) for part in parts]
-    return max(coefficient.scale.low, float(np.mean([coefficient.of(total) for total in totals])))
+    return max(coefficient.scale.low, float(np.mean([coefficient.value_of(total) for total in totals])))
 
 
 def _ratio(numerators: Floats, denominators: Floats) -> Floats:

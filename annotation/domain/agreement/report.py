@@ -130,7 +130,7 @@ class Parts:
     def replicates(self, name: Measure) -> Floats:
         """The coefficient in each replicate; computed once for its own row and for the mean of all."""
         if name not in self._replicates:
-            self._replicates[name] = COEFFICIENTS[name].of(self.of(name).replicates)
+            self._replicates[name] = COEFFICIENTS[name].value_of(self.of(name).replicates)
         return self._replicates[name]
 
 
@@ -167,12 +167,12 @@ def _resampled_over(
 def _value(name: Measure, parts: Parts, why: str) -> float | None:
     if why == coefficients.NO_CELLS or (why and name in UNDEFINED_OF_ONE_LABEL):
         return None
-    value = float(COEFFICIENTS[name].of(parts.of(name).sums.sum(axis=0)))
+    value = float(COEFFICIENTS[name].value_of(parts.of(name).sums.sum(axis=0)))
     return None if np.isnan(value) else value
 
 
-def _values(of: Callable[[Measure], float | None]) -> dict[Measure, float | None]:
-    return {name: of(name) for name in MEASURES}
+def _values(value_of: Callable[[Measure], float | None]) -> dict[Measure, float | None]:
+    return {name: value_of(name) for name in MEASURES}
 
 
 def _over_all(

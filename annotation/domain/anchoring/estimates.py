@@ -44,8 +44,8 @@ class Share:
     empty: str
 
     @classmethod
-    def of(cls, story: Ints, stories: int, hits: Bools, of: Bools, empty: str) -> Share:
-        columns = [np.bincount(story[rows], minlength=stories) for rows in (hits & of, of)]
+    def of(cls, story: Ints, stories: int, hits: Bools, counted: Bools, empty: str) -> Share:
+        columns = [np.bincount(story[rows], minlength=stories) for rows in (hits & counted, counted)]
         return cls(np.column_stack(columns).astype(np.float32), empty)
 
     @property

@@ -91,10 +91,10 @@ def agreement(
         by_story=sums.by_story(),
         by_row=sums.estimate(_agreeing, NOTHING, SHARE, worst=_wrong, best=_right),
         sensitivity=sums.estimate(
-            _sensitivity, NO_MATCH if verdicts else NOTHING, SHARE, of=(TP, FN), worst=_missed, best=_matched
+            _sensitivity, NO_MATCH if verdicts else NOTHING, SHARE, cells=(TP, FN), worst=_missed, best=_matched
         ),
         specificity=sums.estimate(
-            _specificity, ALL_MATCHED if verdicts else NOTHING, SHARE, of=(TN, FP), worst=_invented, best=_spared
+            _specificity, ALL_MATCHED if verdicts else NOTHING, SHARE, cells=(TN, FP), worst=_invented, best=_spared
         ),
         kappa=sums.estimate(_kappa, ONE_VERDICT if verdicts else NOTHING, DIFFERENCE),
     )
@@ -194,13 +194,13 @@ class _Sums:
         empty: str,
         scale: Scale,
         *,
-        of: tuple[int, ...] = (TP, FN, FP, TN),
+        cells: tuple[int, ...] = (TP, FN, FP, TN),
         worst: Choice | None = None,
         best: Choice | None = None,
     ) -> SpannedEstimate:
-        """Return an estimate of the weighted sums of cells, with bounds where it has them; its n counts the rows in the
-        cells that it is `of`."""
-        n = int(self._counted[:, of].sum())
+        """Return an estimate of the weighted sums of cells, with bounds where it has them; its n counts the rows in
+        `cells`."""
+        n = int(self._counted[:, cells].sum())
         middle = self._unbounded(self._counted * self._weights[:, None], measure, n, scale, empty)
         if worst is None or best is None:
             return middle

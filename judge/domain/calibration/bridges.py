@@ -97,7 +97,7 @@ def bridge(
     scores = {name: _scores(tables, metric, over) for name, tables in models.items()}
     changes = {name: contrast(new, old, unit=over.plural) for name, (old, new) in scores.items()}
     adjusted = dict(zip(changes, holm([p for _, p in changes.values()]), strict=True))
-    places = [_places({name: of[at].estimate for name, of in scores.items()}) for at in range(2)]
+    places = [_places({name: pair[at].estimate for name, pair in scores.items()}) for at in range(2)]
     bridged = [
         Bridged(
             name,

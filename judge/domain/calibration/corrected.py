@@ -54,7 +54,7 @@ def corrected(
     if averaging == Averaging.POOLED and metric == Metric.F1:
         score = _pooled_f1(stories, chosen, others, over)
     else:
-        score = _with_bounds(stories, others, lambda part, of: _scored(part, metric, averaging, chosen, of, over))
+        score = _with_bounds(stories, others, lambda part, rest: _scored(part, metric, averaging, chosen, rest, over))
     return replace(score, human=None, human_interval=None, effective=None) if others else score
 
 
@@ -101,14 +101,14 @@ def _pooled_f1(
 ) -> Corrected:
     """The harmonic mean of pooled precision and recall, both corrected; what moves it follows by its derivatives."""
 
-    def at(part: Sequence[JudgedStory], of: Sequence[JudgedStory], tuned: float | None) -> Corrected:
+    def at(part: Sequence[JudgedStory], rest: Sequence[JudgedStory], tuned: float | None) -> Corrected:
         precision, recall = (
-            _scored(part, metric, Averaging.POOLED, tuned, of, over) for metric in (Metric.PRECISION, Metric.RECALL)
+            _scored(part, metric, Averaging.POOLED, tuned, rest, over) for metric in (Metric.PRECISION, Metric.RECALL)
         )
         return _harmonic_of(precision, recall, over)
 
-    def score(part: Sequence[JudgedStory], of: Sequence[JudgedStory]) -> Corrected:
-        both, alone = at(part, of, tuning), at(part, of, 0.0)
+    def score(part: Sequence[JudgedStory], rest: Sequence[JudgedStory]) -> Corrected:
+        both, alone = at(part, rest, tuning), at(part, rest, 0.0)
         if both.value is None:
             return replace(both, human=alone.value, human_interval=alone.interval)
         kept = replace(both, human=alone.value, human_interval=alone.interval)

@@ -136,25 +136,25 @@ def _within(notices: Floats, share: float, horizon: int) -> int | None:
     return int(stories) if stories <= horizon else None
 
 
-def watch(of: Chart, values: Sequence[float]) -> list[Watched]:
+def watch(chart: Chart, values: Sequence[float]) -> list[Watched]:
     """Return the chart after each anchor story that was asked again, in the order in which they were."""
     total, out = 0.0, []
     for value in values:
-        total = max(0.0, total + of.mean - of.size / 2 - value)
-        alarm = total > of.limit
+        total = max(0.0, total + chart.mean - chart.size / 2 - value)
+        alarm = total > chart.limit
         out.append(Watched(value, total, alarm))
         total = 0.0 if alarm else total
     return out
 
 
-def batches(of: Chart, values: Sequence[tuple[str, Sequence[float]]]) -> list[Batch]:
+def batches(chart: Chart, values: Sequence[tuple[str, Sequence[float]]]) -> list[Batch]:
     """Return the mean of each date's anchor stories with its limits, for the picture; dates without any are left
     out."""
     out = []
     for at, shares in values:
         if shares:
-            reach = 3 * of.spread / len(shares) ** 0.5
-            low, high = max(0.0, of.mean - reach), min(1.0, of.mean + reach)
+            reach = 3 * chart.spread / len(shares) ** 0.5
+            low, high = max(0.0, chart.mean - reach), min(1.0, chart.mean + reach)
             out.append(Batch(at, len(shares), float(np.mean(shares)), low, high))
     return out
 

@@ -115,15 +115,15 @@ def panel(
     skills = _Skills(judges)
     tables: dict[str, list[Table]] = {"majority": [], "weighted": []}
     left_out = dict.fromkeys(judges, 0)
-    for of in common:
-        voters = [name for name, table in of.items() if not _kin(families, name, table.model)]
-        for name in set(of) - set(voters):
+    for by_judge in common:
+        voters = [name for name, table in by_judge.items() if not _kin(families, name, table.model)]
+        for name in set(by_judge) - set(voters):
             left_out[name] += 1
         # where all are of the model's family nobody is heard: its rows have no verdict, and are in the bounds
-        tables["majority"].append(_joint(of, voters, None))
-        tables["weighted"].append(_joint(of, voters, skills))
+        tables["majority"].append(_joint(by_judge, voters, None))
+        tables["weighted"].append(_joint(by_judge, voters, skills))
     return Panel(
-        {name: agreement([of[name] for of in common], seed=seed, over=over) for name in judges},
+        {name: agreement([by_judge[name] for by_judge in common], seed=seed, over=over) for name in judges},
         agreement(tables["majority"], seed=seed, over=over),
         agreement(tables["weighted"], seed=seed, over=over),
         left_out,
@@ -145,20 +145,20 @@ class _Skills:
 
 def _common(judges: Mapping[str, Sequence[Table]]) -> list[dict[str, Table]]:
     by_key = {name: {table.key: table for table in tables} for name, tables in judges.items()}
-    keys = [key for key in next(iter(by_key.values()), {}) if all(key in of for of in by_key.values())]
-    return [{name: of[key] for name, of in by_key.items()} for key in keys]
+    keys = [key for key in next(iter(by_key.values()), {}) if all(key in tables for tables in by_key.values())]
+    return [{name: tables[key] for name, tables in by_key.items()} for key in keys]
 
 
 def _kin(families: Mapping[str, str], judge: str, model: str) -> bool:
     return judge in families and families[judge] == families.get(model)
 
 
-def _joint(of: Mapping[str, Table], voters: Sequence[str], skills: _Skills | None) -> Table:
-    table = next(iter(of.values()))
+def _joint(by_judge: Mapping[str, Table], voters: Sequence[str], skills: _Skills | None) -> Table:
+    table = next(iter(by_judge.values()))
     voter_skills = skills.without(table.story, voters) if skills else {}
     rows = []
     for at, row in enumerate(table.rows):
-        counts = {name: of[name].rows[at].judge for name in voters}
+        counts = {name: by_judge[name].rows[at].judge for name in voters}
         count = weighted(counts, voter_skills) if skills else majority(list(counts.values()))
         rows.append(replace(row, judge=count, passes=()))
     return replace(table, rows=tuple(rows))

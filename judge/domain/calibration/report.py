@@ -131,10 +131,10 @@ def confusion(tables: Sequence[Table]) -> dict[tuple[str, str], int]:
 
 
 def match_counts(
-    tables: Sequence[Table], of: Callable[[Row], MatchCount], *, seed: int, over: ClusterName = STORIES
+    tables: Sequence[Table], count_of: Callable[[Row], MatchCount], *, seed: int, over: ClusterName = STORIES
 ) -> list[CountShare]:
     """Return the distribution of the MatchCounts that rows have, and after it how many rows have none and why."""
-    names = [[count_name(of(row)) for row in table.rows] for table in tables]
+    names = [[count_name(count_of(row)) for row in table.rows] for table in tables]
     seen = {name for row in names for name in row}
     counts = [str(count) for count in range(MOST_COUNT + 1)] + [MORE] * (MORE in seen)
     counted = np.array([sum(name in counts for name in row) for row in names])
@@ -149,15 +149,15 @@ def match_counts(
 
 
 def _share(
-    tables: Sequence[Table], some: Floats, of: Floats, empty: str, seed: int, over: ClusterName
+    tables: Sequence[Table], some: Floats, counted: Floats, empty: str, seed: int, over: ClusterName
 ) -> SpannedEstimate:
     """The share of rows, weighted as their tables are, with its interval over stories."""
     weights = np.array([[table.weight] for table in tables]).reshape(-1, 1)
-    columns = by_cluster(np.column_stack([some, of]) * weights, numbered([table.story for table in tables]))
+    columns = by_cluster(np.column_stack([some, counted]) * weights, numbered([table.story for table in tables]))
     return estimate_ratio(
         columns,
         first_by_second,
-        n=int(of.sum()),
+        n=int(counted.sum()),
         scale=SHARE,
         empty=empty,
         seed=seed,

@@ -44,7 +44,11 @@ class Corrected:
 
     def as_json(self) -> Json:
         """Return it without how far single stories move it; without a value there is no tuning either."""
-        kept = {of.name: plain(getattr(self, of.name)) for of in fields(self) if of.name not in ("moves", "certain")}
+        kept = {
+            field.name: plain(getattr(self, field.name))
+            for field in fields(self)
+            if field.name not in ("moves", "certain")
+        }
         return kept | {"tuning": None} if self.value is None else kept
 
     @property

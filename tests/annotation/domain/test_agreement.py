@@ -25,7 +25,7 @@ COUNTS = np.array([[3, 0], [2, 1], [0, 3], [1, 2]])
 
 def _from_sums(name, counts) -> float:
     coefficient = intervals.COEFFICIENTS[name]
-    return float(coefficient.of(coefficient.sums(counts).sum(axis=0)))
+    return float(coefficient.value_of(coefficient.sums(counts).sum(axis=0)))
 
 
 def test_strict_and_pairwise_by_hand():
