@@ -53,7 +53,7 @@ class AskedAgain(Difference):
 
     def with_difference(self, difference: Difference) -> Self:
         """Return the row with a difference that was made apart from it."""
-        return replace(self, **{of.name: getattr(difference, of.name) for of in fields(Difference)})
+        return replace(self, **{field.name: getattr(difference, field.name) for field in fields(Difference)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +134,7 @@ class ControlResults:
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> ControlResults:
         rows = {
-            group: {parse: [ControlRow.from_json(row) for row in of] for parse, of in by_parse.items()}
+            group: {parse: [ControlRow.from_json(row) for row in kept_rows] for parse, kept_rows in by_parse.items()}
             for group, by_parse in kept["rows"].items()
         }
         left = [Left.from_json(row) for row in kept["left"]]
@@ -160,7 +160,7 @@ class MethodResults:
     def from_json(cls, kept: Mapping[str, Any]) -> MethodResults:
         rows, parts = (
             {
-                group: {parse: [MethodRow.from_json(row) for row in of] for parse, of in by_parse.items()}
+                group: {parse: [MethodRow.from_json(row) for row in kept_rows] for parse, kept_rows in by_parse.items()}
                 for group, by_parse in kept.get(name, {}).items()
             }
             for name in ("rows", "parts")

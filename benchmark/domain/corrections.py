@@ -176,7 +176,7 @@ class Corrections:
 
     def as_json(self) -> Json:
         """Return what is kept, where the group is a stage."""
-        kept = {of.name: plain(getattr(self, of.name)) for of in fields(self)}
+        kept = {field.name: plain(getattr(self, field.name)) for field in fields(self)}
         return renamed(kept, {"group": "stage"})
 
     @classmethod

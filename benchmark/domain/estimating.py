@@ -226,7 +226,9 @@ def overall_row(
     if mean_of:
         values[f"{mean_of}_category_mean"] = _category_mean(usable, mean_of, "estimate")
     exact = all(score.exact for score in scores)
-    bounds = {name: _both(of, of) for name, of in values.items()} if exact else _bounds(scores, shares, mean_of)
+    bounds = (
+        {name: _both(value, value) for name, value in values.items()} if exact else _bounds(scores, shares, mean_of)
+    )
     resampled = [score for score in scores if score.in_interval] if usable else []
     return MetricRow(
         stories=len(usable),

@@ -44,8 +44,8 @@ class SampleJudge:
     def _sees(self, *row: str) -> bool:
         return self._draw(*row) >= self.misses and self._draw(f"turn {self.turn}", *row) >= self.wavers
 
-    def _draw(self, *of: str) -> float:
-        return share_drawn(self.name, *of)
+    def _draw(self, *texts: str) -> float:
+        return share_drawn(self.name, *texts)
 
 
 SAMPLE_JUDGES = {

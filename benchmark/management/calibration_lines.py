@@ -70,14 +70,16 @@ def _judge(report: JudgedDocument, score: str, table: str) -> Iterator[str]:
         yield f"  {model}: {score} corrected {_estimate(f1)}, {alone}"
 
 
-def _agreement(of: Agreement, table: str) -> Iterator[str]:
+def _agreement(agreement: Agreement, table: str) -> Iterator[str]:
     shares = {
-        f"agreement by {table}": of.by_story, "agreement by row": of.by_row, "sensitivity": of.sensitivity,
-        "specificity": of.specificity,
-    }  # fmt: skip
+        f"agreement by {table}": agreement.by_story,
+        "agreement by row": agreement.by_row,
+        "sensitivity": agreement.sensitivity,
+        "specificity": agreement.specificity,
+    }
     for name, estimate in shares.items():
         yield f"  {name}: {_estimate(estimate)}"
-    kappa = of.kappa
+    kappa = agreement.kappa
     yield "  kappa: " + (_none(kappa) if kappa.value is None else f"{kappa.value:.3f} {_ends(kappa, 1, 3)}")
 
 

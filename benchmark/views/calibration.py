@@ -230,7 +230,7 @@ def _kept(request: HttpRequest, words: CalibrationWords) -> Callable[[Table, Jud
         if "differing" in asked and matched(row.human) == matched(row.judge) is not None:
             return False
         own = count_name(row.human), count_name(row.judge)
-        return all(count in (None, of) for count, of in zip(counts, own, strict=True))
+        return all(count in (None, own_count) for count, own_count in zip(counts, own, strict=True))
 
     return keep
 
@@ -258,13 +258,13 @@ class AgreementRow:
     read, empty where nowhere."""
 
     name: str
-    of: Agreement
+    agreement: Agreement
     estimates: list[NamedEstimate]
     href: str = ""
 
     @classmethod
-    def make(cls, name: str, of: Agreement, words: CalibrationWords, href: str = "") -> AgreementRow:
-        return cls(name, of, estimates_of(of, words), href)
+    def make(cls, name: str, agreement: Agreement, words: CalibrationWords, href: str = "") -> AgreementRow:
+        return cls(name, agreement, estimates_of(agreement, words), href)
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,29 +293,29 @@ def _groups(measured: Calibration, words: CalibrationWords) -> list[Grouped]:
 def _grouped(group: Grouped, here: str, words: CalibrationWords) -> list[AgreementRow]:
     return [
         AgreementRow.make(
-            _(name) if group.worded and name else name, of, words, f"{here}&{urlencode({group.key: name})}"
+            _(name) if group.worded and name else name, agreement, words, f"{here}&{urlencode({group.key: name})}"
         )
-        for name, of in group.agreements.items()
+        for name, agreement in group.agreements.items()
     ]
 
 
-def estimates_of(of: Agreement, words: CalibrationWords) -> list[NamedEstimate]:
+def estimates_of(agreement: Agreement, words: CalibrationWords) -> list[NamedEstimate]:
     """Return the shares of agreement, and kappa after them."""
     shares = (
-        (in_language(words.agreement), of.by_story),
-        (_("Agreement by row"), of.by_row),
-        (_("Sensitivity"), of.sensitivity),
-        (_("Specificity"), of.specificity),
+        (in_language(words.agreement), agreement.by_story),
+        (_("Agreement by row"), agreement.by_row),
+        (_("Sensitivity"), agreement.sensitivity),
+        (_("Specificity"), agreement.specificity),
     )
     rows = [
         NamedEstimate(name, estimate, ends=brackets(estimate.interval) if estimate.interval else "")
         for name, estimate in shares
     ]
-    ends = coefficient_interval(of.kappa.interval)
-    return [*rows, NamedEstimate(_("Cohen’s κ"), of.kappa, share=False, ends=ends)]
+    ends = coefficient_interval(agreement.kappa.interval)
+    return [*rows, NamedEstimate(_("Cohen’s κ"), agreement.kappa, share=False, ends=ends)]
 
 
-def _agreements(title: str, of: Mapping[str, Agreement]) -> Any:
+def _agreements(title: str, agreements: Mapping[str, Agreement]) -> Any:
     rows = [
         Row(
             label=name,
@@ -323,7 +323,7 @@ def _agreements(title: str, of: Mapping[str, Agreement]) -> Any:
             bounds=agreement.by_story.bounds,
             n=counted(agreement.tables, "table"),
         )
-        for name, agreement in of.items()
+        for name, agreement in agreements.items()
     ]
     return dot_chart(title, rows, notation=PERCENT, holds=(1.0,), heads=(_("Agreement"),))
 

@@ -138,8 +138,8 @@ def _matrix(slug: str, chosen: ChosenLeaderboard, group: str, parse: str, lead: 
     if picture is None:
         return None
 
-    def address(kind: str, of: str, suffix: str) -> str:
-        return f"{reverse('benchmark:leaderboard_plot', args=[slug, of, suffix])}?{chosen.query}"
+    def address(kind: str, picture_name: str, suffix: str) -> str:
+        return f"{reverse('benchmark:leaderboard_plot', args=[slug, picture_name, suffix])}?{chosen.query}"
 
     return plot_of(name, picture.title, address, lead=lead, alone=True)
 

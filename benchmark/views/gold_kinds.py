@@ -211,7 +211,8 @@ def _standing_in_chart(chosen: ChosenGold) -> DotChart | None:
     """Return how often each model is at least as near to the other annotators as the one in whose place it stands: by
     blind votes, or, without any, by those that may be."""
     votes, by_model = next(
-        ((votes, of) for votes, of in chosen.metrics.standing_in.items() if any(map(_tested, of.values()))), ("", {})
+        ((votes, tests) for votes, tests in chosen.metrics.standing_in.items() if any(map(_tested, tests.values()))),
+        ("", {}),
     )
     rows = [
         Row(

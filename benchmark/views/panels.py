@@ -77,11 +77,11 @@ def _file(view: str, slug: str, uid: str, query: str, _kind: str, name: str, suf
 
 def _panel(report: PanelReport, words: CalibrationWords) -> Context:
     columns = [(member.judge.name, report.panel.columns[member.judge.version]) for member in report.judges]
-    columns += [(in_language(name), of) for name, of in votes_of(report)]
+    columns += [(in_language(name), agreement) for name, agreement in votes_of(report)]
     return {
         "report": report,
         "words": words,
-        "rows": [AgreementRow.make(name, of, words) for name, of in columns],
+        "rows": [AgreementRow.make(name, agreement, words) for name, agreement in columns],
         "families": sorted(report.families.items()),
         "no_preference": dict.fromkeys(filter(None, (member.preference.preference.reason for member in report.judges))),
     }

@@ -182,11 +182,11 @@ def _answers_chart(association: Association) -> DotChart:
 
 def _related_chart(title: str, related: Sequence[Related]) -> DotChart:
     """Draw the correlations of all models together, or of the only one."""
-    model = next((of.model for of in related), "")
+    model = next((relation.model for relation in related), "")
     rows = [
-        Row(label=of.part, first=of.estimate, n=gettext_noop(f"{of.estimate.n:,} answers"))
-        for of in related
-        if of.model == model
+        Row(label=relation.part, first=relation.estimate, n=gettext_noop(f"{relation.estimate.n:,} answers"))
+        for relation in related
+        if relation.model == model
     ]
     unit = gettext_noop("Correlation of structure and answers, lines are 95 % intervals over stories")
     return dot_chart(title, rows, unit=unit, zero=True, notation=PLAIN, heads=("r",))

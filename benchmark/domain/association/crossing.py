@@ -108,9 +108,9 @@ class _Table:
         self.stories = int(self.clusters.max(initial=-1)) + 1
         self.sides = [len({*self.clusters[np.isin(self.places, side)]}) for side in ((0, 1), (2, 3))]
 
-    def strata(self, of: Callable[[Observation], Hashable]) -> Floats:
+    def strata(self, stratum_of: Callable[[Observation], Hashable]) -> Floats:
         """Return how often each cell of each stratum occurs in each story: shape (stories, strata * 4)."""
-        strata = numbers_of([of(seen) for seen in self.complete])
+        strata = numbers_of([stratum_of(seen) for seen in self.complete])
         counts = np.zeros((self.stories, 4 * (int(strata.max(initial=0)) + 1)))
         np.add.at(counts, (self.clusters, 4 * strata + self.places), 1)
         return counts

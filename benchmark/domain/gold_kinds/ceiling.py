@@ -46,8 +46,10 @@ def ceiling(cells: Cells, votes: Ints, models: Mapping[str, Ints], dimension: in
     golds = [_gold_without(votes, at, inside) for at in range(votes.shape[1])]
     own = [right(votes[None, :, at], gold) for at, gold in enumerate(golds)]
     people = _together(cells, own)
-    shares = {name: _together(cells, [_paired(right(of, gold), mine) for gold, mine in zip(golds, own, strict=True)])
-              for name, of in models.items()}  # fmt: skip
+    shares = {
+        name: _together(cells, [_paired(right(labels, gold), mine) for gold, mine in zip(golds, own, strict=True)])
+        for name, labels in models.items()
+    }
     rows = np.array([people, *(cells.by_story(values) for values in own), *shares.values()])
     scores = mean_estimates(rows, scale=SHARE, seed=seed, unit=UNIT, empty=NO_GOLD)
     apart = np.array([values - people for values in shares.values()]).reshape(len(shares), len(cells.stories))

@@ -114,7 +114,7 @@ def _doubted(gold: Ints, heard: Ints, places: Ints, needed: int, kin: Sequence[s
         Doubt(
             int(places[at]),
             int(label[at]),
-            tuple(kin[int(of)] for of in np.flatnonzero(heard[:, at] == label[at])),
+            tuple(kin[int(family)] for family in np.flatnonzero(heard[:, at] == label[at])),
             int(voting[at]),
             float(credible[at]),
         )

@@ -84,7 +84,7 @@ def order(before: Mapping[str, Floats], after: Mapping[str, Floats], *, seed: in
     if len(models) < 2:
         some = any(np.isfinite(values).any() for values in after.values())
         return Order(models, Estimate(None, len(models), reason=FEWEST_MODELS if some else NO_KIND), ())
-    sides = [np.array([of[name] for name in models]) for of in (before, after)]
+    sides = [np.array([by_model[name] for name in models]) for by_model in (before, after)]
     means = [mean_of(side)[None] for side in sides]
     return Order(models, _tau(sides, means, seed, resamples), tuple(_swaps(models, sides, means, seed)))
 

@@ -57,9 +57,15 @@ def method_parts(
         scores = {(row.key, row.title): percent(row.score) for row in rows if row.part == name}
         below = [[scores.get((key, method)) for method in methods] for key in models]
         panels.append(
-            Panel(short.get(name, name), [row for of in below for row in ({}, *({"score": each} for each in of))])
+            Panel(
+                short.get(name, name),
+                [row for by_method in below for row in ({}, *({"score": each} for each in by_method))],
+            )
         )
-        lines += [value_line(f"{model}, {name}", methods, of) for model, of in zip(models.values(), below, strict=True)]
+        lines += [
+            value_line(f"{model}, {name}", methods, by_method)
+            for model, by_method in zip(models.values(), below, strict=True)
+        ]
     canvas = dot_plot(
         list(models.values()), panels, (Series(key="score", label="Score"),), unit=f"{score}, {parse} parse (%)",
         look=look, within=methods,

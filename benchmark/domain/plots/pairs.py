@@ -48,12 +48,14 @@ def pair_matrix(
     )
 
 
-def _drawn(models: Sequence[str], cells: Sequence[Sequence[Cell]], of: str, look: Look) -> Canvas:
+def _drawn(models: Sequence[str], cells: Sequence[Sequence[Cell]], score_text: str, look: Look) -> Canvas:
     names, numbers = look.labels(models), [str(at) for at in range(1, len(models) + 1)]
     beside = text_width(numbers, SMALL) + GAP
     left = EDGE + text_width(names) + beside + GAP
     each = min(_WIDEST, (look.points - left - EDGE) / len(models))
-    text = f"{of}: row minus column in points; coloured and bold: shown to differ. Columns have the rows' numbers."
+    text = (
+        f"{score_text}: row minus column in points; coloured and bold: shown to differ. Columns have the rows' numbers."
+    )
     caption = f"{text} {look.frame.note[:1].upper()}{look.frame.note[1:]}." if look.frame.note else text
     canvas = look.captioned(EDGE + _HEAD + _ROW * len(models) + 8, caption, drop=2)
     labelled = _texts(cells, each)

@@ -69,7 +69,7 @@ def _check_own(given: Any, parser: Parser) -> None:
     """Raise ValueError where an option is another kind's."""
     if foreign := [option for option in given if option not in parser.options]:
         kinds = _options()[foreign[0]]
-        alike = [f"--{option}" for option, of in _options().items() if of == kinds]
+        alike = [f"--{option}" for option, owners in _options().items() if owners == kinds]
         raise ValueError(f"{' and '.join(alike)} {'are' if len(alike) > 1 else 'is'} for {' and '.join(kinds)}.")
 
 
