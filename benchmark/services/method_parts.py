@@ -55,7 +55,7 @@ def _numbers(parts: Parts, names: Mapping[str, str], dataset: Dataset) -> dict[s
     where = "category" if parts.facet == CATEGORY else f"content__{parts.facet}"
     numbers: dict[str, set[int]] = {value: set() for value in parts.values}
     for number, value in DatasetSample.objects.filter(dataset=dataset).values_list("number", where):
-        part = parts.of(value) if parts.of else value
+        part = parts.part_of(value) if parts.part_of else value
         if part in numbers or not parts.values:
             numbers.setdefault(part, set()).add(number)
     return {names.get(value, value): frozenset(of) for value, of in numbers.items()}

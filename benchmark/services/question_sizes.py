@@ -159,7 +159,7 @@ def _made(draft: Run, step: str, samples: Iterable[DatasetSample], prompts: Prom
             request = suite.request(question)
             sizes[sample.pk] = Size(extent_of(request), Extent.of(suite.expected(question)), _digest(request))
             continue
-        own_extent, answer = suite.sizes.of(question_of(draft, sample, step, prompts=prompts))
+        own_extent, answer = suite.sizes.question(question_of(draft, sample, step, prompts=prompts))
         if sample.category not in around:
             around[sample.category] = extent_of(request_of(sample, step, draft, prompts)) - own_extent
         sizes[sample.pk] = Size(around[sample.category] + own_extent, answer, _unmade_digest(identity, sample))

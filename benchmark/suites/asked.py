@@ -328,7 +328,10 @@ class Metrics:
             parses=self.parses.reported(),
             answered=self.answered,
             asked=self.asked,
-            analyses={parse: KeptAnalysis(of.as_json()) if of else None for parse, of in self.analyses.items()},
+            analyses={
+                parse: KeptAnalysis(analysis.as_json()) if analysis else None
+                for parse, analysis in self.analyses.items()
+            },
             reason=self.reason,
             levels=BaselineLevels(chance=self.chance, majority=self.majority, by_category=self.category_levels),
         )

@@ -37,7 +37,7 @@ class PartMetric:
 class Parts:
     """The parts by which methods are held against each other beside the whole: by the values of `Sample.content` under
     `facet`, or by CATEGORY, in the score of the metric group, or, where `facet` is empty, in a `metric` of their own.
-    `of(value)` is the part to which a value belongs, which is the value itself where there is no such function.
+    `part_of(value)` is the part to which a value belongs, which is the value itself where there is no such function.
     `heading` is what a part is called, `values` are those that are parts, in the order in which tables have them, none
     for all, `short` names of parts for narrow columns."""
 
@@ -45,5 +45,5 @@ class Parts:
     facet: str = ""
     values: tuple[str, ...] = ()
     short: Mapping[str, str] = field(default_factory=dict)
-    of: Callable[[str], str] | None = None
+    part_of: Callable[[str], str] | None = None
     metric: PartMetric | None = None

@@ -101,7 +101,7 @@ class GroupMetrics:
             parses=BothParses.from_json(kept),
             answered=kept.get("answered"),
             asked=kept.get("asked"),
-            analyses=analyses and {parse: of and KeptAnalysis(of) for parse, of in analyses.items()},
+            analyses=analyses and {parse: analysis and KeptAnalysis(analysis) for parse, analysis in analyses.items()},
             reason=kept.get("reason") or "",
             levels=BaselineLevels.from_json(kept),
             labelled=read_as(LabelledCounts, labelled) if labelled else None,

@@ -35,7 +35,7 @@ _TRIES = {
     "rows.count": "count the rows of {place}",
     "rows.unread": "count the rows of {place}",
     "rows.share": "head the counts of its items",
-    "sizes.of": "measure the question of {place}",
+    "sizes.question": "measure the question of {place}",
     "sizes.pairs": "measure an answer of its judge",
     "measure": "score what {who} said",
     "summary": "score what {who} said",
@@ -48,7 +48,7 @@ _TRIES = {
     "groups.counts": "say whether {place} counts",
     "groups.finer.texts": "name what is counted in {place}",
     "groups.finer.scores": "say what answers to {place} come to in what is counted",
-    "groups.parts.of": "compare methods by part",
+    "groups.parts.part_of": "compare methods by part",
     "groups.parts.metric.answers": "say what {who} said of each part",
     "groups.parts.metric.estimate": "compare methods by part",
     "groups.parts.metric.difference": "compare methods by part",
@@ -155,13 +155,13 @@ def _caught(suite: Suite, call: Callable[P, T], name: str) -> Callable[P, T]:
     return made
 
 
-def _failed(suite: Suite, name: str, of: Any, error: Exception) -> SuiteFailed:
+def _failed(suite: Suite, name: str, subject: Any, error: Exception) -> SuiteFailed:
     """Log an error of a suite's code and return it as a sentence.
 
     What the error says is shown only for a single sample, or for what was just handed in: the error of many samples may
     tell of one that waits for its readers.
     """
-    what = _TRIES[name].format_map(_Named(suite, of))
+    what = _TRIES[name].format_map(_Named(suite, subject))
     log.exception("%s could not %s.", suite.title, what)
     tells = "{place}" in _TRIES[name] or name in _FORESEEN
     description = " ".join(storable(f"{type(error).__name__}: {error}" if tells else type(error).__name__).split())
@@ -171,23 +171,23 @@ def _failed(suite: Suite, name: str, of: Any, error: Exception) -> SuiteFailed:
 class _Named(dict[str, str]):
     """The stand-in, in a sentence, for the arguments of a function, worked out where the sentence has it."""
 
-    def __init__(self, suite: Suite, of: Any) -> None:
+    def __init__(self, suite: Suite, subject: Any) -> None:
         super().__init__()
-        self.suite, self.of = suite, of
+        self.suite, self.subject = suite, subject
 
     def __missing__(self, key: str) -> str:
-        return _place(self.suite, self.of) if key == "place" else _who(self.of)
+        return _place(self.suite, self.subject) if key == "place" else _who(self.subject)
 
 
-def _place(suite: Suite, of: Question | ItemView | KeptParse | Sample) -> str:
-    asked = of.question if isinstance(of, ItemView) else of
+def _place(suite: Suite, subject: Question | ItemView | KeptParse | Sample) -> str:
+    asked = subject.question if isinstance(subject, ItemView) else subject
     sample = asked if isinstance(asked, Sample) else asked.sample
     named = f"{suite.noun[0]} {sample.number or sample.key}"
     return named if isinstance(asked, Sample) else f"{suite.step(asked.step).label}, {named}"
 
 
-def _who(of: Entered | Person) -> str:
-    return f"{of.role} {of.number}" if isinstance(of, Person) else of.name
+def _who(subject: Entered | Person) -> str:
+    return f"{subject.role} {subject.number}" if isinstance(subject, Person) else subject.name
 
 
 Result = TypeVar("Result", ShownTable, ShownPicture)

@@ -366,9 +366,9 @@ def _category(group: MetricGroup, sample: Sample) -> str:
     return sample.category if group.by_category else ""
 
 
-def with_findings(measured: Measured | None, of: Callable[[Parse], Finding]) -> Measured | None:
+def with_findings(measured: Measured | None, finding_of: Callable[[Parse], Finding]) -> Measured | None:
     """Return what a group came to with what `of` finds in each parse that has figures."""
-    return _analysed(measured, lambda analysis, parse: replace(analysis, finding=of(parse)))
+    return _analysed(measured, lambda analysis, parse: replace(analysis, finding=finding_of(parse)))
 
 
 def with_incomplete(measured: Measured | None, sets: int) -> Measured | None:

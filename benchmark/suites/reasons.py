@@ -80,23 +80,23 @@ def lost_outside(reason: str) -> bool:
     return reason in LOST_OUTSIDE or reason.startswith(OF_JUDGE)
 
 
-def questions_unanswered(missing: int, of: int) -> str:
-    """Return why a sample of `of` questions has no official score: how many have no answer; empty where all do."""
+def questions_unanswered(missing: int, total: int) -> str:
+    """Return why a sample of `total` questions has no official score: how many have no answer; empty where all do."""
     if not missing:
         return ""
-    if of == 1:
+    if total == 1:
         return gettext_noop("its only question has no answer")
     if missing == 1:
-        return gettext_noop(f"{missing} of its {of} questions has no answer")
-    return gettext_noop(f"{missing} of its {of} questions have no answer")
+        return gettext_noop(f"{missing} of its {total} questions has no answer")
+    return gettext_noop(f"{missing} of its {total} questions have no answer")
 
 
-def tries_unanswered(missing: int, of: int) -> str:
-    """Return why a sample that was asked `of` times has no official score; empty where every try has an answer."""
+def tries_unanswered(missing: int, total: int) -> str:
+    """Return why a sample that was asked `total` times has no official score; empty where every try has an answer."""
     if not missing:
         return ""
-    if of == 1:
+    if total == 1:
         return gettext_noop("its only try has no answer")
     if missing == 1:
-        return gettext_noop(f"{missing} of its {of} tries has no answer")
-    return gettext_noop(f"{missing} of its {of} tries have no answer")
+        return gettext_noop(f"{missing} of its {total} tries has no answer")
+    return gettext_noop(f"{missing} of its {total} tries have no answer")

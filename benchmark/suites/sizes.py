@@ -14,12 +14,12 @@ from workers.domain.pricing import Extent
 class Sizes:
     """Lengths of questions and answers, for estimates that make few of the questions.
 
-    `of(question)` is (what its sample alone adds to a question, whose other wording is that of all of a category; the
-    answer to be expected); `pairs(pairs, answer_format)` is a judge's answer about pairs of an actor and a belief.
+    `question(question)` is (what its sample alone adds to a question, whose other wording is that of all of a category;
+    the answer to be expected); `pairs(pairs, answer_format)` is a judge's answer about pairs of an actor and a belief.
     `measured_with` are settings that questions are measured with whatever was chosen: what depends on answers that
     nobody has yet is measured as if it saved nothing.
     """
 
-    of: Callable[[Question], tuple[Extent, Extent]]
+    question: Callable[[Question], tuple[Extent, Extent]]
     pairs: Callable[[Sequence[tuple[str, str]], str], Extent]
     measured_with: Options = field(default_factory=dict)

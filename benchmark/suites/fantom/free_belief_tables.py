@@ -56,8 +56,8 @@ def _columns(scenario: str, group: str) -> list[Column]:
 
 def _cells(beliefs: FreeBeliefs) -> Cells:
     cells: Cells = {}
-    for scenario, of in beliefs.by_scenario.items():
-        cells |= {f"{scenario} {verdict}": count for verdict, count in of.verdicts.items()}
-        for name, count in (("near", of.near), ("alike", of.alike)):
-            cells[f"{scenario} {name}"] = count / of.both if of.both else None
+    for scenario, counts in beliefs.by_scenario.items():
+        cells |= {f"{scenario} {verdict}": count for verdict, count in counts.verdicts.items()}
+        for name, count in (("near", counts.near), ("alike", counts.alike)):
+            cells[f"{scenario} {name}"] = count / counts.both if counts.both else None
     return cells

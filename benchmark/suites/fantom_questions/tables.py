@@ -58,10 +58,10 @@ def incomplete_sentences(
     """Say of how many sets each figure of an entrant has nothing because not all their questions were asked; `headers`
     names the figures that are of sets. Entrants with the same counts share a sentence."""
     models: dict[str, list[str]] = {}
-    for entrant, of in zip(entrants, metrics, strict=True):
+    for entrant, estimates in zip(entrants, metrics, strict=True):
         counts: dict[int, list[str]] = {}
         for name, header in headers.items():
-            if name in of and (lacking := of[name].incomplete):
+            if name in estimates and (lacking := estimates[name].incomplete):
                 counts.setdefault(lacking, []).append(header)
         numbers = "; ".join(f"{', '.join(named)}: {count:,}" for count, named in counts.items())
         models.setdefault(numbers, []).append(entrant.model)

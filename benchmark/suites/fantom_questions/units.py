@@ -101,7 +101,7 @@ def whole_sets(reads: Iterable[Read], wholes: Wholes, counts: Callable[[Part], b
         if counts(part_of(read.sample)):
             sets.setdefault(read.set_key, []).append(read)
     needed = {name: {part.key for part in parts if counts(part)} for name, parts in wholes.items()}
-    whole = {key: of for key, of in sets.items() if {read.sample.key for read in of} >= needed[key[0]]}
+    whole = {key: answers for key, answers in sets.items() if {read.sample.key for read in answers} >= needed[key[0]]}
     return WholeSets(whole, len({name for name, _ in sets} - {name for name, _ in whole}))
 
 

@@ -42,7 +42,9 @@ SKIPPED = gettext_noop("rows without a judgement")
 def measure(entered: Entered) -> dict[str, Measured | None]:
     """Both metric groups of one model; of one that was asked several times, the mean over repetitions."""
     seed = entered.settings.seed
-    return {group: of and _with_answers(of, group, entered) for group, of in _measured(entered, seed).items()}
+    return {
+        group: metrics and _with_answers(metrics, group, entered) for group, metrics in _measured(entered, seed).items()
+    }
 
 
 def _measured(entered: Entered, seed: int) -> dict[str, Measured | None]:
@@ -52,7 +54,10 @@ def _measured(entered: Entered, seed: int) -> dict[str, Measured | None]:
     each = [measured(results_of(_turn(entered, turn)), seed) for turn in turns]
     by_group = {group: [metrics for repetition in each if (metrics := repetition[group])] for group in METRICS.values()}
     scheme = scheme_of(entered.resources.schema)
-    result = {group: over_repetitions(of, scheme.group(group), seed) if of else None for group, of in by_group.items()}
+    result = {
+        group: over_repetitions(repetitions, scheme.group(group), seed) if repetitions else None
+        for group, repetitions in by_group.items()
+    }
     return _with_levels(result, entered)
 
 

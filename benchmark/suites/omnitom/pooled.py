@@ -40,7 +40,7 @@ class Ratios:
     `clusters` stories in turn, then in each resample, shape (clusters + resamples, k)."""
 
     values: Floats
-    of: Floats
+    denominators: Floats
     stories: Ints
     replicates: Floats
     clusters: int
@@ -49,7 +49,7 @@ class Ratios:
 
     def estimates(self) -> list[BoundedEstimate]:
         """Return the ratios, each of the sum of its denominators."""
-        estimates = zip(self.values.tolist(), self.of.tolist(), self.intervals(), strict=True)
+        estimates = zip(self.values.tolist(), self.denominators.tolist(), self.intervals(), strict=True)
         return [
             _estimate(value if denominator else None, int(denominator), interval)
             for value, denominator, interval in estimates
@@ -77,8 +77,8 @@ class Ratios:
         """The harmonic mean of each two, such as F1 of precision and recall; 0 where both are 0. Its n is that of
         `other`."""
         means = [harmonics(*two) for two in ((self.values, other.values), (self.replicates, other.replicates))]
-        both = (self.of > 0) & (other.of > 0)
-        denominators, stories = np.where(both, other.of, 0), np.minimum(self.stories, other.stories)
+        both = (self.denominators > 0) & (other.denominators > 0)
+        denominators, stories = np.where(both, other.denominators, 0), np.minimum(self.stories, other.stories)
         return Ratios(means[0], denominators, stories, means[1], self.clusters)
 
 

@@ -86,4 +86,4 @@ def _twice(pairs: Sequence[tuple[str, str]]) -> Extent:
     return sum((Extent.of(actor) + Extent.of(belief) for actor, belief in pairs), Extent(6 * len(pairs))) * 2
 
 
-SIZES = Sizes(of=_of, pairs=_pairs, measured_with={"settle": NOTHING})
+SIZES = Sizes(question=_of, pairs=_pairs, measured_with={"settle": NOTHING})

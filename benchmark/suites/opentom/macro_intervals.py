@@ -74,17 +74,17 @@ def macro_bounds(answers: Sequence[MacroAnswer]) -> tuple[float, float] | None:
         (2 * (hits.get(label, 0) + unread[label]), gold.get(label, 0) + predicted.get(label, 0) + unread[label])
         for label in labels
     ]
-    return _lowest(pairs, sum(unread.values())), fmean(of / among for of, among in filled)
+    return _lowest(pairs, sum(unread.values())), fmean(above / among for above, among in filled)
 
 
 def _lowest(pairs: Sequence[tuple[int, int]], wrong: int) -> float:
     """The mean of the quotients with so many units more below the line, each where it costs most."""
     parts = [*pairs]
     for _ in range(wrong):
-        costs = [of / among - of / (among + 1) for of, among in parts]
+        costs = [above / among - above / (among + 1) for above, among in parts]
         at = costs.index(max(costs))
         parts[at] = (parts[at][0], parts[at][1] + 1)
-    return fmean(of / among for of, among in parts)
+    return fmean(above / among for above, among in parts)
 
 
 def _bounded(parts: Sequence[Sequence[MacroAnswer]], seed: int, resamples: int) -> BoundedEstimate:

@@ -150,7 +150,10 @@ def _scenario(scenario: str, analysed: Analysed, parse: str) -> Table:
         estimated("consistency", "Consistent", group="Characters", digits=1),
     ]
     metrics = [analyses.scenarios[scenario] for _, analyses in analysed]
-    cells = [{key: value for name in of for key, value in estimate(name, of[name]).items()} for of in metrics]
+    cells = [
+        {key: value for name in estimates for key, value in estimate(name, estimates[name]).items()}
+        for estimates in metrics
+    ]
     title = gettext_noop(f"Sets of {SCENARIO_NAMES[scenario]} and their questions, {parse} parse (%)")
     counted = (_WHOLE[parse],) if scenario == ACCESSIBLE else ()
     entrants = [entrant for entrant, _ in analysed]

@@ -72,7 +72,7 @@ GROUP = MetricGroup(
         facet="ability",
         values=ABILITIES,
         short={"Non-literal communication": "Non-literal"},
-        of=ability_of,
+        part_of=ability_of,
     ),
 )
 

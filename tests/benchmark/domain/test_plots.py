@@ -108,7 +108,7 @@ def made(n: int) -> dict:
         ),
         "orders": (
             omnitom_plots.by_kind,
-            ({"F1": order, "Recall": order[:1]}, {"by": "order", "of": "Extraction", "parse": "repaired"}),
+            ({"F1": order, "Recall": order[:1]}, {"by": "order", "score": "Extraction", "parse": "repaired"}),
         ),
         "dimension": (
             omnitom_plots.accuracy_by_dimension,
@@ -380,7 +380,7 @@ def test_no_data_says_so(form):
     for data in (
         plots.leaderboard([], score="F1").draw(format=form),
         omnitom_plots.f1_by_category([], parse="official").draw(format=form),
-        omnitom_plots.by_kind({}, by="role", of="Extraction", parse="official").draw(format=form),
+        omnitom_plots.by_kind({}, by="role", score="Extraction", parse="official").draw(format=form),
         omnitom_plots.accuracy_by_dimension([], parse="official").draw(format=form),
         omnitom_plots.label_distribution(
             {"order": {"0": omnitom_plots.LabelCounts(gold=0, predicted=0)}}, model="m", parse="repaired"

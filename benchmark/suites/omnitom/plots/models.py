@@ -36,14 +36,14 @@ MARKS = (("o", "chart", True), ("s", "second", True), ("^", "ink", False))
 
 
 @plot
-def by_kind(look: Look, panels: Mapping[str, Sequence[ModelRow]], *, by: str, of: str, parse: str) -> Drawing:
+def by_kind(look: Look, panels: Mapping[str, Sequence[ModelRow]], *, by: str, score: str, parse: str) -> Drawing:
     """Plot what becomes of beliefs of each order or actor role (`by`, a key of KINDS), in one panel a figure: the
     paper's figure 5.
 
     `panels` is {title: rows}, a row has figures by kind; a model that a panel lacks is empty there.
-    `of` names what the figures are of.
+    `score` names the figures.
     """
-    title = gettext_noop(f"{of} by {KIND_HEADS[by]}, {parse} parse")
+    title = gettext_noop(f"{score} by {KIND_HEADS[by]}, {parse} parse")
     models = list(dict.fromkeys(row.model for rows in panels.values() for row in rows))
     if not models:
         return Drawing(title, NO_MODEL)
@@ -57,7 +57,7 @@ def by_kind(look: Look, panels: Mapping[str, Sequence[ModelRow]], *, by: str, of
         Series(key=kind, label=head, marker=marker, colour=colour, filled=filled)
         for (kind, head), (marker, colour, filled) in zip(heads.items(), MARKS, strict=False)
     ]
-    unit, drawn = f"{of} (%), rows pooled over stories, {parse} parse", [Panel(*panel) for panel in metrics.items()]
+    unit, drawn = f"{score} (%), rows pooled over stories, {parse} parse", [Panel(*panel) for panel in metrics.items()]
     canvas = dot_plot(models, drawn, series, unit=unit, look=look)
     lines = [
         value_line(f"{name}, {model}", (heads[kind].lower() for kind in row), row.values())

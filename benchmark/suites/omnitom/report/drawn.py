@@ -86,7 +86,7 @@ def _by_kind(
     by: str,
     parse: str,
     panels: dict[str, str],
-    of: str,
+    score: str,
 ) -> Plot:
     panel_rows = {
         title: [
@@ -95,9 +95,9 @@ def _by_kind(
         ]
         for title, name in panels.items()
     }
-    group = STAGE1 if of == "Extraction" else STAGE2
+    group = STAGE1 if score == "Extraction" else STAGE2
     note = _without_rows([entrant for entrant, _ in analysed], group, parse, LINES_TAKE_THEM)
-    return by_kind(panel_rows, by=by, of=of, parse=parse).about(note=note)
+    return by_kind(panel_rows, by=by, score=score, parse=parse).about(note=note)
 
 
 def volume_against_shares(entrants: Sequence[EntrantResults], parse: str) -> Plot:
