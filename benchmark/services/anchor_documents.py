@@ -86,7 +86,7 @@ class WatchDocument:
 
     def as_json(self) -> Json:
         """Return it with the parts of its line as its own."""
-        own = {of.name: plain(getattr(self, of.name)) for of in fields(self) if of.name != "line"}
+        own = {field.name: plain(getattr(self, field.name)) for field in fields(self) if field.name != "line"}
         return {**plain(self.line), **own}
 
 

@@ -43,7 +43,7 @@ class ModelDocument:
 
 def _outside(document: JudgedDocument | MemberDocument) -> Json:
     """Return a document under the names that it has outside the program."""
-    values = {of.name: plain(getattr(document, of.name)) for of in fields(document)}
+    values = {field.name: plain(getattr(document, field.name)) for field in fields(document)}
     return renamed(values, {"compared_rows": "known"})
 
 

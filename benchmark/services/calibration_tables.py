@@ -62,7 +62,9 @@ def agreement_table(report: CalibrationReport, words: CalibrationWords = OF_STOR
     return Table(
         title=gettext_noop("Agreement of the judge with people"),
         columns=columns,
-        rows=[_cells(by, name, of) for by, groups in _groups(report, words) for name, of in groups.items()],
+        rows=[
+            _cells(by, name, agreement) for by, groups in _groups(report, words) for name, agreement in groups.items()
+        ],
         notes=[
             gettext_noop(
                 f"Brackets: 95 % intervals over {words.units}. Rows without a verdict are in the bounds alone."
@@ -209,9 +211,9 @@ def rows_by_level(kept: StudyReports) -> dict[str, dict[int, tuple[Agreement, bo
     return by_judge
 
 
-def _why(of: SpannedEstimate | Corrected) -> str | None:
+def _why(estimate: SpannedEstimate | Corrected) -> str | None:
     """Return why there is no estimate, None where there is one."""
-    return of.reason if of.value is None else None
+    return estimate.reason if estimate.value is None else None
 
 
 def _whys(rows: Iterable[Cells]) -> list[Column]:
@@ -234,16 +236,16 @@ def _groups(report: CalibrationReport, words: CalibrationWords) -> Iterator[tupl
     yield gettext_noop("Table"), calibration.by_side
 
 
-def _cells(by: str, name: str, of: Agreement) -> Cells:
-    cells: Cells = {"by": by, "group": name or None} | {key: getattr(of, key) for key in _COUNTS}
+def _cells(by: str, name: str, agreement: Agreement) -> Cells:
+    cells: Cells = {"by": by, "group": name or None} | {key: getattr(agreement, key) for key in _COUNTS}
     for key in _MEASURES:
-        cells.update(estimate_cells(key, getattr(of, key)))
+        cells.update(estimate_cells(key, getattr(agreement, key)))
     return cells
 
 
-def estimate_cells(key: str, of: SpannedEstimate | Corrected) -> Iterator[tuple[str, Any]]:
+def estimate_cells(key: str, estimate: SpannedEstimate | Corrected) -> Iterator[tuple[str, Any]]:
     """Yield the cells of an estimate: its value, its interval or why it has none, and its bounds."""
-    yield key, of.value
-    yield f"{key}-interval", list(of.interval) if of.interval else None
-    yield f"{key}-interval_reason", of.reason or None
-    yield f"{key}-bounds", list(of.bounds) if of.bounds else None
+    yield key, estimate.value
+    yield f"{key}-interval", list(estimate.interval) if estimate.interval else None
+    yield f"{key}-interval_reason", estimate.reason or None
+    yield f"{key}-bounds", list(estimate.bounds) if estimate.bounds else None

@@ -347,7 +347,11 @@ def _counted(sides: Sequence[Columns], name: str, of_sides: Callable[[Iterable[b
     """Return the stories that count for a figure, of both sides or of either: others have none by definition, as what
     is not the first question of a set."""
     cases = [cases_by_story(columns, name) for columns in sides]
-    return {story for story in cases[0].keys() | cases[1].keys() if of_sides(of.get(story) is not None for of in cases)}
+    return {
+        story
+        for story in cases[0].keys() | cases[1].keys()
+        if of_sides(by_story.get(story) is not None for by_story in cases)
+    }
 
 
 def _part(

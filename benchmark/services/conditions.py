@@ -213,7 +213,9 @@ def _others(entrants: Sequence[RunEntrant], kept: Sequence[RunEntrant]) -> list[
     for entrant in left:
         if not entrant.within["prompts"]:
             judge = entrant.within["judge"] or ""
-            groups.setdefault(next((of for of in largest if of[0] == judge), (judge, "")), []).append(entrant.name)
+            groups.setdefault(
+                next((conditions for conditions in largest if conditions[0] == judge), (judge, "")), []
+            ).append(entrant.name)
     return [
         OtherRanking(judge, prompts, len(names), names)
         for (judge, prompts), names in sorted(groups.items(), key=lambda group: -len(group[1]))

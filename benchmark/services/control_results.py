@@ -74,10 +74,10 @@ def _compared(
                         compared.append(replace(row, beside_entrant=beside[control.pk, endpoint]))
             rows.setdefault(group, {})[parse] = adjusted(compared)
     methods = {
-        group: {parse: _method(of, units_of_group(group)) for parse, of in by_parse.items()}
+        group: {parse: _method(parse_rows, units_of_group(group)) for parse, parse_rows in by_parse.items()}
         for group, by_parse in rows.items()
     }
-    moved = {(row.control, group) for group, of in rows.items() for parse in PARSES for row in of[parse]}
+    moved = {(row.control, group) for group, by_parse in rows.items() for parse in PARSES for row in by_parse[parse]}
     left = [
         replace(_left(run, control), still=_still(control, groups, moved), unread=outdated(settings_of(control)))
         for control in controls

@@ -54,7 +54,7 @@ class RunScores:
 
     @property
     def aligned(self) -> int:
-        return sum(of[Metric.F1].aligned for of in self.scores.values())
+        return sum(by_metric[Metric.F1].aligned for by_metric in self.scores.values())
 
 
 def corrects(group: str) -> bool:
@@ -120,7 +120,11 @@ def corrected_sides(entrants: Sequence[NamedEntrant], runs: Sequence[Run], stori
     parts = {entrant.run: _part(entrant, stories) for entrant in entrants}
     scored = _by_uid(runs, _scores(runs, states, parts))
     scores_of_each = [(entrant.entrant or 0, scored[entrant.run][1]) for entrant in entrants]
-    judged = {of.numbers[entrant] for entrant, of in scores_of_each if of and of.numbers.get(entrant)}
+    judged = {
+        run_scores.numbers[entrant]
+        for entrant, run_scores in scores_of_each
+        if run_scores and run_scores.numbers.get(entrant)
+    }
     if len(judged) > 1:
         common = frozenset.intersection(*judged)
         scored = _by_uid(runs, _scores(runs, states, dict.fromkeys(scored, common)))
@@ -229,13 +233,13 @@ def _of_study(run: Run, study: int, states: _States, stories: Stories) -> RunSco
 def _made(run: Run, study: AlignmentStudy, stories: Stories) -> RunScores | None:
     judged = _judged(run, study, stories) if judged_tables_of(study, [run]) else {}
     models = _stories_of(run, study, judged) if judged else {}
-    if not any(story.human for of in models.values() for story in of):
+    if not any(story.human for judged_stories in models.values() for story in judged_stories):
         return None
     over = cluster_of(study)
     errors, numbers, unjudged = differing(models, over=over), {}, {}
     scores = {
-        entrant: {metric: as_displayed(corrected(of, metric, over=over)) for metric in Metric}
-        for entrant, of in models.items()
+        entrant: {metric: as_displayed(corrected(judged_stories, metric, over=over)) for metric in Metric}
+        for entrant, judged_stories in models.items()
     }
     for name, entrant in _entrants(run).items():
         own = {judgement.number: judgement for judgement in judged.values() if judgement.model == name}
@@ -261,7 +265,7 @@ def _stories_of(run: Run, study: AlignmentStudy, judged: Mapping[str, StoryJudge
     by_source = joined(units, settled_tables(study), judged).models
     # of runs that share answers both may be in the study: the same tables, of which those count that people aligned
     in_order = sorted(by_source.items(), key=lambda pair: sum(story.human is not None for story in pair[1]))
-    return {of_source[source]: of for source, of in in_order}
+    return {of_source[source]: judged_stories for source, judged_stories in in_order}
 
 
 def _correction(entrant: RunEntrant, run: Run | None, run_scores: RunScores | None) -> Correction:

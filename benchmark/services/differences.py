@@ -91,10 +91,10 @@ def corrected_pair_table(rows: Sequence[CorrectedPair], group: str, entrants: Se
         Column(key="aligned", header=heads["aligned"], kind="count"),
     ]
     shown_rows = [
-        plain(of)
+        plain(difference)
         | {name: getattr(pair, name) for name in ("first", "second", "first_key", "second_key")}
-        | {"shown": significance_text(of.value, of.p_adjusted), "interval_reason": of.reason}
-        for pair, of in ((pair, pair.difference) for pair in rows)
+        | {"shown": significance_text(difference.value, difference.p_adjusted), "interval_reason": difference.reason}
+        for pair, difference in ((pair, pair.difference) for pair in rows)
     ]
     score = described.headers[described.corrected[F1]]
     sources = dict.fromkeys(

@@ -308,7 +308,7 @@ def own_of(
 def _table_of(document: Document, name: str, table: ShownTable, parse: str) -> Callable[[], Table]:
     make = _with_entered(document, name, table.make)
     papers = {
-        of for suite in suites_of(document) for section in suite.sections if section.paper for of in section.tables
+        key for suite in suites_of(document) for section in suite.sections if section.paper for key in section.tables
     }
     if papers & {name, f"{name}-{parse}"}:
         make = partial(_beside_a_paper, make)

@@ -116,7 +116,11 @@ def doubts_of(labelling: Labelling) -> Doubts:
 
 def families_of(labelling: Labelling) -> dict[str, str]:
     """Return the family of each model by its name, the name itself where none can be told; baselines have none."""
-    models = {of.entrant: of.name for of in labelling.entrants if of.kind == "model" and of.entrant is not None}
+    models = {
+        entrant.entrant: entrant.name
+        for entrant in labelling.entrants
+        if entrant.kind == "model" and entrant.entrant is not None
+    }
     rows = Entrant.objects.filter(pk__in=list(models)).select_related("endpoint")
     return {models[row.pk]: family_of(row.endpoint) or models[row.pk] for row in rows}
 

@@ -167,9 +167,14 @@ def prompt_table(splits: Sequence[ModelSplit], group: str) -> Table:
         share(key="of_prompts", header=gettext_noop("Between prompts")),
         share(key="of_repetitions", header=gettext_noop("Between repetitions")),
     ]
-    rows = [{"model": of.model, **plain(of.split), "prompts": len(of.split.prompts)} for of in splits]
-    names = dict.fromkeys(name for of in splits for name in of.split.prompts)
-    reasons = [f"{of.model}: {of.split.reason}." for of in splits if of.split.reason]
+    rows = [
+        {"model": model_split.model, **plain(model_split.split), "prompts": len(model_split.split.prompts)}
+        for model_split in splits
+    ]
+    names = dict.fromkeys(name for model_split in splits for name in model_split.split.prompts)
+    reasons = [
+        f"{model_split.model}: {model_split.split.reason}." for model_split in splits if model_split.split.reason
+    ]
     notes = [PROMPTS, f"Prompts: {'; '.join(names)}.", *reasons]
     return Table(
         title=gettext_noop(f"{group_named(group).score_title}: variance between {many}, prompts and repetitions (%)"),

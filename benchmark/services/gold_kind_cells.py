@@ -135,7 +135,7 @@ class _Loading:
         self.codes = [{label: at for at, label in enumerate(dimension.values)} for dimension in self.schema.dimensions]
         self.names = {entrant.entrant: entrant.name for entrant in labelling.entrants}
         self.answers = self._answers()
-        asked = [set(of) for of in self.answers.values()] or [set()]
+        asked = [set(by_sample) for by_sample in self.answers.values()] or [set()]
         common = set.intersection(*asked)
         stories = DatasetSample.objects.filter(pk__in=common, dataset=self.dataset)
         self.samples = list(stories.order_by("position"))
@@ -198,7 +198,7 @@ class _Loading:
         return [self._code(at, by_person[name][row][at]) if name in by_person else NOTHING for name in self.annotators]
 
     def _predicted(self, size: int) -> dict[str, Ints]:
-        tries = max((len(of) for answers in self.answers.values() for of in answers.values()), default=1)
+        tries = max((len(answers) for by_sample in self.answers.values() for answers in by_sample.values()), default=1)
         predicted = {name: np.full((max(tries, 1), size), NOTHING, dtype=np.int64) for name in self.names.values()}
         labels_of, start = self.suite.labels, 0
         assert labels_of is not None

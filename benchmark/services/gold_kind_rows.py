@@ -65,7 +65,7 @@ class CellRows:
             sample.number: sample
             for sample in DatasetSample.objects.filter(dataset=self.labelling.dataset, number__in=numbers)
         }
-        entrant = next((of for of in self.labelling.entrants if of.name == self.model), None)
+        entrant = next((entrant for entrant in self.labelling.entrants if entrant.name == self.model), None)
         items: dict[int, int] = {}
         if entrant:
             step = group_named(self.labelling.suite.people).scored

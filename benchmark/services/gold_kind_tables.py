@@ -135,7 +135,7 @@ def by_kind(metrics: GoldMetrics, dimension: int) -> Table:
             row |= _scored(kind, scores[model][kind])
         rows.append(row)
     first = next(iter(scores.values()), {})
-    counts = {kind.value: of.cells for kind, of in first.items()}
+    counts = {kind.value: score.cells for kind, score in first.items()}
     return Table(
         title=gettext_noop("Accuracy by kind of gold"),
         columns=[
@@ -273,11 +273,11 @@ def moves_table(metrics: GoldMetrics) -> Table:
 def ceiling_table(metrics: GoldMetrics, dimension: int) -> Table:
     """Return the score of annotators who are left out, and of models in their places, by all and by blind votes."""
     ceilings = {votes: metrics.ceilings[votes][dimension] for votes in VOTES}
-    rows = [_left_out_row(LEFT_OUT, {votes: of.people for votes, of in ceilings.items()})]
+    rows = [_left_out_row(LEFT_OUT, {votes: ceiling.people for votes, ceiling in ceilings.items()})]
     for name in next(iter(ceilings.values())).annotators:
-        rows.append(_left_out_row(name, {votes: of.annotators[name] for votes, of in ceilings.items()}))
+        rows.append(_left_out_row(name, {votes: ceiling.annotators[name] for votes, ceiling in ceilings.items()}))
     for name in in_order(metrics.scores[OVERALL]):
-        rows.append(_model_row(name, {votes: of.models[name] for votes, of in ceilings.items()}))
+        rows.append(_model_row(name, {votes: ceiling.models[name] for votes, ceiling in ceilings.items()}))
     return Table(
         title=gettext_noop("The ceiling: annotators against each other"),
         columns=[
@@ -299,7 +299,10 @@ def _left_out_row(who: str, scores: Mapping[str, Estimate]) -> Cells:
 
 
 def _model_row(model: str, beside: Mapping[str, Beside]) -> Cells:
-    cells = (estimated(votes, of.score) | estimated(f"{votes}_less", of.difference) for votes, of in beside.items())
+    cells = (
+        estimated(votes, compared.score) | estimated(f"{votes}_less", compared.difference)
+        for votes, compared in beside.items()
+    )
     return {"who": model, "model": model, **_merged(cells)}
 
 
@@ -330,8 +333,8 @@ def standing_in_table(metrics: GoldMetrics) -> Table:
         for model in in_order(metrics.scores[OVERALL])
         if (test := by_model[model]).advantage.value is not None
     ]
-    tests = [of for by_model in metrics.standing_in.values() for of in by_model.values()]
-    reasons = {of.published.reason for of in tests if of.published.reason}
+    tests = [test for by_model in metrics.standing_in.values() for test in by_model.values()]
+    reasons = {test.published.reason for test in tests if test.published.reason}
     return Table(
         title=gettext_noop("May a model stand in for an annotator?"),
         columns=[

@@ -67,7 +67,9 @@ def _gold_metrics(labelling: Labelling) -> GoldMetrics:
     cells, golds = material.cells, material.cells.by_kind()
     present = {kind: int((gold >= 0).sum()) for kind, gold in golds.items()}
     gold_by_kind = {kind: gold for kind, gold in golds.items() if present[kind]}
-    ranked = {of.name: material.predicted[of.name] for of in labelling.entrants if of.kind == "model"}
+    ranked = {
+        entrant.name: material.predicted[entrant.name] for entrant in labelling.entrants if entrant.kind == "model"
+    }
     ranked = ranked if len(ranked) > 1 else dict(material.predicted)
     parts = {at: None if at == OVERALL else at for at in (OVERALL, *range(len(cells.dimensions)))}
     return GoldMetrics(
@@ -77,11 +79,16 @@ def _gold_metrics(labelling: Labelling) -> GoldMetrics:
         annotators=cells.annotators,
         provenance=material.provenance,
         kinds={kind: count for kind, count in present.items() if count},
-        scores={at: kind_scores(cells, material.predicted, gold_by_kind, of, seed=SEED) for at, of in parts.items()},
-        orders={at: _orders(cells, ranked, gold_by_kind, of) for at, of in parts.items()},
-        moves={at: moves(cells, of, seed=SEED) for at, of in parts.items()},
+        scores={
+            at: kind_scores(cells, material.predicted, gold_by_kind, dimension, seed=SEED)
+            for at, dimension in parts.items()
+        },
+        orders={at: _orders(cells, ranked, gold_by_kind, dimension) for at, dimension in parts.items()},
+        moves={at: moves(cells, dimension, seed=SEED) for at, dimension in parts.items()},
         ceilings={
-            name: {at: ceiling(cells, votes, material.predicted, of, seed=SEED) for at, of in parts.items()}
+            name: {
+                at: ceiling(cells, votes, material.predicted, dimension, seed=SEED) for at, dimension in parts.items()
+            }
             for name, votes in ((ALL_VOTES, cells.votes), (BLIND_VOTES, cells.blind_votes))
         },
         standing_in=_standing_in(material),
@@ -96,8 +103,11 @@ def _standing_in(material: Material) -> dict[str, dict[str, StandingIn]]:
     if not cells.is_all_known:
         votes[UNKNOWN_VOTES] = cells.perhaps_blind
     return {
-        key: {name: standing_in(cells, of, predicted[0], seed=SEED) for name, predicted in material.predicted.items()}
-        for key, of in votes.items()
+        key: {
+            name: standing_in(cells, cell_votes, predicted[0], seed=SEED)
+            for name, predicted in material.predicted.items()
+        }
+        for key, cell_votes in votes.items()
     }
 
 

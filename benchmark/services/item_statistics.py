@@ -116,9 +116,11 @@ def _report(
     kept = {pk: KeptScores(metrics) for pk, metrics in rows}
     columns = [kept.get(model.scores, KeptScores()).columns(group, parse) for model in models]
     by_entrant = [scores_by_story(story_columns, metric) for story_columns in columns]
-    scored = {number for of in by_entrant for number, score in of.items() if score is not None}
+    scored = {number for by_number in by_entrant for number, score in by_number.items() if score is not None}
     numbers = sorted(number for number in scored if stories is None or number in stories)
-    table = np.array([[_share(of.get(number)) for number in numbers] for of in by_entrant]).reshape(len(models), -1)
+    table = np.array([[_share(by_number.get(number)) for number in numbers] for by_number in by_entrant]).reshape(
+        len(models), -1
+    )
     categories = {
         number: name
         for story_columns in columns
@@ -135,7 +137,7 @@ def _fitted(
     names = list(dict.fromkeys(model.name for model in models))
     scores = mean_by_model(table, [names.index(model.name) for model in models], len(names))
     rows, scored = np.isfinite(scores).any(axis=1), np.isfinite(scores).any(axis=0)
-    scores, places = scores[:, scored], [place for place, of in zip(places, scored, strict=True) if of]
+    scores, places = scores[:, scored], [place for place, has_score in zip(places, scored, strict=True) if has_score]
     fit = fit_items(scores[rows], seed=SEED)
     if fit is None:
         return ItemReport((), int(rows.sum()), why_not=FEW_MODELS)

@@ -23,8 +23,8 @@ def _chosen_judge(runs: Sequence[Run]) -> str:
     studies = AlignmentStudy.objects.filter(project=runs[0].project_id, judge_version__in=set(versions.values()))
     chosen = list(studies.without_frame().order_by("pk")) if versions else []
     judged = judged_in(chosen, [run for run in runs if run.pk in versions])
-    named = [study for study in chosen if any((study.pk, pk) in judged for pk, of in versions.items()
-                                              if of == study.judge_version)]  # fmt: skip
+    named = [study for study in chosen if any((study.pk, pk) in judged for pk, version in versions.items()
+                                              if version == study.judge_version)]  # fmt: skip
     if not named:
         return ""
     titles = _listed([f"“{study.name}”" for study in named])

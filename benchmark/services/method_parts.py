@@ -47,7 +47,7 @@ def rows_by_part(
         else _ByPart(parts, _numbers(parts, group_named(group).facet_values, dataset))
     )
     rows = {table.parse: [*(_by_metric if parts.metric else _by_facet)(by_part, table, models)] for table in tables}
-    return {parse: adjusted(of) for parse, of in rows.items() if any(row.score for row in of)}
+    return {parse: adjusted(parse_rows) for parse, parse_rows in rows.items() if any(row.score for row in parse_rows)}
 
 
 def _numbers(parts: Parts, names: Mapping[str, str], dataset: Dataset) -> dict[str, frozenset[int]]:
@@ -58,7 +58,7 @@ def _numbers(parts: Parts, names: Mapping[str, str], dataset: Dataset) -> dict[s
         part = parts.part_of(value) if parts.part_of else value
         if part in numbers or not parts.values:
             numbers.setdefault(part, set()).add(number)
-    return {names.get(value, value): frozenset(of) for value, of in numbers.items()}
+    return {names.get(value, value): frozenset(own_numbers) for value, own_numbers in numbers.items()}
 
 
 def _part_answers(metric: PartMetric, chosen: Chosen) -> dict[tuple[Parse, int], PartAnswers]:
@@ -77,7 +77,7 @@ def _part_answers(metric: PartMetric, chosen: Chosen) -> dict[tuple[Parse, int],
 
 
 def _by_facet(by_part: _ByPart, table: MethodTable, models: Models) -> Iterator[MethodRow]:
-    asked = {part: of & table.numbers for part, of in by_part.numbers.items() if of & table.numbers}
+    asked = {part: numbers & table.numbers for part, numbers in by_part.numbers.items() if numbers & table.numbers}
     for part, numbers in asked.items():
         of_part = replace(table, numbers=numbers, tests=table.tests * len(asked))
         for entrant, endpoint in models:

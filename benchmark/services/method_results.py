@@ -66,8 +66,8 @@ def _chosen(run: Run, family: Sequence[Run], numbers: Mapping[int, frozenset[int
     specs = dict(run.entrants.values_list("endpoint_id", "spec"))
     by_run: dict[int, list[tuple[int, int, Any]]] = {}
     entrants = Entrant.objects.filter(run__in=family, endpoint__in=specs)
-    for of, endpoint, pk, spec in entrants.values_list("run_id", "endpoint_id", "pk", "spec"):
-        by_run.setdefault(of, []).append((endpoint, pk, spec))
+    for run_id, endpoint, pk, spec in entrants.values_list("run_id", "endpoint_id", "pk", "spec"):
+        by_run.setdefault(run_id, []).append((endpoint, pk, spec))
     answered = _answered(entrants, answering_step(run))
     chosen: Chosen = {}
     most = sorted(
@@ -122,7 +122,9 @@ def _compared(
             without_parts[group] = str(error)
     first = next(iter(methods))
     how = {
-        group: {parse: _how(of, methods[first], units_of_group(group)) for parse, of in by_parse.items()}
+        group: {
+            parse: _how(parse_rows, methods[first], units_of_group(group)) for parse, parse_rows in by_parse.items()
+        }
         for group, by_parse in rows.items()
     }
     return MethodResults(

@@ -54,7 +54,7 @@ def part_table(rows: Sequence[MethodRow], parts: Parts, by_method: MethodResults
     return Table(
         title=gettext_noop(f"{title} by method and {parts.heading.lower()}, {parse} parse"),
         columns=columns,
-        rows=[_parted(of, group) for of in _by_model_and_method(rows)],
+        rows=[_parted(method_rows, group) for method_rows in _by_model_and_method(rows)],
         section="model",
         lead=_not_ready(rows, by_method),
         notes=_part_notes(rows, parts, by_method, group),
@@ -80,7 +80,9 @@ def _part_columns(part: str, parts: Parts) -> list[Column]:
 
 def _part_notes(rows: Sequence[MethodRow], parts: Parts, by_method: MethodResults, group: str) -> list[str]:
     plain, unit = by_method.methods[by_method.plain], units_of_group(group)
-    nowhere = [of[0] for of in _by_model_and_method(rows) if not any(row.score for row in of)]
+    nowhere = [
+        method_rows[0] for method_rows in _by_model_and_method(rows) if not any(row.score for row in method_rows)
+    ]
     lacking = _lacking(gettext_noop("Without a score"), nowhere)
     if parts.metric:
         how = gettext_noop(
@@ -146,7 +148,7 @@ def score_table(rows: Sequence[MethodRow], by_method: MethodResults, group: str,
     return Table(
         title=gettext_noop(f"{group_named(group).score_title} by method, {parse} parse"),
         columns=[Column(key="model", header=gettext_noop("Model")), *columns],
-        rows=[_scores(of, group) for of in _by_model(rows)],
+        rows=[_scores(model_rows, group) for model_rows in _by_model(rows)],
         lead=_lead(rows, by_method, group),
         notes=notes,
     )
@@ -210,7 +212,11 @@ def _scores(rows: Sequence[MethodRow], group: str) -> SourcedRow:
 
 def _source(row: MethodRow, group: str, behind: Mapping[str, MethodRow]) -> Source:
     """Return the source of a row; `behind` says by column whose answers a cell holds."""
-    where = {column: Items(run=of.beside, entrant=of.beside_entrant) for column, of in behind.items() if of.beside}
+    where = {
+        column: Items(run=answers.beside, entrant=answers.beside_entrant)
+        for column, answers in behind.items()
+        if answers.beside
+    }
     return Source(key=row.key, kind=row.kind, run=row.run, run_title="", entrant=row.entrant, group=group, where=where)
 
 

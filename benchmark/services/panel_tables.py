@@ -39,9 +39,9 @@ def _agreement(report: PanelReport, words: CalibrationWords) -> Table:
     heads = share_heads(words)
     voices = [(member.judge.name, report.panel.columns[member.judge.version]) for member in report.judges]
     rows: list[Cells] = [
-        {"judge": name, "known": of.known, "rows": of.rows}
-        | {name: cell for key in (*heads, KAPPA) for name, cell in estimate_cells(key, getattr(of, key))}
-        for name, of in [*voices, *votes_of(report)]
+        {"judge": name, "known": agreement.known, "rows": agreement.rows}
+        | {name: cell for key in (*heads, KAPPA) for name, cell in estimate_cells(key, getattr(agreement, key))}
+        for name, agreement in [*voices, *votes_of(report)]
     ]
     return Table(
         title=gettext_noop("Panel of judges by agreement with people"),

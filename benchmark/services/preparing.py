@@ -176,7 +176,7 @@ def prepared_of(runs: Sequence[Run]) -> dict[int, Prepared]:
     """Return by run id how far those are that are preparing. One query."""
     preparing = [run.pk for run in runs if run.job.state == JobState.PREPARING]
     rows = RunPreparation.objects.filter(run__in=preparing).values_list("run", "done", "of") if preparing else ()
-    return {run: Prepared(done, of) for run, done, of in rows}
+    return {run: Prepared(done, total) for run, done, total in rows}
 
 
 def to_prepare(run: Run) -> list[int] | None:

@@ -35,7 +35,7 @@ def selections_of(dataset: Dataset, reports: Mapping[int, RunMetrics], runs: Seq
         )
     ]
     for split in sorted({split for _, split in rows if split}):
-        selections.append(_split(dataset, split, (number for number, of in rows if of == split)))
+        selections.append(_split(dataset, split, (number for number, own_split in rows if own_split == split)))
     for run in reversed(runs):
         own_selection = _of_run(run, reports[run.pk].numbers)
         if own_selection.stories and own_selection.stories not in {selection.stories for selection in selections}:

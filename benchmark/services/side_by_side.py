@@ -177,7 +177,10 @@ def set_beside(
     by_number: dict[int, dict[int, RunItem]] = {}
     for item in beside.select_related("sample", "call", "entrant__run__dataset").order_by("sample__number"):
         by_number.setdefault(item.sample.number, {})[item.entrant_id] = item
-    rows = [_of_set(number, [of.get(pk) for pk in ids], here.sample.number, group) for number, of in by_number.items()]
+    rows = [
+        _of_set(number, [by_entrant.get(pk) for pk in ids], here.sample.number, group)
+        for number, by_entrant in by_number.items()
+    ]
     lines = [row for row in rows if row]
     return lines if len(lines) == len(rows) > 1 else []
 

@@ -106,11 +106,11 @@ def is_at_hand(sides: Sides, choice: Choice) -> bool:
 
 def _other_pairs(sides: Sides, choice: Choice) -> dict[str, list[Pair]]:
     """Return the pairs in every measure, by its key."""
-    return {of.key: _pairs(sides, choice, of)[0] for of in sides.measures}
+    return {measure.key: _pairs(sides, choice, measure)[0] for measure in sides.measures}
 
 
 def _listed(pairs: Sequence[Pair], others: Mapping[str, Sequence[Pair]]) -> list[Pair]:
-    return [pair for of in (pairs, *others.values()) for pair in of]
+    return [pair for measure_pairs in (pairs, *others.values()) for pair in measure_pairs]
 
 
 def association_of(sides: Sides, choice: Choice) -> Association:
@@ -122,10 +122,12 @@ def association_of(sides: Sides, choice: Choice) -> Association:
     joining = Joining([side for pair in listed for side in pair.entrants], choice.parse)
     joined = [joining.joined(pair, choice.measure, choice.answers) for pair in pairs]
     absent += [
-        Absent(of.pair.model, of.why or gettext_noop("no story in common")) for of in joined if not of.observations
+        Absent(joined_pair.pair.model, joined_pair.why or gettext_noop("no story in common"))
+        for joined_pair in joined
+        if not joined_pair.observations
     ]
-    joined = [of for of in joined if of.observations]
-    observations = [seen for of in joined for seen in of.observations]
+    joined = [joined_pair for joined_pair in joined if joined_pair.observations]
+    observations = [seen for joined_pair in joined for seen in joined_pair.observations]
     cut = choice.cut
     if cut is None:
         cut = _kept("median", lambda: median_structure(observations), listed, choice, None) if observations else None
@@ -201,11 +203,12 @@ def _relations(
 ) -> tuple[Beyond, list[Related], list[Related]]:
     """Return what needs no cut: the mixed model, and the correlations by category and by measure."""
     measures = []
-    for of in sides.measures:
-        joined = [joining.joined(pair, of, choice.answers) for pair in pairs[of.key]]
+    for measure in sides.measures:
+        joined = [joining.joined(pair, measure, choice.answers) for pair in pairs[measure.key]]
         seen = counted_of([observation for of_model in joined for observation in of_model.observations], choice)
         measures += [
-            Related(model, of.label, _correlation(_of(model, seen)), of.title) for model in _models(choice, seen)
+            Related(model, measure.label, _correlation(_of(model, seen)), measure.title)
+            for model in _models(choice, seen)
         ]
     return beyond_category(counted, seed=SEED), _by_category(counted, choice), measures
 

@@ -25,12 +25,12 @@ Step = Literal["import", "freeze", "launch", "run"]
 @dataclass(frozen=True, slots=True)
 class Lacking:
     """Need of a project, in words as `message`, and the `step` that comes next: importing the copy of a suite, freezing
-    gold, launching models on a version of a dataset, or waiting for a run. `of` is the suite's name, the version or the
-    run's id; empty for gold, and for a launch on any."""
+    gold, launching models on a version of a dataset, or waiting for a run. `subject` is the suite's name, the version
+    or the run's id; empty for gold, and for a launch on any."""
 
     message: str
     step: Step
-    of: str = ""
+    subject: str = ""
 
 
 def lacking(sides: Sides, project: Project) -> Lacking | None:
@@ -119,7 +119,7 @@ def choice_of(sides: Sides, params: Mapping[str, str], models: Collection[str]) 
     """Return what `params` and the names of `models` ask for, and what of the cut cannot be, a sentence each; what they
     leave open or name wrongly is the first that there is. The names of `params` are those of an address, in `NAMES`."""
     answers = _named(sides.groups(ANSWERS), params.get("answers", ""))
-    fitting = [of for of in sides.measures if sides.models(of, answers.key)] or sides.measures
+    fitting = [measure for measure in sides.measures if sides.models(measure, answers.key)] or sides.measures
     measure = _named(fitting, params.get("measure", ""))
     both = sides.models(measure, answers.key)
     chosen = tuple(model for model in both if model in models) or tuple(both)
@@ -138,7 +138,7 @@ def choice_of(sides: Sides, params: Mapping[str, str], models: Collection[str]) 
 
 
 def _named(among: Sequence[Any], key: str) -> Any:
-    return next((of for of in among if of.key == key), among[0])
+    return next((item for item in among if item.key == key), among[0])
 
 
 def _cut(text: str) -> tuple[float | None, str]:

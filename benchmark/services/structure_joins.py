@@ -121,7 +121,7 @@ class Joining:
     def _linked(self, pair: Pair, structures: Columns, questions: Columns) -> Links:
         asked = [self.runs[side.run] for side in (pair.structures[0], pair.answers)]
         # alike for all models of the same runs
-        key = *asked, *(tuple(of) for side in (structures, questions) for of in (side.stories, side.categories))
+        key = *asked, *(tuple(column) for side in (structures, questions) for column in (side.stories, side.categories))
         if key not in self._links:
             texts = [self.texts[run] for run in asked]
             self._links[key] = _links(texts, categories_of(structures), categories_of(questions))

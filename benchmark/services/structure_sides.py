@@ -69,13 +69,17 @@ class Sides:
 
     def groups(self, side: str) -> list[MetricGroup]:
         """The metric groups that tell of structure, or of answers, and that have entrants."""
-        return [group for key, of in self.entrants.items() if of and (group := group_named(key)).tells == side]
+        return [
+            group for key, by_model in self.entrants.items() if by_model and (group := group_named(key)).tells == side
+        ]
 
     @cached_property
     def measures(self) -> list[Measure]:
         """All figures of structures; the score of each group before its others."""
         groups = self.groups(STRUCTURE)
-        shares = {group.key: sorted(group.shares, key=lambda share, of=group: share != of.score) for group in groups}
+        shares = {
+            group.key: sorted(group.shares, key=lambda share, score=group.score: share != score) for group in groups
+        }
         return [Measure(group, share) for group in groups for share in shares[group.key]] + _jointly(groups)
 
     def models(self, measure: Measure, answers: str) -> list[str]:
@@ -90,7 +94,7 @@ class Sides:
 
     def runs(self, group: str) -> dict[str, str]:
         """Titles of the runs with entrants of the group, by id, newest first."""
-        listed = [entrant for of in self.entrants.get(group, {}).values() for entrant in of]
+        listed = [entrant for entrants in self.entrants.get(group, {}).values() for entrant in entrants]
         listed.sort(key=lambda entrant: entrant.at, reverse=True)
         return {entrant.run: entrant.run_title for entrant in listed}
 
@@ -149,11 +153,11 @@ def _named(
     entrants: Mapping[str, Mapping[str, Sequence[RunEntrant]]],
 ) -> dict[str, dict[str, Sequence[RunEntrant]]]:
     """Return them by the name of each model, with what it is where two of one name are not the same."""
-    identities = {identity for of in entrants.values() for identity in of}
+    identities = {identity for by_identity in entrants.values() for identity in by_identity}
     names = [identity.partition("\n")[0] for identity in identities]
     return {
-        group: {_page_name(identity, names): listed for identity, listed in of.items()}
-        for group, of in entrants.items()
+        group: {_page_name(identity, names): listed for identity, listed in by_identity.items()}
+        for group, by_identity in entrants.items()
     }
 
 

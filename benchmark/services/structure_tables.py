@@ -100,13 +100,13 @@ def _unlinked(association: Association) -> list[str]:
     """Say what of the runs has no part in it; nothing where all has."""
     links = [joined.links for joined in association.joined]
     notes = []
-    if most := max((of.without_story for of in links), default=0):
+    if most := max((model_links.without_story for model_links in links), default=0):
         notes.append(
             gettext_noop(
                 f"Up to {most:,} questions of a model are about stories without a structure; they are left out."
             )
         )
-    if most := max((of.without_question for of in links), default=0):
+    if most := max((model_links.without_question for model_links in links), default=0):
         notes.append(gettext_noop(f"Up to {most:,} stories of a model have no question; they are left out."))
     if most := max((joined.undefined for joined in association.joined), default=0):
         notes.append(
@@ -135,10 +135,10 @@ def association_table(association: Association) -> Table:
         for model, table in _rows(association)
     ]
     reasons = {
-        of.reason
+        estimate.reason
         for _, table in _rows(association)
-        for of in (table.difference, table.given_wrong, table.odds, table.phi)
-        if of.value is None and of.reason
+        for estimate in (table.difference, table.given_wrong, table.odds, table.phi)
+        if estimate.value is None and estimate.reason
     }
     notes = [
         gettext_noop(f"Right structure: {cut_text(association)}."),
@@ -211,16 +211,23 @@ def _related_table(title: str, part: str, related: Sequence[Related], associatio
         Column(key="stories", header=gettext_noop("Stories"), kind="count"),
     ]
     rows = [
-        {"part": of.part, "model": of.model, "n": of.estimate.n, "stories": of.estimate.clusters}
-        | _cell("r", of.estimate)
-        for of in related
+        {
+            "part": relation.part,
+            "model": relation.model,
+            "n": relation.estimate.n,
+            "stories": relation.estimate.clusters,
+        }
+        | _cell("r", relation.estimate)
+        for relation in related
     ]
-    reasons = {of.estimate.reason for of in related if of.estimate.value is None and of.estimate.reason}
+    reasons = {
+        relation.estimate.reason for relation in related if relation.estimate.value is None and relation.estimate.reason
+    }
     notes = [
         gettext_noop("Pearson’s r of the structure’s score and right answers."),
         *(
             [gettext_noop("All models: around the mean of each model.")]
-            if any(of.model == ALL for of in related)
+            if any(relation.model == ALL for relation in related)
             else []
         ),
         *(gettext_noop(f"No figure: {why}.") for why in sorted(reasons)),
@@ -291,7 +298,7 @@ def all_sentences(association: Association) -> list[str]:
     """Say what the difference of all models is, where there are several, and which of them are baselines."""
     if not association.metrics or ALL not in association.metrics.tables:
         return []
-    baselines = [of.pair.model for of in association.joined if of.pair.answers.kind == "baseline"]
+    baselines = [joined.pair.model for joined in association.joined if joined.pair.answers.kind == "baseline"]
     among = gettext_noop(
         f"Among all models are baselines, which the choice above can leave out: {', '.join(baselines)}."
     )

@@ -102,8 +102,8 @@ def _lacking(access: ProjectAccess, lacks: Lacking) -> Context:
     if lacks.step != "run" and not access.at_least(Role.ADMIN):
         return {"lacking": lacks.message}
     name, action = STEPS[lacks.step]
-    place = [lacks.of] if lacks.step in ("import", "run") else []
-    on_version = f"?dataset={lacks.of}" if lacks.step == "launch" and lacks.of else ""
+    place = [lacks.subject] if lacks.step in ("import", "run") else []
+    on_version = f"?dataset={lacks.subject}" if lacks.step == "launch" and lacks.subject else ""
     href = reverse(f"benchmark:{name}", args=[access.project.slug, *place]) + on_version
     return {"lacking": lacks.message, "action": action, "href": href}
 
