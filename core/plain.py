@@ -53,6 +53,11 @@ def read_as(kind: type[Kept], kept: Mapping[str, Any], **parts: Any) -> Kept:
     return kind(**{name: value for name, value in kept.items() if name in names}, **parts)
 
 
+def read_filled(kind: type[Kept], kept: Mapping[str, Any]) -> Kept:
+    """Return the dataclass that was kept as a JSON object in which null stands for the default of a field, too."""
+    return read_as(kind, {name: value for name, value in kept.items() if value is not None})
+
+
 def renamed(values: Mapping[str, Any], names: Mapping[str, str]) -> Json:
     """Return the values under other names: what was kept has those that code used when it was kept first."""
     return {names.get(name, name): value for name, value in values.items()}

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from benchmark.domain.flips import Flips
 from benchmark.domain.inference.paired import Answered, Tested
-from core.plain import WHERE_THERE_IS_ONE, read_as
+from core.plain import WHERE_THERE_IS_ONE, read_as, read_filled
 from core.statistics import Estimate
 
 
@@ -118,7 +118,7 @@ class Left:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Left:
-        return read_as(cls, {name: value for name, value in kept.items() if value is not None})
+        return read_filled(cls, kept)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

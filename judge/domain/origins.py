@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.plain import read_as
+from core.plain import read_filled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +22,7 @@ class StudyOrigin:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> StudyOrigin:
-        return read_as(cls, {name: value for name, value in kept.items() if value is not None})
+        return read_filled(cls, kept)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
