@@ -11,15 +11,14 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import ProjectAccess, project_access, story_of
-from annotation.domain.drafts import LONGEST, RowState
-from annotation.domain.schema import orders_text
-from annotation.domain.tables import likely_actors
+from annotation.domain.drafts import RowState
 from annotation.forms.drafts import RowChangesIn
 from annotation.models import BeliefTable, Role, Story
 from annotation.services import draft_arms as arms
 from annotation.services import drafts as service
 from annotation.services.reconciliation import state_of
 from annotation.views.saving import saved
+from annotation.views.table_scripts import next_address, script_settings
 from core.plain import Json, plain
 
 
@@ -73,22 +72,16 @@ def _settings(
 ) -> dict:
     """Return what the editor's script needs: rows with their warnings, names to complete, addresses, the clock, and the
     model's draft where the expert began with one."""
-    place, orders = [access.project.slug, story.uid], access.project.schema.orders
+    place = [access.project.slug, story.uid]
     return {
-        "annotator": access.user.pk,
-        "story": story.uid,
-        "now": timezone.now().isoformat(),
-        "names": likely_actors(story.text),
-        "orders": orders,
-        "orders_told": orders_text(orders),
-        "longest": LONGEST,
+        **script_settings(access, story),
         "rows": [_row(row.uid, service.state_of_row(row)) for row in rows],
         "model": _model(begun),
         "warnings": _warnings(own, story) if own else {},
         "urls": {
             "save": reverse("annotation:save_draft", args=place),
             "undo": reverse("annotation:undo_draft", args=place),
-            "next": f"{reverse('annotation:next_table', args=place[:1])}?after={story.uid}",
+            "next": next_address(access, story),
             "versions": reverse("annotation:draft_versions", args=place),
             "login": reverse("login"),
         },

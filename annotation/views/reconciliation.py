@@ -14,16 +14,14 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import ProjectAccess, project_access, story_of, unfinished
-from annotation.domain.drafts import LONGEST
 from annotation.domain.reconciliation import LaneState
-from annotation.domain.schema import orders_text
-from annotation.domain.tables import likely_actors
 from annotation.forms.lanes import DecisionsIn, LinkIn
 from annotation.models import DraftRow, LaneRow, Role, Story
 from annotation.services import reconciliation as service
 from annotation.services.draft_arms import mark_of_row
 from annotation.services.gold_tables import kept_by
 from annotation.views.saving import SavedChanges, saved
+from annotation.views.table_scripts import next_address, script_settings
 from core.plain import Json, plain
 
 _LANES = (
@@ -180,22 +178,16 @@ def _mark(row: DraftRow | None) -> str:
 
 def _settings(access: ProjectAccess, story: Story, state: service.State) -> Json:
     """Return what the script of the page needs."""
-    place, orders = [access.project.slug, story.uid], access.project.schema.orders
+    place = [access.project.slug, story.uid]
     return {
-        "annotator": access.user.pk,
-        "story": story.uid,
-        "now": timezone.now().isoformat(),
-        "names": likely_actors(story.text),
-        "orders": orders,
-        "orders_told": orders_text(orders),
-        "longest": LONGEST,
+        **script_settings(access, story),
         "lanes": plain(_lanes(story, state)),
         "urls": {
             "save": reverse("annotation:save_lanes", args=place),
             "rows": reverse("annotation:lane_rows", args=place),
             "link": reverse("annotation:link_lanes", args=place),
             "undo": reverse("annotation:undo_lanes", args=place),
-            "next": f"{reverse('annotation:next_table', args=place[:1])}?after={story.uid}",
+            "next": next_address(access, story),
             "login": reverse("login"),
         },
     }
