@@ -27,7 +27,7 @@ from core.statistics import (
 from core.statistics import mean_of as mean_of_rows
 
 Assumption = Literal["worst", "best", "estimate"]
-NONE_USABLE = gettext_noop("no usable story")
+NONE_USABLE = gettext_noop("no usable sample")
 BOUNDS: tuple[Assumption, Assumption] = ("worst", "best")
 COMPLETE = (0, 0)
 """Counts of unjudged rows of a table whose every row was judged."""

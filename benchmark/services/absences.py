@@ -21,7 +21,7 @@ from benchmark.services.judge_versions import version_failure
 from benchmark.services.leaderboards import people_of
 from benchmark.services.results import WITHOUT_CALL
 from benchmark.services.run_metrics import RunMetrics
-from benchmark.suites.registry import group_named, group_suite, keys_of, suite_named
+from benchmark.suites.registry import group_named, group_suite, keys_of, nouns_of_group, suite_named
 from benchmark.suites.results import EntrantResults, RunEntrant
 from benchmark.suites.showing.ranking import WITHIN
 from core.language import gettext_noop
@@ -135,8 +135,11 @@ def rows_withheld(group: str, rows: str, stories: int) -> Absence:
     return Absence(group, rows, why=gettext_noop(f"withheld: you still have work to do on {some}"))
 
 
-def unread(entrants: Sequence[EntrantResults], parse: str) -> list[Absent]:
-    """Return the models without figures of a parse, and of the repaired one those without a usable story."""
+def unread(entrants: Sequence[EntrantResults], group: str, parse: str) -> list[Absent]:
+    """Return the models of a metric group without figures of a parse, and of the repaired one those without a usable
+    sample or set."""
+    noun, _ = nouns_of_group(group)
+    none_usable = gettext_noop(f"no usable {noun}")
     unread_models = []
     for entrant in entrants:
         overall = entrant.parses.overall(parse)
@@ -145,7 +148,7 @@ def unread(entrants: Sequence[EntrantResults], parse: str) -> list[Absent]:
             unread_models.append(Absent(entrant.model, _sentence(why)))
         elif not overall.stories:
             counted = ", ".join(f"{why} {count:,}" for why, count in overall.unusable_reasons.items())
-            unread_models.append(Absent(entrant.model, f"no usable story{f': {counted}' if counted else ''}"))
+            unread_models.append(Absent(entrant.model, f"{none_usable}: {counted}" if counted else none_usable))
     return unread_models
 
 

@@ -334,7 +334,7 @@ def _with_absent(make: Callable[[], Table], absent: Sequence[Absent]) -> Table:
 def _without_metrics(document: Document, group: str, parse: str) -> list[Absent]:
     """Return the models without a row in a table of one parse."""
     entrants = document.groups.get(group, ())
-    return unread([entrant for entrant in entrants if not entrant.parses.of(parse)], parse)
+    return unread([entrant for entrant in entrants if not entrant.parses.of(parse)], group, parse)
 
 
 def _of_groups(document: Document) -> Iterator[tuple[str, ShownTable]]:

@@ -104,7 +104,7 @@ def _of(title: str, parse: str) -> str:
 def _picture_of(document: Document, picture: ShownPicture, parse: str, references: Sequence[Reference] = ()) -> Picture:
     """Return a suite's plot with the models that have no figures of the parse."""
     absent = absent_from(document, *picture.groups)
-    absent += [model for group in picture.groups for model in unread(document.groups.get(group, ()), parse)]
+    absent += [model for group in picture.groups for model in unread(document.groups.get(group, ()), group, parse)]
     return Picture(_of(picture.title, parse), picture.plot, tuple(absent), picture.whole, references)
 
 

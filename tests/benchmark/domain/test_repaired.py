@@ -87,7 +87,7 @@ def test_a_story_that_cannot_be_read_is_left_out_and_bounded():
     assert overall["bounds"]["f1_category_mean"] == pytest.approx([1 / 3, 11 / 12])
     assert [row["story_category"] for row in found["by_category"]] == ["A", "B"]
     assert found["by_category"][1]["f1"] is None
-    assert found["by_category"][1]["reason"] == "no usable story"
+    assert found["by_category"][1]["reason"] == "no usable sample"
     assert found["stories"][1]["f1"] is None
     assert found["stories"][1]["bounds"]["f1"] == [0, 1]
     assert found["seed"] == 3

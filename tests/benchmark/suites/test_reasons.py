@@ -1,19 +1,27 @@
-"""Why an answer is unusable, as a sentence beside what was read of it."""
+"""Why an answer is unusable, as a sentence beside what was read of it, and why a model has no figures."""
 
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 
 import pytest
 from django.utils import translation
 
+from benchmark.domain.report_rows import ParseRows, ReportRow
 from benchmark.methods.contract import NothingToAsk
 from benchmark.methods.perceptom import perceptions_in
+from benchmark.services.absences import unread
+from benchmark.suites.fantom.measure import FALSE_BELIEF
 from benchmark.suites.fantom_questions.parses import NEITHER, UNREAD
+from benchmark.suites.group_metrics import GroupMetrics
+from benchmark.suites.omnitom.step_keys import STAGE1
+from benchmark.suites.opentom.measure import GROUP
 from benchmark.suites.opentom.steps import NOTHING_READ
 from benchmark.suites.perceiving.asking import UNREADABLE
 from benchmark.suites.percept_tomi.places import NONE, SEVERAL
 from benchmark.suites.reasons import NOT_WHOLE, REFUSED, TRUNCATED, note_of
+from benchmark.suites.results import EntrantParses, EntrantResults
 from benchmark.suites.tombench.steps import NO_OPTION
 from core.catalogues.patterns import translated
 
@@ -50,3 +58,29 @@ def test_what_a_method_left_unasked_is_said_of_the_answer():
     with pytest.raises(NothingToAsk) as caught:
         perceptions_in("nothing to read")
     assert note_of(str(caught.value)) == "The answer was not asked for, as who perceives what cannot be read."
+
+
+@pytest.mark.parametrize(
+    ("group", "why", "chinese"),
+    [
+        (STAGE1, "no usable story: no usable row 2", "没有可用的故事：无可用行 2"),
+        (GROUP.key, "no usable question: no usable row 2", "没有可用的问题：无可用行 2"),
+        (FALSE_BELIEF.key, "no usable set: no usable row 2", "没有可用的组：无可用行 2"),
+    ],
+)
+def test_who_has_no_figures_lacks_what_these_count(group, why, chinese):
+    row = ReportRow(stories=0, unusable=2, unusable_reasons={"no usable row": 2})
+    parses = EntrantParses(repaired=ParseRows(overall=row))
+    mute = EntrantResults(
+        key="1", name="m", model="m", kind="model", run="r", run_title="R", at=datetime.now(UTC), entrant=1, own="",
+        parses=parses, metrics=GroupMetrics(),
+    )  # fmt: skip
+    [absent] = unread([mute], group, "repaired")
+    assert absent.why == why
+    with translation.override("zh-hans"):
+        assert translated(absent.why) == chinese
+
+
+def test_earlier_reasons_of_figures_are_said_in_chinese_too():
+    with translation.override("zh-hans"):
+        assert [translated(f"no usable {noun}") for noun in ("sample", "story")] == ["没有可用的样本", "没有可用的故事"]
