@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from benchmark.domain.beside import Difference
 from benchmark.domain.inference import Cases, Pair, paired_differences
+from benchmark.domain.inference.leaderboard import NONE_SCORED
 from benchmark.models import Run, StoryScores
 from benchmark.services.leaderboards import SEED
 from benchmark.suites.asked import Columns
@@ -14,7 +15,6 @@ from benchmark.suites.registry import group_named, units_of_group
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.story_scores import KeptScores, cases_by_story, clusters_of
 from core.digests import json_digest
-from core.language import gettext_noop
 from core.made_by import made_by
 from core.statistics import SHARE, Estimate, mean_estimates, mean_of
 
@@ -93,7 +93,7 @@ def score_estimate(cases: Cases, group: str) -> Estimate:
         scale=SHARE,
         seed=SEED,
         unit=unit,
-        empty=gettext_noop("no sample has a score"),
+        empty=NONE_SCORED,
         clusters=cases.clusters,
     )
     return score_of(estimate)

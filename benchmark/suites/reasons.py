@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from core.language import gettext_noop
 
-NO_GOLD = "no gold propositions"
+NO_GOLD = gettext_noop("no gold propositions")
 """Reason why a sample without gold has no estimate: not the answer's fault, so it is not counted as unusable."""
-NO_ANSWER = "no answer"
-UNREADABLE = "no usable row"
-NO_JUDGEMENT = "no judgement"
-NOT_STRUCTURED = "not structured: the endpoint ignored the schema"
+NO_ANSWER = gettext_noop("no answer")
+UNREADABLE = gettext_noop("no usable row")
+NO_JUDGEMENT = gettext_noop("no judgement")
+NOT_STRUCTURED = gettext_noop("not structured: the endpoint ignored the schema")
 """A table in a run of structured output: there the endpoint has to hold its answers to the schema."""
-JUDGE_NOT_STRUCTURED = "the judge's answer is not structured: its endpoint ignored the schema"
+JUDGE_NOT_STRUCTURED = gettext_noop("the judge's answer is not structured: its endpoint ignored the schema")
 REFUSED = gettext_noop("the model refused")
 TRUNCATED = gettext_noop("the answer was cut off")
 NOT_WHOLE = gettext_noop("it is not a whole answer")
 """Ends of calls that say more than an answer that cannot be read."""
-OPEN = "no answer yet"
-CALL_FAILED = "the call failed"
-CANCELLED = "cancelled"
-NOT_IN_FILE = "the imported file has no answer"
+OPEN = gettext_noop("no answer yet")
+CALL_FAILED = gettext_noop("the call failed")
+CANCELLED = gettext_noop("cancelled")
+NOT_IN_FILE = gettext_noop("the imported file has no answer")
 JUDGE_S = {
-    REFUSED: "the judge refused",
-    TRUNCATED: "the judge's answer was cut off",
-    NOT_WHOLE: "the judge's answer is not whole",
+    REFUSED: gettext_noop("the judge refused"),
+    TRUNCATED: gettext_noop("the judge's answer was cut off"),
+    NOT_WHOLE: gettext_noop("the judge's answer is not whole"),
 }
 """An unusable judgement for reasons that are told of any model in the same words."""
 OF_JUDGE = "judgement: "
@@ -38,8 +38,12 @@ COUNTED = (
     gettext_noop("cancelled {count}"),
     gettext_noop("the answer was cut off {count}"),
     gettext_noop("the call failed {count}"),
+    gettext_noop("it is not a whole answer {count}"),
+    gettext_noop("not structured: the endpoint ignored the schema {count}"),
     gettext_noop("the imported file has no answer {count}"),
     gettext_noop("the judge refused {count}"),
+    gettext_noop("the judge's answer is not structured: its endpoint ignored the schema {count}"),
+    gettext_noop("the judge's answer is not whole {count}"),
     gettext_noop("the judge's answer was cut off {count}"),
     gettext_noop("the model refused {count}"),
 )

@@ -32,7 +32,9 @@ from core.statistics import (
 
 RANKS_FROM = 8
 """So many models have intervals of their ranks beside the letters, which say little then."""
-NO_STORY = gettext_noop("no story has a score")
+NONE_SCORED = gettext_noop("no sample has a score")
+_SAID_BEFORE = gettext_noop("no story has a score"), gettext_noop("no story has a score of both models")
+"""The same of any suite's samples, and of two models', in reports of earlier versions."""
 LOST = gettext_noop(
     "not ranked: what judges or providers lost, in {lost} of {n} {samples}, is worth up to {points:.1f} points; "
     "ask for it again"
@@ -197,7 +199,7 @@ def _models(cases: Cases, unit: str, *, seed: int, resamples: int) -> Iterator[R
         scale=SHARE,
         seed=seed,
         unit=unit,
-        empty=NO_STORY,
+        empty=NONE_SCORED,
         resamples=resamples,
         clusters=cases.clusters,
     )

@@ -32,7 +32,7 @@ from core.statistics import (
     sign_flips,
 )
 
-NO_COMMON_STORY = gettext_noop("no story has a score of both models")
+NONE_IN_COMMON = gettext_noop("no sample has a score of both models")
 
 Columns = NDArray[np.int64]
 
@@ -175,7 +175,7 @@ def _estimates(
         scale=DIFFERENCE,
         seed=seed,
         unit=unit,
-        empty=NO_COMMON_STORY,
+        empty=NONE_IN_COMMON,
         resamples=resamples,
         clusters=clusters,
     )

@@ -12,6 +12,7 @@ from benchmark.domain.report_rows import ParseRows, ReportRow
 from benchmark.methods.contract import NothingToAsk
 from benchmark.methods.perceptom import perceptions_in
 from benchmark.services.absences import unread
+from benchmark.suites import reasons
 from benchmark.suites.fantom.measure import FALSE_BELIEF
 from benchmark.suites.fantom_questions.parses import NEITHER, UNREAD
 from benchmark.suites.group_metrics import GroupMetrics
@@ -20,7 +21,7 @@ from benchmark.suites.opentom.measure import GROUP
 from benchmark.suites.opentom.steps import NOTHING_READ
 from benchmark.suites.perceiving.asking import UNREADABLE
 from benchmark.suites.percept_tomi.places import NONE, SEVERAL
-from benchmark.suites.reasons import NOT_WHOLE, REFUSED, TRUNCATED, note_of
+from benchmark.suites.reasons import JUDGE_S, NOT_WHOLE, OF_JUDGE, REFUSED, TRUNCATED, note_of
 from benchmark.suites.results import EntrantParses, EntrantResults
 from benchmark.suites.tombench.steps import NO_OPTION
 from core.catalogues.patterns import translated
@@ -58,6 +59,16 @@ def test_what_a_method_left_unasked_is_said_of_the_answer():
     with pytest.raises(NothingToAsk) as caught:
         perceptions_in("nothing to read")
     assert note_of(str(caught.value)) == "The answer was not asked for, as who perceives what cannot be read."
+
+
+SHARED = {text for name, text in vars(reasons).items() if name.isupper() and isinstance(text, str)} - {OF_JUDGE}
+
+
+@pytest.mark.parametrize("reason", sorted(SHARED | {*JUDGE_S.values()}))
+def test_every_reason_is_chinese_alone_counted_and_in_a_sentence(reason):
+    with translation.override("zh-hans"):
+        for text in (reason, f"{reason} 1,002", note_of(reason)):
+            assert not re.search("[A-Za-z]{2}", translated(text)), text
 
 
 @pytest.mark.parametrize(
