@@ -8,6 +8,7 @@ as another.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import cycle
 
@@ -36,12 +37,14 @@ from workers.models import Endpoint, EndpointRateLimit
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.dear]
 SEED = 20260101
-EXAMPLES, FEW = 8, 3
+TIMES = int(os.environ.get("TEST_FUZZED") or 1)
+"""How many times as many requests are made: more of them than one run needs find what only many do."""
+EXAMPLES, FEW = 5 * TIMES, 2 * TIMES
 """Valid requests of an operation; of one on runs, of which there are many in one manner, and of one that is asked
 nothing beside its address."""
-ANYWHERE, FEW_ANYWHERE = 2, 1
+ANYWHERE = TIMES
 """Invalid ones, whose address may be what is invalid: most of these find no operation, whichever they were drawn of."""
-THERE, FEW_THERE = 3, 2
+THERE, FEW_THERE = 2 * TIMES, TIMES
 """Invalid ones to the address of something that is there: what they say is invalid."""
 BOUNDED = settings(
     deadline=None,
@@ -177,7 +180,7 @@ def drawn_of(operation: APIOperation, mode: GenerationMode, place: Place) -> Ite
     if mode is GenerationMode.POSITIVE:
         yield operation.as_strategy(generation_mode=mode), EXAMPLES if says_more and not of_runs else FEW
         return
-    yield operation.as_strategy(generation_mode=mode), FEW_ANYWHERE if of_runs else ANYWHERE
+    yield operation.as_strategy(generation_mode=mode), ANYWHERE
     if says_more:
         there = {one.name: place[one.name][0] for one in operation.path_parameters if one.name in place}
         strategy = operation.as_strategy(generation_mode=mode, path_parameters=there)
