@@ -1,12 +1,12 @@
-"""Everything that the web server takes from files, loaded before the first person asks for a page or a figure: every
-view, and with them the statistics and drawing libraries."""
+"""What the web server takes from files for any page, loaded before the first person asks for one: every view, the
+addresses that they name, and what pictures are described by. The libraries that compute and draw come in where they
+are used."""
 
 from importlib import import_module
 
 import django
-from django.urls import get_resolver
+from django.urls import reverse
 
 django.setup()
-_ = get_resolver().url_patterns
+reverse("login")  # reads every address
 import_module("benchmark.domain.plots")
-import_module("scipy.special")  # estimates ask it for the smallest difference that can be shown

@@ -6,6 +6,8 @@ from pathlib import Path
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
 
 from annotation.management.json_command import JsonCommand
 from annotation.models import Project
@@ -28,7 +30,7 @@ class Command(JsonCommand):
 
     def work(self, **options) -> dict:
         # one process for all of it: to load the settings and the apps takes longer than the work
-        call_command("migrate", interactive=False, verbosity=0)
+        migrate()
         output, collected = StringIO(), collect_static()
         if options["sample"]:
             call_command("load_sample", once=True, stdout=output)
@@ -40,6 +42,14 @@ class Command(JsonCommand):
     def say(self, result: dict) -> None:
         if result["sample"]:
             self.stdout.write(result["sample"])
+
+
+def migrate() -> None:
+    """Migrate the database where any migration is left: to find that there is none, as `migrate` does, takes a tenth
+    of a start."""
+    executor = MigrationExecutor(connection)
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        call_command("migrate", interactive=False, verbosity=0)
 
 
 def collect_static() -> bool:
