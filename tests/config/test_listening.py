@@ -39,8 +39,3 @@ def test_a_port_that_is_taken_is_named_and_nothing_is_prepared(taken, tmp_path):
 def test_a_port_that_is_no_number_is_named(tmp_path):
     said = started(SERVE, "web", tmp_path / "var")
     assert said == "PORT is 'web'; expected a whole number from 1 to 65535.\n"
-
-
-def test_the_web_server_alone_says_the_same(taken, prepared, tmp_path):
-    said = started(["config.web"], taken, prepared(tmp_path / "var"))
-    assert said.startswith(f"Port {taken} of 127.0.0.1: address already in use")

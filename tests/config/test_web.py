@@ -82,7 +82,7 @@ def test_an_address_that_is_taken_is_one_sentence(site, tmp_path):
         capture_output=True, text=True, timeout=PATIENCE,
     )  # fmt: skip
     assert done.returncode == 1 and len(done.stderr.splitlines()) == 1
-    assert f"port {port}: address already in use" in done.stderr
+    assert f"Port {port} of 127.0.0.1: address already in use" in done.stderr
 
 
 def test_it_ends_when_it_is_told_to(site):
