@@ -74,7 +74,9 @@ def changes(then: Any, now: Any, at: tuple = ()) -> Iterator[tuple[tuple, Any, A
 
 
 def is_other(then: Any, now: Any) -> bool:
-    return then != now and REWORDED.get(str(then), then) != now and not is_rounding(then, now) and not is_head(then, now)
+    return (
+        then != now and REWORDED.get(str(then), then) != now and not is_rounding(then, now) and not is_head(then, now)
+    )
 
 
 def without_levels(rows: list) -> list:
