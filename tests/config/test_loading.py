@@ -46,6 +46,11 @@ def test_what_precedes_a_start_loads_no_page_and_nothing_heavy(prepared, tmp_pat
     assert "annotation.models" in modules and not (PAGES | HEAVY) & modules
 
 
+def test_the_web_server_loads_every_page_and_nothing_heavy(tmp_path):
+    modules = loaded("import config.loaded", tmp_path / "var")
+    assert modules >= PAGES and not HEAVY & modules
+
+
 def test_collections_of_the_web_server_spare_what_its_processes_share(tmp_path):
     """A collection writes to what it looks at, and each process would then have its own."""
     with socket.socket() as probe:
