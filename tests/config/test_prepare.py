@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 
 from annotation.management.commands import prepare
 from annotation.models import Project
@@ -54,6 +56,18 @@ def test_what_was_not_finished_is_collected_again(collected, tmp_path, monkeypat
             prepare.collect_static()
     prepare.collect_static()
     assert list(collected.glob("two.*.css"))
+
+
+@pytest.mark.django_db
+def test_the_database_is_migrated_where_a_migration_is_left(monkeypatch):
+    called: list[str] = []
+    monkeypatch.setattr(prepare, "call_command", lambda name, **_: called.append(name))
+    prepare.migrate()
+    assert called == []
+    app, last = max(MigrationRecorder(connection).applied_migrations(), key=lambda key: (key[0] == "workers", key[1]))
+    MigrationRecorder(connection).record_unapplied(app, last)
+    prepare.migrate()
+    assert called == ["migrate"]
 
 
 @pytest.mark.django_db
