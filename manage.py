@@ -8,7 +8,7 @@ import sys
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    gc.set_threshold(50_000)  # what is loaded stays: to look for garbage in it took a fifth of a command's start
+    gc.set_threshold(50_000)  # what is loaded stays: looking for garbage in it took a tenth of a command's start
     from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
 
