@@ -78,6 +78,16 @@ def test_an_annotator_is_scored_on_the_cells_with_a_vote(cast, stories, label):
     assert bob.parses.reason == "Official scoring needs a label in every cell of every story."
 
 
+def test_a_control_has_no_row_of_people(cast, stories, label):
+    """People labelled the story as it was published, and nobody the one with other names."""
+    label(stories[0][2][0], stories[0][1][0])
+    dataset = freeze(by=cast.alice, project=cast.project)[0]
+    run = work_off(started(cast, dataset, [baselines()["majority"]], controls=["renamed"]))
+    control = work_off(run.controls.get(control="renamed"))
+    kinds = [[entrant.kind for entrant in report_of(one).entrants] for one in (run, control)]
+    assert kinds == [["baseline", "person"], ["baseline"]]
+
+
 def test_official_figures_need_every_cell_of_every_story(cast, stories, label):
     for _, rows, assignments in stories:
         for row in rows:

@@ -35,7 +35,7 @@ from judge.services.deciding import open_tables
 from judge.services.proposals import accepted_of, effect_of_proposals
 from judge.services.queue import alignments_of
 from judge.services.refused import Refused
-from judge.services.settled_tables import settled_tables
+from judge.services.settled_tables import settled_probabilities, settled_tables
 from judge.services.settling import Decision, check_independence, decide
 from judge.services.studies import close_study, grow_study
 from tests.judge.alignment_world import MODELS, NOW, answer_all, load, new_study, say
@@ -167,6 +167,16 @@ def test_the_last_to_hand_in_settles_and_an_expert_decides(cast, study):
     assert table.probability == 0.25  # one of the four stories is settled, the first that was drawn
     with pytest.raises(Refused, match="expert has decided"):
         take_back(alignment=of(task, cast.bob), now=NOW)
+
+
+def test_a_table_with_an_open_row_weighs_nothing(cast, study):
+    """Both people hand in, and disagree about one row: calibration waits for the expert."""
+    task = tasks(study)[0]
+    answer_all(of(task, cast.bob), p1="g1", p2="g2")
+    answer_all(of(task, cast.bea), p1="g1", p2="none")
+    [table] = [table for table in settled_tables(study) if table.source == "bright-model"]
+    assert (table.key, table.whole, table.probability) == (task.key, False, None)
+    assert task.key not in settled_probabilities(study)
 
 
 def test_downloads_have_the_probability_that_calibration_weights_by(cast, study, client):

@@ -195,6 +195,24 @@ def test_seeing_a_job_through_waits_between_tries(garage, endpoint, start, monke
     assert (states(job), clock.waits) == ({"done": 1}, 1)
 
 
+def test_calls_that_were_taken_from_the_worker_are_not_asked(garage, endpoint, start, trial, monkeypatch):
+    """Between claim and sending one call of three goes back to the plan, as recovery does; another run asks it."""
+    job = start(endpoint, ["a", "b", "c"])
+    mark_sent, taken = engine_runner.mark_sent, []
+
+    def late(claims, *, worker, now):
+        if not taken:
+            taken.append(claims[1].call)
+            Call.objects.filter(pk__in=taken).release()
+        return mark_sent(claims, worker=worker, now=now)
+
+    monkeypatch.setattr(engine_runner, "mark_sent", late)
+    run(endpoint)
+    assert [len(group) for group in garage.engine.lists] == [2, 1]
+    assert states(job) == {"done": 3} and set(trial.answers) == {"a", "b", "c"}
+    assert set(Call.objects.values_list("attempts_made", flat=True)) == {1}
+
+
 class Broken:
     """A backend that breaks in a way that it does not know itself."""
 

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 import annotation
-from judge.domain.alignment import RowAnswer, Rows, both_sides, changed, match_counts, misfit, unanswered
+from judge.domain.alignment import NOTHING, RowAnswer, Rows, both_sides, changed, match_counts, misfit, unanswered
 from judge.domain.alignment_agreement import AlignedTable, agreement_of
 from judge.domain.proposing import propose
 from judge.domain.rewording import negated, paraphrased
@@ -88,6 +88,34 @@ def test_most_people_settle_a_row_and_an_expert_the_rest():
     assert open_rows(settle(people[:2], ROWS)) == ["p2", "g2", "g3"]
     empty = settle([], Rows(0, 2))
     assert [(one.count, one.method) for one in empty.values()] == [(0, Method.EMPTY)] * 2
+
+
+def test_a_decision_changes_what_it_was_asked_about():
+    """Of p1, p2 and g1 the last is open: two people link it with other rows, so that each link has a majority."""
+    people = [said(p1="g1", p2="none"), said(p1="g1", p2="g1"), said(p2="g1", p3="none")]
+    rows = Rows(3, 3, 2)
+    settled = settle(people, rows)
+    assert [settled[row].method for row in ("p1", "p2", "g1", "p3")] == ["majority", "majority", "open", "open"]
+    answers = changed(standing(settled), "p3", RowAnswer(("g3",)))
+    after = decided(settled, answers, rows, ["p3"])
+    assert (after["p3"].method, after["g3"].method) == (Method.ADJUDICATED, Method.ADJUDICATED)
+    # nobody asked the expert about g1 or p1: the links that stand settle neither
+    assert after["g1"] == settled["g1"] and after["p1"] == settled["p1"]
+    # an answer that repeats the majority is the expert's decision all the same
+    repeated = decided(settled, standing(settled), rows, ["p1"])
+    assert repeated["p1"].method == repeated["g1"].method == Method.ADJUDICATED
+    assert repeated["p1"].answer == settled["p1"].answer
+    # an answer that the expert withdraws leaves the row open, and the row that it was linked with
+    withdrawn = decided(settled, changed(standing(settled), "p1", NOTHING), rows, ["p1"])
+    assert withdrawn["p1"].method == Method.OPEN and withdrawn["p1"].answer == NOTHING
+    assert withdrawn["p2"] == settled["p2"]
+    # a row of which a decision takes the only link is open; one that keeps another link has an adjudicated answer
+    both = settle([said(p1="g1", p2="g1", p3="g3")] * 2, rows)
+    moved = decided(both, changed(standing(both), "p2", RowAnswer(("g2",))), rows, ["p2"])
+    assert (moved["g1"].method, moved["g1"].answer.links) == (Method.ADJUDICATED, ("p1",))
+    moved = decided(both, changed(standing(both), "p3", RowAnswer(("g2",))), rows, ["p3"])
+    assert (moved["g3"].method, moved["g3"].answer) == (Method.OPEN, NOTHING)
+    assert moved["g1"] == both["g1"]
 
 
 def test_agreement_as_it_is_published():
