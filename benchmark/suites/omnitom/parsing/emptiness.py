@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
-from benchmark.suites.omnitom.parsing import pipes
+from benchmark.suites.omnitom.parsing.cells import names_of
 from benchmark.suites.omnitom.parsing.structured import json_in
+from benchmark.suites.omnitom.parsing.tables import has_bare_header
 
 
 def says_nothing(text: str, scheme: Scheme = OMNITOM_SCHEME) -> bool:
@@ -13,4 +14,4 @@ def says_nothing(text: str, scheme: Scheme = OMNITOM_SCHEME) -> bool:
     value = json_in(text)
     if value is not None and "rows" in value:
         return bool(value["rows"] == [])
-    return pipes.has_bare_header(text, pipes.names_of(scheme))
+    return has_bare_header(text, names_of(scheme))

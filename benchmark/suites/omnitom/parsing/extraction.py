@@ -6,8 +6,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, ORDER, Scheme
-from benchmark.suites.omnitom.parsing import pipes
+from benchmark.suites.omnitom.parsing.cells import Row, names_of
 from benchmark.suites.omnitom.parsing.structured import json_in, rows_in, text_of
+from benchmark.suites.omnitom.parsing.tables import rows_of
 from benchmark.suites.omnitom.parsing.values import is_blank, repaired
 from judge.domain.text import key, normalise_space
 
@@ -35,7 +36,7 @@ def parse_extraction(text: str, *, structured: bool = False, scheme: Scheme = OM
     elif structured:
         predicted = []
     else:
-        predicted = [row for line in pipes.rows_of(text, pipes.names_of(scheme)) if (row := _row(line, scheme))]
+        predicted = [row for line in rows_of(text, names_of(scheme), restated=True) if (row := _row(line, scheme))]
     return [row for row_as_written in predicted if (row := _tidy(row_as_written, scheme)).actor and row.belief]
 
 
@@ -45,7 +46,7 @@ def _tidy(row: PredictedRow, scheme: Scheme) -> PredictedRow:
     return row._replace(actor=normalise_space(row.actor), belief=belief, order=order)
 
 
-def _row(line: pipes.Row, scheme: Scheme) -> PredictedRow | None:
+def _row(line: Row, scheme: Scheme) -> PredictedRow | None:
     if not line.columns:
         return _headless(line.cells, scheme) if scheme.ordered else None
     for read in (line.spread(), line.plain()):

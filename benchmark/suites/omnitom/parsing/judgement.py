@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from benchmark.suites.omnitom.parsing.cells import Header, cells_at, header_of, lines_of
 from benchmark.suites.omnitom.parsing.extraction import PredictedRow
 from benchmark.suites.omnitom.parsing.matching import by_position, pair, row_key
-from benchmark.suites.omnitom.parsing.pipes import columns_of, split_cells
-from benchmark.suites.omnitom.parsing.structured import answer_of, id_of, json_in, place_of, rows_in
+from benchmark.suites.omnitom.parsing.structured import id_of, json_in, place_of, rows_in
 from benchmark.suites.omnitom.records import GoldRow
 from judge.domain.judgements import PassVerdict
 
@@ -21,8 +20,6 @@ _HEADING_MARKS = re.compile(r"^[\s#>*_\-\[(\"“'`=\ufeff]*(?:\d{1,2}[.)]\s*)?[\
 _PREDICTION = re.compile(r"(?:the\s+)?predict(?:ions?|ed)\b", re.IGNORECASE)
 _GOLD = re.compile(r"(?:the\s+)?(?:ground[\s_-]*truths?|gt|gold|reference)\b", re.IGNORECASE)
 _COUNT = re.compile(r"\d{1,6}(?:\.0+)?")
-_DELIMITERS = ",|\t;"
-_LONGEST_QUOTED = 8
 
 
 class _Judged(NamedTuple):
@@ -133,12 +130,12 @@ def _sections(text: str) -> tuple[list[_Judged], list[_Judged]]:
 
 def _tables(text: str) -> Iterator[tuple[int | None, list[_Judged]]]:
     side: int | None = None
-    header: _Header | None = None
+    header: Header | None = None
     rows: list[_Judged] = []
-    lines = [line.strip() for line in answer_of(text).splitlines()]
+    lines = lines_of(text)
     at = 0
     while at < len(lines):
-        columns = _header(lines[at]) if lines[at] else None
+        columns = _header(lines[at])
         cells, used = _cells(lines, at, header) if header and not columns else (None, 1)
         row = _row(cells, header) if cells and header else None
         heading = None if row or columns else _heading(lines[at])
@@ -153,52 +150,23 @@ def _tables(text: str) -> Iterator[tuple[int | None, list[_Judged]]]:
     yield side, rows
 
 
-class _Header(NamedTuple):
-    delimiter: str
-    columns: dict[str, int]
-    width: int
-
-
 def _heading(line: str) -> int | None:
     """0 for the heading of the predictions, 1 for that of the gold rows."""
     heading = _HEADING_MARKS.sub("", line, count=1)
     return 0 if _PREDICTION.match(heading) else 1 if _GOLD.match(heading) else None
 
 
-def _header(line: str) -> _Header | None:
-    if "actor" not in line.lower():
-        return None
-    for delimiter in _DELIMITERS:
-        cells = _split(line, delimiter)
-        columns = columns_of(cells)
-        if "count" in columns:
-            return _Header(delimiter, columns, len(cells))
-    return None
+def _header(line: str) -> Header | None:
+    header = header_of(line)
+    return header if header and "count" in header.columns else None
 
 
-def _split(line: str, delimiter: str) -> list[str]:
-    if delimiter == "|":
-        return split_cells(line)
-    try:
-        cells = next(csv.reader([line.replace('\\"', '""')], delimiter=delimiter, skipinitialspace=True), [])
-    except csv.Error:
-        return []
-    return [cell.strip() for cell in cells]
+def _cells(lines: Sequence[str], at: int, header: Header) -> tuple[Sequence[str], int]:
+    cells, used = cells_at(lines, at, header.delimiter, lambda cells: _row(header.cells(cells), header) is not None)
+    return header.cells(cells), used
 
 
-def _cells(lines: Sequence[str], at: int, header: _Header) -> tuple[list[str], int]:
-    """The cells of the row that starts at a line, and how many lines it takes: a quoted belief may hold line ends."""
-    line, used = lines[at], 1
-    if header.delimiter != "|" and line.count('"') % 2 and _row(_split(line, header.delimiter), header) is None:
-        for last in range(at + 1, min(at + _LONGEST_QUOTED, len(lines))):
-            joined = " ".join(lines[at : last + 1])
-            if joined.count('"') % 2 == 0:
-                line, used = joined, last + 1 - at
-                break
-    return _split(line, header.delimiter), used
-
-
-def _row(cells: Sequence[str], header: _Header) -> _Judged | None:
+def _row(cells: Sequence[str], header: Header) -> _Judged | None:
     """A row with a count; cells too many are a belief that holds the delimiter."""
     surplus, belief = len(cells) - header.width, header.columns["belief"]
     if surplus < 0:
@@ -206,6 +174,5 @@ def _row(cells: Sequence[str], header: _Header) -> _Judged | None:
     fields = {name: cells[at + surplus if at > belief else at] for name, at in header.columns.items()}
     if not _COUNT.fullmatch(fields["count"]):
         return None
-    joint = " | " if header.delimiter == "|" else f"{header.delimiter} "
-    text = joint.join(cells[belief : belief + surplus + 1])
+    text = header.joint.join(cells[belief : belief + surplus + 1])
     return _Judged(fields["actor"], text, int(fields["count"].partition(".")[0]))

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Labels, Scheme
-from benchmark.suites.omnitom.parsing import pipes
+from benchmark.suites.omnitom.parsing.cells import Row, names_of
 from benchmark.suites.omnitom.parsing.matching import by_position, pair, row_key
 from benchmark.suites.omnitom.parsing.structured import id_of, json_in, plain, rows_in, text_of
+from benchmark.suites.omnitom.parsing.tables import rows_of
 from benchmark.suites.omnitom.parsing.values import repaired
 from benchmark.suites.omnitom.records import GoldRow
 
@@ -53,14 +54,14 @@ def _structured(row: Mapping[str, Any], scheme: Scheme) -> dict[str, str]:
 
 def _tabled(text: str, gold: Sequence[GoldRow], scheme: Scheme) -> list[dict[str, str] | None]:
     gold_keys = {row_key(row.actor, row.belief) for row in gold}
-    return [_row(line, gold_keys, scheme) for line in pipes.rows_of(text, pipes.names_of(scheme))]
+    return [_row(line, gold_keys, scheme) for line in rows_of(text, names_of(scheme))]
 
 
-def _row(line: pipes.Row, gold_keys: set[str], scheme: Scheme) -> dict[str, str] | None:
+def _row(line: Row, gold_keys: set[str], scheme: Scheme) -> dict[str, str] | None:
     """A line with cells too many is read in the way that names a gold row."""
     if not set(scheme.keys) & line.columns.keys():
         positional = {name: at for at, name in enumerate(("actor", "belief", *scheme.keys))}
-        line = pipes.Row(line.cells, positional, len(positional))
+        line = Row(line.cells, positional, len(positional))
     parses = [read for read in (line.spread(), line.plain()) if read]
     fitting = (read for read in parses if row_key(read["actor"], read["belief"]) in gold_keys)
     return next(fitting, parses[0] if parses else None)

@@ -1,0 +1,259 @@
+"""Lines of tables and their cells, separated by pipes, HTML, tabs, commas or semicolons, or each with its name."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from html.parser import HTMLParser
+
+from benchmark.suites.omnitom.labels import DIMENSIONS, Scheme
+from benchmark.suites.omnitom.parsing.structured import answer_of, plain
+
+_LINE_END = re.compile(r"\r\n?|\n")
+_PIPE_SIGNS = str.maketrans("｜│┃║", "||||")
+_UNESCAPED_PIPE = re.compile(r"(?<!\\)\|")
+RULE = re.compile(r"[\s:=+_–—\u2500-\u257f-]*")
+_BULLET = re.compile(r"(?:[-*•]|\(?\d{1,3}[.)])\s+")
+FENCE = re.compile(r"(?:`{3,}|~{3,})")
+NUMBER = re.compile(r"\(?#?\d{1,3}[.):]?")
+_NAMED_CELL = re.compile(r"(?:^|[|,;\t] {0,8})[*_`]{0,4}([A-Za-z][A-Za-z _-]{1,24}?)[*_`]{0,4} {0,8}[:：=][*_`]{0,4}")
+_AROUND_CELL = " \t|,;*`"
+_LONGEST_QUOTED = 8
+_LONGEST_HTML = 500_000
+"""Characters of an answer whose HTML is read; Python's parser takes the square of their number for some."""
+DELIMITERS = ",\t;"
+"""The separators besides pipes. A table by one of them needs a header, and ends with a blank line or its fence."""
+
+NAMES: Mapping[str, str] = {
+    **dict.fromkeys(("actor", "actors"), "actor"),
+    **dict.fromkeys(("belief", "beliefs", "proposition", "propositions"), "belief"),
+    **{plain(dimension): dimension for dimension in DIMENSIONS},
+    **dict.fromkeys(("orders", "belieforder"), "order"),
+    **dict.fromkeys(("truth", "status"), "truth_status"),
+    **dict.fromkeys(("access", "knowledge"), "knowledge_access"),
+    **dict.fromkeys(("repr", "representations"), "representation"),
+    **dict.fromkeys(("content", "contenttypes", "ctype"), "content_type"),
+    **dict.fromkeys(("source", "mentalsources"), "mental_source"),
+    "contexts": "context",
+    **dict.fromkeys(("matchcount", "matchcounts", "matches", "count"), "count"),
+}
+"""Plain header names and the columns that they mean."""
+POSITIONAL = ("actor", "belief", "order")
+"""The columns of a table of propositions without a header."""
+_NUMBERING = frozenset({"", "#", "id", "no", "no.", "s.no", "s.no.", "nr", "nr.", "№", "index", "row", "序号", "编号"})
+
+
+@lru_cache(64)
+def names_of(scheme: Scheme) -> Mapping[str, str]:
+    """Return `NAMES` for the dimensions of a scheme: those of another schema than OmniToM's go by key, name and short
+    name."""
+    if scheme.official:
+        return NAMES
+    names = {name: column for name, column in NAMES.items() if column in ("actor", "belief")}
+    for titles in ({key: key for key in scheme.keys}, scheme.names, scheme.titles, scheme.shorts):
+        for key, title in titles.items():
+            names.setdefault(plain(title), key)
+    return {name: column for name, column in names.items() if name}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The cells of one row. `columns` maps names to places, empty without a header; `joint` separates cells."""
+
+    cells: tuple[str, ...]
+    columns: Mapping[str, int]
+    width: int
+    joint: str = " | "
+
+    def spread(self) -> dict[str, str] | None:
+        """Cells by column name; surplus cells are taken as a belief that holds the separator, which it keeps.
+
+        None for a row with too few cells, and if no column after the belief shows where it ends.
+        """
+        surplus, belief = len(self.cells) - self.width, self.columns["belief"]
+        if surplus < 0 or (surplus and belief == self.width - 1):
+            return None
+        fields = {name: self.cells[at + surplus if at > belief else at] for name, at in self.columns.items()}
+        return fields | {"belief": self.joint.join(self.cells[belief : belief + surplus + 1])}
+
+    def plain(self) -> dict[str, str] | None:
+        """Cells by column name; surplus cells are taken as remarks and left out."""
+        if len(self.cells) < self.width:
+            return None
+        return {name: self.cells[at] for name, at in self.columns.items()}
+
+    def said(self) -> tuple[str, str, str]:
+        """The actor, belief and order of the row, "" where it has no such cell."""
+        fields = (
+            (self.spread() or self.plain() or {}) if self.columns else dict(zip(POSITIONAL, self.cells, strict=False))
+        )
+        return fields.get("actor", ""), fields.get("belief", ""), fields.get("order", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The separator, columns and number of cells of a header."""
+
+    delimiter: str
+    columns: Mapping[str, int]
+    width: int
+
+    @property
+    def joint(self) -> str:
+        return " | " if self.delimiter == "|" else f"{self.delimiter} "
+
+    def cells(self, cells: Sequence[str]) -> Sequence[str]:
+        """Return the cells of a row without a number in front of them that the header does not have."""
+        numbered = len(cells) == self.width + 1 and NUMBER.fullmatch(cells[0])
+        return cells[1:] if numbered else cells
+
+
+@dataclass(slots=True)
+class Table:
+    """Rows that belong together, and the lines of text in front of them."""
+
+    lead: Sequence[str]
+    rows: list[Row]
+    header: Header | None = None
+
+
+def columns_of(cells: Iterable[str], names: Mapping[str, str] = NAMES) -> dict[str, int]:
+    """Return the columns that a header names. Returns an empty mapping for a line that is not a header.
+
+    A header names an actor, a belief and either a third column or, besides row numbers, nothing else: the line
+    `Actor | Belief | 1` is a proposition.
+    """
+    columns: dict[str, int] = {}
+    unknown = 0
+    for at, cell in enumerate(cells):
+        name = names.get(plain(cell))
+        unknown += name is None and cell.lower() not in _NUMBERING
+        if name and name not in columns:
+            columns[name] = at
+    is_header = {"actor", "belief"} <= columns.keys() and (len(columns) > 2 or not unknown)
+    return columns if is_header else {}
+
+
+def header_of(line: str, names: Mapping[str, str] = NAMES) -> Header | None:
+    """Return the header that a line is. Pipes come first: a cell may hold commas."""
+    if "actor" not in line.lower():
+        return None
+    for delimiter in "|" if "|" in line else DELIMITERS:
+        cells = split(line, delimiter)
+        if columns := columns_of(cells, names):
+            return Header(delimiter, columns, len(cells))
+    return None
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines of an answer without white space around them, each row of an HTML table as a line with pipes.
+
+    Only a line feed or a carriage return ends a line: a cell may hold U+2028.
+    """
+    text = answer_of(text)
+    if len(text) <= _LONGEST_HTML and "<tr" in text.lower():
+        text = _Html.lines(text)
+    lines = (line.strip().lstrip("\ufeff") for line in _LINE_END.split(text))
+    return [line if "|" in line else line.translate(_PIPE_SIGNS) for line in lines]
+
+
+class _Html(HTMLParser):
+    """Writes rows of HTML tables as lines with pipes, and leaves other text as it is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written: list[str] = []
+        self._row: list[list[str]] | None = None
+
+    @classmethod
+    def lines(cls, text: str) -> str:
+        parser = cls()
+        parser.feed(text)
+        parser.close()
+        parser.end_row()
+        return "".join(parser.written)
+
+    def end_row(self) -> None:
+        if self._row:
+            cells = (" ".join("".join(cell).split()).replace("|", "\\|") for cell in self._row)
+            self.written.append(f"\n| {' | '.join(cells)} |\n")
+        self._row = None
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        if tag == "tr":
+            self.end_row()
+            self._row = []
+        elif tag in ("td", "th") and self._row is not None:
+            self._row.append([])
+        elif tag == "br":
+            self.handle_data(" ")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("tr", "table"):
+            self.end_row()
+
+    def handle_data(self, data: str) -> None:
+        if self._row is None:
+            self.written.append(data)
+        elif self._row:
+            self._row[-1].append(data)
+
+
+def named_cells(line: str, names: Mapping[str, str]) -> dict[str, str]:
+    """Return the cells of a line that names each: `Actor: Mia | Belief: … | Order: 1`, or one of them on a line of its
+    own. Returns an empty mapping for any other line."""
+    if ":" not in line and "：" not in line and "=" not in line:
+        return {}
+    line = line.removeprefix("|").strip()
+    if bullet := _BULLET.match(line):
+        line = line[bullet.end() :]
+    cells = [(found, names[plain(found[1])]) for found in _NAMED_CELL.finditer(line) if plain(found[1]) in names]
+    if not cells or cells[0][0].start():
+        return {}
+    ends = [found.start() for found, _ in cells[1:]] + [len(line)]
+    fields: dict[str, str] = {}
+    for (found, name), end in zip(cells, ends, strict=True):
+        fields.setdefault(name, line[found.end() : end].strip(_AROUND_CELL).replace("\\|", "|"))
+    return fields
+
+
+def split(line: str, delimiter: str) -> list[str]:
+    """Return the cells of a line. Returns an empty list for a line that is no CSV."""
+    if delimiter == "|":
+        return split_cells(line)
+    try:
+        cells = next(csv.reader([line.replace('\\"', '""')], delimiter=delimiter, skipinitialspace=True), [])
+    except csv.Error:
+        return []
+    return [cell.strip() for cell in cells]
+
+
+def cells_at(
+    lines: Sequence[str], at: int, delimiter: str, fits: Callable[[Sequence[str]], bool]
+) -> tuple[list[str], int]:
+    """Return the cells of the row that starts at a line, and its number of lines: a quoted belief may hold line ends.
+    Lines are joined if the first alone does not fit."""
+    line, used = lines[at], 1
+    if delimiter != "|" and line.count('"') % 2 and not fits(split(line, delimiter)):
+        for last in range(at + 1, min(at + _LONGEST_QUOTED, len(lines))):
+            joined = " ".join(lines[at : last + 1])
+            if joined.count('"') % 2 == 0:
+                line, used = joined, last + 1 - at
+                break
+    return split(line, delimiter), used
+
+
+def split_cells(line: str) -> list[str]:
+    """Return the cells of a line between pipes that no backslash escapes, without emphasis around them."""
+    doubled = min(len(line) - len(line.lstrip("|")), len(line) - len(line.rstrip("|"))) - 1
+    if doubled > 0:
+        line = line[doubled : len(line) - doubled]
+    if bullet := _BULLET.match(line):
+        line = line[bullet.end() :]
+    line = line.removeprefix("|")
+    if line.endswith("|") and not line.endswith("\\|"):
+        line = line[:-1]
+    return [cell.replace("\\|", "|").strip().strip("*`").strip() for cell in _UNESCAPED_PIPE.split(line)]

@@ -1,0 +1,92 @@
+"""Several tables in one answer: parts of one table, or versions of it, of which the last counts."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from benchmark.suites.omnitom.parsing.cells import Row, Table
+from benchmark.suites.omnitom.parsing.matching import fold, row_key
+
+_FINAL = re.compile(r"\bfinal|最终|最后", re.IGNORECASE)
+_REVISED = re.compile(
+    r"\b(?:correct(?:ed|ion|ing)|revis|updat|improv|mistake|wrong|wait|actually|redo|rewrit|instead|"
+    r"(?:second|new|better) (?:attempt|version|draft|table)|version 2|v2)|修正|更正|修改|修订|重新",
+    re.IGNORECASE,
+)
+_DRAFT = re.compile(
+    r"\b(?:draft|rough|preliminary|initial|scratch|first (?:attempt|pass|version|try))|草稿|初稿|初步", re.IGNORECASE
+)
+_PART = re.compile(
+    r"\b(?:orders?:? \d|parts?|scenes?|sections?|paragraphs?|continued|cont\.|rest|remaining|rows? \d)|续|部分",
+    re.IGNORECASE,
+)
+_LONGEST_HEADING = 200
+
+
+def names_a_version(line: str) -> bool:
+    """Return whether a line announces another version of the table before it."""
+    return len(line) <= _LONGEST_HEADING and bool(_FINAL.search(line) or _REVISED.search(line))
+
+
+def joined(tables: Sequence[Table], *, restated: bool) -> list[Row]:
+    """Return the rows that count. A table replaces the tables before it if its heading says so, if it repeats half of
+    their rows, or, with `restated`, if it has rows of the same actors and orders in other words. Rows of any other
+    table are added, or replace equal ones; those under the heading of a part are always added."""
+    rows: list[Row] = []
+    earlier = ""
+    for table in tables:
+        heading = _heading(table.lead)
+        if not rows or _replaces(earlier, rows, heading, table.rows, restated):
+            rows = list(table.rows)
+        elif _PART.search(heading):
+            rows = [*rows, *table.rows]
+        else:
+            rows = _merged(rows, table.rows)
+        earlier = heading
+    return rows
+
+
+def _replaces(earlier: str, rows: Sequence[Row], heading: str, later: Sequence[Row], restated: bool) -> bool:
+    before, after = {_key(row) for row in rows}, {_key(row) for row in later}
+    if _FINAL.search(heading):
+        return True
+    if after < before:  # some rows of the table again, which are merged
+        return False
+    if 2 * len(later) >= len(rows) and (_REVISED.search(heading) or _DRAFT.search(earlier)):
+        return True
+    if _PART.search(heading):
+        return False
+    repeated = len(before & after)
+    return 2 * repeated >= len(before) or (restated and not repeated and _restates(rows, later))
+
+
+def _heading(lead: Sequence[str]) -> str:
+    """Return the text in front of a table from its last heading on, at most three lines."""
+    return "\n".join([line[:_LONGEST_HEADING] for line in lead if line][-3:])
+
+
+def _key(row: Row) -> str:
+    actor, belief, _ = row.said()
+    return row_key(actor, belief)
+
+
+def _restates(rows: Sequence[Row], later: Sequence[Row]) -> bool:
+    """Return whether each row has another of the same actor and order in the later table, which is not divided by
+    actors or orders."""
+    before, after = (Counter((fold(actor), fold(order)) for actor, _, order in _said(side)) for side in (rows, later))
+    return before <= after
+
+
+def _said(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
+    return [row.said() for row in rows]
+
+
+def _merged(rows: Sequence[Row], later: Sequence[Row]) -> list[Row]:
+    """Return the rows of both, those of `later` in the place of equal earlier ones."""
+    if not rows:
+        return list(later)
+    by_key = {_key(row): row for row in later}
+    earlier = {_key(row) for row in rows}
+    return [by_key.get(_key(row), row) for row in rows] + [row for row in later if _key(row) not in earlier]

@@ -1,0 +1,136 @@
+"""Tables in answers, in the shapes that models write them in: what a person would read, or nothing."""
+
+from __future__ import annotations
+
+import json
+
+from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.parsing.extraction import parse_extraction
+from benchmark.suites.omnitom.parsing.judgement import parse_counts
+from benchmark.suites.omnitom.parsing.labels import parse_labels
+
+DRAWER, GONE = "the key is in the drawer", "the key is gone"
+ROWS = [("world", DRAWER, "0"), ("Mia", GONE, "1")]
+HEADER = "| Actor | Belief | Order |\n|---|---|---|\n"
+
+
+def table(*rows, header: str = HEADER) -> str:
+    return header + "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def propositions(text: str) -> list[tuple[str, ...]]:
+    return [tuple(row[:3]) for row in parse_extraction(text)]
+
+
+def test_rows_are_read_whatever_separates_their_cells():
+    html = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in ROWS)
+    for name, text in {
+        "numbers without a header": f"| 1 | world | {DRAWER} | 0 |\n| 2 | Mia | {GONE} | 1 |",
+        "numbers with a point": f"1. | world | {DRAWER} | 0\n2. | Mia | {GONE} | 1",
+        "numbers that the header lacks": table(*((str(at), *row) for at, row in enumerate(ROWS, 1))),
+        "full-width pipes": table(*ROWS).replace("|", "｜"),
+        "a drawn box": "┌──┬──┐\n" + table(*ROWS, header="│ Actor │ Belief │ Order │\n├──┼──┤\n").replace("|", "│"),
+        "HTML": f"<table><tr><th>Actor<th>Belief<th>Order</tr>{html}</table>",
+        "HTML over many lines": f"<tr>\n<th>Actor</th>\n<th>Belief</th>\n<th>Order</th>\n</tr>{html}",
+        "commas": f'Actor,Belief,Order\nworld,"{DRAWER}",0\nMia,{GONE},1\n\nMia, who left, does not know, 1',
+        "a fence of CSV without a header": f"```csv\nworld,{DRAWER},0\nMia,{GONE},1\n```",
+        "semicolons": f"Actor;Belief;Order\nworld;{DRAWER};0\nMia;{GONE};1",
+        "tabs": f"Actor\tBelief\tOrder\nworld\t{DRAWER}\t0\nMia\t{GONE}\t1",
+        "tabs without a header": f"world\t{DRAWER}\t0\nMia\t{GONE}\t1",
+        "named cells": f"- Actor: world | Belief: {DRAWER} | Order: 0\n- Actor: Mia | Belief: {GONE} | Order: 1",
+        "named cells, commas": f"1. **Actor:** world, **Belief:** {DRAWER}, **Order:** 0\n"
+        f"2. **Actor:** Mia, **Belief:** {GONE}, **Order:** 1",
+        "a name on each line": f"Actor: world\nBelief: {DRAWER}\nOrder: 0\n\nActor: Mia\nBelief: {GONE}\nOrder: 1",
+        "white space that ends no line": table(
+            ("world", DRAWER.replace("key ", "key\u2028"), "0"), ("Mia", GONE.replace("key ", "key\x85"), "1")
+        ),
+        "carriage returns": table(*ROWS).replace("\n", "\r\n"),
+    }.items():
+        assert propositions(text) == ROWS, name
+
+
+def test_of_several_versions_the_last_counts():
+    draft = [("world", "the key is in the bag", "0"), ("Mia", "the bag is shut", "1")]
+    for name, text in {
+        "by its heading": f"Draft:\n{table(draft[0])}\nFinal table:\n\n{table(*ROWS)}",
+        "by a heading without headers": f"Draft:\nworld | a draft | 0\n\nFinal:\nworld | {DRAWER} | 0\n"
+        f"Mia | {GONE} | 1",
+        "by the sentence between": f"{table(*draft)}\nWait, the second row is wrong.\n\n{table(*ROWS)}",
+        "by its rows": f"{table(*ROWS)}\nHere it is in a fence:\n```\n{table(*ROWS)}```",
+        "by the same actors and orders": f"{table(*draft)}\n{table(*ROWS)}",
+    }.items():
+        assert propositions(text) == ROWS, name
+
+
+def test_parts_of_a_table_are_joined():
+    world, mia = ROWS
+    more = [("Mia", "the drawer is shut", "1"), ("world", "it rains", "0")]
+    for name, text, rows in (
+        ("by order", f"## Order 0\n{table(world)}\n## Order 1\n{table(mia)}", ROWS),
+        ("by actor", f"**world**\n{table(world)}\n**Mia**\n{table(mia)}", ROWS),
+        ("by scene", f"Scene 1\n{table(*ROWS)}\nScene 2\n{table(*more)}", [*ROWS, *more]),
+        ("continued", f"{table(*ROWS)}\n(continued)\n{table(*more)}", [*ROWS, *more]),
+    ):
+        assert propositions(text) == rows, name
+    corrected = f"{table(*ROWS, *more)}\nOne row with another order:\n{table(('Mia', GONE, '2'))}"
+    assert propositions(corrected) == [world, ("Mia", GONE, "2"), *more]
+
+
+def test_prose_is_no_table():
+    for text in (
+        "Mia, the key, and the drawer: 1, 2, 3.",
+        "Actor: Mia is the one who looks.",
+        "The belief: the key is gone.\nThe order: 1",
+        "<p>Mia thinks that the key is gone.</p>",
+    ):
+        assert propositions(text) == [], text
+
+
+LABELS = ("1", "True", "Private", "Implicit", "Epistemic", "Inference", "Neutral")
+OTHER = ("0", "False", "Shared", "Explicit", "Location", "Narration", "Temporal")
+
+
+def test_labels_are_read_off_the_same_tables(make_record):
+    gold = make_record(1, ("Ines", "The key is here"), ("Bo", "It rains")).rows
+    rows = [("Ines", "The key is here", *LABELS), ("Bo", "It rains", *OTHER)]
+    header = "".join(f"<th>{name}</th>" for name in ("Actor", "Belief", *DIMENSIONS))
+    html = f"<table><tr>{header}</tr>" + "".join(f"<tr><td>{'</td><td>'.join(row)}</td></tr>" for row in rows)
+    named = [dict(zip(("Actor", "Belief", *DIMENSIONS), row, strict=True)) for row in rows]
+    for name, text in {
+        "numbers": table(*((str(at), *row) for at, row in enumerate(rows, 1)), header=""),
+        "HTML": f"{html}</table>",
+        "named cells": "\n".join(" | ".join(f"{key}: {cell}" for key, cell in row.items()) for row in named),
+        "parts": f"Row 1\n{table(rows[0], header='')}\nRow 2\n{table(rows[1], header='')}",
+        "a corrected row": table(rows[0], ("Bo", "It rains", *LABELS), header="")
+        + f"\nCorrected:\n{table(rows[1], header='')}",
+    }.items():
+        assert parse_labels(text, gold) == [LABELS, OTHER], name
+
+
+def test_counts_are_read_off_html_and_numbered_tables(make_record):
+    gold = make_record(1, ("Mia", GONE)).rows
+    predicted = parse_extraction(table(*ROWS))
+    sides = {
+        "Prediction Table": [("world", DRAWER, "0"), ("Mia", GONE, "1")],
+        "Ground Truth Table": [("Mia", GONE, "1")],
+    }
+    head = ("Actor", "Belief", "MatchCount")
+    html = "".join(
+        f"<h2>{title}</h2>\n<table>"
+        + "".join(f"<tr><td>{'</td><td>'.join(row)}</td></tr>" for row in (head, *rows))
+        + "</table>\n"
+        for title, rows in sides.items()
+    )
+    numbered = "".join(
+        f"{title}:\nActor,Belief,MatchCount\n" + "".join(f"{at},{','.join(row)}\n" for at, row in enumerate(rows, 1))
+        for title, rows in sides.items()
+    )
+    for text in (html.replace("<h2>", "").replace("</h2>", ""), numbered):
+        assert parse_counts(text, predicted, gold) == ([0, 1], [1]), text
+
+
+def test_the_shared_cases_of_tables(shared):
+    lines = (shared / "cases" / "16-tables" / "tables.jsonl").read_text("utf-8").split("\n")
+    for case in map(json.loads, filter(None, lines)):
+        rows = [list(row[:3]) for row in parse_extraction(case["text"], structured=case["structured"])]
+        assert rows == case["want"], case["name"]
