@@ -36,34 +36,30 @@ class Values(NamedTuple):
     values: tuple[Any, ...]
     is_all: bool
 
+    def object_with(self, *fields: str) -> Json | None:
+        """Return the last object that has one of these fields; None if there is none.
+
+        An object inside another value counts only where no outermost one has a field.
+        """
+        outermost = [value for value in self.values if _has(value, fields)]
+        if not outermost:
+            outermost = [inner for value in self.values for inner in _inside(value) if _has(inner, fields)]
+        return outermost[-1] if outermost else None
+
+    def rows(self, *fields: str) -> list[Json] | None:
+        """Return the last list of objects that have all of these fields in any spelling, or the values themselves if
+        each is such an object, as in JSON Lines. Returns None if there is neither, and no row for an empty list."""
+        lists = [value for value in self.values if isinstance(value, list)]
+        if fitting := [rows for rows in lists if rows and _are_rows(rows, fields)]:
+            return list(fitting[-1])
+        if self.is_all and self.values and _are_rows(self.values, fields):
+            return list(self.values)
+        return [] if self.is_all and self.values == ([],) else None
+
 
 def plain_name(name: object) -> str:
     """Return the name of a field in small letters only: `Truth-Status` and `truth_status` are equal."""
     return _NOT_LETTER.sub("", str(name).lower())
-
-
-def object_with(text: str, *fields: str) -> Json | None:
-    """Return the last complete object of a text that has one of these fields; None if there is none.
-
-    An object inside another value counts only where no outermost one has a field.
-    """
-    values = values_in(text).values
-    outermost = [value for value in values if _has(value, fields)]
-    if not outermost:
-        outermost = [inner for value in values for inner in _inside(value) if _has(inner, fields)]
-    return outermost[-1] if outermost else None
-
-
-def rows_in_text(text: str, *fields: str) -> list[Json] | None:
-    """Return the objects of the last list whose objects have all of these fields in any spelling, or of lines that are
-    one such object each. Returns None if there is neither, and an empty list where the text is nothing but that."""
-    found = values_in(text)
-    lists = [value for value in found.values if isinstance(value, list)]
-    if fitting := [rows for rows in lists if rows and _are_rows(rows, fields)]:
-        return list(fitting[-1])
-    if found.is_all and found.values and _are_rows(found.values, fields):
-        return list(found.values)
-    return [] if found.is_all and found.values == ([],) else None
 
 
 def _has(value: Any, fields: tuple[str, ...]) -> bool:

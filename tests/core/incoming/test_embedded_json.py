@@ -7,7 +7,7 @@ from time import monotonic
 
 import pytest
 
-from core.incoming.embedded_json import object_with, rows_in_text, values_in
+from core.incoming.embedded_json import values_in
 
 RIGHT = {"rows": {"1": {"order": "1"}}}
 TEXT = json.dumps(RIGHT)
@@ -42,22 +42,22 @@ LINES = "\n".join(map(json.dumps, ROWS))
 
 @pytest.mark.parametrize("text", HOLDING.values(), ids=HOLDING)
 def test_the_last_object_with_the_field_counts(text):
-    assert object_with(text, "rows") == RIGHT
+    assert values_in(text).object_with("rows") == RIGHT
 
 
 @pytest.mark.parametrize("text", ["", "rows", '{"note": 1}', '{"rows": {"1"', '["rows"]', '"rows"', "{rows: 1}"])
 def test_without_the_field_there_is_no_object(text):
-    assert object_with(text, "rows") is None
+    assert values_in(text).object_with("rows") is None
 
 
 def test_an_outer_object_goes_before_a_nested_one():
     text = '{"verdict": "A", "why": {"verdict": "B"}}'
-    assert object_with(text, "verdict") == json.loads(text)
+    assert values_in(text).object_with("verdict") == json.loads(text)
 
 
 def test_strings_keep_what_looks_like_syntax():
     text = 'So: {"verdict": "A, } // no [ comment",}'
-    assert object_with(text, "verdict") == {"verdict": "A, } // no [ comment"}
+    assert values_in(text).object_with("verdict") == {"verdict": "A, } // no [ comment"}
 
 
 @pytest.mark.parametrize(
@@ -65,24 +65,24 @@ def test_strings_keep_what_looks_like_syntax():
     [json.dumps(ROWS), f"```\n{json.dumps(ROWS)}\n```", LINES, f"```jsonl\n{LINES}\n```", f"As [1] says: {LINES}"],
 )
 def test_lists_and_lines_are_rows(text):
-    assert rows_in_text(text, "actor", "belief") == ROWS
+    assert values_in(text).rows("actor", "belief") == ROWS
 
 
 def test_rows_of_a_table_that_was_cut_off_are_none():
     cut = json.dumps({"rows": ROWS})[:-5]
-    assert values_in(cut).values and rows_in_text(cut, "actor") is None
-    assert rows_in_text(f"{LINES}\n{cut[:20]}", "actor") is None
+    assert values_in(cut).values and values_in(cut).rows("actor") is None
+    assert values_in(f"{LINES}\n{cut[:20]}").rows("actor") is None
 
 
 def test_fields_of_rows_have_any_spelling():
-    assert rows_in_text('[{"Actor": "Mia", "truth status": "true"}]', "actor", "truth_status")
-    assert rows_in_text('[{"Actor": "Mia"}]', "belief") is None
+    assert values_in('[{"Actor": "Mia", "truth status": "true"}]').rows("actor", "truth_status")
+    assert values_in('[{"Actor": "Mia"}]').rows("belief") is None
 
 
 def test_an_empty_list_is_a_table_without_rows():
-    assert rows_in_text("```json\n[]\n```", "actor") == []
-    assert rows_in_text(f"{json.dumps(ROWS)} []", "actor") == ROWS
-    assert rows_in_text("nothing", "actor") is None
+    assert values_in("```json\n[]\n```").rows("actor") == []
+    assert values_in(f"{json.dumps(ROWS)} []").rows("actor") == ROWS
+    assert values_in("nothing").rows("actor") is None
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 from benchmark.suites.omnitom.parsing.extraction import PredictedRow
 from benchmark.suites.omnitom.parsing.matching import by_position, pair, row_key
 from benchmark.suites.omnitom.parsing.pipes import columns_of, split_cells
-from benchmark.suites.omnitom.parsing.structured import answer_of, id_of, json_in, place_of, rows_in
+from benchmark.suites.omnitom.parsing.structured import id_of, place_of, rows_in
 from benchmark.suites.omnitom.records import GoldRow
+from core.incoming.embedded_json import values_in
 from judge.domain.judgements import PassVerdict
 
 Counts = list[int | None]
@@ -22,6 +23,7 @@ _PREDICTION = re.compile(r"(?:the\s+)?predict(?:ions?|ed)\b", re.IGNORECASE)
 _GOLD = re.compile(r"(?:the\s+)?(?:ground[\s_-]*truths?|gt|gold|reference)\b", re.IGNORECASE)
 _COUNT = re.compile(r"\d{1,6}(?:\.0+)?")
 _DELIMITERS = ",|\t;"
+_SIDES = ("predictions", "gold")
 _LONGEST_QUOTED = 8
 
 
@@ -39,7 +41,7 @@ def parse_counts(
     Structured: `{"predictions": [{"id", "matches": [ids]}], "gold": […]}`, ids counted from 1, a count is the number of
     distinct matches. Tables are no `structured` judgement. Equal rows share a count: the judge need not repeat itself.
     """
-    if structured or _has_sides(json_in(text)):
+    if structured or values_in(text).object_with(*_SIDES):
         sides = linked(text, len(predicted), len(gold))
         return _counts(sides[0]), _counts(sides[1])
     sections = _sections(text)
@@ -47,19 +49,17 @@ def parse_counts(
     return _counted(keys, sections[0]), _counted([(row.actor, row.belief, None) for row in gold], sections[1])
 
 
-def _has_sides(value: Mapping[str, Any] | None) -> bool:
-    return value is not None and ("predictions" in value or "gold" in value)
-
-
 def linked(
     text: str, predicted: int, gold: int, *, cannot_tell: bool = False
 ) -> tuple[list[PassVerdict | None], list[PassVerdict | None]]:
     """Return what a structured judgement says of each of `predicted` and `gold` rows, None of a row that it leaves out.
-    With `cannot_tell`, a row may say that of itself."""
-    value = json_in(text)
-    sides = (("predictions", predicted, gold), ("gold", gold, predicted)) if _has_sides(value) else ()
-    by_side = [_by_id(rows_in(value, name), count, other, cannot_tell) for name, count, other in sides]
-    return (by_side[0], by_side[1]) if by_side else ([None] * predicted, [None] * gold)
+    Each side counts from the last object that has it. With `cannot_tell`, a row may say that of itself."""
+    found = values_in(text)
+    sides = zip(_SIDES, (predicted, gold), (gold, predicted), strict=True)
+    first, second = (
+        _by_id(rows_in(found.object_with(name), name), count, other, cannot_tell) for name, count, other in sides
+    )
+    return first, second
 
 
 def _counts(side: Sequence[PassVerdict | None]) -> Counts:
@@ -135,7 +135,7 @@ def _tables(text: str) -> Iterator[tuple[int | None, list[_Judged]]]:
     side: int | None = None
     header: _Header | None = None
     rows: list[_Judged] = []
-    lines = [line.strip() for line in answer_of(text).splitlines()]
+    lines = [line.strip() for line in text.splitlines()]
     at = 0
     while at < len(lines):
         columns = _header(lines[at]) if lines[at] else None

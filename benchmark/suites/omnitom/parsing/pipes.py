@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from benchmark.suites.omnitom.labels import DIMENSIONS, Scheme
-from benchmark.suites.omnitom.parsing.structured import answer_of, plain
+from core.incoming.embedded_json import plain_name
 
 _UNESCAPED_PIPE = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"[\s:=+_–—-]*")
@@ -17,7 +17,7 @@ _BULLET = re.compile(r"(?:[-*•]|\d{1,3}[.)])\s+")
 NAMES: Mapping[str, str] = {
     **dict.fromkeys(("actor", "actors"), "actor"),
     **dict.fromkeys(("belief", "beliefs", "proposition", "propositions"), "belief"),
-    **{plain(dimension): dimension for dimension in DIMENSIONS},
+    **{plain_name(dimension): dimension for dimension in DIMENSIONS},
     **dict.fromkeys(("orders", "belieforder"), "order"),
     **dict.fromkeys(("truth", "status"), "truth_status"),
     **dict.fromkeys(("access", "knowledge"), "knowledge_access"),
@@ -39,7 +39,7 @@ def names_of(scheme: Scheme) -> Mapping[str, str]:
     names = {name: column for name, column in NAMES.items() if column in ("actor", "belief")}
     for titles in ({key: key for key in scheme.keys}, scheme.names, scheme.titles, scheme.shorts):
         for key, title in titles.items():
-            names.setdefault(plain(title), key)
+            names.setdefault(plain_name(title), key)
     return {name: column for name, column in names.items() if name}
 
 
@@ -81,7 +81,7 @@ def columns_of(cells: Iterable[str], names: Mapping[str, str] = NAMES) -> dict[s
     columns: dict[str, int] = {}
     unknown = 0
     for at, cell in enumerate(cells):
-        name = names.get(plain(cell))
+        name = names.get(plain_name(cell))
         unknown += name is None and cell.lower() not in _NUMBERING
         if name and name not in columns:
             columns[name] = at
@@ -113,7 +113,7 @@ def has_bare_header(text: str, names: Mapping[str, str] = NAMES) -> bool:
 
 
 def _lines(text: str) -> Iterator[str]:
-    for line in answer_of(text).splitlines():
+    for line in text.splitlines():
         line = line.strip().lstrip("\ufeff")
         if "|" in line and not line.startswith("```"):
             yield line
