@@ -29,3 +29,24 @@ UNCLOSED = {
 def completed(text: str, stop: Stop = Stop.END) -> Completion:
     """A completion whose model wrote this text."""
     return Completion(text, stop, Usage(), "tiny")
+
+
+JSON_FORMS = {
+    "plain": "{right}",
+    "fence": "```json\n{right}\n```",
+    "fence with a blank, and braces behind": "``` json\n{right}\n```\nand {{x}}",
+    "fence in capitals, without line ends": "```JSON {right}```",
+    "fence of tildes": "~~~\n{right}\n~~~",
+    "prose with braces around": "I use {{this form}}: {right}\n\nI left out {{minor facts}}.",
+    "repeated": "{right}{right}",
+    "a draft before": "For instance {wrong} would be a draft.\n{right}",
+    "a draft that was broken off before": "{cut}\nOnce more:\n{right}",
+    "something else behind": '{right}\n{{"note": "done"}}',
+    "broken off behind": "{right}\n{cut}",
+}
+"""Ways in which models write `right`, a JSON value; `wrong` is another one, `cut` its first half."""
+
+
+def formed(form: str, right: str, wrong: str) -> str:
+    """What a model writes in one of JSON_FORMS."""
+    return JSON_FORMS[form].format(right=right, wrong=wrong, cut=wrong[: len(wrong) // 2])

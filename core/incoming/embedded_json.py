@@ -47,12 +47,13 @@ class Values(NamedTuple):
         return outermost[-1] if outermost else None
 
     def rows(self, *fields: str) -> list[Json] | None:
-        """Return the last list of objects that have all of these fields in any spelling, or the values themselves if
-        each is such an object, as in JSON Lines. Returns None if there is neither, and no row for an empty list."""
+        """Return the last list of objects of which one has all of these fields in any spelling, or the values
+        themselves if they are such objects, as in JSON Lines. Returns None if there is neither, and no row for an
+        empty list."""
         lists = [value for value in self.values if isinstance(value, list)]
-        if fitting := [rows for rows in lists if rows and _are_rows(rows, fields)]:
+        if fitting := [rows for rows in lists if _are_rows(rows, fields)]:
             return list(fitting[-1])
-        if self.is_all and self.values and _are_rows(self.values, fields):
+        if self.is_all and _are_rows(self.values, fields):
             return list(self.values)
         return [] if self.is_all and self.values == ([],) else None
 
@@ -68,7 +69,8 @@ def _has(value: Any, fields: tuple[str, ...]) -> bool:
 
 def _are_rows(values: Any, fields: tuple[str, ...]) -> bool:
     names = {plain_name(field) for field in fields}
-    return all(isinstance(value, dict) and names <= set(map(plain_name, value)) for value in values)
+    are_objects = all(isinstance(value, dict) for value in values)
+    return are_objects and any(names <= set(map(plain_name, value)) for value in values)
 
 
 def _inside(value: Any) -> Iterator[Any]:

@@ -50,7 +50,8 @@ _MARK = re.compile(f"(?P<closing>{'|'.join(_CLOSINGS)})|{'|'.join(_OPENINGS)}", 
 _ENDS_OF_SENTENCES = frozenset(".!?:。！？：…>")
 _QUOTES = frozenset("\"'`“”‘’「」")
 _BEFORE_QUOTES = frozenset(" \t\n([,:=，：（")
-_JSON = re.compile(r"\s*(?:(?:```|~~~)[^\n{\[]{0,20})?\s*[{\[]\s*[{\[\"]")
+_JSON = re.compile(r"\s*(?:(?:```|~~~)[^\n{\[]{0,20})?\s*(?:\{\s*\"|\[\s*\{)")
+_BEGINS_ANEW = re.compile(r"\s{0,99}[{\[`~]")
 _CHANNEL = re.compile(
     r"(?:(?:<\|start\|>[^<]{0,100})?<\|channel\|>|\A)\s{0,9}(?P<channel>[a-z]{1,30})\b[^<]{0,300}"
     r"(?:<\|constrain\|>[^<]{0,100})?<\|message\|>"
@@ -133,7 +134,7 @@ class _Scan:
 
     def take(self, mark: re.Match[str]) -> None:
         """Take the next mark; one that is a mention changes nothing."""
-        if self._in_string(mark.start()):
+        if self._in_string(mark.start()) and not _BEGINS_ANEW.match(self.text, mark.end()):
             return
         if mark["closing"]:
             self._end(mark, is_thought=True)

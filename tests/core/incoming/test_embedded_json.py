@@ -77,6 +77,7 @@ def test_rows_of_a_table_that_was_cut_off_are_none():
 def test_fields_of_rows_have_any_spelling():
     assert values_in('[{"Actor": "Mia", "truth status": "true"}]').rows("actor", "truth_status")
     assert values_in('[{"Actor": "Mia"}]').rows("belief") is None
+    assert len(values_in('[{"Actor": "Mia"}, {"note": "done"}]').rows("actor") or ()) == 2
 
 
 def test_an_empty_list_is_a_table_without_rows():

@@ -99,9 +99,13 @@ def test_thoughts_without_an_answer_leave_nothing():
     assert split_thoughts("So it is no.\n</think>") == ("", "So it is no.", False)
 
 
-def test_a_draft_in_json_is_a_thought():
-    text = '{"rows": ["draft"]} is "not" right.</think>{"rows": ["final"]}'
-    assert split_thoughts(text).answer == '{"rows": ["final"]}'
+@pytest.mark.parametrize(
+    "thought",
+    ['{"rows": ["draft"]} is "not" right.', '{"rows": ["dra', '[{"a": "5" of rope"}] or', '[[B]], the 5" rope.'],
+)
+def test_a_draft_in_json_is_a_thought(thought):
+    for opening in ("", "<think>"):
+        assert split_thoughts(f'{opening}{thought}</think>{{"rows": ["final"]}}').answer == '{"rows": ["final"]}'
 
 
 @pytest.mark.parametrize(
