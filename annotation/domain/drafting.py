@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from annotation.domain.answer_forms import STRUCTURED
-from annotation.domain.answers import object_in
 from annotation.domain.drafts import LONGEST
 from annotation.domain.reconciliation import DraftRow
 from annotation.domain.schema import ORDERS
 from annotation.domain.table_checks import is_named
 from annotation.domain.tables import TableRow
 from annotation.domain.tasks import ExtractionTask
+from core.incoming.embedded_json import values_in
 from core.language import gettext_noop
 from core.plain import Json
 from workers.domain.pricing import estimated_tokens
@@ -101,10 +101,11 @@ class Drafted:
 
 
 def read_draft(text: str, story: str, orders: Sequence[str] = ORDERS) -> Drafted:
-    """Return the rows of an answer about a story; the object may stand in prose or a code fence. An order that is none
-    of `orders` is left out."""
-    document = object_in(text)
-    answered = document.get("rows") if isinstance(document, dict) else None
+    """Return the rows of an answer about a story: of its last object with rows, else of a list or lines of objects. An
+    order that is none of `orders` is left out."""
+    found = values_in(text)
+    document = found.object_with("rows")
+    answered = document["rows"] if document else found.rows("actor", "belief")
     if not isinstance(answered, list):
         return Drafted((), NO_OBJECT)
     if not answered:

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from annotation.domain.answers import object_in
 from annotation.domain.schema import Schema
 from annotation.domain.shipped_schemas import OMNITOM
 from annotation.domain.tasks import LabelTask, Row
+from core.incoming.embedded_json import values_in
 from core.plain import Json
 from workers.providers.answer_shapes import closed_object
 from workers.providers.contract import Message, Request
@@ -167,9 +167,9 @@ class Labelled:
 
 
 def read_labels(text: str, rows: Sequence[Row], schema: Schema) -> Labelled:
-    """Parse an answer; the object may stand in prose or a code fence. A label that is not legal counts as missing and
-    is never guessed."""
-    answered = _rows_of(object_in(text))
+    """Parse an answer, whose last object with rows counts. A label that is not legal counts as missing and is never
+    guessed."""
+    answered = _rows_in(text, [str(row.id) for row in rows])
     labels: dict[int, dict[str, str]] = {}
     for row in rows:
         answer = answered.get(str(row.id))
@@ -184,9 +184,11 @@ def read_labels(text: str, rows: Sequence[Row], schema: Schema) -> Labelled:
     return Labelled(labels, missing, f"{missing} of {cells} labels are missing or not legal." if missing else "")
 
 
-def _rows_of(document: object) -> Mapping[str, object]:
-    """Return {number: labels}, also from a list of objects with ids."""
-    rows = document.get("rows", document) if isinstance(document, dict) else None
+def _rows_in(text: str, numbers: Sequence[str]) -> Mapping[str, object]:
+    """Return {number: labels} of an answer, also from an object without `rows` around it or from objects with ids."""
+    found = values_in(text)
+    document = found.object_with("rows")
+    rows = document["rows"] if document else found.object_with(*numbers) or found.rows("id")
     if isinstance(rows, list):
         return {str(row.get("id")): row for row in rows if isinstance(row, dict)}
     return rows if isinstance(rows, dict) else {}

@@ -12,6 +12,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from core.incoming.embedded_json import values_in
+
 Perceived = Sequence[Mapping[str, Any]]
 """Objects of one scene and its perceivers each, as a model wrote them."""
 _START, _END = re.compile(r"\[\s*\{"), re.compile(r"\}\s*\]")
@@ -34,9 +36,23 @@ def perceptions_of(text: str) -> Perceived | None:
         return []
     array = array_in(text)
     value = _literal(array) if array else None
-    if not isinstance(value, list) or not all(isinstance(scene, dict) for scene in value):
-        return None
-    return value
+    return value if isinstance(value, list) and _are_objects(value) else None
+
+
+def repaired_perceptions(text: str) -> Perceived | None:
+    """Return the objects of the last list of objects in a model's answer, none of an empty list; of an answer without
+    one the objects in it that map scenes to lists of perceivers. Returns None if there are none."""
+    found = values_in(text)
+    lists = [value for value in found.values if isinstance(value, list) and _are_objects(value)]
+    if lists:
+        return next((scenes for scenes in reversed(lists) if scenes), [])
+    objects = [value for value in found.values if isinstance(value, dict)]
+    are_scenes = all(isinstance(names, list) for scene in objects for names in scene.values())
+    return objects if found.is_all and are_scenes and any(objects) else None
+
+
+def _are_objects(scenes: Sequence[object]) -> bool:
+    return all(isinstance(scene, dict) for scene in scenes)
 
 
 def _literal(array: str) -> Any:

@@ -37,8 +37,7 @@ from core.bulk import insert_rows, update_rows
 from core.language import gettext_noop
 from core.reads import Read
 from workers.models import PARSED, Call, Item, ItemState, Job
-from workers.providers.contract import Request
-from workers.providers.stops import NO_WORD
+from workers.providers.contract import NO_WORD, Request
 from workers.services.delivery import refresh_outcome
 from workers.services.handlers import JobHandler, Received, register
 

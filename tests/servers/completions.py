@@ -108,7 +108,7 @@ class Completions:
         status = STATUS.get(mode) or (int(mode[6:]) if mode.startswith("error-") else 200)
         if status != 200:
             return Outcome(status, dialect.error(status, f"as the rule says: {mode}"), mode)
-        text = rule.get("text", "") if mode == "say" else self._text(dialect, body)
+        text = rule.get("text", "") if mode == "say" else self.settings.before + self._text(dialect, body)
         if mode == "refusal":
             text = "I will not answer that."
         if mode == "length":

@@ -38,6 +38,7 @@ class Settings:
     answer: str = "echo"
     oracle: dict = field(default_factory=dict)  # records, served (paths), skills by model: tests/servers/oracle.py
     text: str = "ok"
+    before: str = ""  # stands before whatever `answer` says, such as a thought
     rate: float = 0.0  # hidden limit, requests a second; 0 is none
     burst: float = 1.0  # requests that may come at once
     token_rate: float = 0.0  # hidden limit, prompt and answer tokens a second; 0 is none

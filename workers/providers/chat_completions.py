@@ -27,13 +27,13 @@ from workers.providers.parsing import (
     Inside,
     Name,
     Text,
-    content_text,
+    content_of,
     is_reported,
     object_of,
     parse_json,
 )
 from workers.providers.statuses import error_of, of_error_in_answer, of_response
-from workers.providers.stops import DECLINED, stop_of, unless_empty, unless_tools
+from workers.providers.stops import DECLINED, stop_of, unless_tools
 from workers.providers.wire import exchange
 
 
@@ -143,7 +143,7 @@ class _Usage(Open):
 class _Message(Open):
     """Message of the model; servers call its reasoning by either name."""
 
-    content: Annotated[str, BeforeValidator(content_text)] = ""
+    content: Any = None
     refusal: Text = ""
     reasoning: Text = ""
     reasoning_content: Text = ""
@@ -193,13 +193,14 @@ def completion_of(
     if choice.error:  # a router's way of saying that the model broke off
         raise of_error_in_answer({"error": choice.error})
     message = choice.message
-    reasoning = message.reasoning or message.reasoning_content
-    stop, problem = unless_empty(*stop_of(_reason(choice)), text=message.content, reasoning=reasoning)
+    text, thoughts = content_of(message.content)
+    reasoning = message.reasoning or message.reasoning_content or thoughts
+    stop, problem = stop_of(_reason(choice, text))
     return Completion(
-        text=message.refusal or message.content,
+        text=message.refusal or text,
         stop=stop,
         problem=problem,
-        usage=usage(payload, message.refusal + message.content + reasoning),
+        usage=usage(payload, message.refusal + text + reasoning),
         model=answer.model,
         reasoning=reasoning,
         request_id=answer.id,
@@ -208,12 +209,12 @@ def completion_of(
     )
 
 
-def _reason(choice: _Choice) -> object:
+def _reason(choice: _Choice, text: str) -> object:
     """Return why the model stopped, in the words of `stops.py`."""
     message = choice.message
     if message.refusal:
         return DECLINED
-    return unless_tools(choice.finish_reason, text=message.content, tools=message.tool_calls or message.function_call)
+    return unless_tools(choice.finish_reason, text=text, tools=message.tool_calls or message.function_call)
 
 
 def usage_of(usage: Mapping[str, Any], *, text: str = "") -> Usage:

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
+from core.incoming.thoughts import split_thoughts
+from core.language import gettext_noop
 from workers.providers.errors import BackendError
 
 Body = dict[str, Any]
@@ -64,6 +66,13 @@ class Stop(StrEnum):
     OTHER = "other"
 
 
+EMPTY = gettext_noop("The answer is empty: the model ended without a word.")
+ONLY_REASONING = gettext_noop("The answer is empty: the model ended after its reasoning.")
+UNCLOSED = gettext_noop("The answer is empty: the model ended within its reasoning.")
+NO_WORD = frozenset({EMPTY, ONLY_REASONING, UNCLOSED})
+"""Problems of a completion whose model ended by itself and gave no answer."""
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens of one call. `input` holds all prompt tokens, cached ones too; `reasoning` is a part of `output`.
@@ -88,6 +97,9 @@ class Completion:
 
     `problem` is a sentence where the model did not stop by itself; `body` the answer as it came, where `text` is not
     all of it.
+
+    This is the door for every answer. Thoughts that the model wrote into its `text` (core/incoming/thoughts.py) become
+    `reasoning`. A model that ended by itself without an answer has the stop `OTHER` and one of NO_WORD as its problem.
     """
 
     text: str
@@ -101,6 +113,18 @@ class Completion:
     status: int = 200
     body: str = ""
     fingerprint: str = ""
+
+    def __post_init__(self) -> None:
+        answer, thoughts, unclosed = split_thoughts(self.text)
+        reasoning = "\n\n".join(filter(None, (self.reasoning, thoughts)))
+        self._set(text=answer, reasoning=reasoning)
+        if self.stop is Stop.END and not answer.strip():
+            why = UNCLOSED if unclosed else ONLY_REASONING if reasoning.strip() else EMPTY
+            self._set(stop=Stop.OTHER, problem=why)
+
+    def _set(self, **values: Any) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
 
 
 @dataclass(frozen=True, slots=True)

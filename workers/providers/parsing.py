@@ -52,15 +52,38 @@ def object_of(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def content_text(content: Any) -> str:
-    """Return the text of a message's content: a text, or parts of which some are texts. Raises Unreadable for anything
-    else."""
+def content_of(content: Any) -> tuple[str, str]:
+    """Return (text, thoughts) of a message's content: a text, or parts of which some are texts or thoughts. Raises
+    Unreadable for anything else."""
     if content is None or isinstance(content, str):
-        return content or ""
+        return content or "", ""
     if not isinstance(content, list):
         raise Unreadable(gettext_noop(f"The answer's content is a JSON {type(content).__name__}, expected a text."))
     parts = [part for part in content if isinstance(part, Mapping)]
-    texts = [part.get("text") for part in parts if part.get("type", "text") in ("text", "output_text")]
+    thoughts = "\n".join(filter(None, (_thought_in(part) for part in parts if _is_thought(part))))
+    texts = [part.get("text") for part in parts if part.get("type", "text") in TEXTS and not _is_thought(part)]
+    return "".join(map(text_or_nothing, texts)), thoughts
+
+
+TEXTS = ("text", "output_text")
+_THOUGHTS = ("thinking", "reasoning", "thought")
+"""Types of parts that are thoughts, and the fields that hold them."""
+
+
+def _is_thought(part: Mapping[str, Any]) -> bool:
+    kind = text_or_nothing(part.get("type")).lower()
+    return part.get("thought") is True or any(name in kind for name in _THOUGHTS)
+
+
+def _thought_in(part: Mapping[str, Any]) -> str:
+    """Return the thought of a part: a text, or a list of parts with texts."""
+    held = [
+        value for name in (*_THOUGHTS, "text", "content", "summary") if isinstance(value := part.get(name), (str, list))
+    ]
+    parts = held[0] if held else ""
+    if isinstance(parts, str):
+        return parts
+    texts = [part.get("text") if isinstance(part, Mapping) else part for part in parts]
     return "".join(map(text_or_nothing, texts))
 
 

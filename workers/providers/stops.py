@@ -56,16 +56,3 @@ def unless_tools(reason: object, *, text: str, tools: bool) -> object:
     """Return the reason, or `TOOLS` where tools were asked for: with a text only in place of a clean end, without a
     text always."""
     return TOOLS if tools and (not text or stop_of(reason)[0] is Stop.END) else reason
-
-
-EMPTY = gettext_noop("The answer is empty: the model ended without a word.")
-ONLY_REASONING = gettext_noop("The answer is empty: the model ended after its reasoning.")
-NO_WORD = {EMPTY, ONLY_REASONING}
-
-
-def unless_empty(stop: Stop, problem: str, *, text: str, reasoning: str = "") -> tuple[Stop, str]:
-    """Return the stop, or `Stop.OTHER` with a sentence for an empty text: a model that ended by itself without a text
-    gave no answer."""
-    if stop is not Stop.END or text.strip():
-        return stop, problem
-    return Stop.OTHER, ONLY_REASONING if reasoning.strip() else EMPTY

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from core.ids import new_uid
-from workers.models import Call, CallState, Endpoint, Item, Job
+from workers.models import Call, Endpoint, Item, Job
+from workers.providers.contract import Completion, Stop, Usage
 from workers.providers.imported import IMPORTED
 from workers.services.delivery import deliver
+from workers.services.recording import STATES
 
 _AT_ONCE = 500
 _COLUMNS = ("uid", "key", "endpoint", "provider", "model", "body", "sample", "handler", "planned_at")
@@ -63,9 +65,12 @@ def _calls(endpoint: Endpoint, answers: Mapping[str, ImportedAnswer], now: datet
     calls = list(Call.objects.filter(key__in=answers))
     for call in calls:
         answer = answers[call.key]
+        usage = Usage(input=answer.tokens[0], output=answer.tokens[1], reported=any(answer.tokens))
+        completion = Completion(answer.answer, Stop.END, usage, answer.answered_by)
         call.take_answer(
-            CallState.ANSWERED, finished_at=now, answer=answer.answer, answered_by=answer.answered_by, cost=None,
-            input_tokens=answer.tokens[0], output_tokens=answer.tokens[1], usage_told=any(answer.tokens),
+            STATES[completion.stop], finished_at=now, answer=completion.text, reasoning=completion.reasoning,
+            problem=completion.problem, answered_by=completion.model,
+            cost=None, input_tokens=usage.input, output_tokens=usage.output, usage_told=usage.reported,
         )  # fmt: skip
     Call.objects.answer(calls)
     return calls

@@ -37,13 +37,14 @@ from workers.services.claims import Claimed, lock_budgets
 from workers.services.delivery import deliver, end_jobs
 from workers.services.holding import hold_back_hopeless
 
-_STATES = {
+STATES = {
     Stop.END: CallState.ANSWERED,
     Stop.LENGTH: CallState.TRUNCATED,
     Stop.REFUSAL: CallState.REFUSED,
     Stop.FILTER: CallState.REFUSED,
     Stop.OTHER: CallState.UNUSABLE,
 }
+"""States of a call that was answered, by the way in which the model stopped."""
 
 
 @dataclass(slots=True)
@@ -158,7 +159,7 @@ class _Recording:
 
     def _answer(self, outcome: Outcome, call: Call, attempt: int | None, item: Item | None, at: datetime) -> None:
         completion = outcome.result
-        state = _STATES[completion.stop]
+        state = STATES[completion.stop]
         usage = completion.usage if completion.usage.reported else _estimated(call, completion)
         cost = self.prices.cost(usage, batch=self.batch)
         if not usage.reported and None not in (cost, call.reserved_cost):
@@ -230,9 +231,10 @@ class _Recording:
 
 def _estimated(call: Call, completion: Completion) -> Usage:
     """Estimate on the high side the usage that the provider did not tell, or told in part."""
-    output = estimated_tokens(completion.reasoning) + estimated_tokens(completion.text)
-    usage = completion.usage
-    return replace(usage, input=usage.input or estimated_tokens(call.body), output=usage.output or output)
+    thought, usage = estimated_tokens(completion.reasoning), completion.usage
+    output = usage.output or thought + estimated_tokens(completion.text)
+    reasoning = usage.reasoning or min(thought, output)
+    return replace(usage, input=usage.input or estimated_tokens(call.body), output=output, reasoning=reasoning)
 
 
 def refusal_of(error: Filtered) -> Completion:

@@ -21,6 +21,7 @@ from benchmark.suites.fantom_questions.outcomes import Scored
 from benchmark.suites.fantom_questions.released import without_absent
 from benchmark.suites.fantom_questions.rows import ACCESSIBLE, DISTANCE, INACCESSIBLE, QuestionSet
 from benchmark.suites.fantom_questions.units import Read, wholes_of
+from core.incoming.thoughts import without_thoughts
 from core.plain import Json, plain
 
 RUNS = (("short", "set"), ("full", "set"), ("short", "part"), ("full", "conversation"))
@@ -72,7 +73,8 @@ def _repaired(samples: Sequence[Sample], texts: Mapping[str, str], embedder: str
     reads = []
     for sample in samples:
         if sample.key in texts:
-            parse = parses_of(sample, after_marker(texts[sample.key]), embedder_named(embedder))[1]
+            answer = after_marker(without_thoughts(texts[sample.key]))
+            parse = parses_of(sample, answer, embedder_named(embedder))[1]
             reads.append(Read(sample, 0, parse))
     analyses = analyses_of(reads, wholes_of(samples), "repaired", embedder, seed=1)
     scenarios = {

@@ -7,14 +7,14 @@ right text is A and B by turns.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from benchmark.suites.asked import Question, Sample
 from benchmark.suites.fantom_questions.question_types import TYPES
 from benchmark.suites.fantom_questions.rows import DISTANCE
+from core.incoming.embedded_json import values_in
 
 FREE = TYPES[DISTANCE, ""]
 """The category of beliefs in free words."""
@@ -84,7 +84,7 @@ def _place(sample: Sample) -> int:
 
 def verdict_in(answer: str, *, structured: bool) -> str | None:
     """Return which of CHOICES a judge's answer says, None where it says none: in the last line that gives a verdict, or
-    as the whole answer; of a structured one as the only entry `verdict` of its object."""
+    as the whole answer; of a structured one in the last object with a `verdict`."""
     if structured:
         return _structured(answer)
     lines = _LINE.findall(answer)
@@ -93,9 +93,5 @@ def verdict_in(answer: str, *, structured: bool) -> str | None:
 
 
 def _structured(answer: str) -> str | None:
-    try:
-        value = json.loads(answer)
-    except (ValueError, RecursionError):
-        return None
-    verdict = value.get("verdict") if isinstance(value, Mapping) else None
-    return verdict if verdict in CHOICES else None
+    verdict = (values_in(answer).object_with("verdict") or {}).get("verdict")
+    return _BY_WORD.get(verdict.strip().casefold()) if isinstance(verdict, str) else None

@@ -12,6 +12,7 @@ from benchmark.suites.omnitom.records import Record, parse_story_ids, read_recor
 from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE
 from core.incoming.misfit import Misfit
 from core.incoming.shapes import Shape
+from core.incoming.thoughts import without_thoughts
 
 
 def score_answers(
@@ -32,7 +33,10 @@ def score_answers(
         records = read_records(handle, str(data))
     texts = _texts(read_answers(answers), answers, {record.story_id for record in records})
     chosen = _selection(records, texts, story_ids, max_stories)
-    return ParsedScores(score_official(chosen, texts), score_repaired(chosen, texts, seed=seed))
+    answers_by_story = {
+        story: {step: without_thoughts(text) for step, text in steps.items()} for story, steps in texts.items()
+    }
+    return ParsedScores(score_official(chosen, texts), score_repaired(chosen, answers_by_story, seed=seed))
 
 
 def _selection(records: list[Record], texts: Mapping[int, Any], story_ids: str, max_stories: int) -> list[Record]:

@@ -28,6 +28,7 @@ from benchmark.suites.opentom.repaired_metrics import RepairedAnswer, repaired_m
 from benchmark.suites.opentom.samples import sample_of
 from benchmark.suites.opentom.sampling import Sampled, sampled
 from benchmark.suites.opentom.steps import right_label
+from core.incoming.thoughts import without_thoughts
 from core.plain import WHERE_THERE_IS_ONE
 
 
@@ -53,7 +54,7 @@ def score_answers(data: Path, answers: Path, *, part: str = COARSE) -> ParsedSco
 
 
 def _repaired(rows: Mapping[str, Sampled], texts: Mapping[str, str]) -> AnswerScores:
-    answers = {name: _repaired_answer(row, texts[name].strip()) for name, row in rows.items()}
+    answers = {name: _repaired_answer(row, without_thoughts(texts[name]).strip()) for name, row in rows.items()}
     labels = {name: answer.read_as.predicted for name, answer in answers.items()}
     return AnswerScores(labels, repaired_metrics(list(answers.values())))
 

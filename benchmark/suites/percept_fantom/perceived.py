@@ -10,7 +10,7 @@ import string
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from benchmark.methods.perceptions import Perceived, perceptions_of
+from benchmark.methods.perceptions import Perceived, perceptions_of, repaired_perceptions
 from benchmark.suites.perceiving.shares import ACCURACY, RECALL, WHOLE, Shares, makes_a_set, names_in, same_names
 
 _SYMBOLS = str.maketrans("", "", string.punctuation + "’…")
@@ -71,7 +71,7 @@ def _same(names: Sequence[str], utterance: str, gold: Sequence[str]) -> bool:
 def repaired_scenes(answer: str, utterances: Sequence[str]) -> list[Read] | None:
     """Return what an answer says of each utterance that it writes; None where it cannot be read. Equal utterances are
     taken in their order."""
-    perceived = perceptions_of(answer)
+    perceived = repaired_perceptions(answer)
     return None if perceived is None else list(_placed(perceived, [_plain(utterance) for utterance in utterances]))
 
 

@@ -25,6 +25,7 @@ from benchmark.suites.percept_fantom.parses import parses_of, scored_answer
 from benchmark.suites.percept_fantom.perceived import official_shares, repaired_shares
 from benchmark.suites.percept_fantom.released_metrics import SCENARIOS, scenario_metrics
 from benchmark.suites.percept_fantom.samples import ASKED, SCENARIO_NAMES, annotated_sets, samples_of
+from core.incoming.thoughts import without_thoughts
 from core.plain import WHERE_THERE_IS_ONE, Json
 
 
@@ -67,7 +68,7 @@ def _questions(sets: Sets, texts: Mapping[str, str], answers: Path, data: Path) 
     rated = [scored_answer(row, texts[name]) for name, row in rows.items() if name in texts]
     asked = list(samples_of(sets, {}))
     samples = [sample for sample in asked if sample.key in texts]
-    reads = [Read(sample, 0, parses_of(sample, texts[sample.key])[1]) for sample in samples]
+    reads = [Read(sample, 0, parses_of(sample, without_thoughts(texts[sample.key]))[1]) for sample in samples]
     analysed = questions_of(reads, wholes_of(asked), "repaired", seed=1)
     repaired_metrics = {
         SCENARIO_NAMES[scenario]: {name: metric.value for name, metric in metrics.items()}
@@ -127,7 +128,7 @@ def _perceptions(sets: Sets, parts: Parts, texts: Mapping[str, str], answers: Pa
         perceivers = [utterance.perceivers for utterance in parts[_part(set_id)]]
         if shares := official_shares(text, utterances, perceivers):
             official[set_id] = shares
-        repaired[set_id] = repaired_shares(text, utterances, perceivers)
+        repaired[set_id] = repaired_shares(without_thoughts(text), utterances, perceivers)
     scenarios = _by_scenario(sets, text_by_set)
     return ParsedScores(
         OfficialPerceptions(

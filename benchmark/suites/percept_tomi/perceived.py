@@ -11,7 +11,7 @@ import string
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from benchmark.methods.perceptions import Perceived, perceptions_of
+from benchmark.methods.perceptions import Perceived, perceptions_of, repaired_perceptions
 from benchmark.suites.perceiving.shares import ACCURACY, RECALL, WHOLE, Shares, makes_a_set, names_in, same_names
 
 _UNSCORED = ("loves", "likes", "hates", "dislikes", "exited", "entered")
@@ -64,7 +64,7 @@ def repaired_scenes(answer: str, story: Sequence[str]) -> list[tuple[int | None,
     Equal sentences of a story are taken in their order. The number is None of a sentence that the story lacks or that
     is there once too often, the perceivers are None where they are not names.
     """
-    perceived = perceptions_of(answer)
+    perceived = repaired_perceptions(answer)
     if perceived is None:
         return None
     return list(_placed(perceived, [_bare(sentence) for sentence in story]))

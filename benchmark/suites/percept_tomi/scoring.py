@@ -20,6 +20,7 @@ from benchmark.suites.percept_tomi.data import RAW_TYPES, read_percept_tomi
 from benchmark.suites.percept_tomi.perceived import official_shares, repaired_shares
 from benchmark.suites.percept_tomi.places import named_place, official_right
 from benchmark.suites.percept_tomi.samples import TYPES, samples_of
+from core.incoming.thoughts import without_thoughts
 from core.plain import WHERE_THERE_IS_ONE
 
 BY_SHAPE, QUESTIONS, PERCEPTIONS = "auto", "questions", "perceptions"
@@ -107,7 +108,7 @@ def ids_of(samples: Sequence[Sample], answers: Mapping[str, Any]) -> dict[str, A
 
 
 def _any_array(texts: Mapping[str, Any]) -> bool:
-    return any(_is_array(text) for text in texts.values() if isinstance(text, str))
+    return any(_is_array(without_thoughts(text)) for text in texts.values() if isinstance(text, str))
 
 
 def _is_array(text: str) -> bool:
@@ -134,7 +135,7 @@ def _accuracies(asked: Sequence[tuple[Sample, bool]], name: str, types: Sequence
 def _repaired_questions(rows: Answers) -> RepairedQuestions:
     """The place that an answer names; unread answers are wrong, and counted beside."""
     places = {
-        sample.key: named_place(text, sample.content["containers"], sample.gold["candidates"])[0]
+        sample.key: named_place(without_thoughts(text), sample.content["containers"], sample.gold["candidates"])[0]
         for sample, text in rows
     }
 
@@ -206,7 +207,7 @@ def _rounded(value: float) -> float:
 
 def _repaired_perceptions(rows: Answers) -> RepairedPerceptions:
     shares = {
-        sample.key: repaired_shares(text, sample.content["sentences"], sample.gold["perceivers"])
+        sample.key: repaired_shares(without_thoughts(text), sample.content["sentences"], sample.gold["perceivers"])
         for sample, text in rows
     }
 

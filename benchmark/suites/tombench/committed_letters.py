@@ -18,7 +18,6 @@ from benchmark.suites.tombench.letter_patterns import (
     LINE_START,
     LONE_LINE,
     MARKED,
-    OPEN_THOUGHT,
     OPENING,
     REJECTION,
     REQUIRED_FORM,
@@ -39,7 +38,7 @@ def committed_letter(answer: str, options: Sequence[str]) -> str | None:
     `options` are the texts as they were shown, without letters: A is the first. An answer may also repeat the text of
     one option. None is also returned for a letter beyond the options, and where several options are left open.
     """
-    text = _plain(answer)
+    text = unicodedata.normalize("NFKC", answer).strip()  # full-width letters and punctuation as ASCII
     first, last = (text.partition("\n")[0], text.rpartition("\n")[2])
     if mentions := _mentions(REQUIRED_FORM, text):
         return _offered(_last(text, mentions), options)
@@ -53,12 +52,6 @@ def committed_letter(answer: str, options: Sequence[str]) -> str | None:
     if starts or marked:
         return _offered(_only(starts) or _only(starts | marked), options)
     return _repeated(text, options) or _offered(_only(_letters(BARE, last)), options)
-
-
-def _plain(answer: str) -> str:
-    """The answer without a reasoning model's thoughts, full-width letters and punctuation as ASCII."""
-    text = OPEN_THOUGHT.sub("", answer.rpartition("</think>")[2])
-    return unicodedata.normalize("NFKC", text).strip()
 
 
 def _mentions(pattern: re.Pattern[str], text: str) -> list[_Mention]:

@@ -102,7 +102,6 @@ ALTERNATIVE = re.compile(
 )
 """Another letter offered beside the one before it: the start of the text behind a mention."""
 
-OPEN_THOUGHT = re.compile(r"<think>.*\Z", re.DOTALL)
 OPENING = re.compile(
     r"\A(?:(?i:(?:the\s+)?(?:correct\s+|final\s+|best\s+)?answer)\s*(?i:is\b)?|答案(?:应该)?(?:是|为)?)\s*:?\s*"
 )

@@ -13,6 +13,7 @@ from benchmark.suites.tombench.data import Item, read_tombench
 from benchmark.suites.tombench.metrics import Accuracies, VotedItem, official_accuracies, repaired_accuracies
 from benchmark.suites.tombench.parsing import extract_official, parse_official, parse_repaired
 from benchmark.suites.tombench.shuffling import TRIES, OfferedOptions, Order, official_orders, show
+from core.incoming.thoughts import without_thoughts
 
 _ID = re.compile(r"(.+)/(\d+)/(\d+)")
 _PLACES = 10
@@ -40,7 +41,7 @@ def score_answers(data: Path, answers: Path, *, language: str = "en") -> ParsedS
     official = {
         name: [extract_official(text), parse_official(text, displayed[name][1])] for name, text in texts.items()
     }
-    repaired = {name: parse_repaired(text, displayed[name][1]) for name, text in texts.items()}
+    repaired = {name: parse_repaired(without_thoughts(text), displayed[name][1]) for name, text in texts.items()}
     asked = {name: item for name, (item, _) in displayed.items()}
     accuracies = official_accuracies(_voted(asked, {name: letters[1] for name, letters in official.items()}))
     return ParsedScores(

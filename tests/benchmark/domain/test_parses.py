@@ -29,7 +29,7 @@ TWO = [("Ines", "The key is here", "1"), ("world", "It rains", "0")]
         ),
         "```\nOrder | Actor | Belief\n1 | Ines | The key is here\n\nOrder | Actor | Belief\n0 | world | It rains\n```",
         "- Ines | The key is here | Order 1\n- world | It rains | 0\nNote: a | b are pipes",
-        "<think>Actor | Belief | Order\nBo | draft | 1</think>Ines | The key is here | 1\nworld | It rains | zero",
+        "Ines | The key is here | 1\nworld | It rains | zero",
         '```json\n{"rows": [{"id": 1, "actor": "Ines", "belief": "The key is here", "order": 1}, '
         '{"id": 2, "actor": "world", "belief": "It rains.", "order": "0"}]}\n```',
     ],

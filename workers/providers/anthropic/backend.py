@@ -18,7 +18,7 @@ from workers.providers.contract import Body, Completion, Request, Spec, Usage
 from workers.providers.errors import BackendError, Rejected, Unreadable
 from workers.providers.parsing import Count, Name, Text, is_reported, object_of, parse_json
 from workers.providers.statuses import error_of, of_error_in_answer, of_response
-from workers.providers.stops import stop_of, unless_empty, unless_tools
+from workers.providers.stops import stop_of, unless_tools
 from workers.providers.wire import exchange
 
 ADDRESS = "https://api.anthropic.com"
@@ -126,8 +126,7 @@ def completion_of(payload: Mapping[str, Any], headers: Mapping[str, str]) -> Com
     text = "".join(block.text for block in answer.content if block.type == "text")
     reasoning = "\n".join(block.thinking for block in answer.content if block.type == "thinking")
     tools = any(block.type == "tool_use" for block in answer.content)
-    reason = unless_tools(answer.stop_reason, text=text, tools=tools)
-    stop, problem = unless_empty(*stop_of(reason), text=text, reasoning=reasoning)
+    stop, problem = stop_of(unless_tools(answer.stop_reason, text=text, tools=tools))
     return Completion(
         text=text,
         stop=stop,

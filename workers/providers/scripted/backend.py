@@ -28,7 +28,6 @@ from core.incoming.text import NotJson, json_of
 from workers.providers import errors
 from workers.providers.contract import Body, Completion, Request, Spec, Stop, Usage
 from workers.providers.scripted.functions import FUNCTIONS
-from workers.providers.stops import unless_empty
 
 FAILURES: dict[str, type[errors.BackendError]] = {
     "rejected": errors.Rejected,
@@ -81,11 +80,8 @@ class ScriptedBackend:
         text = self._answer(body) if rule.text is None else rule.text
         input_tokens = sum(len(str(message["content"])) for message in body["messages"]) // 4
         usage = Usage(input=input_tokens, output=len(text) // 4)
-        stop, problem = unless_empty(Stop(rule.stop), "", text=text)
         model = rule.answered_by or self.spec.model
-        return Completion(
-            text=text, stop=stop, problem=problem, usage=usage, model=model, fingerprint=rule.fingerprint
-        )  # fmt: skip
+        return Completion(text=text, stop=Stop(rule.stop), usage=usage, model=model, fingerprint=rule.fingerprint)
 
     async def aclose(self) -> None:
         pass

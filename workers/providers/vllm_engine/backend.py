@@ -20,7 +20,6 @@ from typing import Any, Protocol
 from workers.providers.contract import Body, Completion, Request, Spec, Stop, Usage
 from workers.providers.errors import BackendError, Overloaded, Rejected, Unreadable
 from workers.providers.options import check_options
-from workers.providers.stops import unless_empty
 from workers.providers.vllm_engine import gpu
 from workers.providers.vllm_engine.options import OPTIONS
 
@@ -143,11 +142,9 @@ class VllmEngine:
             output=len(answer.token_ids),
             reasoning=thought,
         )
-        stop, problem = unless_empty(_STOPS[answer.finish_reason], "", text=text, reasoning=reasoning)
         return Completion(
             text=text,
-            stop=stop,
-            problem=problem,
+            stop=_STOPS[answer.finish_reason],
             usage=usage,
             model=self.spec.model,
             reasoning=reasoning,

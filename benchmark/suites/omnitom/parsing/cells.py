@@ -10,7 +10,7 @@ from functools import lru_cache
 from html.parser import HTMLParser
 
 from benchmark.suites.omnitom.labels import DIMENSIONS, Scheme
-from benchmark.suites.omnitom.parsing.structured import answer_of, plain
+from core.incoming.embedded_json import plain_name
 
 _LINE_END = re.compile(r"\r\n?|\n")
 _PIPE_SIGNS = str.maketrans("｜│┃║", "||||")
@@ -30,7 +30,7 @@ DELIMITERS = ",\t;"
 NAMES: Mapping[str, str] = {
     **dict.fromkeys(("actor", "actors"), "actor"),
     **dict.fromkeys(("belief", "beliefs", "proposition", "propositions"), "belief"),
-    **{plain(dimension): dimension for dimension in DIMENSIONS},
+    **{plain_name(dimension): dimension for dimension in DIMENSIONS},
     **dict.fromkeys(("orders", "belieforder"), "order"),
     **dict.fromkeys(("truth", "status"), "truth_status"),
     **dict.fromkeys(("access", "knowledge"), "knowledge_access"),
@@ -55,7 +55,7 @@ def names_of(scheme: Scheme) -> Mapping[str, str]:
     names = {name: column for name, column in NAMES.items() if column in ("actor", "belief")}
     for titles in ({key: key for key in scheme.keys}, scheme.names, scheme.titles, scheme.shorts):
         for key, title in titles.items():
-            names.setdefault(plain(title), key)
+            names.setdefault(plain_name(title), key)
     return {name: column for name, column in names.items() if name}
 
 
@@ -129,7 +129,7 @@ def columns_of(cells: Iterable[str], names: Mapping[str, str] = NAMES) -> dict[s
     columns: dict[str, int] = {}
     unknown = 0
     for at, cell in enumerate(cells):
-        name = names.get(plain(cell))
+        name = names.get(plain_name(cell))
         unknown += name is None and cell.lower() not in _NUMBERING
         if name and name not in columns:
             columns[name] = at
@@ -153,7 +153,6 @@ def lines_of(text: str) -> list[str]:
 
     Only a line feed or a carriage return ends a line: a cell may hold U+2028.
     """
-    text = answer_of(text)
     if len(text) <= _LONGEST_HTML and "<tr" in text.lower():
         text = _Html.lines(text)
     lines = (line.strip().lstrip("\ufeff") for line in _LINE_END.split(text))
@@ -210,7 +209,9 @@ def named_cells(line: str, names: Mapping[str, str]) -> dict[str, str]:
     line = line.removeprefix("|").strip()
     if bullet := _BULLET.match(line):
         line = line[bullet.end() :]
-    cells = [(found, names[plain(found[1])]) for found in _NAMED_CELL.finditer(line) if plain(found[1]) in names]
+    cells = [
+        (found, names[plain_name(found[1])]) for found in _NAMED_CELL.finditer(line) if plain_name(found[1]) in names
+    ]
     if not cells or cells[0][0].start():
         return {}
     ends = [found.start() for found, _ in cells[1:]] + [len(line)]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, ORDER, Scheme
 from benchmark.suites.omnitom.parsing.cells import Row, names_of
-from benchmark.suites.omnitom.parsing.structured import json_in, rows_in, text_of
+from benchmark.suites.omnitom.parsing.structured import rows_in, table_in, text_of
 from benchmark.suites.omnitom.parsing.tables import rows_of
 from benchmark.suites.omnitom.parsing.values import is_blank, repaired
 from judge.domain.text import key, normalise_space
@@ -29,8 +29,7 @@ def parse_extraction(text: str, *, structured: bool = False, scheme: Scheme = OM
     Rows without an actor or a belief are not propositions. Without a header a line counts only if it ends in an order,
     so that prose with pipes stays out; by a scheme without orders none does.
     """
-    value = json_in(text)
-    if value is not None and (rows := rows_in(value, "rows")):
+    if rows := rows_in(table_in(text), "rows"):
         cells = ([text_of(row.get(name)) for name in ("actor", "belief", "order")] for row in rows)
         predicted = [PredictedRow(actor, belief, order) for actor, belief, order in cells]
     elif structured:

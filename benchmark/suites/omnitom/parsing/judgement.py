@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 from benchmark.suites.omnitom.parsing.cells import Header, cells_at, header_of, lines_of
 from benchmark.suites.omnitom.parsing.extraction import PredictedRow
 from benchmark.suites.omnitom.parsing.matching import by_position, pair, row_key
-from benchmark.suites.omnitom.parsing.structured import id_of, json_in, place_of, rows_in
+from benchmark.suites.omnitom.parsing.structured import id_of, place_of, rows_in
 from benchmark.suites.omnitom.records import GoldRow
+from core.incoming.embedded_json import values_in
 from judge.domain.judgements import PassVerdict
 
 Counts = list[int | None]
@@ -20,6 +21,7 @@ _HEADING_MARKS = re.compile(r"^[\s#>*_\-\[(\"“'`=\ufeff]*(?:\d{1,2}[.)]\s*)?[\
 _PREDICTION = re.compile(r"(?:the\s+)?predict(?:ions?|ed)\b", re.IGNORECASE)
 _GOLD = re.compile(r"(?:the\s+)?(?:ground[\s_-]*truths?|gt|gold|reference)\b", re.IGNORECASE)
 _COUNT = re.compile(r"\d{1,6}(?:\.0+)?")
+_SIDES = ("predictions", "gold")
 
 
 class _Judged(NamedTuple):
@@ -36,7 +38,7 @@ def parse_counts(
     Structured: `{"predictions": [{"id", "matches": [ids]}], "gold": […]}`, ids counted from 1, a count is the number of
     distinct matches. Tables are no `structured` judgement. Equal rows share a count: the judge need not repeat itself.
     """
-    if structured or _has_sides(json_in(text)):
+    if structured or values_in(text).object_with(*_SIDES):
         sides = linked(text, len(predicted), len(gold))
         return _counts(sides[0]), _counts(sides[1])
     sections = _sections(text)
@@ -44,19 +46,17 @@ def parse_counts(
     return _counted(keys, sections[0]), _counted([(row.actor, row.belief, None) for row in gold], sections[1])
 
 
-def _has_sides(value: Mapping[str, Any] | None) -> bool:
-    return value is not None and ("predictions" in value or "gold" in value)
-
-
 def linked(
     text: str, predicted: int, gold: int, *, cannot_tell: bool = False
 ) -> tuple[list[PassVerdict | None], list[PassVerdict | None]]:
     """Return what a structured judgement says of each of `predicted` and `gold` rows, None of a row that it leaves out.
-    With `cannot_tell`, a row may say that of itself."""
-    value = json_in(text)
-    sides = (("predictions", predicted, gold), ("gold", gold, predicted)) if _has_sides(value) else ()
-    by_side = [_by_id(rows_in(value, name), count, other, cannot_tell) for name, count, other in sides]
-    return (by_side[0], by_side[1]) if by_side else ([None] * predicted, [None] * gold)
+    Each side counts from the last object that has it. With `cannot_tell`, a row may say that of itself."""
+    found = values_in(text)
+    sides = zip(_SIDES, (predicted, gold), (gold, predicted), strict=True)
+    first, second = (
+        _by_id(rows_in(found.object_with(name), name), count, other, cannot_tell) for name, count, other in sides
+    )
+    return first, second
 
 
 def _counts(side: Sequence[PassVerdict | None]) -> Counts:

@@ -8,10 +8,11 @@ from typing import Any
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Labels, Scheme
 from benchmark.suites.omnitom.parsing.cells import Row, names_of
 from benchmark.suites.omnitom.parsing.matching import by_position, pair, row_key
-from benchmark.suites.omnitom.parsing.structured import id_of, json_in, plain, rows_in, text_of
+from benchmark.suites.omnitom.parsing.structured import id_of, rows_in, table_in, text_of
 from benchmark.suites.omnitom.parsing.tables import rows_of
 from benchmark.suites.omnitom.parsing.values import repaired
 from benchmark.suites.omnitom.records import GoldRow
+from core.incoming.embedded_json import plain_name
 
 
 def parse_labels(
@@ -23,8 +24,7 @@ def parse_labels(
     A structured row names its gold row by `id`, counted from 1, or by actor and belief; a table row by actor and
     belief. A table is not a `structured` answer.
     """
-    value = json_in(text)
-    rows = rows_in(value, "rows")
+    rows = rows_in(table_in(text), "rows")
     if rows and not any("actor" in row for row in rows):
         return _by_id(rows, len(gold), scheme)
     read = [_structured(row, scheme) for row in rows] if rows or structured else _tabled(text, gold, scheme)
@@ -48,7 +48,7 @@ def _by_id(rows: Sequence[Mapping[str, Any]], count: int, scheme: Scheme) -> lis
 
 
 def _structured(row: Mapping[str, Any], scheme: Scheme) -> dict[str, str]:
-    named = {dimension: text_of(row.get(plain(dimension))) for dimension in scheme.keys}
+    named = {dimension: text_of(row.get(plain_name(dimension))) for dimension in scheme.keys}
     return named | {name: text_of(row.get(name)) for name in ("actor", "belief")}
 
 

@@ -1,36 +1,23 @@
-"""Structured output: the JSON of an answer, with or without a fence or a sentence around it."""
+"""Structured output: the JSON of an answer (core/incoming/embedded_json.py), by the names of its fields."""
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+from core.incoming.embedded_json import plain_name, values_in
 from core.plain import Json
 from core.texts import storable
 
-_FENCE = re.compile(r"```[a-zA-Z]*\n(.*?)```", re.DOTALL)
-_PLAIN_NAME = re.compile(r"[^a-z]")
 
-
-def answer_of(text: str) -> str:
-    """The text after a model's thinking aloud."""
-    return text.rpartition("</think>")[2]
-
-
-def json_in(text: str) -> Json | None:
-    """The JSON object of an answer, a bare list as its `rows`; None where there is none."""
-    for candidate in _candidates(answer_of(text)):
-        try:
-            value = json.loads(candidate)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(value, list):
-            value = {"rows": value}
-        if isinstance(value, dict):
-            return value
-    return None
+def table_in(text: str) -> Json | None:
+    """The last object with `rows` of an answer, or a list or lines of objects as its `rows`; None if there is none."""
+    found = values_in(text)
+    if value := found.object_with("rows"):
+        return value
+    rows = found.rows("actor", "belief")
+    rows = found.rows("id") if rows is None else rows
+    return None if rows is None else {"rows": rows}
 
 
 def ignores_schema(text: str, *names: str) -> bool:
@@ -39,31 +26,15 @@ def ignores_schema(text: str, *names: str) -> bool:
 
     An empty text is a missing answer rather than another form of it.
     """
-    value = json_in(text)
-    return bool(text.strip()) and not any(isinstance((value or {}).get(name), list) for name in names)
-
-
-def _candidates(text: str) -> Iterator[str]:
-    stripped = text.strip().removeprefix("\ufeff")
-    if stripped.startswith(("{", "[")):
-        yield stripped
-    for block in _FENCE.findall(text):
-        if block.lstrip().startswith(("{", "[")):
-            yield block
-    start, end = text.find("{"), text.rfind("}")
-    if 0 <= start < end:
-        yield text[start : end + 1]
+    value = (table_in(text) if names == ("rows",) else values_in(text).object_with(*names)) or {}
+    return bool(text.strip()) and not any(isinstance(value.get(name), list) for name in names)
 
 
 def rows_in(value: Mapping[str, Any] | None, name: str) -> list[Mapping[str, Any]]:
     """The objects of a list field, by plain names (`Truth-Status` and `truth_status` are `truthstatus`)."""
     listed = (value or {}).get(name)
     rows = listed if isinstance(listed, list) else []
-    return [{plain(key): cell for key, cell in row.items()} for row in rows if isinstance(row, Mapping)]
-
-
-def plain(name: object) -> str:
-    return _PLAIN_NAME.sub("", str(name).lower())
+    return [{plain_name(key): cell for key, cell in row.items()} for row in rows if isinstance(row, Mapping)]
 
 
 def text_of(value: object) -> str:

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from benchmark.suites.omnitom.judge_tables import HEADINGS, belief_csv
-from benchmark.suites.omnitom.parsing.structured import answer_of
 from benchmark.suites.omnitom.prompting.answer_schemas import follow_up_schema
 from benchmark.suites.omnitom.prompting.rendering import fence, numbered
 from core.digests import text_digest
@@ -52,7 +51,7 @@ class Gaps:
 
 def follow_up_request(first: Request, answer: str, gaps: Gaps, *, answer_format: str) -> Request:
     """`first` and what was answered to it, then the question for the missing rows. An empty answer is not repeated."""
-    earlier, question = answer_of(answer).strip(), _question(gaps, answer_format)
+    earlier, question = answer.strip(), _question(gaps, answer_format)
     if earlier:
         messages = (*first.messages, Message("assistant", earlier), Message("user", question))
     else:

@@ -73,8 +73,6 @@ ANSWERS = [
     ("\\boxed{C}", "C"),
     ("$\\boxed{\\text{C}}$", "C"),
     ('{"answer": "B"}', "B"),
-    ("<think>[[A]] maybe</think>[[B]]", "B"),
-    ("<think>[[A]] maybe", None),
     ("Final Answer\nB", "B"),
     ("B\n\nBecause (A) is wrong", "B"),
     ("B. Handbag\n\nBecause (A) is wrong", "B"),

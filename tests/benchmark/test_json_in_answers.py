@@ -1,0 +1,117 @@
+"""Every reader of JSON finds the same value, in whatever a model writes around it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from annotation.domain.drafting import read_draft
+from annotation.domain.labelling import read_labels
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
+from annotation.domain.tasks import Row
+from benchmark.suites.fantom.verdicts import A, verdict_in
+from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.parsing.extraction import parse_extraction
+from benchmark.suites.omnitom.parsing.judgement import linked, parse_counts
+from benchmark.suites.omnitom.parsing.labels import parse_labels
+from benchmark.suites.omnitom.parsing.structured import ignores_schema
+from benchmark.suites.omnitom.records import GoldRow
+from benchmark.suites.percept_fantom.perceived import repaired_scenes as scenes_of_fantom
+from benchmark.suites.percept_tomi.perceived import repaired_scenes as scenes_of_tomi
+from tests.marked import JSON_FORMS, formed
+
+STORY = "Ines puts the key into the drawer."
+ROWS = [Row(1, "world", "The key is in the drawer"), Row(2, "Ines", "The key is in the bag")]
+
+
+def labels(at: int) -> dict[str, Any]:
+    of_row = {key: DEFAULT_SCHEMA[key].values[at] for key in DEFAULT_SCHEMA.keys}
+    return {"rows": {"1": of_row, "2": of_row}}
+
+
+def table(belief: str) -> dict[str, Any]:
+    actors = ("Ines", "world")
+    return {"rows": [{"actor": actor, "belief": belief, "order": "1"} for actor in actors]}
+
+
+def by_id(at: int) -> dict[str, Any]:
+    return {"rows": [{"id": 1, **{key: DEFAULT_SCHEMA[key].values[at] for key in DIMENSIONS}}]}
+
+
+def judged(*matches: int) -> dict[str, Any]:
+    sides = [{"id": 1, "matches": list(matches)}]
+    return {"predictions": sides, "gold": sides}
+
+
+GOLD = [GoldRow("Ines", "It is wet", ("1",) * len(DIMENSIONS), "1", ("Ines", "It is wet"))]
+PREDICTED = parse_extraction(json.dumps(table("It rains")))[:1]
+READERS: dict[str, tuple[Callable[[str], Any], Any, Any]] = {
+    # name: (reader, right value, another one)
+    "pre-filled labels": (lambda text: read_labels(text, ROWS, DEFAULT_SCHEMA), labels(0), labels(1)),
+    "drafted table": (lambda text: read_draft(text, STORY), table("The key is gone"), table("A draft")),
+    "extraction": (parse_extraction, table("It rains"), table("A draft")),
+    "structured extraction": (lambda text: parse_extraction(text, structured=True), table("It rains"), table("No")),
+    "labels": (lambda text: parse_labels(text, GOLD), by_id(0), by_id(1)),
+    "judgement": (lambda text: parse_counts(text, PREDICTED, GOLD), judged(1), judged()),
+    "links": (lambda text: linked(text, 1, 1), judged(1), judged()),
+    "verdict": (lambda text: verdict_in(text, structured=True), {"verdict": "B"}, {"verdict": "A"}),
+    "perceptions of ToMi": (
+        lambda text: scenes_of_tomi(text, ["Ines moved it."]), [{"Ines moved it.": ["Ines"]}], [{"Ines moved it.": []}],
+    ),
+    "perceptions of FANToM": (
+        lambda text: scenes_of_fantom(text, ["Ines: Hello."]), [{"Ines: Hello.": ["Bo"]}], [{"Ines: Hello.": []}],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", JSON_FORMS)
+@pytest.mark.parametrize("reader", READERS)
+def test_every_reader_finds_the_last_complete_value(reader, form):
+    read, right, wrong = READERS[reader]
+    expected = read(json.dumps(right))
+    assert expected != read(json.dumps(wrong)) and expected != read("")
+    assert read(formed(form, json.dumps(right), json.dumps(wrong))) == expected
+    assert read(formed(form, json.dumps(right, indent=2), json.dumps(wrong))) == expected
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_value_that_was_cut_off_is_whole_or_none(reader):
+    read, right, _ = READERS[reader]
+    text = json.dumps(right)
+    for end in range(len(text)):
+        assert read(text[:end]) in (read(""), read(text)), text[:end]
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_reader_of_a_hostile_megabyte_comes_back(reader):
+    read = READERS[reader][0]
+    for piece in ("{", '{"rows": ['):
+        assert read(piece * (300_000 // len(piece))) == read("")
+
+
+def test_rows_come_as_lists_and_lines_too():
+    rows = [{"actor": "Ines", "belief": "It rains", "order": "1"}, {"actor": "world", "belief": "It rains", "order": 0}]
+    lines = "\n".join(map(json.dumps, rows))
+    expected = parse_extraction(json.dumps({"rows": rows}))
+    assert len(expected) == 2
+    for text in (json.dumps(rows), lines, f"```jsonl\n{lines}\n```"):
+        assert parse_extraction(text) == expected and not ignores_schema(text, "rows")
+        assert len(read_draft(text, STORY).rows) == 2
+    numbered = [{"id": at, **labels(0)["rows"]["1"]} for at in (1, 2)]
+    for text in (json.dumps(numbered), "\n".join(map(json.dumps, numbered)), json.dumps(labels(0)["rows"])):
+        assert read_labels(text, ROWS, DEFAULT_SCHEMA) == read_labels(json.dumps(labels(0)), ROWS, DEFAULT_SCHEMA)
+
+
+def test_both_sides_of_a_judgement_may_be_objects_of_their_own():
+    both = judged(1)
+    text = "\n\n".join(json.dumps({side: both[side]}) for side in both)
+    assert parse_counts(text, PREDICTED, GOLD) == parse_counts(json.dumps(both), PREDICTED, GOLD) == ([1], [1])
+
+
+@pytest.mark.parametrize("text", ['{"verdict": "a "}', '```json\n{"verdict": "A"}\n```', 'So:\n{"verdict": "A"}'])
+def test_a_verdict_in_json_is_read_in_both_formats(text):
+    assert verdict_in(text, structured=True) == A
+    assert verdict_in(text, structured=False) == A

@@ -1,0 +1,198 @@
+"""Thoughts in answers: every step of every suite reads what is left, over HTTP, in imported files and in score_outputs,
+and the ledger keeps the thought."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import pytest
+from django.core.management import call_command
+
+from benchmark.models import RunItem
+from benchmark.services.evaluating import answers_of, parse_answer
+from benchmark.services.reports import scores_of
+from benchmark.suites.contract import Question, Sample, Suite
+from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.registry import suite_named, suites
+from benchmark.suites.settings import Settings
+from core.incoming.thoughts import without_thoughts
+from tests.benchmark.controls.test_gold_follows import LOADED, Dataset
+from tests.benchmark.evaluation import OracleWorld, generated
+from tests.benchmark.test_imported_answers import MODEL, bring, cast  # noqa: F401 fixtures
+from tests.benchmark.tiny_copies import SUMS
+from tests.marked import MARKS, UNCLOSED, completed
+from tests.servers import ModelServer
+from workers.models import Call
+from workers.providers.contract import UNCLOSED as WITHIN_REASONING
+from workers.providers.contract import Stop
+
+SKILLS = {"model": {"recall": 0.8, "invented": 0.2, "accuracy": dict.fromkeys(DIMENSIONS, 0.8)}, "judge": {}}
+
+
+def test_every_suite_is_among_these_tests():
+    assert {name for name in suites() if name != "tiny"} == {*LOADED, "omnitom"}
+
+
+def questions(suite: Suite, samples: Sequence[Sample]) -> list[Question]:
+    """A question of every step about each of a few samples of every category, after right answers to all others."""
+    options = {setting.name: setting.default for setting in suite.settings}
+    settings, dataset = Settings(options, seed=3, max_tokens=50), Dataset(samples)
+    by_category: dict[str, list[Sample]] = {}
+    for sample in samples:
+        by_category.setdefault(sample.category, []).append(sample)
+    asked = []
+    for sample in (sample for group in by_category.values() for sample in group[:2]):
+        answers: dict[str, str] = {}
+        for step in suite.steps:
+            question = Question(sample, step.key, settings, dataset, dict(answers))
+            if step.asks_about(sample.category) and not isinstance(suite.request(question), str):
+                answers[step.key] = suite.expected(question)
+                asked.append(question)
+    return asked
+
+
+@pytest.mark.parametrize("name", LOADED)
+def test_every_step_reads_the_answer_behind_a_thought(name, tmp_path, monkeypatch):
+    suite = suite_named(name)
+    asked = questions(suite, LOADED[name](tmp_path, monkeypatch))
+    answers = [suite.expected(question) for question in asked]
+    assert {question.step for question in asked} >= {step.key for step in suite.launched}
+    for question, answer, other in zip(asked, answers, answers[1:] + answers[:1], strict=True):
+        right = suite.parse(question, answer)
+        for mark, form in MARKS.items():
+            completion = completed(form.format(thought=f"no, yes, [[B]], {other}", answer=answer))
+            assert suite.parse(question, completion.text) == right, (mark, question.step, question.sample.key)
+            assert other.strip() in completion.reasoning and completion.stop is Stop.END
+        for mark, form in UNCLOSED.items():
+            completion = completed(form.format(thought=answer))
+            parsed = suite.parse(question, completion.text)
+            assert parsed.repaired_score is None and completion.problem == WITHIN_REASONING, (mark, question.step)
+            assert parsed.unusable or right.repaired_score is None, (mark, question.step)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with ModelServer(folder=tmp_path_factory.mktemp("thinking")) as running:
+        yield running
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("form", ["text", "structured"])
+def test_a_server_that_leaves_thoughts_in_the_text_scores_as_one_that_does_not(tmp_path, server, form):
+    world = OracleWorld(tmp_path, generated(4), server, SKILLS)
+    plain = world.run(form=form)
+    draft = "Actor | Belief | Order\nworld | a draft | 0" if form == "text" else '{"rows": [{"id": 1, "order": "0"}]}'
+    server.control(before=f"<think>\n{draft}\nNo.\n</think>\n")
+    thinking = world.run(form=form, max_tokens=4_001)
+    server.control(before="")
+    assert scores_of(thinking) == scores_of(plain)
+    calls = Call.objects.filter(items__job=thinking.job)
+    assert calls.exists() and {call.reasoning for call in calls} == {f"{draft}\nNo."}
+    assert not any("think>" in call.answer for call in calls)
+    for item in RunItem.objects.filter(entrant__run=thinking):
+        texts = answers_of([item])[item.pk]
+        for mark, template in MARKS.items():
+            marked = template.format(thought=draft, answer=item.call.answer)
+            parsed = parse_answer(item, completed(marked).text, texts)
+            assert (parsed.official, parsed.repaired) == (item.official, item.repaired), (mark, item.step)
+        unclosed = completed(UNCLOSED["think"].format(thought=item.call.answer))
+        assert parse_answer(item, unclosed.text, texts).repaired_score is None, item.step
+
+
+@pytest.mark.once
+@pytest.mark.django_db(transaction=True)
+def test_imported_answers_leave_their_thoughts_at_the_door(bring):  # noqa: F811
+    thoughts = {f"sum-{at}": form for at, form in enumerate(MARKS.values())}
+    answers = {
+        name: thoughts.get(name, UNCLOSED["think"]).format(thought="1 or 2", answer=first + second)
+        for name, (first, second) in ((f"sum-{at}", pair) for at, pair in enumerate(SUMS))
+    }
+    bring(answers, *MODEL)
+    items = {item.sample.key: item for item in RunItem.objects.select_related("sample", "call")}
+    assert {key: item.call.answer for key, item in items.items()} == {
+        name: without_thoughts(text) for name, text in answers.items()
+    }
+    assert all("1 or 2" in item.call.reasoning for item in items.values())
+    unclosed = [item for item in items.values() if item.call.problem]
+    assert [item.call.problem for item in unclosed] == [WITHIN_REASONING] * (len(SUMS) - len(thoughts))
+    for item in items.values():
+        expected = (None, True) if item in unclosed else (1.0, False)
+        assert (item.repaired_score, bool(item.unusable)) == expected, item.sample.key
+
+
+def _scored(suite: str, data, answers, tmp_path, **options) -> dict:
+    file = tmp_path / "answers.json"
+    file.write_text(json.dumps(answers))
+    return suite_named(suite).score(data, file, **options).as_json()
+
+
+def _vectors(shared, name: str) -> dict:
+    return json.loads((shared / "vectors" / name / "vectors.json").read_text())
+
+
+CASES = {
+    "opentom": lambda vectors: vectors["runs"]["coarse"]["random_seed23"],
+    "fantom": lambda vectors: next(run for name, run in vectors["models"].items() if "random" in name),
+    "percept-tomi": lambda vectors: vectors["perc_inf"]["random_seed13"],
+    "percept-tomi questions": lambda vectors: vectors["qa"]["omniscient"],
+    "percept-fantom": lambda vectors: {
+        "model_answers": {
+            part: texts[0] for part, texts in vectors["perc_inf"]["random_seed17"]["model_answers_by_part"].items()
+        }
+    },
+    "percept-fantom questions": lambda vectors: vectors["qa"]["random_seed7"],
+    "tombench": lambda vectors: vectors["runs"]["en"]["random_seed29"],
+}
+DATA = {
+    "opentom": "data/OpenToM", "fantom": "vectors/fantom/fantom_mini.json", "percept-tomi": "data/Percept-ToMi",
+    "percept-fantom": "vectors/fantom/fantom_mini.json", "tombench": "data/ToMBench",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_score_outputs_reads_the_file_officially_and_the_rest_repaired(shared, tmp_path, case):
+    name = case.split()[0]
+    answers = CASES[case](_vectors(shared, name.replace("-", "")))["model_answers"]
+    options = {"perceivers": str(shared / "data" / "Percept-FANToM")} if name == "percept-fantom" else {}
+    forms = list(MARKS.values())
+    marked = {
+        key: forms[at % len(forms)].format(thought='no, yes, [[B]], [{"a": ["b"]}], basket, box', answer=text)
+        for at, (key, text) in enumerate(answers.items())
+    }
+    plain, thinking = (
+        _scored(name, shared / DATA[name], texts, tmp_path, **options)
+        for texts in ({key: text.strip() for key, text in answers.items()}, marked)
+    )
+    assert thinking["repaired"] == plain["repaired"]
+    assert thinking["official"] != plain["official"]
+
+
+RECORD = {
+    "story_id": 7,
+    "story_category": "Hinting",
+    "story": "It rains.",
+    "beliefs": [{"actor": "Ines", "belief": "It rains", "labels": {"order": "1"}}],
+}
+
+
+def test_score_outputs_of_omnitom_does_the_same(tmp_path):
+    data = tmp_path / "records.jsonl"
+    data.write_text(json.dumps(RECORD))
+    labels = "Actor | Belief | Order\nInes | It rains | 1"
+    thought = "<think>\nInes | It rains | 2 | a | b | c | d | e | f\n</think>\n"
+    row = "Ines | It rains | 1 | a | b | c | d | e | f"
+    plain, thinking, unclosed = (
+        _scored("omnitom", data, {"7": {"label": text, "extract": labels}}, tmp_path)
+        for text in (row, thought + row, thought.replace("</think>", "") + row)
+    )
+    assert thinking["repaired"] == plain["repaired"]
+    assert thinking["official"] != plain["official"]
+    assert unclosed["repaired"]["stage2"]["stories"][0]["unusable"]
+
+
+def test_parse_outputs_reads_the_text_as_it_stands(tmp_path, capsys):
+    file = tmp_path / "texts.jsonl"
+    file.write_text(json.dumps({"id": 1, "text": "<think>Bo | a draft | 1\n</think>Ines | It rains | 1"}))
+    call_command("parse_outputs", "extract", file)
+    assert len(json.loads(capsys.readouterr().out)["rows"]) == 2

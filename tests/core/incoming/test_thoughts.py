@@ -1,0 +1,117 @@
+"""Thoughts in a model's text: which marks count, what remains as the answer, and how long it takes."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+import pytest
+
+from core.incoming.thoughts import split_thoughts
+
+FINAL = "<|start|>assistant<|channel|>final<|message|>"
+MARKED = {
+    "think": "<think>\nno\n</think>\n\nYes",
+    "thinking": "<thinking>no</thinking>Yes",
+    "thought": "<thought>no</thought> Yes",
+    "reasoning": "<reasoning>no</reasoning>\nYes",
+    "upper case": "<THINK>no</Think>Yes",
+    "attributes": '<thinking effort="high" id=3>no</thinking>Yes',
+    "blanks": "< think >no</ think >Yes",
+    "prefix": "<seed:think>no</seed:think>Yes",
+    "brackets": "[THINK]no[/THINK]Yes",
+    "triangles": "◁think▷no◁/think▷Yes",
+    "begin of thought": "<|begin_of_thought|>no<|end_of_thought|>Yes",
+    "harmony": f"<|channel|>analysis<|message|>no<|end|>{FINAL}Yes<|return|>",
+    "harmony with all marks": f"<|start|>assistant<|channel|>analysis<|message|>no<|end|>{FINAL}Yes<|return|>",
+    "harmony in JSON": "<|channel|>analysis<|message|>no<|end|><|channel|>final <|constrain|>json<|message|>Yes",
+    "harmony begun by the prompt": f"no<|end|>{FINAL}Yes",
+    "harmony without marks": "analysisno, I think.assistantfinalYes",
+    "closing only": "She left, so no.\n</think>\n\nYes",
+    "closing only, inside a line": "She left, so no.</think>Yes",
+    "closed by another mark": "<think>no</thinking>Yes",
+    "closed twice": "<think>no</think>not that</think>Yes",
+    "two thoughts": "<think>no</think>\n<think>not that</think>\nYes",
+    "a draft between thoughts": "<think>no</think>No.<think>wait</think>Yes",
+    "nested": "<think>no <think>really</think> no</think>Yes",
+    "another mark inside": "<think>no <reasoning>step</reasoning> no</think>Yes",
+    "marks named inside": "<think>no; I must end with `</think>`.</think>Yes",
+    "preamble": "Sure, let me see. <think>no</think>Yes",
+    "preamble on its own line": "Sure.\n<think>no</think>\nYes",
+    "behind the answer": "Yes\n<think>no doubt</think>",
+    "thought without a word": "<think>\n\n</think>\n\nYes",
+    "nothing but a mark": "<think/>Yes",
+}
+UNCLOSED = (
+    "<think>Would it be no? She left.",
+    "Sure. <thinking>Would it be no?",
+    "Yes\n[THINK]Would it be no?",
+    "<think>no</think>\n<think>or yes",
+    "◁think▷no",
+    "<|channel|>analysis<|message|>no",
+    "<|channel|>analysis<|message|>no<|end|>",
+    "analysisWe have to say no",
+)
+UNMARKED = (
+    "",
+    "Yes",
+    "Mia thinks that <think> is a tag.",
+    "The tag `<think>` ends with `</think>`.",
+    "The screen says “</think>”.",
+    "Mia | she read <reasoning> on the wall | 1",
+    "<thought experiment>",
+    "She was [thinking] of the key.",
+    "analysis",
+    "Analysis of the story: yes",
+    "analysis of the story: yes",
+    '{"rows": [{"actor": "Mia", "belief": "the note says </think> or \\"<think>\\"", "order": "1"}]}',
+    '```json\n{"verdict": "the note says <think>hm</think>"}\n```',
+)
+
+
+@pytest.mark.parametrize("text", MARKED.values(), ids=MARKED)
+def test_a_thought_is_taken_off(text):
+    answer, reasoning, unclosed = split_thoughts(text)
+    assert (answer, unclosed) == ("Yes", False)
+    assert ("no" in reasoning) == ("no" in text.replace("nothing", "")), reasoning
+    assert split_thoughts(answer) == ("Yes", "", False)
+
+
+@pytest.mark.parametrize("text", UNCLOSED)
+def test_an_unclosed_thought_is_no_answer(text):
+    answer, reasoning, unclosed = split_thoughts(text)
+    assert (answer, unclosed) == ("", True)
+    assert "no" in reasoning
+
+
+@pytest.mark.parametrize("text", UNMARKED)
+def test_a_mention_of_a_mark_stays(text):
+    assert split_thoughts(text) == (text, "", False)
+
+
+def test_a_mention_behind_a_thought_stays():
+    assert split_thoughts("<think>hm</think>Mia thinks that <think> is a tag.").answer == (
+        "Mia thinks that <think> is a tag."
+    )
+
+
+def test_thoughts_without_an_answer_leave_nothing():
+    assert split_thoughts("<think>no</think>\n") == ("", "no", False)
+    assert split_thoughts("So it is no.\n</think>") == ("", "So it is no.", False)
+
+
+@pytest.mark.parametrize(
+    "thought",
+    ['{"rows": ["draft"]} is "not" right.', '{"rows": ["dra', '[{"a": "5" of rope"}] or', '[[B]], the 5" rope.'],
+)
+def test_a_draft_in_json_is_a_thought(thought):
+    for opening in ("", "<think>"):
+        assert split_thoughts(f'{opening}{thought}</think>{{"rows": ["final"]}}').answer == '{"rows": ["final"]}'
+
+
+@pytest.mark.parametrize(
+    "piece", ["<think>", "</think>", "<", "< think ", "<think =", '{"</think>', "<|channel|>a", f"{FINAL}a", "\n"]
+)
+def test_a_megabyte_of_marks_takes_seconds(piece):
+    started = monotonic()
+    split_thoughts(piece * (1_000_000 // len(piece)))
+    assert monotonic() - started < 20
