@@ -31,8 +31,6 @@ def read_stories(sheet: Iterable[SheetRow], file: str, *, language: str) -> Iter
     at = columns_of(next(rows, SheetRow(1, [])).cells, file, required=REQUIRED, spellings=SPELLINGS)
     seen: set[str] = set()
     for line, cells, problem in rows:
-        if not any(cells):
-            continue
         if sentence := (problem and f"{problem[0].upper()}{problem[1:]}") or _problem(cells, at):
             yield Problem(file, line, sentence)
             continue
@@ -56,8 +54,6 @@ def _problem(cells: list[str], at: Mapping[str, int]) -> str:
         return gettext_noop("story is empty; expected the text of a story.")
     if len(text) > MAX_STORY_LENGTH:
         return gettext_noop(f"The story has {len(text)} characters; expected at most {MAX_STORY_LENGTH}.")
-    if any("\x00" in cell for cell in cells):
-        return gettext_noop("The row holds a NUL character; remove it.")
     number = as_displayed(number)
     if number and not (number.isascii() and number.isdecimal() and len(number) < 20 and int(number) <= MAX_NUMBER):
         return gettext_noop(f"story_id is {number[:40]!r}; expected a whole number, or nothing for the next free one.")

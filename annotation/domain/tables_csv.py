@@ -28,7 +28,7 @@ class TableLine(NamedTuple):
 
 
 def read_tables(sheet: Iterable[SheetRow], file: str) -> Iterator[TableLine]:
-    """Yield the rows of a spreadsheet in order, blank ones left out. Raises WrongColumns and BadSheet."""
+    """Yield the rows of a spreadsheet in order. Raises WrongColumns and BadSheet."""
     rows = iter(sheet)
     header = next(rows, SheetRow(1, [])).cells
     at = columns_of(header, file, required=REQUIRED, spellings=SPELLINGS)
@@ -39,8 +39,7 @@ def read_tables(sheet: Iterable[SheetRow], file: str) -> Iterator[TableLine]:
             )
         )
     for line, cells, problem in rows:
-        if any(cells):
-            yield _line(cells, at, line, problem)
+        yield _line(cells, at, line, problem)
 
 
 def _line(cells: list[str], at: Mapping[str, int], line: int, problem: str) -> TableLine:

@@ -64,8 +64,7 @@ def test_defused_formulas_are_restored():
         ("1,Ines,B,colour,ada,1", "dimension is 'colour'"),
         ("1,Ines,B,order,,1", "annotator is empty"),
         ("1,Ines,B,order,ada,9", "label is '9'; expected one of 0, 1, 2, 3"),
-        ("1,Ines", "2 cells; expected at least 6"),
-        ("1,Ines,B,order,ada,1,1", "7 cells; expected at most 6, as in the first line"),
+        ("1,Ines,B,order,ada,1,1", "7 cells; expected 6 as in the header (story_id, actor, belief, dimension"),
     ],
 )
 def test_a_bad_row_is_a_problem_with_its_line(cells, expected):
@@ -82,9 +81,11 @@ def test_a_bad_time_is_a_problem(moment):
     assert "created_at" in problem.message
 
 
-def test_a_row_may_leave_out_what_is_optional():
-    (row,) = read(f"{HEAD},occurrence,note\n1,Ines,B,order,ada,1\n")
+def test_a_row_has_a_cell_for_each_column():
+    (row,) = read(f"{HEAD},occurrence,note\n1,Ines,B,order,ada,1,,\n")
     assert row.occurrence == 1
+    problem, neighbour = read(f"{HEAD},occurrence\n1,Ines,B,order,ada,1\n1,Ines,B,order,bob,1,1\n")
+    assert "The row has 6 cells; expected 7" in problem.message and "Line 2 next to it" in neighbour.message
 
 
 @pytest.mark.parametrize("head", [HEAD + ",Label ", HEAD + ",note,note"])
@@ -116,7 +117,7 @@ def test_what_a_row_means_does_not_depend_on_the_rows_before_it():
         "created_at": ["", "2026-10-05T09:30:00Z", " 2026-10-05T11:30:00+02:00 ", "yesterday"],
     }  # fmt: skip
     head, lines = ",".join(choices), [",".join(map(drawn.choice, choices.values())) for _ in range(3000)]
-    lines += [",,,,,,,", "1,Ines,B,order,ada,1", "1,Ines"]
+    lines += [",,,,,,,", "1,Ines,B,order,ada,1,,,"]
 
     def plain(row) -> tuple:
         return (row.file, row.message) if isinstance(row, Problem) else row[1:]
