@@ -9,10 +9,11 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from annotation.domain.columns import as_displayed, columns_of
+from annotation.domain.left_out import LeftOut
 from annotation.domain.problems import Problem
 from annotation.domain.schema import Schema
 from annotation.domain.spreadsheet import restored
-from core.incoming.sheets import BadSheet, SheetRow
+from core.incoming.sheets import SheetRow
 from core.language import gettext_noop
 
 REQUIRED = ("story_id", "actor", "belief", "dimension", "annotator", "label")
@@ -48,25 +49,21 @@ class _Proposition(NamedTuple):
     belief: str
 
 
-def read_votes(sheet: Iterable[SheetRow], file: str, schema: Schema) -> Iterator[VoteRow | Problem]:
-    """Yield the votes of a spreadsheet in order, with a Problem in place of each row that cannot be used.
-
-    A sheet that cannot be read on is a last Problem. Raises WrongColumns and BadSheet before any row.
-    """
+def read_votes(sheet: Iterable[SheetRow], file: str, schema: Schema, left_out: LeftOut) -> Iterator[VoteRow | Problem]:
+    """Yield the votes of a spreadsheet in order, with a Problem in place of each row that cannot be used. Raises
+    WrongColumns and BadSheet."""
     rows = iter(sheet)
-    header = next(rows, SheetRow(1, [])).cells
-    at = columns_of(header, file, required=REQUIRED, spellings=_OPTIONAL)
+    header = next(rows, SheetRow(1, []))
+    at, unused = columns_of(header.cells, file, required=REQUIRED, spellings=_OPTIONAL, line=header.line)
+    left_out.add(unused)
     row_of = _Reader(at, schema).row
-    try:
-        for line, cells, problem in rows:
-            try:
-                if problem:
-                    raise _Bad(f"{problem[0].upper()}{problem[1:]}")
-                yield row_of(cells, line)
-            except _Bad as error:
-                yield Problem(file, line, str(error))
-    except BadSheet as error:
-        yield Problem(file, error.line, gettext_noop(f"Nothing was read from here on: {error}"))
+    for line, cells, problem in rows:
+        try:
+            if problem:
+                raise _Bad(f"{problem[0].upper()}{problem[1:]}")
+            yield row_of(cells, line)
+        except _Bad as error:
+            yield Problem(file, line, str(error))
 
 
 class _Bad(ValueError):

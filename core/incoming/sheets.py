@@ -11,7 +11,7 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import BinaryIO, NamedTuple
+from typing import IO, NamedTuple
 
 from core.incoming.csv_text import BadSheet, CsvText, Record, sign_of
 from core.incoming.encodings import seekable, text_of
@@ -20,7 +20,7 @@ from core.language import gettext_noop
 from core.turns import taking_turns
 from core.wording import counted
 
-__all__ = ["BadSheet", "SheetRow", "Sheets", "is_workbook", "rows_of", "rows_of_text"]
+__all__ = ["BadSheet", "SheetRow", "Sheets", "rows_of", "rows_of_text"]
 
 MOST_COLUMNS = 200
 _ZIP = b"PK\x03\x04"
@@ -52,12 +52,7 @@ _sheet_row = partial(tuple.__new__, SheetRow)
 """Half the time of a call of the class."""
 
 
-def is_workbook(start: bytes) -> bool:
-    """Return whether a file that begins like this is read as a workbook and not as text."""
-    return start.startswith(_ZIP)
-
-
-def rows_of(handle: BinaryIO, file: str, *, encoding: str = "", sheets: Sheets | None = None) -> Iterator[SheetRow]:
+def rows_of(handle: IO[bytes], file: str, *, encoding: str = "", sheets: Sheets | None = None) -> Iterator[SheetRow]:
     """Yield the rows from the start of the handle that are not blank, the header first. `sheets` is filled with the
     names of the sheets of a workbook. Raises BadSheet and BadText."""
     source = seekable(handle)
