@@ -18,7 +18,11 @@ _SEPARATORS = re.compile(r"[\s_.\-\u2010-\u2015]+")
 
 
 class WrongColumns(ValueError):
-    """The file as a whole cannot be read; one sentence."""
+    """The file as a whole cannot be read; one sentence. `line` is that of the header."""
+
+    def __init__(self, sentence: str, line: int = 1) -> None:
+        super().__init__(sentence)
+        self.line = line
 
 
 class Columns(NamedTuple):
@@ -53,11 +57,12 @@ def columns_of(
         at, unused = _read(header, required, spellings)
     except _SameName as error:
         raise WrongColumns(
-            gettext_noop(f"{file}, line {line}: the column {error} occurs twice; expected each name once.")
+            gettext_noop(f"{file}, line {line}: the column {error} occurs twice; expected each name once."), line
         ) from error
     if missing := [name for name in required if name not in at]:
         raise WrongColumns(
-            gettext_noop(f"{file}, line {line}: the column {missing[0]} is missing; expected {', '.join(required)}.")
+            gettext_noop(f"{file}, line {line}: the column {missing[0]} is missing; expected {', '.join(required)}."),
+            line,
         )
     return Columns(at, unused)
 

@@ -51,10 +51,9 @@ def read_file(
     nor UTF-16. A file that cannot be read to its end is a last Problem.
     """
     source = seekable(handle)
-    seen: set[str] = set()
+    seen, sheets = set[str](), Sheets()
     try:
         if format.in_sheet and not begins_json(source):
-            sheets = Sheets()
             rows = rows_of(source, file, encoding=encoding, sheets=sheets)
             items: Iterable[StoryRow | Problem] = read_stories(rows, file, language=language, left_out=left_out)
         else:
@@ -68,9 +67,7 @@ def read_file(
             yield item
     except (BadSheet, BadText, WrongColumns) as error:
         yield Problem(file, getattr(error, "line", 1), str(error))
-    else:
-        if format.in_sheet:
-            left_out.add_sheets(sheets)
+    left_out.add_sheets(sheets)
 
 
 def begins_json(source: IO[bytes]) -> bool:

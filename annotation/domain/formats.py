@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from annotation.domain import votes_csv
 from annotation.domain.columns import key_of
+from annotation.domain.records import RECORD_FIELDS
 from core.language import gettext_noop
 from core.wording import counted
 
@@ -89,6 +90,7 @@ RECORDS = CorpusFormat(
     lambda count: counted(count, "record"),
     gettext_noop("stories of this project with their belief tables"),
     recognised_by=(frozenset({"story_id", "story", "beliefs"}),),
+    needs=(frozenset(RECORD_FIELDS),),
 )
 QUESTIONS = CorpusFormat(
     "tombench",
@@ -117,7 +119,7 @@ TABLES = FileFormat(
     lambda count: counted(count, "row"),
     gettext_noop("belief tables of stories that are here"),
     recognised_by=(frozenset({"actor", "belief"}), frozenset({"actor", "proposition"})),
-    not_with=frozenset({"dimension"}),
+    not_with=frozenset({"dimension", "annotator"}),
     in_sheet=True,
     in_json=False,
     needs=tuple(

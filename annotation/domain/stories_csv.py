@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from annotation.domain.columns import as_displayed, cell_of, columns_of
+from annotation.domain.columns import as_displayed, cell_of, columns_of, key_of
 from annotation.domain.left_out import LeftOut
 from annotation.domain.problems import Problem
 from annotation.domain.records import fingerprint
@@ -17,9 +17,10 @@ from core.incoming.sheets import SheetRow
 from core.language import gettext_noop
 
 REQUIRED = ("story",)
-SPELLINGS: Mapping[str, tuple[str, ...]] = {
+_SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "story": ("text",), "story_id": ("number", "id"), "category": ("story_category",), "translation": (),
 }  # fmt: skip
+_QUESTIONS = frozenset({"question", "questions", "问题"})
 WHOLE_NUMBER = gettext_noop("a whole number, or nothing for the next free one")
 
 
@@ -33,13 +34,21 @@ def read_stories(
     """
     rows = iter(sheet)
     header = next(rows, SheetRow(1, []))
-    at, unused = columns_of(header.cells, file, required=REQUIRED, spellings=SPELLINGS, line=header.line)
+    spellings = spellings_for(header.cells)
+    at, unused = columns_of(header.cells, file, required=REQUIRED, spellings=spellings, line=header.line)
     left_out.add(unused)
     for line, cells, problem in rows:
         if sentence := (problem and f"{problem[0].upper()}{problem[1:]}") or _problem(cells, at):
             yield Problem(file, line, sentence)
         else:
             yield _row(cells, at, file, line, language)
+
+
+def spellings_for(names: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+    """Return the spellings of fields next to fields of these names: `id` is the number of a story unless each row has
+    a question of its own, which it then numbers."""
+    has_questions = any(key_of(name) in _QUESTIONS for name in names)
+    return {**_SPELLINGS, "story_id": ()} if has_questions else _SPELLINGS
 
 
 def typed_story(text: str, category: str) -> bytes:

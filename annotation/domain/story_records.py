@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from annotation.domain.columns import fields_of, key_of
 from annotation.domain.records import BELIEF_FIELDS, RECORD_FIELDS, belief_layout, fingerprint, record_layout
-from annotation.domain.stories_csv import REQUIRED, SPELLINGS, WHOLE_NUMBER, described_story, is_number
+from annotation.domain.stories_csv import REQUIRED, WHOLE_NUMBER, described_story, is_number, spellings_for
 from annotation.domain.story_rows import MAX_CATEGORY_LENGTH, MAX_NUMBER, MAX_STORY_LENGTH, PropositionRow, StoryRow
 from core.incoming.json_lines import BadLine
 from core.incoming.misfit import refusal
@@ -134,7 +134,7 @@ def category_of(file: str) -> str:
 def story_of_object(record: Json, file: str, line: int, *, language: str) -> tuple[StoryRow, list[str]]:
     """Return the story of an object with a field `story` or `text`, and the names of the fields that are not used.
     Raises BadLine and Misfit."""
-    fields, unused = fields_of(record, required=REQUIRED, spellings=SPELLINGS)
+    fields, unused = fields_of(record, required=REQUIRED, spellings=spellings_for(record))
     if not fields.keys() & set(REQUIRED):
         names = ", ".join(list(record)[:8])[:120] or gettext_noop("no field")
         raise BadLine(gettext_noop(f"The object has {names}; expected story or text."))

@@ -18,6 +18,7 @@ ONE_COLUMN = "\x1f"
 """The delimiter of a text whose header has none: a character that no text has."""
 _QUOTED = re.compile(r'"(?:[^"]|"")*"?')
 _WHOLE = re.compile(r"\s*\d+\s*")
+_OPENS = re.compile(r'"\S')
 _BLANK = " \r\n" + "".join(DELIMITERS)
 _SHOWN = 30
 
@@ -106,7 +107,8 @@ class CsvText:
                 if len(record) > 1:
                     self._check_swallowed(cells, line)
                     text = "".join(record)
-                problem = _of_blanks(cells) if blank_before_quote in text else ""
+                is_odd = '"' in text and (blank_before_quote in text or any(map(_is_odd, cells)))
+                problem = _of_quotes(cells, text, self.delimiter) if is_odd else ""
                 record.clear()
                 yield line, cells, problem
                 line = before + reader.line_num + 1
@@ -137,9 +139,8 @@ class CsvText:
 
     def _fault(self, text: str, line: int, error: str) -> BadSheet:
         """Return what is wrong with the quotes of a record that begins on that line."""
-        quote = _faulty_quote(text, self.delimiter)
-        opened = line + _line_breaks(text[: quote.opens])
-        shown = _excerpt(text[quote.opens + 1 :])
+        cell = [*_cells(text, self.delimiter)][-1]
+        opened, shown = line + _line_breaks(text[: cell.begins]), _excerpt(text[cell.begins + cell.is_quoted :])
         if error.startswith("field larger"):
             return self._bad(
                 gettext_noop(
@@ -148,14 +149,14 @@ class CsvText:
                 ),
                 opened,
             )
-        if not quote.closes:
+        if not cell.closes:
             return self._bad(
                 gettext_noop(
                     f"the quote before {shown!r} is never closed; expected a second quote at the end of the cell"
                 ),
                 opened,
             )
-        closed, after = line + _line_breaks(text[: quote.closes]), _excerpt(text[quote.closes + 1 :])
+        closed, after = line + _line_breaks(text[: cell.closes]), _excerpt(text[cell.closes + 1 :])
         end = gettext_noop("the end of the line")
         if self.delimiter != ONE_COLUMN:
             end = gettext_noop(f"{sign_of(self.delimiter)} or the end of the line")
@@ -166,43 +167,57 @@ class CsvText:
         )
 
 
-class _Quote(NamedTuple):
-    """Places in a text; `closes` is 0 where the quote does not."""
+class _Cell(NamedTuple):
+    """Places of a cell in the text of its record; `closes` is that of its closing quote, 0 where it has none."""
 
-    opens: int
+    begins: int
+    ends: int
+    is_quoted: bool
     closes: int = 0
 
 
-def _faulty_quote(text: str, delimiter: str) -> _Quote:
-    """Return the first quote of a record that is not closed, or not followed by the end of its cell; the last one where
-    all are in order."""
-    at, quote = 0, _Quote(-1)
+def _cells(text: str, delimiter: str) -> Iterator[_Cell]:
+    """Yield the cells of a record until one has a quote out of order, and that one."""
+    at = 0
     while at < len(text):
         if text[at] != '"':
             ends = min(
-                end if end >= 0 else len(text) for end in (text.find(mark, at) for mark in (delimiter, "\n", "\r"))
+                end for mark in (delimiter, "\n", "\r") if (end := text.find(mark, at)) >= 0 or (end := len(text))
             )
+            yield _Cell(at, ends, is_quoted=False)
             at = ends + 1
             continue
-        quote, closes = _Quote(at), text.find('"', at + 1)
+        closes = text.find('"', at + 1)
         while closes >= 0 and text[closes + 1 : closes + 2] == '"':
             closes = text.find('"', closes + 2)
-        if closes < 0:
-            return quote
-        quote = _Quote(at, closes)
-        if text[closes + 1 : closes + 2] not in ("", delimiter, "\n", "\r"):
-            return quote
+        yield _Cell(at, closes + 1 if closes >= 0 else len(text), is_quoted=True, closes=max(closes, 0))
+        if closes < 0 or text[closes + 1 : closes + 2] not in ("", delimiter, "\n", "\r"):
+            return
         at = closes + 2
-    return quote
 
 
-def _of_blanks(cells: list[str]) -> str:
-    """Return what is wrong with a record in which a blank stands before the quote of a cell; empty where none does."""
+def _is_odd(cell: str) -> bool:
+    return cell.count('"') % 2 == 1
+
+
+def _of_quotes(cells: list[str], text: str, delimiter: str) -> str:
+    """Return what is wrong with the quotes of a record that can be read; empty where they are in order. A single quote
+    within a cell is text: 5" pipe."""
     for number, cell in enumerate(cells, 1):
         if cell[:1] == " " and cell.lstrip(" ")[:1] == '"':
             return gettext_noop(
                 f"a blank stands before the quote of cell {number}; expected the quote to begin the cell."
             )
+    opened = 0
+    for number, place in enumerate(_cells(text, delimiter), 1):
+        cell = text[place.begins : place.ends]
+        if place.is_quoted or cell.count('"') % 2 == 0:
+            continue
+        if opened and cell.rstrip().endswith('"'):
+            return gettext_noop(
+                f"a quote opens within cell {opened} and closes in cell {number}; expected quotes around whole cells."
+            )
+        opened = opened or (number if _OPENS.search(cell) else 0)
     return ""
 
 
@@ -211,5 +226,5 @@ def _line_breaks(text: str) -> int:
 
 
 def _excerpt(text: str) -> str:
-    """Return how a text begins, on one line."""
-    return " ".join(text[: 2 * _SHOWN].split())[:_SHOWN]
+    """Return how the first line of a text begins."""
+    return text.lstrip()[:_SHOWN].replace("\r", "\n").partition("\n")[0]
