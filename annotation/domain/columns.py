@@ -56,8 +56,9 @@ def columns_of(
     try:
         at, unused = _read(header, required, spellings)
     except _SameName as error:
+        keys = str(error)
         raise WrongColumns(
-            gettext_noop(f"{file}, line {line}: the column {error} occurs twice; expected each name once."), line
+            gettext_noop(f"{file}, line {line}: the column {keys} occurs twice; expected each name once."), line
         ) from error
     if missing := [name for name in required if name not in at]:
         raise WrongColumns(
@@ -90,7 +91,8 @@ def fields_of(
     try:
         at, unused = _read(names, required, spellings)
     except _SameName as error:
-        raise BadLine(gettext_noop(f"The field {error} occurs twice; expected each name once.")) from error
+        keys = str(error)
+        raise BadLine(gettext_noop(f"The field {keys} occurs twice; expected each name once.")) from error
     return {name: record[names[place]] for name, place in at.items()}, list(unused)
 
 
@@ -101,7 +103,7 @@ def _places(header: Sequence[str]) -> dict[str, int]:
         key = key_of(name)
         if key and key in places:
             first, twice = shown(header[places[key]]), shown(name)
-            raise _SameName(twice if first == twice else gettext_noop(f"{first} and {twice}"))
+            raise _SameName(twice if first == twice else f"{first}, {twice}")
         if key:
             places[key] = place
     return places

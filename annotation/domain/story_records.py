@@ -136,8 +136,8 @@ def story_of_object(record: Json, file: str, line: int, *, language: str) -> tup
     Raises BadLine and Misfit."""
     fields, unused = fields_of(record, required=REQUIRED, spellings=spellings_for(record))
     if not fields.keys() & set(REQUIRED):
-        names = ", ".join(list(record)[:8])[:120] or gettext_noop("no field")
-        raise BadLine(gettext_noop(f"The object has {names}; expected story or text."))
+        keys = ", ".join(list(record)[:8])[:120] or gettext_noop("no field")
+        raise BadLine(gettext_noop(f"The object has {keys}; expected story or text."))
     parsed = _Object.of(fields)
     row = described_story(
         file,

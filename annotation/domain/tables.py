@@ -94,9 +94,8 @@ def _header(cells: Sequence[str], line: int) -> Mapping[str, int]:
     except WrongColumns as error:
         raise BadTable(str(error)) from error
     if unused:
-        raise BadTable(
-            gettext_noop(f"Line {line} names columns that are not used here: {', '.join(unused)}; leave them out.")
-        )
+        keys = ", ".join(unused)
+        raise BadTable(gettext_noop(f"Line {line} names columns that are not used here: {keys}; leave them out."))
     return at
 
 
@@ -104,7 +103,8 @@ def _row(cells: Sequence[str], at: Mapping[str, int], sign: str, line: int) -> T
     """Return the row of a line. Raises BadTable where the line has cells too few, too many, or an order that may be the
     rest of a belief."""
     if any(cell.strip() for cell in cells[len(at) :]):
-        raise BadTable(gettext_noop(f"Line {line} has {len(cells)} cells; expected {', '.join(at)}: {_quoted(sign)}."))
+        keys = ", ".join(at)
+        raise BadTable(gettext_noop(f"Line {line} has {len(cells)} cells; expected {keys}: {_quoted(sign)}."))
     actor, belief, order = (cell_of(cells, at, name).strip() for name in _CELLS)
     if not actor or not belief:
         raise BadTable(gettext_noop(f"Line {line} needs an actor and a belief, with a tab, comma or | between them."))

@@ -73,7 +73,7 @@ def rows_of_csv(text: str, name: str, columns: Sequence[str]) -> Iterator[tuple[
             raise BadImport(f"{name}, line 1: there is no column {missing[0]}; expected {', '.join(columns)}.")
         for line, cells, problem in rows:
             if problem:
-                raise BadImport(f"{name}, line {line}: {problem}")
+                raise BadImport(f"{name} cannot be read at line {line}: {problem}")
             yield line, dict(zip(header, cells, strict=False))
     except BadSheet as error:
         raise BadImport(str(error)) from error

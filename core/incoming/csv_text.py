@@ -51,44 +51,46 @@ class CsvText:
         if not delimiter and head[:4].lower() == "sep=":
             delimiter = head[4:5] or ","
             if delimiter in '\r\n"':
-                raise self._bad(gettext_noop("sep= names no character that separates cells"), 1)
+                raise BadSheet(gettext_noop(f"{file}, line 1: sep= names no character that separates cells."))
             head = self._head()
         self.delimiter = delimiter or self._likely(head)
         self._first = head
-
-    def _bad(self, sentence: str, line: int) -> BadSheet:
-        return BadSheet(gettext_noop(f"{self._file}, line {line}: {sentence}."), line)
 
     def _head(self) -> str:
         """Return the next line with more than blanks and delimiters; empty at the end."""
         return next((line for line in self._lines() if line.strip(_BLANK)), "")
 
     def _lines(self) -> Iterator[str]:
+        file = self._file
         while text := self._handle.readline(LONGEST_LINE + 1):
-            self._line += 1
+            self._line = line = self._line + 1
             if len(text) > LONGEST_LINE:
                 most = LONGEST_LINE // 1024 // 1024
-                raise self._bad(gettext_noop(f"the line is longer than {most} million characters"), self._line)
+                raise BadSheet(
+                    gettext_noop(f"{file}, line {line}: the line is longer than {most} million characters."), line
+                )
             if "\0" in text:
-                raise self._bad(gettext_noop("the line holds a NUL character; expected text"), self._line)
+                raise BadSheet(
+                    gettext_noop(f"{file}, line {line}: the line holds a NUL character; expected text."), line
+                )
             self._record.append(text)
             yield text
 
     def _likely(self, head: str) -> str:
-        """Return the delimiter of a header: the one of DELIMITERS that stands most often outside quotes."""
+        """Return the delimiter of a header: the one of DELIMITERS that occurs most often outside quotes."""
         bare = _QUOTED.sub("", head)
         most = max(map(bare.count, DELIMITERS))
         likely = [mark for mark in DELIMITERS if bare.count(mark) == most]
         if not most:
             return ONE_COLUMN
         if len(likely) > 1:
-            signs = gettext_noop(" and ").join(map(sign_of, likely))
-            raise self._bad(
+            first, second, file, line = sign_of(likely[0]), sign_of(likely[1]), self._file, self._line
+            raise BadSheet(
                 gettext_noop(
-                    f"{signs} stand equally often between the names of columns; expected one of them, "
-                    f"and names that hold the other in quotes"
+                    f"{file}, line {line}: {first} and {second} occur equally often between the names of columns; "
+                    f"expected one of them, and names that hold the other in quotes."
                 ),
-                self._line,
+                line,
             )
         return likely[0]
 
@@ -129,42 +131,37 @@ class CsvText:
             inside = text.rstrip("\r\n").split(self.delimiter)
             is_row = len(inside) == len(cells) and _WHOLE.fullmatch(inside[0])
             if is_row and not any(cell.startswith(" ") for cell in inside[1:]):
-                raise self._bad(
+                file = self._file
+                raise BadSheet(
                     gettext_noop(
-                        f"a cell in quotes that opens here holds line {at}, which looks like a row of its own; "
-                        f"expected the quote to close before it"
+                        f"{file}, line {line}: a cell in quotes that opens here holds line {at}, which looks like a "
+                        f"row of its own; expected the quote to close before it."
                     ),
                     line,
                 )
 
     def _fault(self, text: str, line: int, error: str) -> BadSheet:
         """Return what is wrong with the quotes of a record that begins on that line."""
-        cell = [*_cells(text, self.delimiter)][-1]
+        file, cell = self._file, [*_cells(text, self.delimiter)][-1]
         opened, shown = line + _line_breaks(text[: cell.begins]), _excerpt(text[cell.begins + cell.is_quoted :])
         if error.startswith("field larger"):
-            return self._bad(
-                gettext_noop(
-                    f"the cell that begins with {shown!r} is longer than {LONGEST_CELL:,} characters; "
-                    f"expected its quote to close before"
-                ),
-                opened,
+            sentence = gettext_noop(
+                f"{file}, line {opened}: the cell that begins with {shown!r} is longer than {LONGEST_CELL:,} "
+                f"characters; expected its quote to close before."
             )
+            return BadSheet(sentence, opened)
         if not cell.closes:
-            return self._bad(
-                gettext_noop(
-                    f"the quote before {shown!r} is never closed; expected a second quote at the end of the cell"
-                ),
-                opened,
+            sentence = gettext_noop(
+                f"{file}, line {opened}: the quote before {shown!r} is never closed; expected a second quote at the "
+                f"end of the cell."
             )
+            return BadSheet(sentence, opened)
         closed, after = line + _line_breaks(text[: cell.closes]), _excerpt(text[cell.closes + 1 :])
-        end = gettext_noop("the end of the line")
-        if self.delimiter != ONE_COLUMN:
-            end = gettext_noop(f"{sign_of(self.delimiter)} or the end of the line")
-        expected = gettext_noop(f"{end} after it, and quotes within a cell twice")
-        return self._bad(
-            gettext_noop(f"the quote before {shown!r} closes in line {closed} before {after!r}; expected {expected}"),
-            opened,
+        sentence = gettext_noop(
+            f"{file}, line {opened}: the quote before {shown!r} closes in line {closed} before {after!r}; expected the "
+            f"end of the cell after it, and quotes within a cell twice."
         )
+        return BadSheet(sentence, opened)
 
 
 class _Cell(NamedTuple):
@@ -205,9 +202,7 @@ def _of_quotes(cells: list[str], text: str, delimiter: str) -> str:
     within a cell is text: 5" pipe."""
     for number, cell in enumerate(cells, 1):
         if cell[:1] == " " and cell.lstrip(" ")[:1] == '"':
-            return gettext_noop(
-                f"a blank stands before the quote of cell {number}; expected the quote to begin the cell."
-            )
+            return gettext_noop(f"a blank precedes the quote of cell {number}; expected the quote to begin the cell.")
     opened = 0
     for number, place in enumerate(_cells(text, delimiter), 1):
         cell = text[place.begins : place.ends]

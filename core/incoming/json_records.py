@@ -178,9 +178,9 @@ class _Document:
             yield self._element()
         elif lists:
             if len(lists) > 1:
-                named = ", ".join(entry.name[:40] for entry in lists[:5])
+                keys = ", ".join(entry.name[:40] for entry in lists[:5])
                 raise BadJson(
-                    gettext_noop(f"{self._file} has several lists of objects ({named}); expected one of them.")
+                    gettext_noop(f"{self._file} has several lists of objects ({keys}); expected one of them.")
                 )
             self._at = lists[0].place
             yield from self._items()

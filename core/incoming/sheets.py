@@ -115,7 +115,7 @@ def _fitted(records: Iterable[Record], file: str, delimiter: str = "") -> Iterat
 def _named(cells: Sequence[str], file: str, line: int, problem: str) -> list[str]:
     """Return the names of columns up to the last one that has a name."""
     if problem:
-        raise BadSheet(gettext_noop(f"{file}, line {line}: {problem}"), line)
+        raise BadSheet(gettext_noop(f"{file} has a header that cannot be read, in line {line}: {problem}"), line)
     if len(cells) > MOST_COLUMNS:
         raise BadSheet(
             gettext_noop(f"{file}, line {line}: {len(cells):,} columns; expected at most {MOST_COLUMNS}."), line
@@ -128,8 +128,8 @@ def _named(cells: Sequence[str], file: str, line: int, problem: str) -> list[str
 
 def _expected(header: Sequence[str]) -> str:
     """Return the cells that a row must have."""
-    names = ", ".join(name[:40] for name in header[:_MOST_NAMED]) + (", …" if len(header) > _MOST_NAMED else "")
-    return gettext_noop(f"{len(header)} as in the header ({names})")
+    keys = ", ".join(name[:40] for name in header[:_MOST_NAMED]) + (", …" if len(header) > _MOST_NAMED else "")
+    return gettext_noop(f"{len(header)} as in the header ({keys})")
 
 
 def _too_wide(cells: Sequence[str], header: Sequence[str], delimiter: str) -> str:
@@ -141,10 +141,10 @@ def _too_wide(cells: Sequence[str], header: Sequence[str], delimiter: str) -> st
     if not parted:
         return gettext_noop(f"the row has {count} cells; expected {expected}: a cell with {sign} must stand in quotes.")
     before = parted[0] - 1
-    name, text = header[before][:40], (cells[before] + delimiter + cells[before + 1])[:40]
+    text = (cells[before] + delimiter + cells[before + 1])[:40]
+    keys = f"{header[before][:40]} {text!r}"
     return gettext_noop(
-        f"the row has {count} cells; expected {expected}: a cell with {sign} must stand in quotes, "
-        f"as perhaps {name} {text!r}."
+        f"the row has {count} cells; expected {expected}: a cell with {sign} must stand in quotes, as perhaps {keys}."
     )
 
 

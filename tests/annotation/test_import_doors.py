@@ -87,13 +87,13 @@ def test_names_of_columns_are_compared_by_one_rule(admin, make_story, kind, spel
 
 
 def test_two_columns_of_one_name_are_refused(admin):
-    told = "file.csv, line 2: the column Story ID and story-id occurs twice; expected each name once."
+    told = "file.csv, line 2: the column Story ID, story-id occurs twice; expected each name once."
     (problem,) = brought(admin, "\nStory ID,story-id,story\n1,2,It rains.\n").result.problems
     assert (problem.line, problem.message) == (2, told)
     votes = "story_id,actor,belief,dimension,annotator,label,Label\n"
-    assert brought(admin, votes).refusal.startswith("file.csv, line 1: the column label and Label occurs twice")
+    assert brought(admin, votes).refusal.startswith("file.csv, line 1: the column label, Label occurs twice")
     answer = brought(admin, '{"story": "It rains.", "Story": "It snows."}', "file.json")
-    assert answer.result.problems[0].message == "The field story and Story occurs twice; expected each name once."
+    assert answer.result.problems[0].message == "The field story, Story occurs twice; expected each name once."
     assert not Story.objects.exists()
 
 

@@ -91,7 +91,7 @@ def test_a_row_has_a_cell_for_each_column():
 
 @pytest.mark.parametrize("head", [HEAD + ",Label ", HEAD + ",note,note"])
 def test_a_column_twice_is_one_sentence(head):
-    name = {"note": "note", "Label ": "label and Label"}[head.rsplit(",", 1)[1]]
+    name = {"note": "note", "Label ": "label, Label"}[head.rsplit(",", 1)[1]]
     with pytest.raises(WrongColumns, match=rf"^votes\.csv, line 1: the column {name} occurs twice"):
         read(f"{head}\n1,Ines,B,order,ada,1,2\n")
     assert len(read(f"{HEAD},,\n1,Ines,B,order,ada,1,,\n")) == 1  # columns without a name are a spreadsheet's habit

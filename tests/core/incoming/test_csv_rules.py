@@ -93,7 +93,7 @@ def test_a_quote_that_is_out_of_order_refuses_the_file(body, line, sentence, sig
 
 def test_a_blank_before_a_quote_is_a_problem():
     ((line, problem),) = problems('story_id, story, note\n1, "He came, saw", \n2,x,"He said, ""hi""."\n')
-    assert line == 2 and problem.startswith("a blank stands before the quote of cell 2")
+    assert line == 2 and problem.startswith("a blank precedes the quote of cell 2")
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_the_header_says_what_stands_between_cells(head, names):
 
 
 def test_two_delimiters_as_often_are_refused():
-    with pytest.raises(BadSheet, match=r"^f\.csv, line 2: a comma and a semicolon stand equally often between"):
+    with pytest.raises(BadSheet, match=r"^f\.csv, line 2: a comma and a semicolon occur equally often between"):
         rows("\na,b;c\n1,2;3\n")
 
 
@@ -189,5 +189,5 @@ def test_a_wide_row_of_a_workbook_is_a_problem_and_a_short_one_is_none():
 def test_a_formula_without_a_value_is_a_problem_and_no_blank_row():
     raw = workbook(("S", "visible", [["story"], ["=1+1"], ["It rains."]]))
     assert [(row.line, row.problem[:12]) for row in rows(raw)[1:]] == [(2, "cell A2 hold"), (3, "")]
-    with pytest.raises(BadSheet, match=r"^f\.csv, line 1: cell A1 holds a formula"):
+    with pytest.raises(BadSheet, match=r"^f\.csv has a header that cannot be read, in line 1: cell A1 holds a formula"):
         rows(workbook(("S", "visible", [["=1+1"], ["It rains."]])))
