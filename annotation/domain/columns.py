@@ -102,7 +102,7 @@ def _places(header: Sequence[str]) -> dict[str, int]:
     for place, name in enumerate(header):
         key = key_of(name)
         if key and key in places:
-            first, twice = shown(header[places[key]]), shown(name)
+            first, twice = display_name(header[places[key]]), display_name(name)
             raise _SameName(twice if first == twice else f"{first}, {twice}")
         if key:
             places[key] = place
@@ -113,10 +113,10 @@ def _unused(header: Sequence[str], used: Iterable[int]) -> list[str]:
     """Return the names of columns that are not used. One without a name before a named one is called by its number."""
     last = max((place for place, name in enumerate(header) if key_of(name)), default=-1)
     left = [place for place in range(last + 1) if place not in set(used)]
-    return [shown(header[place]) or gettext_noop(f"column {place + 1} without a name") for place in left]
+    return [display_name(header[place]) or gettext_noop(f"column {place + 1} without a name") for place in left]
 
 
-def shown(name: str) -> str:
+def display_name(name: str) -> str:
     """Return the name of a column or field on one line, cut to 60 characters."""
     return " ".join(_WIDTHLESS.sub("", name).split())[:60]
 

@@ -87,11 +87,11 @@ class _Records:
 
     def read(self, text: JsonText) -> Iterator[StoryRow | Problem]:
         line = 0
-        for line, found in text.objects():
+        for line, item in text.objects():
             try:
-                if isinstance(found, BadLine):
-                    raise found
-                yield self._story(found, line)
+                if isinstance(item, BadLine):
+                    raise item
+                yield self._story(item, line)
             except (BadLine, Misfit) as error:
                 yield Problem(self._file, line, str(error))
         self._left_out.add(text.around)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from annotation.domain.columns import shown
+from annotation.domain.columns import display_name
 from core.incoming.sheets import Sheets
 from core.plain import Json
 
@@ -26,7 +26,7 @@ class LeftOut:
         for name in names:
             if name not in self._met and len(self.names) < MOST_NAMES:
                 self._met.add(name)
-                self.names.append(shown(name))
+                self.names.append(display_name(name))
 
     def add_sheets(self, sheets: Sheets) -> None:
         """Add the sheets of a workbook, if others than the one that was read have values."""

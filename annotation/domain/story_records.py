@@ -136,8 +136,8 @@ def story_of_object(record: Json, file: str, line: int, *, language: str) -> tup
     Raises BadLine and Misfit."""
     fields, unused = fields_of(record, required=REQUIRED, spellings=spellings_for(record))
     if not fields.keys() & set(REQUIRED):
-        keys = ", ".join(list(record)[:8])[:120] or gettext_noop("no field")
-        raise BadLine(gettext_noop(f"The object has {keys}; expected story or text."))
+        keys, values = ", ".join(list(record)[:8])[:120] or gettext_noop("no field"), "story, text"
+        raise BadLine(gettext_noop(f"The object has {keys}; expected one of {values}."))
     parsed = _Object.of(fields)
     row = described_story(
         file,
@@ -162,10 +162,10 @@ def with_names(record: Json) -> Json:
 
 
 def _renamed(record: Json, names: Sequence[str]) -> Json:
-    known = {key_of(name): name for name in names if name not in record}
-    if not known or not known.keys() & set(map(key_of, record)):
+    by_key = {key_of(name): name for name in names if name not in record}
+    if not by_key or not by_key.keys() & set(map(key_of, record)):
         return record
-    return {known.pop(key_of(name), name): value for name, value in record.items()}
+    return {by_key.pop(key_of(name), name): value for name, value in record.items()}
 
 
 def foreign_fields(record: Json) -> list[str]:

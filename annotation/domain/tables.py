@@ -11,6 +11,7 @@ from annotation.domain.columns import WrongColumns, as_displayed, cell_of, colum
 from annotation.domain.drafts import LONGEST
 from core.incoming.csv_text import BadSheet, CsvText, sign_of
 from core.language import gettext_noop
+from core.wording import counted
 
 MAX_ROWS = 500
 PASTED = gettext_noop("Pasted text")
@@ -103,17 +104,18 @@ def _row(cells: Sequence[str], at: Mapping[str, int], sign: str, line: int) -> T
     """Return the row of a line. Raises BadTable where the line has cells too few, too many, or an order that may be the
     rest of a belief."""
     if any(cell.strip() for cell in cells[len(at) :]):
-        keys = ", ".join(at)
-        raise BadTable(gettext_noop(f"Line {line} has {len(cells)} cells; expected {keys}: {_quoted(sign)}."))
+        count, keys = counted(len(cells), "cell"), ", ".join(at)
+        raise BadTable(gettext_noop(f"Line {line} has {count}; expected {keys}: {_quoted(sign)}."))
     actor, belief, order = (cell_of(cells, at, name).strip() for name in _CELLS)
     if not actor or not belief:
         raise BadTable(gettext_noop(f"Line {line} needs an actor and a belief, with a tab, comma or | between them."))
     order = as_displayed(order)
     if order and at is _CELLS and not _ORDER.fullmatch(order):
+        keys = ", ".join(_CELLS)
         raise BadTable(
             gettext_noop(
                 f"Line {line} has the order {order[:40]!r}; expected a number: {_quoted(sign)}, and an order in words "
-                f"needs a first line with the names actor, belief, order."
+                f"needs a first line with the names {keys}."
             )
         )
     return TableRow(actor, belief, order)

@@ -12,7 +12,7 @@ from typing import BinaryIO, NamedTuple
 
 from django.utils.translation import gettext
 
-from annotation.domain.columns import shown
+from annotation.domain.columns import display_name
 from annotation.domain.formats import IMPORTED, FileFormat, formats_of, is_story, nearest
 from core import joints
 from core.incoming.encodings import BadText, encoding_of, seekable, utf8_lines
@@ -80,7 +80,7 @@ class Seen:
 
     @property
     def _fields_text(self) -> str:
-        names = listed(shown(name)[:40] for name in self.fields[:_MOST_FIELDS] if shown(name))
+        names = listed(display_name(name)[:40] for name in self.fields[:_MOST_FIELDS] if display_name(name))
         more = f"{joint(LIST)}…" if len(self.fields) > _MOST_FIELDS else ""
         if not names:
             return ""
@@ -183,9 +183,9 @@ def _looked(opener: Opener, file: str, encoding: str) -> _Looked:
 def _of_document(text: JsonText) -> _Looked:
     fields, count = list[str](), 0
     try:
-        for _, found in text.objects():
+        for _, item in text.objects():
             count += 1
-            fields = fields or (list(found) if isinstance(found, dict) else [])
+            fields = fields or (list(item) if isinstance(item, dict) else [])
     except TooLong:  # a page of another app may take it
         return _Looked([], False, 0)
     return _Looked(fields, False, count)

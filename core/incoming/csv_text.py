@@ -20,7 +20,7 @@ _QUOTED = re.compile(r'"(?:[^"]|"")*"?')
 _WHOLE = re.compile(r"\s*\d+\s*")
 _OPENS = re.compile(r'"\S')
 _BLANK = " \r\n" + "".join(DELIMITERS)
-_SHOWN = 30
+_LONGEST_EXCERPT = 30
 
 Record = tuple[int, list[str], str]
 """(line on which it begins, cells, what is wrong with one of them)"""
@@ -143,23 +143,23 @@ class CsvText:
     def _fault(self, text: str, line: int, error: str) -> BadSheet:
         """Return what is wrong with the quotes of a record that begins on that line."""
         file, cell = self._file, [*_cells(text, self.delimiter)][-1]
-        opened, shown = line + _line_breaks(text[: cell.begins]), _excerpt(text[cell.begins + cell.is_quoted :])
+        opened, excerpt = line + _line_breaks(text[: cell.begins]), _excerpt(text[cell.begins + cell.is_quoted :])
         if error.startswith("field larger"):
             sentence = gettext_noop(
-                f"{file}, line {opened}: the cell that begins with {shown!r} is longer than {LONGEST_CELL:,} "
+                f"{file}, line {opened}: the cell that begins with {excerpt!r} is longer than {LONGEST_CELL:,} "
                 f"characters; expected its quote to close before."
             )
             return BadSheet(sentence, opened)
         if not cell.closes:
             sentence = gettext_noop(
-                f"{file}, line {opened}: the quote before {shown!r} is never closed; expected a second quote at the "
+                f"{file}, line {opened}: the quote before {excerpt!r} is never closed; expected a second quote at the "
                 f"end of the cell."
             )
             return BadSheet(sentence, opened)
         closed, after = line + _line_breaks(text[: cell.closes]), _excerpt(text[cell.closes + 1 :])
         sentence = gettext_noop(
-            f"{file}, line {opened}: the quote before {shown!r} closes in line {closed} before {after!r}; expected the "
-            f"end of the cell after it, and quotes within a cell twice."
+            f"{file}, line {opened}: the quote before {excerpt!r} closes in line {closed} before {after!r}; expected "
+            f"the end of the cell after it, and quotes within a cell twice."
         )
         return BadSheet(sentence, opened)
 
@@ -222,4 +222,4 @@ def _line_breaks(text: str) -> int:
 
 def _excerpt(text: str) -> str:
     """Return how the first line of a text begins."""
-    return text.lstrip()[:_SHOWN].replace("\r", "\n").partition("\n")[0]
+    return text.lstrip()[:_LONGEST_EXCERPT].replace("\r", "\n").partition("\n")[0]

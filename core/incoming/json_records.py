@@ -26,7 +26,7 @@ _LIST_FIRST = re.compile(rb'\s*\{\s*"[^"\\]{1,100}"\s*:\s*\[')
 _NO_TEXT = b"\xef\xbb\xbf\xff\xfe \t\r\n"
 _LENIENT = json.JSONDecoder()
 
-Found = tuple[int, Json | BadLine]
+Item = tuple[int, Json | BadLine]
 """(line on which it begins, the object or what is wrong with it)"""
 IsRecord = Callable[[Sequence[str]], bool]
 """Says of the names of an object whether it is a record."""
@@ -73,7 +73,7 @@ class JsonText:
         """Yield numbers and lines of JSON Lines, as `lines_of` does."""
         return lines_of(self._lines)
 
-    def objects(self) -> Iterator[Found]:
+    def objects(self) -> Iterator[Item]:
         """Yield the records in order, with a BadLine in place of each that cannot be kept."""
         if self.is_document:
             document = _Document(self._document(), self._file, self._is_record)
@@ -116,24 +116,24 @@ class _Ahead:
 
     def __init__(self, handle: Lines) -> None:
         self._handle = handle
-        self._held: list[bytes] = []
+        self._ahead: list[bytes] = []
         self.first = self._next_with_text()
         self.second = self._next_with_text() if len(self.first) <= LONGEST_LINE else b""
-        self._held.reverse()
+        self._ahead.reverse()
 
     def _next_with_text(self) -> bytes:
         while chunk := self._handle.readline(LONGEST_LINE + 1):
-            self._held.append(chunk)
+            self._ahead.append(chunk)
             if text := chunk.removeprefix(BOM_UTF8).strip():
                 return text
         return b""
 
     def readline(self, size: int, /) -> bytes:
-        if not self._held:
+        if not self._ahead:
             return self._handle.readline(size)
-        line = self._held.pop()
+        line = self._ahead.pop()
         if len(line) > size:
-            self._held.append(line[size:])
+            self._ahead.append(line[size:])
         return line[:size]
 
 
@@ -156,7 +156,7 @@ class _Document:
         self._at = self._counted = 0
         self._line = 1
 
-    def objects(self) -> Iterator[Found]:
+    def objects(self) -> Iterator[Item]:
         self._skip()
         while self._at < len(self._text):
             if self._sign() == "[":
@@ -167,7 +167,7 @@ class _Document:
                 raise self._bad(gettext_noop("an object or a list of objects"))
             self._skip()
 
-    def _object(self) -> Iterator[Found]:
+    def _object(self) -> Iterator[Item]:
         """Yield the records of an object: itself, those of the one list in it, or those by its names."""
         start, entries = self._at, self._entries()
         end, names = self._at, [entry.name for entry in entries]
@@ -205,7 +205,7 @@ class _Document:
             self._step(":")
             place = self._at
             if self._sign() == "[":
-                kinds = [isinstance(found, dict) for _, found in self._items()]
+                kinds = [isinstance(item, dict) for _, item in self._items()]
                 entries.append(_Entry(str(name), place, any(kinds), is_record=False))
             else:
                 value = self._value()
@@ -215,7 +215,7 @@ class _Document:
         self._at += 1
         return entries
 
-    def _items(self) -> Iterator[Found]:
+    def _items(self) -> Iterator[Item]:
         """Yield the records of the list that begins here."""
         self._step("[")
         is_first = True
@@ -227,7 +227,7 @@ class _Document:
             self._skip()
         self._at += 1
 
-    def _element(self) -> Found:
+    def _element(self) -> Item:
         line, start = self._line_here(), self._at
         value = self._value()
         if isinstance(value, BadLine):

@@ -84,7 +84,7 @@ def _fitted(records: Iterable[Record], file: str, delimiter: str = "") -> Iterat
     A row of a text that has fewer may be a piece of one with a line break outside of quotes: its neighbours, which
     may be other pieces, are refused with it. A workbook has no delimiter, and leaves out empty cells at the end.
     """
-    width, header, held, was_short = -1, list[str](), None, False
+    width, header, previous, was_short = -1, list[str](), None, False
     for line, cells, problem in records:
         count = len(cells)
         if not problem and not any(map(str.strip, cells)):
@@ -99,17 +99,17 @@ def _fitted(records: Iterable[Record], file: str, delimiter: str = "") -> Iterat
             problem = problem or _too_wide(cells, header, delimiter)
         elif is_short:
             problem = problem or _too_short(cells, header, delimiter)
-            if held is not None and not held.problem:
-                held = held._replace(problem=_beside(line))
+            if previous is not None and not previous.problem:
+                previous = previous._replace(problem=_beside(line))
         elif count < width:
             cells = cells + [""] * (width - count)
-        if was_short and held is not None and not is_short:
-            problem = problem or _beside(held.line)
-        if held is not None:
-            yield held
-        held, was_short = _sheet_row((line, cells, problem)), is_short
-    if held is not None:
-        yield held
+        if was_short and previous is not None and not is_short:
+            problem = problem or _beside(previous.line)
+        if previous is not None:
+            yield previous
+        previous, was_short = _sheet_row((line, cells, problem)), is_short
+    if previous is not None:
+        yield previous
 
 
 def _named(cells: Sequence[str], file: str, line: int, problem: str) -> list[str]:
@@ -133,18 +133,18 @@ def _expected(header: Sequence[str]) -> str:
 
 
 def _too_wide(cells: Sequence[str], header: Sequence[str], delimiter: str) -> str:
-    count, expected = len(cells), _expected(header)
+    count, expected = counted(len(cells), "cell"), _expected(header)
     if not delimiter:
-        return gettext_noop(f"the row has {count} cells; expected {expected}.")
+        return gettext_noop(f"the row has {count}; expected {expected}.")
     sign = sign_of(delimiter)
-    parted = [at for at in range(1, count) if cells[at][:1] == " " and at <= len(header)]
+    parted = [at for at in range(1, len(cells)) if cells[at][:1] == " " and at <= len(header)]
     if not parted:
-        return gettext_noop(f"the row has {count} cells; expected {expected}: a cell with {sign} must stand in quotes.")
+        return gettext_noop(f"the row has {count}; expected {expected}: a cell with {sign} must stand in quotes.")
     before = parted[0] - 1
     text = (cells[before] + delimiter + cells[before + 1])[:40]
     keys = f"{header[before][:40]} {text!r}"
     return gettext_noop(
-        f"the row has {count} cells; expected {expected}: a cell with {sign} must stand in quotes, as perhaps {keys}."
+        f"the row has {count}; expected {expected}: a cell with {sign} must stand in quotes, as perhaps {keys}."
     )
 
 

@@ -207,7 +207,7 @@ def test_records_in_a_list_over_lines_are_imported(admin, records):
         ({"text": "x", "id": True}, "story_id: it is true; expected a whole number"),
         ({"text": "x", "id": -1}, "story_id: it is -1; expected a whole number"),
         ({"text": "x", "category": "c" * 121}, "expected at most 120 characters"),
-        ({"title": "x"}, "The object has title; expected story or text."),
+        ({"title": "x"}, "The object has title; expected one of story, text."),
         ("It rains.", "The list holds 'It rains.'; expected an object."),
     ],
 )

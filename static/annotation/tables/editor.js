@@ -302,13 +302,13 @@ function setActor(name) {
   focus(row.uid, active.field === "actor" ? "belief" : active.field);
 }
 function paste(event) {
-  const found = pasted(event.clipboardData.getData("text/plain"), current()?.state.actor ?? "", settings.longest);
-  const pastedRows = found?.rows ?? [];
-  if (!pastedRows.length && !found?.problem) return;
+  const table = pasted(event.clipboardData.getData("text/plain"), current()?.state.actor ?? "", settings.longest);
+  const pastedRows = table?.rows ?? [];
+  if (!pastedRows.length && !table?.problem) return;
   event.preventDefault();
-  $("notice").textContent = found.problem;
-  $("notice").hidden = !found.problem;
-  if (found.problem) return announce(found.problem);
+  $("notice").textContent = table.problem;
+  $("notice").hidden = !table.problem;
+  if (table.problem) return announce(table.problem);
   const row = current();
   const places = rows.placesAfter(row.uid, pastedRows.length);
   if (!row.stored && isEmpty(row.state)) rows.byUid.delete(row.uid);
