@@ -154,8 +154,7 @@ def formats_of(fields: Collection[str], *, in_sheet: bool) -> list[FileFormat]:
     holds more than stories is of the format of the more."""
     every_format = (*IMPORTED.values(), *_elsewhere.values())
     fitting = [file_format for file_format in every_format if file_format.fits(fields, in_sheet=in_sheet)]
-    is_more = any(file_format is not STORIES and not file_format.page for file_format in fitting)
-    return [file_format for file_format in fitting if not is_more or file_format is not STORIES]
+    return [file_format for file_format in fitting if file_format is not STORIES] or fitting
 
 
 def nearest(fields: Collection[str], *, in_sheet: bool) -> list[Lack]:

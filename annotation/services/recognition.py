@@ -16,7 +16,7 @@ from annotation.domain.columns import display_name
 from annotation.domain.formats import IMPORTED, FileFormat, formats_of, is_story, nearest
 from core import joints
 from core.incoming.encodings import BadText, encoding_of, seekable, utf8_lines
-from core.incoming.json_records import JsonText, TooLong, is_json
+from core.incoming.json_records import JsonText, NoRecords, is_json
 from core.incoming.sheets import BadSheet, rows_of
 from core.joints import LIST, joint, listed
 
@@ -114,12 +114,12 @@ def look_at(sources: Sequence[Source], *, encoding: str = "") -> Seen:
             return Seen(len(sources), rows, (), file=file, problem=problem)
         fitting = looked.formats
         if not fitting:
-            return Seen(len(sources), rows, (), looked.fields, file, in_sheet=looked.in_sheet)
+            return Seen(len(sources), rows, (), looked.fields, file, looked.problem, in_sheet=looked.in_sheet)
         formats = fitting if formats is None else [file_format for file_format in formats if file_format in fitting]
         if not formats:
             problem = gettext("{file} is of another format than the files before.").format(file=file)
             return Seen(len(sources), rows, (), file=file, problem=problem)
-        rows += looked.count
+        rows += looked.count if formats_of(looked.fields, in_sheet=looked.in_sheet) else 0
     return Seen(len(sources), rows, formats or ())
 
 
@@ -142,27 +142,32 @@ def other_format(seen: Seen, chosen: str) -> str:
 
 
 class _Looked(NamedTuple):
-    """What is seen of a file: the fields by which it may be recognised, which are columns `in_sheet`; other names in
-    it, by which formats of other pages are recognised; and the number of rows or records."""
+    """What is seen of a file: the fields by which it may be recognised, which are columns `in_sheet`; names around and
+    within its records, by which formats of other pages are recognised; the number of rows or records; and why these
+    cannot be told apart."""
 
     fields: Sequence[str]
     in_sheet: bool
     count: int
-    others: Sequence[Sequence[str]] = ()
+    around: Sequence[str] = ()
+    within: Sequence[str] = ()
+    problem: str = ""
 
     @property
     def formats(self) -> list[FileFormat]:
         """The formats that the file seems to be of."""
-        fitting = formats_of(self.fields, in_sheet=self.in_sheet)
-        for names in self.others:
-            fitting = fitting or [kind for kind in formats_of(names, in_sheet=False) if kind.page]
-        return fitting
+        return _elsewhere(self.around) or formats_of(self.fields, in_sheet=self.in_sheet) or _elsewhere(self.within)
 
     def emptiness(self, file: str) -> str:
         """Return a sentence if nothing is in the file."""
         if self.in_sheet and not self.count and not any(self.fields):
             return gettext("{file} is empty.").format(file=file)
         return ""
+
+
+def _elsewhere(names: Sequence[str]) -> list[FileFormat]:
+    """Return the formats that pages of other apps take, by names in a document."""
+    return [file_format for file_format in formats_of(names, in_sheet=False) if file_format.page]
 
 
 def _looked(opener: Opener, file: str, encoding: str) -> _Looked:
@@ -177,7 +182,7 @@ def _looked(opener: Opener, file: str, encoding: str) -> _Looked:
                 return _Looked(header.cells if header else [], True, sum(1 for _ in rows))
         text = JsonText(utf8_lines(source, file, encoding=encoding), file, is_story)
         looked = _of_document(text) if text.is_document else _of_lines(text)
-        return looked._replace(others=[text.names, _names(start)])
+        return looked._replace(around=text.names, within=_names(start))
 
 
 def _of_document(text: JsonText) -> _Looked:
@@ -186,8 +191,8 @@ def _of_document(text: JsonText) -> _Looked:
         for _, item in text.objects():
             count += 1
             fields = fields or (list(item) if isinstance(item, dict) else [])
-    except TooLong:  # a page of another app may take it
-        return _Looked([], False, 0)
+    except NoRecords as error:  # a page of another app may take it
+        return _Looked([], False, 0, problem=str(error))
     return _Looked(fields, False, count)
 
 

@@ -36,8 +36,8 @@ class BadJson(BadText):
     """A document that is no JSON, as one sentence that names the file."""
 
 
-class TooLong(BadJson):
-    """A document of more than LONGEST_DOCUMENT."""
+class NoRecords(BadJson):
+    """A document of more than LONGEST_DOCUMENT, or one in which several lists may be the records."""
 
 
 def is_json(start: bytes) -> bool:
@@ -77,8 +77,8 @@ class JsonText:
         """Yield the records in order, with a BadLine in place of each that cannot be kept."""
         if self.is_document:
             document = _Document(self._document(), self._file, self._is_record)
-            yield from document.objects()
             self.names, self.around = document.names, document.around
+            yield from document.objects()
             return
         for number, raw in self.lines():
             try:
@@ -95,7 +95,7 @@ class JsonText:
             raw += part
             if len(raw) > LONGEST_DOCUMENT:
                 most = LONGEST_DOCUMENT // 1024 // 1024
-                raise TooLong(
+                raise NoRecords(
                     gettext_noop(
                         f"{self._file} is one JSON document of more than {most} MB; save it as JSON Lines, one object "
                         f"a line."
@@ -179,7 +179,7 @@ class _Document:
         elif lists:
             if len(lists) > 1:
                 keys = ", ".join(entry.name[:40] for entry in lists[:5])
-                raise BadJson(
+                raise NoRecords(
                     gettext_noop(f"{self._file} has several lists of objects ({keys}); expected one of them.")
                 )
             self._at = lists[0].place
