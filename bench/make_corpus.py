@@ -20,10 +20,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from annotation.domain.corpus_files import StoryRow, read_file
+from annotation.domain.corpus_files import read_file
 from annotation.domain.formats import QUESTIONS
+from annotation.domain.left_out import LeftOut
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.domain.splits import draw_split
+from annotation.domain.story_rows import StoryRow
 
 STORIES, PROPOSITIONS = 895, 22_343
 CATEGORIES = {
@@ -55,7 +57,7 @@ def stories_of(folder: Path | None, rng: random.Random) -> Iterator[tuple[str, s
             continue
         path = folder / f"{category}.jsonl"
         with path.open("rb") as handle:
-            rows = read_file(handle, path.name, format=QUESTIONS, language="en", keys=())
+            rows = read_file(handle, path.name, format=QUESTIONS, language="en", keys=(), left_out=LeftOut())
             texts = [row.text for row in rows if isinstance(row, StoryRow)]
         apart = set(draw_split({category: range(len(texts))}, per_category=3, seed=1))
         for at, text in enumerate(texts):

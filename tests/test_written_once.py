@@ -13,6 +13,11 @@ ONCE = {
     "a reader of the files of a copy": (r"csv\.DictReader|ast\.literal_eval", "benchmark/suites", {
         "benchmark/suites/copy_files.py",
     }),
+    "a reader of CSV that somebody brings": (r"csv\.(reader|DictReader)\(", "annotation/", {
+        "annotation/services/sample.py",  # files of the program
+        "annotation/services/sample_tables.py",
+        "annotation/services/sample_votes.py",
+    }),
     "the schema of a closed object": (r'"additionalProperties": False', "", {
         "core/api/openapi.py",  # a shape of the API that lists its fields itself
         "workers/providers/answer_shapes.py",

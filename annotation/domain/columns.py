@@ -1,47 +1,124 @@
-"""The columns of a spreadsheet: which holds what by its first line, and what a cell of one says."""
+"""The columns of a spreadsheet and the fields of a record: which holds what by its name, and what a cell says."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
 
-from core.duplicates import first_duplicate
+from core.incoming.json_lines import BadLine
 from core.language import gettext_noop
 
 _WHOLE = re.compile(r"(\d+)\.0+")
+_WIDTHLESS = re.compile(r"[\u00ad\u200b-\u200f\u2060\ufeff]+")
+_SEPARATORS = re.compile(r"[\s_.\-\u2010-\u2015]+")
+"""What the spellings of one name differ by: blanks, hyphens and full stops."""
 
 
 class WrongColumns(ValueError):
-    """The file as a whole cannot be read; one sentence."""
+    """The file as a whole cannot be read; one sentence. `line` is that of the header."""
+
+    def __init__(self, sentence: str, line: int = 1) -> None:
+        super().__init__(sentence)
+        self.line = line
 
 
-def names_of(header: Sequence[str]) -> list[str]:
-    """Return the names of columns as they are compared: without spaces around them, in small letters."""
-    return [name.strip().lstrip("\ufeff").strip().lower() for name in header]
+class Columns(NamedTuple):
+    """Place of each column that is read, by its name here, and the names of those that are not, as the file has
+    them."""
+
+    at: Mapping[str, int]
+    unused: Sequence[str]
+
+
+@lru_cache(4096)
+def key_of(name: str) -> str:
+    """Return the name of a column or field as it is compared: `Story ID`, `story-id` and `StoryId` are one name, also
+    in full-width letters."""
+    text = unicodedata.normalize("NFKC", _WIDTHLESS.sub("", name)).strip(" *").casefold()
+    return _SEPARATORS.sub("", text) or text.strip()
 
 
 def columns_of(
-    header: Sequence[str], file: str, *, required: Sequence[str], spellings: Mapping[str, Sequence[str]]
-) -> dict[str, int]:
-    """Return the place of each column that there is; `spellings` has other names of some, and names the optional ones.
+    header: Sequence[str],
+    file: str,
+    *,
+    required: Sequence[str],
+    spellings: Mapping[str, Sequence[str]],
+    line: int = 1,
+) -> Columns:
+    """Return the columns of a header; `spellings` has other names of some, and names the optional ones.
 
-    Raises WrongColumns where a name occurs twice or a required one is missing.
+    Raises WrongColumns where two columns have one name or a required one is missing.
     """
-    names = names_of(header)
-    if twice := first_duplicate(filter(None, names)):
+    try:
+        at, unused = _read(header, required, spellings)
+    except _SameName as error:
+        keys = str(error)
         raise WrongColumns(
-            gettext_noop(f"{file}, line 1: the column {twice[:60]} occurs twice; expected each name once.")
-        )
-    at: dict[str, int] = {}
-    for name in dict.fromkeys((*required, *spellings)):
-        present = [spelling for spelling in (name, *spellings.get(name, ())) if spelling in names]
-        if present:
-            at[name] = names.index(present[0])
+            gettext_noop(f"{file}, line {line}: the column {keys} occurs twice; expected each name once."), line
+        ) from error
     if missing := [name for name in required if name not in at]:
         raise WrongColumns(
-            gettext_noop(f"{file}, line 1: the column {missing[0]} is missing; expected {', '.join(required)}.")
+            gettext_noop(f"{file}, line {line}: the column {missing[0]} is missing; expected {', '.join(required)}."),
+            line,
         )
-    return at
+    return Columns(at, unused)
+
+
+class _SameName(ValueError):
+    """The spellings of a name that occurs twice."""
+
+
+def _read(header: Sequence[str], required: Sequence[str], spellings: Mapping[str, Sequence[str]]) -> Columns:
+    places = _places(header)
+    at: dict[str, int] = {}
+    for name in dict.fromkeys((*required, *spellings)):
+        present = [key for key in map(key_of, (name, *spellings.get(name, ()))) if key in places]
+        if present:
+            at[name] = places[present[0]]
+    return Columns(at, _unused(header, at.values()))
+
+
+def fields_of(
+    record: Mapping[str, Any], *, required: Sequence[str], spellings: Mapping[str, Sequence[str]]
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the values of a record by the names of fields here, and the names of fields that are not used. Raises
+    BadLine where two fields have one name."""
+    names = list(record)
+    try:
+        at, unused = _read(names, required, spellings)
+    except _SameName as error:
+        keys = str(error)
+        raise BadLine(gettext_noop(f"The field {keys} occurs twice; expected each name once.")) from error
+    return {name: record[names[place]] for name, place in at.items()}, list(unused)
+
+
+def _places(header: Sequence[str]) -> dict[str, int]:
+    """Return the place of each name, as names are compared."""
+    places: dict[str, int] = {}
+    for place, name in enumerate(header):
+        key = key_of(name)
+        if key and key in places:
+            first, twice = display_name(header[places[key]]), display_name(name)
+            raise _SameName(twice if first == twice else f"{first}, {twice}")
+        if key:
+            places[key] = place
+    return places
+
+
+def _unused(header: Sequence[str], used: Iterable[int]) -> list[str]:
+    """Return the names of columns that are not used. One without a name before a named one is called by its number."""
+    last = max((place for place, name in enumerate(header) if key_of(name)), default=-1)
+    left = [place for place in range(last + 1) if place not in set(used)]
+    return [display_name(header[place]) or gettext_noop(f"column {place + 1} without a name") for place in left]
+
+
+def display_name(name: str) -> str:
+    """Return the name of a column or field on one line, cut to 60 characters."""
+    return " ".join(_WIDTHLESS.sub("", name).split())[:60]
 
 
 def cell_of(cells: Sequence[str], at: Mapping[str, int], name: str) -> str:

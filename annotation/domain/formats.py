@@ -5,9 +5,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from annotation.domain import votes_csv
+from annotation.domain.columns import key_of
+from annotation.domain.records import RECORD_FIELDS
 from core.language import gettext_noop
 from core.wording import counted
+
+
+class Lack(NamedTuple):
+    """Fields that a file lacks to be of a format, and the share of those needed that it has."""
+
+    file_format: FileFormat
+    missing: list[str]
+    share: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +28,10 @@ class FileFormat:
 
     `title` is what such files hold, `so_many` says a number of them, `becomes` what is made of it. It is told by its
     fields: a file is of this format if it has all of one set of `recognised_by` and none of `not_with`, as columns of a
-    spreadsheet where `in_sheet`, else as keys of its first JSON object. `page` is the name of the address that takes
-    it, with what it needs beside the project; empty for the page *Import*.
+    spreadsheet if `in_sheet`, as fields of its first object of JSON if `in_json`. Names of fields are compared by
+    `columns.key_of` unless `exact`. `needs` are the sets of fields of which an importer needs one whole, if they are
+    more than those that tell the format. `page` is the name of the address that takes it, with what it needs in
+    addition to the project; empty for the page *Import*.
     """
 
     key: str
@@ -27,29 +41,47 @@ class FileFormat:
     recognised_by: tuple[frozenset[str], ...] = ()
     not_with: frozenset[str] = frozenset()
     in_sheet: bool = False
+    in_json: bool = True
+    exact: bool = False
+    needs: tuple[frozenset[str], ...] = ()
     page: str = ""
     page_needs: tuple[str, ...] = ()
 
     def fits(self, fields: Collection[str], *, in_sheet: bool) -> bool:
         """Return whether a file with these fields seems to be of this format."""
-        names = set(fields)
+        names = self._keys(fields)
         return (
-            in_sheet == self.in_sheet
-            and not names & self.not_with
-            and any(required <= names for required in self.recognised_by)
+            (self.in_sheet if in_sheet else self.in_json)
+            and not self.is_barred(fields)
+            and any(self._keys(required) <= names for required in self.recognised_by)
         )
+
+    def is_barred(self, fields: Collection[str]) -> bool:
+        """Return whether a field shows that a file is not of this format."""
+        return bool(self._keys(fields) & self._keys(self.not_with))
+
+    def _keys(self, fields: Collection[str]) -> set[str]:
+        return set(fields) if self.exact else set(map(key_of, fields))
+
+    def lacks(self, fields: Collection[str]) -> Lack:
+        """Return the least that a file with these fields lacks to be of this format."""
+        names = self._keys(fields)
+        lacks = []
+        for needed in self.needs or self.recognised_by:
+            missing = [name for name in sorted(needed) if not self._keys({name}) <= names]
+            lacks.append(Lack(self, missing, 1 - len(missing) / len(needed)))
+        return max(lacks, key=lambda lack: lack.share)
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusFormat(FileFormat):
     """Files that stories are imported from.
 
-    Where records are `numbered`, a number is one story of a project. Where they are not, a story is known by its file's
-    name and its text, and of the lines that hold one text the first counts. Rows of a spreadsheet are of either kind.
+    A story with a number is the one of that number in its project. A story without one is known by its file's name and
+    its text, and the first of several with one text counts.
     """
 
-    suffixes: tuple[str, ...] = (".jsonl",)
-    numbered: bool = False
+    suffixes: tuple[str, ...] = (".jsonl", ".json")
 
 
 RECORDS = CorpusFormat(
@@ -58,7 +90,7 @@ RECORDS = CorpusFormat(
     lambda count: counted(count, "record"),
     gettext_noop("stories of this project with their belief tables"),
     recognised_by=(frozenset({"story_id", "story", "beliefs"}),),
-    numbered=True,
+    needs=(frozenset(RECORD_FIELDS),),
 )
 QUESTIONS = CorpusFormat(
     "tombench",
@@ -66,16 +98,17 @@ QUESTIONS = CorpusFormat(
     lambda count: counted(count, "item"),
     gettext_noop("stories of this project"),
     recognised_by=(frozenset({"STORY", "QUESTION"}), frozenset({"故事", "问题"})),
+    exact=True,
 )
 STORIES = CorpusFormat(
     "stories",
-    gettext_noop("Stories in a spreadsheet"),
-    lambda count: counted(count, "row"),
+    gettext_noop("Stories in a spreadsheet or JSON"),
+    lambda count: counted(count, "story", "stories"),
     gettext_noop("stories of this project"),
     recognised_by=(frozenset({"story"}), frozenset({"text"})),
-    not_with=frozenset({"actor", "belief", "proposition", "label", "question"}),
+    not_with=frozenset({"actor", "belief", "beliefs", "proposition", "dimension"}),
     in_sheet=True,
-    suffixes=(".csv", ".tsv", ".xlsx"),
+    suffixes=(".csv", ".tsv", ".xlsx", ".jsonl", ".json"),
 )
 CORPUS_FORMATS: Mapping[str, CorpusFormat] = {
     file_format.key: file_format for file_format in (RECORDS, QUESTIONS, STORIES)
@@ -86,8 +119,12 @@ TABLES = FileFormat(
     lambda count: counted(count, "row"),
     gettext_noop("belief tables of stories that are here"),
     recognised_by=(frozenset({"actor", "belief"}), frozenset({"actor", "proposition"})),
-    not_with=frozenset({"dimension"}),
+    not_with=frozenset({"dimension", "annotator"}),
     in_sheet=True,
+    in_json=False,
+    needs=tuple(
+        frozenset({story, "actor", belief}) for story in ("story_id", "story") for belief in ("belief", "proposition")
+    ),
 )
 LABELS = FileFormat(
     "votes",
@@ -96,6 +133,8 @@ LABELS = FileFormat(
     gettext_noop("votes on the propositions of stories that are here"),
     recognised_by=(frozenset({"dimension", "annotator", "label"}),),
     in_sheet=True,
+    in_json=False,
+    needs=(frozenset(votes_csv.REQUIRED),),
 )
 IMPORTED: Mapping[str, FileFormat] = {**CORPUS_FORMATS, TABLES.key: TABLES, LABELS.key: LABELS}
 """Formats that the page *Import* takes."""
@@ -111,9 +150,28 @@ def register_format(file_format: FileFormat) -> None:
 
 
 def formats_of(fields: Collection[str], *, in_sheet: bool) -> list[FileFormat]:
-    """Return the formats that a file with these fields seems to be of, those of the page *Import* first."""
+    """Return the formats that a file with these fields seems to be of, those of the page *Import* first. A file that
+    holds more than stories is of the format of the more."""
     every_format = (*IMPORTED.values(), *_elsewhere.values())
-    return [file_format for file_format in every_format if file_format.fits(fields, in_sheet=in_sheet)]
+    fitting = [file_format for file_format in every_format if file_format.fits(fields, in_sheet=in_sheet)]
+    return [file_format for file_format in fitting if file_format is not STORIES] or fitting
+
+
+def nearest(fields: Collection[str], *, in_sheet: bool) -> list[Lack]:
+    """Return what a file of no known format lacks to be of the one that it is nearest to; of each format of the page
+    *Import* if it has no field of any."""
+    kinds = (kind for kind in IMPORTED.values() if (kind.in_sheet if in_sheet else kind.in_json))
+    lacks = [kind.lacks(fields) for kind in kinds if not kind.is_barred(fields)]
+    best = max(lacks, key=lambda lack: lack.share)
+    return [best] if best.share else lacks
+
+
+def is_story(names: Collection[str]) -> bool:
+    """Return whether an object with fields of these names is the record of a story."""
+    return any(key_of(name) in _STORY_KEYS for name in names)
+
+
+_STORY_KEYS = frozenset({"story", "text", "故事"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ import io
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from annotation.domain.columns import as_displayed, cell_of, columns_of
+from annotation.domain.columns import as_displayed, cell_of, columns_of, key_of
+from annotation.domain.left_out import LeftOut
 from annotation.domain.problems import Problem
 from annotation.domain.records import fingerprint
 from annotation.domain.spreadsheet import defused, restored
@@ -16,31 +17,38 @@ from core.incoming.sheets import SheetRow
 from core.language import gettext_noop
 
 REQUIRED = ("story",)
-SPELLINGS: Mapping[str, tuple[str, ...]] = {
+_SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "story": ("text",), "story_id": ("number", "id"), "category": ("story_category",), "translation": (),
 }  # fmt: skip
+_QUESTIONS = frozenset({"question", "questions", "问题"})
+WHOLE_NUMBER = gettext_noop("a whole number, or nothing for the next free one")
 
 
-def read_stories(sheet: Iterable[SheetRow], file: str, *, language: str) -> Iterator[StoryRow | Problem]:
-    """Yield the stories of a spreadsheet in order, with a Problem in place of each row that cannot be used; where rows
-    have no number, the first of each distinct text. A row without a category has the name of the file for one.
+def read_stories(
+    sheet: Iterable[SheetRow], file: str, *, language: str, left_out: LeftOut
+) -> Iterator[StoryRow | Problem]:
+    """Yield the stories of a spreadsheet in order, with a Problem in place of each row that cannot be used. A row
+    without a category has the name of the file for one.
 
     Raises WrongColumns and BadSheet.
     """
     rows = iter(sheet)
-    at = columns_of(next(rows, SheetRow(1, [])).cells, file, required=REQUIRED, spellings=SPELLINGS)
-    seen: set[str] = set()
+    header = next(rows, SheetRow(1, []))
+    spellings = spellings_for(header.cells)
+    at, unused = columns_of(header.cells, file, required=REQUIRED, spellings=spellings, line=header.line)
+    left_out.add(unused)
     for line, cells, problem in rows:
-        if not any(cells):
-            continue
         if sentence := (problem and f"{problem[0].upper()}{problem[1:]}") or _problem(cells, at):
             yield Problem(file, line, sentence)
-            continue
-        row = _row(cells, at, file, line, language)
-        if row.number is not None or row.digest not in seen:
-            yield row
-        if row.number is None:
-            seen.add(row.digest)
+        else:
+            yield _row(cells, at, file, line, language)
+
+
+def spellings_for(names: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+    """Return the spellings of fields next to fields of these names: `id` is the number of a story unless each row has
+    a question of its own, which it then numbers."""
+    has_questions = any(key_of(name) in _QUESTIONS for name in names)
+    return {**_SPELLINGS, "story_id": ()} if has_questions else _SPELLINGS
 
 
 def typed_story(text: str, category: str) -> bytes:
@@ -50,30 +58,48 @@ def typed_story(text: str, category: str) -> bytes:
     return sheet.getvalue().encode()
 
 
+def is_number(text: str) -> bool:
+    """Return whether a text is the number of a story."""
+    return text.isascii() and text.isdecimal() and len(text) < 20 and int(text) <= MAX_NUMBER
+
+
+def described_story(
+    file: str, line: int, text: str, *, number: int | None, category: str, translation: str, language: str
+) -> StoryRow:
+    """Return a story without a belief table. An empty category is the name of the file; a story with a number can be
+    compared with the one of that number in the project."""
+    category = category.strip() or Path(file).stem[:MAX_CATEGORY_LENGTH]
+    row = StoryRow(file, line, category, text, number=number, language=language)
+    if translation.strip():
+        row.translations = {"zh" if language == "en" else "en": translation}
+    if number is not None:
+        row.fingerprint = fingerprint({"story_id": number, "story_category": category, "story": text})
+    return row
+
+
 def _problem(cells: list[str], at: Mapping[str, int]) -> str:
     text, number, category = (cell_of(cells, at, name) for name in ("story", "story_id", "category"))
     if not text.strip():
         return gettext_noop("story is empty; expected the text of a story.")
     if len(text) > MAX_STORY_LENGTH:
         return gettext_noop(f"The story has {len(text)} characters; expected at most {MAX_STORY_LENGTH}.")
-    if any("\x00" in cell for cell in cells):
-        return gettext_noop("The row holds a NUL character; remove it.")
     number = as_displayed(number)
-    if number and not (number.isascii() and number.isdecimal() and len(number) < 20 and int(number) <= MAX_NUMBER):
-        return gettext_noop(f"story_id is {number[:40]!r}; expected a whole number, or nothing for the next free one.")
+    if number and not is_number(number):
+        return gettext_noop(f"story_id is {number[:40]!r}; expected {WHOLE_NUMBER}.")
     if len(category.strip()) > MAX_CATEGORY_LENGTH:
         return gettext_noop(f"category has {len(category)} characters; expected at most {MAX_CATEGORY_LENGTH}.")
     return ""
 
 
 def _row(cells: list[str], at: Mapping[str, int], file: str, line: int, language: str) -> StoryRow:
-    text, translation = restored(cell_of(cells, at, "story")), restored(cell_of(cells, at, "translation"))
-    category = restored(cell_of(cells, at, "category")).strip() or Path(file).stem[:MAX_CATEGORY_LENGTH]
+    text, category, translation = (restored(cell_of(cells, at, name)) for name in ("story", "category", "translation"))
     number = as_displayed(cell_of(cells, at, "story_id"))
-    row = StoryRow(file, line, category, text, language=language)
-    if translation.strip():
-        row.translations = {"zh" if language == "en" else "en": translation}
-    if number:
-        row.number = int(number)
-        row.fingerprint = fingerprint({"story_id": row.number, "story_category": category, "story": text})
-    return row
+    return described_story(
+        file,
+        line,
+        text,
+        number=int(number) if number else None,
+        category=category,
+        translation=translation,
+        language=language,
+    )

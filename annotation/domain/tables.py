@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from annotation.domain.columns import WrongColumns, as_displayed, cell_of, columns_of, key_of
 from annotation.domain.drafts import LONGEST
+from core.incoming.csv_text import BadSheet, CsvText, sign_of
 from core.language import gettext_noop
+from core.wording import counted
 
 MAX_ROWS = 500
-MAX_TEXT = 2000
+PASTED = gettext_noop("Pasted text")
+REQUIRED = ("actor", "belief")
+SPELLINGS: Mapping[str, tuple[str, ...]] = {"belief": ("proposition",), "order": ("order_text",)}
+_CELLS: Mapping[str, int] = {"actor": 0, "belief": 1, "order": 2}
+"""Places where no first line names them."""
+_ORDER = re.compile(
+    r"(?:order\s*)?\d+(?:st|nd|rd|th)?(?:[\s-]*order)?|(?:zeroth|zero|first|second|third)(?:[\s-]*order)?|"
+    r"[零一二三四\d]阶",
+    re.IGNORECASE,
+)
+_PIPE = re.compile(r"(?<!\\)\|")
 _SEPARATOR = re.compile(r":?-{3,}:?")
 _NAME = re.compile(r"\b(?:(?:Mr|Mrs|Ms|Dr|St|Prof)\. )?[A-Z][\w’'-]*(?: [A-Z][\w’'-]*)*")
 _CHINESE_NAME = re.compile(r"小[\u4e00-\u9fff]")
@@ -54,40 +66,85 @@ def problem_of(row: TableRow) -> str:
 
 
 def read_rows(text: str) -> list[TableRow]:
-    """Return the rows of a pasted table; a heading row and separator rows are skipped. Raises BadTable."""
+    """Return the rows of a pasted table, whose first line may name its columns; separator rows are skipped. Raises
+    BadTable."""
     rows: list[TableRow] = []
-    for line, cells in _cells(text):
-        if not any(cells) or all(not cell or _SEPARATOR.fullmatch(cell) for cell in cells):
+    at: Mapping[str, int] | None = None
+    for line, cells, sign in _cells(text):
+        if all(not cell.strip() or _SEPARATOR.fullmatch(cell.strip()) for cell in cells):
             continue
-        if not rows and cells[0].strip("*").lower() == "actor":
+        if at is None and (named := _header(cells, line)):
+            at = named
             continue
-        if len(cells) < 2 or not cells[0] or not cells[1]:
-            raise BadTable(
-                gettext_noop(f"Line {line} needs an actor and a belief, with a tab, comma or | between them.")
-            )
-        if max(map(len, cells)) > MAX_TEXT or "\x00" in "".join(cells):
-            raise BadTable(
-                gettext_noop(f"Line {line} holds a cell of more than {MAX_TEXT} characters, or a NUL character.")
-            )
-        rows.append(TableRow(cells[0], cells[1], cells[2][:40] if len(cells) > 2 else ""))
+        at = _CELLS if at is None else at
+        row = _row(cells, at, sign, line)
+        if problem := problem_of(row):
+            raise BadTable(gettext_noop(f"Line {line}: {problem}"))
+        rows.append(row)
         if len(rows) > MAX_ROWS:
             raise BadTable(gettext_noop(f"The table has more than {MAX_ROWS} rows."))
     return rows
 
 
-def _cells(text: str) -> Iterator[tuple[int, list[str]]]:
-    lines = text.splitlines()
-    if any("|" in line for line in lines):
+def _header(cells: Sequence[str], line: int) -> Mapping[str, int]:
+    """Return the places of the columns that a first line names, none where it names none. Raises BadTable."""
+    if key_of(cells[0]) != "actor" and "actor" not in map(key_of, cells[1:]):
+        return {}
+    try:
+        at, unused = columns_of(cells, PASTED, required=REQUIRED, spellings=SPELLINGS, line=line)
+    except WrongColumns as error:
+        raise BadTable(str(error)) from error
+    if unused:
+        keys = ", ".join(unused)
+        raise BadTable(gettext_noop(f"Line {line} names columns that are not used here: {keys}; leave them out."))
+    return at
+
+
+def _row(cells: Sequence[str], at: Mapping[str, int], sign: str, line: int) -> TableRow:
+    """Return the row of a line. Raises BadTable where the line has cells too few, too many, or an order that may be the
+    rest of a belief."""
+    if any(cell.strip() for cell in cells[len(at) :]):
+        count, keys = counted(len(cells), "cell"), ", ".join(at)
+        raise BadTable(gettext_noop(f"Line {line} has {count}; expected {keys}: {_quoted(sign)}."))
+    actor, belief, order = (cell_of(cells, at, name).strip() for name in _CELLS)
+    if not actor or not belief:
+        raise BadTable(gettext_noop(f"Line {line} needs an actor and a belief, with a tab, comma or | between them."))
+    order = as_displayed(order)
+    if order and at is _CELLS and not _ORDER.fullmatch(order):
+        keys = ", ".join(_CELLS)
+        raise BadTable(
+            gettext_noop(
+                f"Line {line} has the order {order[:40]!r}; expected a number: {_quoted(sign)}, and an order in words "
+                f"needs a first line with the names {keys}."
+            )
+        )
+    return TableRow(actor, belief, order)
+
+
+def _quoted(sign: str) -> str:
+    """Return how a text is written that holds what stands between cells."""
+    if sign == "|":
+        return gettext_noop("a | within a text is written \\|")
+    return gettext_noop(f"a text with {sign_of(sign)} must stand in quotes")
+
+
+def _cells(text: str) -> Iterator[tuple[int, list[str], str]]:
+    """Yield (line, cells, what stands between them). Raises BadTable."""
+    lines = re.split(r"\r\n?|\n", text)
+    if "\t" not in text and any("|" in line for line in lines):
         for number, line in enumerate(lines, 1):
-            yield number, [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")]
+            bare = line.strip().removeprefix("|").removesuffix("|")
+            yield number, [cell.replace(r"\|", "|") for cell in _PIPE.split(bare)], "|"
         return
     delimiter = "\t" if "\t" in text else ","
-    reader = csv.reader(io.StringIO(text), delimiter=delimiter)
     try:
-        for cells in reader:
-            yield reader.line_num, [cell.strip() for cell in cells]
-    except csv.Error as error:
-        raise BadTable(gettext_noop(f"Line {reader.line_num} cannot be read: {error}.")) from error
+        pasted = CsvText(io.StringIO(text, newline=""), PASTED, delimiter=delimiter)
+        for number, cells, problem in pasted.records():
+            if problem:
+                raise BadTable(gettext_noop(f"Line {number}: {problem}"))
+            yield number, cells, delimiter
+    except BadSheet as error:
+        raise BadTable(str(error)) from error
 
 
 def likely_actors(text: str) -> list[str]:

@@ -6,15 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from annotation.domain.columns import WrongColumns, as_displayed, cell_of, columns_of
+from annotation.domain.left_out import LeftOut
 from annotation.domain.spreadsheet import restored
-from annotation.domain.tables import TableRow, problem_of
+from annotation.domain.tables import REQUIRED, SPELLINGS, TableRow, problem_of
 from core.incoming.sheets import SheetRow
 from core.language import gettext_noop
 
-REQUIRED = ("actor", "belief")
-SPELLINGS: Mapping[str, tuple[str, ...]] = {
-    "story_id": (), "story": ("text",), "belief": ("proposition",), "order": ("order_text",),
-}  # fmt: skip
+_SPELLINGS: Mapping[str, tuple[str, ...]] = {"story_id": (), "story": ("text",), **SPELLINGS}
 
 
 class TableLine(NamedTuple):
@@ -27,20 +25,21 @@ class TableLine(NamedTuple):
     problem: str = ""
 
 
-def read_tables(sheet: Iterable[SheetRow], file: str) -> Iterator[TableLine]:
-    """Yield the rows of a spreadsheet in order, blank ones left out. Raises WrongColumns and BadSheet."""
+def read_tables(sheet: Iterable[SheetRow], file: str, left_out: LeftOut) -> Iterator[TableLine]:
+    """Yield the rows of a spreadsheet in order. Raises WrongColumns and BadSheet."""
     rows = iter(sheet)
-    header = next(rows, SheetRow(1, [])).cells
-    at = columns_of(header, file, required=REQUIRED, spellings=SPELLINGS)
+    header = next(rows, SheetRow(1, []))
+    at, unused = columns_of(header.cells, file, required=REQUIRED, spellings=_SPELLINGS, line=header.line)
+    left_out.add(unused)
     if not {"story_id", "story"} & at.keys():
         raise WrongColumns(
             gettext_noop(
-                f"{file}, line 1: no column says which story; expected story_id (its number) or story (its exact text)."
+                f"{file}, line {header.line}: no column says which story; expected story_id (its number) or story "
+                f"(its exact text)."
             )
         )
     for line, cells, problem in rows:
-        if any(cells):
-            yield _line(cells, at, line, problem)
+        yield _line(cells, at, line, problem)
 
 
 def _line(cells: list[str], at: Mapping[str, int], line: int, problem: str) -> TableLine:

@@ -9,12 +9,12 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from annotation.domain.columns import as_displayed, columns_of
+from annotation.domain.left_out import LeftOut
 from annotation.domain.problems import Problem
 from annotation.domain.schema import Schema
 from annotation.domain.spreadsheet import restored
-from core.incoming.sheets import BadSheet, SheetRow
+from core.incoming.sheets import SheetRow
 from core.language import gettext_noop
-from core.wording import counted
 
 REQUIRED = ("story_id", "actor", "belief", "dimension", "annotator", "label")
 _OPTIONAL: Mapping[str, tuple[str, ...]] = {"occurrence": (), "created_at": ("changed_at",)}
@@ -49,27 +49,21 @@ class _Proposition(NamedTuple):
     belief: str
 
 
-def read_votes(sheet: Iterable[SheetRow], file: str, schema: Schema) -> Iterator[VoteRow | Problem]:
-    """Yield the votes of a spreadsheet in order, with a Problem in place of each row that cannot be used.
-
-    A sheet that cannot be read on is a last Problem. Raises WrongColumns and BadSheet before any row.
-    """
+def read_votes(sheet: Iterable[SheetRow], file: str, schema: Schema, left_out: LeftOut) -> Iterator[VoteRow | Problem]:
+    """Yield the votes of a spreadsheet in order, with a Problem in place of each row that cannot be used. Raises
+    WrongColumns and BadSheet."""
     rows = iter(sheet)
-    header = next(rows, SheetRow(1, [])).cells
-    at = columns_of(header, file, required=REQUIRED, spellings=_OPTIONAL)
-    row_of = _Reader(at, len(header), schema).row
-    try:
-        for line, cells, problem in rows:
-            if not any(cells):
-                continue
-            try:
-                if problem:
-                    raise _Bad(f"{problem[0].upper()}{problem[1:]}")
-                yield row_of(cells, line)
-            except _Bad as error:
-                yield Problem(file, line, str(error))
-    except BadSheet as error:
-        yield Problem(file, error.line, gettext_noop(f"Nothing was read from here on: {error}"))
+    header = next(rows, SheetRow(1, []))
+    at, unused = columns_of(header.cells, file, required=REQUIRED, spellings=_OPTIONAL, line=header.line)
+    left_out.add(unused)
+    row_of = _Reader(at, schema).row
+    for line, cells, problem in rows:
+        try:
+            if problem:
+                raise _Bad(f"{problem[0].upper()}{problem[1:]}")
+            yield row_of(cells, line)
+        except _Bad as error:
+            yield Problem(file, line, str(error))
 
 
 class _Bad(ValueError):
@@ -80,11 +74,10 @@ class _Reader:
     """Says what the cells of a row mean. Neighbouring rows share most of their texts, so that each text is read once
     and then looked up."""
 
-    def __init__(self, at: Mapping[str, int], columns: int, schema: Schema) -> None:
+    def __init__(self, at: Mapping[str, int], schema: Schema) -> None:
         places = [at[name] for name in REQUIRED]
         self._proposition_cells, self._vote_cells = itemgetter(*places[:3]), itemgetter(*places[3:])
-        self._occurrence, self._created_at = (at.get(name, columns) for name in _OPTIONAL)
-        self._few, self._most = max(places) + 1, columns
+        self._occurrence, self._created_at = (at.get(name) for name in _OPTIONAL)
         self._schema = schema
         self._labels = {
             (dimension.key, value.lower()): value for dimension in schema.dimensions for value in dimension.values
@@ -92,37 +85,22 @@ class _Reader:
         self._seen = _Proposition((), 0, "", "")
         self._votes: dict[tuple[str, ...], tuple[str, str, str]] = {}
         self._moments: dict[str, datetime | None] = {"": None}
-        self._widths: dict[int, str] = {}
 
     def row(self, cells: list[str], line: int) -> VoteRow:
         """Return the vote of a row. Raises _Bad, for the first of its cells that is wrong."""
-        width = len(cells)
-        if not self._few <= width <= self._most:
-            if width not in self._widths:
-                self._widths[width] = self._of_width(width)
-            raise _Bad(self._widths[width])
         proposition = self._proposition_cells(cells)
         seen = self._seen
         if proposition != seen.cells:
             seen = self._seen = _proposition(proposition)
         vote_cells = self._vote_cells(cells)
         vote = self._votes.get(vote_cells) or self._vote_of(vote_cells)
-        count = _count(cells[self._occurrence]) if self._occurrence < width else 1
+        count = _count(cells[self._occurrence]) if self._occurrence is not None else 1
         moment = None
-        if self._created_at < width:
+        if self._created_at is not None:
             text = cells[self._created_at]
             moment = self._moments[text] if text in self._moments else self._moment_of(text)
         _, story, actor, belief = seen
         return vote_row((line, story, actor, belief, *vote, count, moment))
-
-    def _of_width(self, width: int) -> str:
-        """Return what is wrong with a row of so many cells."""
-        if width < self._few:
-            expected = gettext_noop(f"at least {self._few}")
-        else:
-            expected = gettext_noop(f"at most {self._most}, as in the first line")
-        cells_text = counted(width, "cell")
-        return gettext_noop(f"The line has {cells_text}; expected {expected}.")
 
     def _moment_of(self, text: str) -> datetime | None:
         moment = _moment(text.strip())
@@ -136,8 +114,8 @@ class _Reader:
             raise _Bad(
                 gettext_noop(f"dimension is {dimension[:40]!r}; expected one of {', '.join(self._schema.keys)}.")
             )
-        if not 0 < len(annotator) <= 150 or "\x00" in annotator:
-            raise _Bad(gettext_noop("annotator is empty, longer than 150 characters or holds a NUL character."))
+        if not 0 < len(annotator) <= 150:
+            raise _Bad(gettext_noop("annotator is empty or longer than 150 characters."))
         canonical = self._labels.get((dimension, label.lower())) or self._labels.get((dimension, as_displayed(label)))
         if canonical is None:
             values = ", ".join(self._schema[dimension].values)

@@ -167,7 +167,7 @@ class FilesField(forms.FileField):
 
 
 class ImportForm(forms.Form):
-    files = FilesField(label="Files (.jsonl, .csv, .xlsx)")
+    files = FilesField(label="Files (.jsonl, .json, .csv, .xlsx)")
     format = forms.ChoiceField(
         choices=[
             (WHAT_IT_SEEMS, gettext_lazy("What the files seem to be")),

@@ -9,7 +9,7 @@ from django.db import connection
 from django.db.models import Exists, Max, OuterRef
 from django.utils.translation import gettext
 
-from annotation.domain.corpus_files import StoryRow
+from annotation.domain.story_rows import StoryRow
 from annotation.models import BeliefTable, Project, Proposition, Story, TableKind
 from annotation.services.new_stories import insert_propositions
 from core.joints import listed

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Count, Max
 from django.utils.translation import gettext, ngettext
 
-from annotation.domain.corpus_files import MAX_PROPOSITIONS
+from annotation.domain.story_records import MAX_PROPOSITIONS
 from annotation.domain.tables import TableRow
 from annotation.models import Assignment, AuditEvent, BeliefTable, Proposition, Remark, Story, TableKind, User, Vote
 from annotation.services import audit

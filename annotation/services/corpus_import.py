@@ -12,11 +12,13 @@ from typing import BinaryIO
 
 from django.utils.translation import gettext
 
-from annotation.domain.corpus_files import StoryRow, read_file
+from annotation.domain.corpus_files import read_file
 from annotation.domain.formats import CORPUS_FORMATS, WHAT_IT_SEEMS, CorpusFormat
+from annotation.domain.left_out import LeftOut
 from annotation.domain.problems import Problem, Problems
 from annotation.domain.schema import Schema
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA, schema_details
+from annotation.domain.story_rows import StoryRow
 from annotation.models import BeliefTable, Membership, Project, Proposition, Role, Story, User
 from annotation.services import audit
 from annotation.services.attached_tables import Ambiguous, Candidate, attach, candidates_for, story_for
@@ -55,6 +57,7 @@ class Imported:
     propositions: int = 0
     by_category: Counter = field(default_factory=Counter)
     problems: Problems = field(default_factory=Problems)
+    left_out: LeftOut = field(default_factory=LeftOut)
     met: dict[Identity, str] = field(default_factory=dict, repr=False)
 
     @property
@@ -78,7 +81,7 @@ class Imported:
             gettext("{unchanged:,} unchanged").format(unchanged=self.unchanged),
         )
         stories, propositions = counted(self.stories, "story", "stories"), counted(self.propositions, "proposition")
-        return summary(stories, done, propositions, not_taken(self.problems))
+        return summary(self.left_out, stories, done, propositions, not_taken(self.problems))
 
     def as_dict(self) -> dict:
         return {
@@ -90,6 +93,7 @@ class Imported:
             "unchanged": self.unchanged,
             "propositions": self.propositions,
             "by_category": dict(self.categories),
+            **self.left_out.as_json(),
             "problems": plain(self.problems.listed()),
         }
 
@@ -242,6 +246,7 @@ class _Import:
         batch: list[StoryRow] = []
         rows = characters = 0
         reading = {"format": self.format, "language": self.language, "encoding": self.encoding}
+        reading["left_out"] = self.result.left_out
         for item in read_file(handle, name, keys=self.schema.keys, **reading):
             if isinstance(item, Problem):
                 self.result.problems.add(item)

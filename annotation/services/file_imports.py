@@ -60,9 +60,12 @@ class Answer:
 def import_files(
     *, by: User, project: Project, sources: Sequence[Source], asked: Asked, now: datetime, keep: bool
 ) -> Answer:
-    """Import files into a project, or only check them. Where nobody chose a format and other pages take such files,
-    too, they are checked and nothing is kept: somebody has to say what they are to become."""
+    """Import files into a project, or only check them. A file that cannot be read to its end refuses all. If nobody
+    chose a format and other pages take such files, too, they are checked and nothing is kept: somebody has to say what
+    they are to become."""
     seen = look_at(sources, encoding=asked.encoding)
+    if seen.problem:
+        return Answer(seen, refusal=seen.problem)
     if asked.format == WHAT_IT_SEEMS:
         if not seen.here:
             return Answer(seen, refusal="" if seen.elsewhere else seen.sentence)

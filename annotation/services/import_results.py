@@ -7,8 +7,10 @@ from typing import Protocol
 
 from django.utils.translation import gettext
 
+from annotation.domain.left_out import MOST_NAMES, LeftOut
 from annotation.domain.problems import Problems
 from core import joints
+from core.incoming.sheets import Sheets
 from core.wording import counted
 
 
@@ -16,6 +18,7 @@ class ImportResult(Protocol):
     """The result of an import of any kind."""
 
     problems: Problems
+    left_out: LeftOut
 
     @property
     def taken(self) -> int:
@@ -46,7 +49,23 @@ def not_taken(problems: Problems) -> str:
     return counted(problems.total, "problem") if problems.total else ""
 
 
-def summary(input_: str, done: Iterable[str], *clauses: str) -> str:
-    """Return one sentence about an import: how much came in, what was done with it, and what else there is to say."""
+def not_used(left_out: LeftOut) -> str:
+    """Return sentences that name the unused columns, fields and sheets of the input; empty if all was used."""
+    names = ""
+    if left_out.names:
+        more = " …" if len(left_out.names) == MOST_NAMES else ""
+        names = gettext("Not used: {names}.").format(names=joints.listed(left_out.names) + more)
+    return joints.sentences(names, *map(_of_sheets, left_out.sheets))
+
+
+def _of_sheets(sheets: Sheets) -> str:
+    others = joints.listed(f"“{name}”" for name in sheets.left)
+    return gettext("The sheet “{read}” was read; not read: {others}.").format(read=sheets.read, others=others)
+
+
+def summary(left_out: LeftOut, input_: str, done: Iterable[str], *clauses: str) -> str:
+    """Return a sentence about an import: how much came in, what was done with it, and what else there is to say; then
+    what of the input was not used."""
     outcomes = joints.joint(",").join(filter(None, done))
-    return joints.clauses(joints.labelled(input_, outcomes), *clauses) + joints.joint(".")
+    text = joints.clauses(joints.labelled(input_, outcomes), *clauses) + joints.joint(".")
+    return joints.sentences(text, not_used(left_out))

@@ -7,7 +7,7 @@ from itertools import count
 
 from django.db.models import Max
 
-from annotation.domain.corpus_files import PropositionRow, StoryRow
+from annotation.domain.story_rows import PropositionRow, StoryRow
 from annotation.models import BeliefTable, Category, Project, Proposition, Story
 from core.bulk import insert_rows
 from core.ids import new_uid

@@ -8,21 +8,20 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from django.utils.translation import gettext
 
-from annotation.domain.columns import names_of
-from annotation.domain.formats import IMPORTED, FileFormat, formats_of
+from annotation.domain.columns import display_name
+from annotation.domain.formats import IMPORTED, FileFormat, formats_of, is_story, nearest
 from core import joints
 from core.incoming.encodings import BadText, encoding_of, seekable, utf8_lines
-from core.incoming.json_lines import lines_of
-from core.incoming.sheets import BadSheet, is_workbook, rows_of
+from core.incoming.json_records import JsonText, NoRecords, is_json
+from core.incoming.sheets import BadSheet, rows_of
 from core.joints import LIST, joint, listed
 
 Opener = Callable[[], AbstractContextManager[BinaryIO]]
 Source = tuple[str, Opener]
-_SHEETS = (".csv", ".tsv", ".xlsx", ".xls", ".ods")
 _START = 1024 * 1024
 _MOST_FIELDS = 8
 _NAMES_WITHIN = 64 * 1024
@@ -40,6 +39,7 @@ class Seen:
     fields: Sequence[str] = ()
     file: str = ""
     problem: str = ""
+    in_sheet: bool = False
 
     @property
     def here(self) -> list[FileFormat]:
@@ -57,9 +57,10 @@ class Seen:
         if self.problem:
             return self.problem
         if not self.formats:
-            return gettext("{file} is of no format that is known here{fields}.").format(
+            unknown = gettext("{file} is of no format that is known here{fields}.").format(
                 file=self.file, fields=self._fields_text
             )
+            return joints.sentences(unknown, self._nearest)
         first = self.formats[0]
         title = gettext(first.title)
         title = f"{title[0].lower()}{title[1:]}" if first.in_sheet else title
@@ -79,9 +80,24 @@ class Seen:
 
     @property
     def _fields_text(self) -> str:
-        names = listed(name[:40] for name in self.fields[:_MOST_FIELDS] if name)
+        names = listed(display_name(name)[:40] for name in self.fields[:_MOST_FIELDS] if display_name(name))
         more = f"{joint(LIST)}…" if len(self.fields) > _MOST_FIELDS else ""
-        return gettext(": its first line has {names}{more}").format(names=names, more=more) if names else ""
+        if not names:
+            return ""
+        if self.in_sheet:
+            return gettext(": its first line has {names}{more}").format(names=names, more=more)
+        return gettext(": its first object has {names}{more}").format(names=names, more=more)
+
+    @property
+    def _nearest(self) -> str:
+        """One sentence on what would fit."""
+        lacks = nearest(self.fields, in_sheet=self.in_sheet)
+        if len(lacks) == 1:
+            return gettext("The nearest format is {title}, which needs {missing} too.").format(
+                title=gettext(lacks[0].file_format.title), missing=listed(lacks[0].missing)
+            )
+        formats = (joints.noted(gettext(lack.file_format.title), listed(lack.missing)) for lack in lacks)
+        return gettext("Expected the fields of one of these: {formats}.").format(formats=joint(";").join(formats))
 
 
 def look_at(sources: Sequence[Source], *, encoding: str = "") -> Seen:
@@ -91,25 +107,19 @@ def look_at(sources: Sequence[Source], *, encoding: str = "") -> Seen:
     for name, opener in sources:
         file = Path(name).name
         try:
-            fields, in_sheet, count = _fields(opener, file, encoding)
+            looked = _looked(opener, file, encoding)
         except (BadSheet, BadText) as error:
             return Seen(len(sources), rows, (), file=file, problem=str(error))
-        if in_sheet and not count and not any(fields):
-            problem = gettext("{file} is empty: none of its rows has a cell.").format(file=file)
+        if problem := looked.emptiness(file):
             return Seen(len(sources), rows, (), file=file, problem=problem)
-        fitting = formats_of(fields, in_sheet=in_sheet)
+        fitting = looked.formats
         if not fitting:
-            return Seen(len(sources), rows, (), fields, file)
+            return Seen(len(sources), rows, (), looked.fields, file, looked.problem, in_sheet=looked.in_sheet)
         formats = fitting if formats is None else [file_format for file_format in formats if file_format in fitting]
         if not formats:
-            return Seen(
-                len(sources),
-                rows,
-                (),
-                file=file,
-                problem=gettext("{file} is of another format than the files before.").format(file=file),
-            )
-        rows += count
+            problem = gettext("{file} is of another format than the files before.").format(file=file)
+            return Seen(len(sources), rows, (), file=file, problem=problem)
+        rows += looked.count if formats_of(looked.fields, in_sheet=looked.in_sheet) else 0
     return Seen(len(sources), rows, formats or ())
 
 
@@ -131,29 +141,67 @@ def other_format(seen: Seen, chosen: str) -> str:
     )
 
 
-def _fields(
-    opener: Callable[[], AbstractContextManager[BinaryIO]], file: str, encoding: str
-) -> tuple[list[str], bool, int]:
-    """Return (names of fields, whether they are columns, number of rows). Raises BadSheet and BadText."""
+class _Looked(NamedTuple):
+    """What is seen of a file: the fields by which it may be recognised, which are columns `in_sheet`; names around and
+    within its records, by which formats of other pages are recognised; the number of rows or records; and why these
+    cannot be told apart."""
+
+    fields: Sequence[str]
+    in_sheet: bool
+    count: int
+    around: Sequence[str] = ()
+    within: Sequence[str] = ()
+    problem: str = ""
+
+    @property
+    def formats(self) -> list[FileFormat]:
+        """The formats that the file seems to be of."""
+        return _elsewhere(self.around) or formats_of(self.fields, in_sheet=self.in_sheet) or _elsewhere(self.within)
+
+    def emptiness(self, file: str) -> str:
+        """Return a sentence if nothing is in the file."""
+        if self.in_sheet and not self.count and not any(self.fields):
+            return gettext("{file} is empty.").format(file=file)
+        return ""
+
+
+def _elsewhere(names: Sequence[str]) -> list[FileFormat]:
+    """Return the formats that pages of other apps take, by names in a document."""
+    return [file_format for file_format in formats_of(names, in_sheet=False) if file_format.page]
+
+
+def _looked(opener: Opener, file: str, encoding: str) -> _Looked:
+    """Read a file to its end. Raises BadSheet and BadText."""
     with opener() as handle:
         source = seekable(handle)
         start = source.read(_START)
         source.seek(0)
-        if is_workbook(start) or (Path(file).suffix.lower() in _SHEETS) or not _is_json(start):
+        if not is_json(start):
             with closing(rows_of(source, file, encoding=encoding)) as rows:
                 header = next(rows, None)
-                return names_of(header.cells) if header else [], True, sum(any(row.cells) for row in rows)
-        lines = utf8_lines(source, file, encoding=encoding)
-        first, count = b"", 0
-        for _, line in lines_of(lines):
-            count += line is None or bool(line.strip())
-            first = first or (line or b"").strip()
-        fields = _keys(first.decode("utf-8-sig", "replace"))
-        return (fields, False, count) if fields else (_names(start), False, 0)
+                return _Looked(header.cells if header else [], True, sum(1 for _ in rows))
+        text = JsonText(utf8_lines(source, file, encoding=encoding), file, is_story)
+        looked = _of_document(text) if text.is_document else _of_lines(text)
+        return looked._replace(around=text.names, within=_names(start))
 
 
-def _is_json(start: bytes) -> bool:
-    return start.replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")[:1] in (b"{", b"[")
+def _of_document(text: JsonText) -> _Looked:
+    fields, count = list[str](), 0
+    try:
+        for _, item in text.objects():
+            count += 1
+            fields = fields or (list(item) if isinstance(item, dict) else [])
+    except NoRecords as error:  # a page of another app may take it
+        return _Looked([], False, 0, problem=str(error))
+    return _Looked(fields, False, count)
+
+
+def _of_lines(text: JsonText) -> _Looked:
+    first, count = b"", 0
+    for _, line in text.lines():
+        count += line is None or bool(line.strip())
+        first = first or (line or b"").strip()
+    return _Looked(_keys(first.decode("utf-8-sig", "replace")), False, count)
 
 
 def _keys(text: str) -> list[str]:

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from annotation.domain.corpus_files import StoryRow
 from annotation.domain.drafts import RowState
 from annotation.domain.reconciliation import LaneState, Status
 from annotation.domain.sample_corpus import FOLDER, bare_records, sample_records
+from annotation.domain.story_rows import StoryRow
 from annotation.models import LaneRow, Project, Story, User
 from annotation.services.drafts import RowChange, hand_in, save_rows
 from annotation.services.new_stories import NewStories

@@ -10,13 +10,14 @@ from typing import Any, BinaryIO
 
 from django.utils.translation import gettext, ngettext
 
+from annotation.domain.left_out import LeftOut
 from annotation.domain.problems import Problem, Problems
 from annotation.domain.tables_csv import TableLine, read_tables
 from annotation.models import Project, Story, User
 from annotation.services.import_results import not_taken, summary
 from annotation.services.whole_tables import NotTaken, take_table
 from core.digests import text_digest
-from core.incoming.sheets import rows_of
+from core.incoming.sheets import Sheets, rows_of
 from core.joints import listed, sentences
 from core.plain import plain
 from core.wording import counted
@@ -58,6 +59,7 @@ class ImportedTables:
     reopened: Counter[str] = field(default_factory=Counter)
     repeated: list[int] = field(default_factory=list)
     problems: Problems = field(default_factory=Problems)
+    left_out: LeftOut = field(default_factory=LeftOut)
     tables: list[ImportedTable] = field(default_factory=list)
 
     def count(self, table: ImportedTable) -> None:
@@ -92,7 +94,7 @@ class ImportedTables:
         rows = gettext("{rows} added, {removed:,} taken out").format(
             rows=counted(self.added, "row"), removed=self.removed
         )
-        text = summary(counted(self.stories, "table"), done, rows, not_taken(self.problems))
+        text = summary(self.left_out, counted(self.stories, "table"), done, rows, not_taken(self.problems))
         return sentences(text, self._repeated)
 
     @property
@@ -115,6 +117,7 @@ class ImportedTables:
             **counts,
             "reopened": dict(self.opened_again),
             "repeated": self.repeated,
+            **self.left_out.as_json(),
             "problems": plain(self.problems.listed()),
         }
 
@@ -137,7 +140,10 @@ def import_tables(
     `dry_run` nothing is kept. Raises WrongColumns, BadSheet and BadText.
     """
     result = ImportedTables()
-    lines, broken = _by_story(read_tables(rows_of(handle, file, encoding=encoding), file), file, result.problems)
+    sheets = Sheets()
+    rows = rows_of(handle, file, encoding=encoding, sheets=sheets)
+    lines, broken = _by_story(read_tables(rows, file, result.left_out), file, result.problems)
+    result.left_out.add_sheets(sheets)
     stories = _Stories(project, lines)
     for named, rows in lines.items():
         result.stories += 1

@@ -16,6 +16,7 @@ from typing import BinaryIO
 from django.db import IntegrityError, connection
 from django.utils.translation import gettext
 
+from annotation.domain.left_out import LeftOut
 from annotation.domain.problems import Problem, Problems
 from annotation.domain.votes_csv import VoteRow, read_votes
 from annotation.models import Assignment, GoldEvent, GoldLabel, Project, User, Vote, VoteEvent
@@ -30,7 +31,7 @@ from annotation.services.vote_batches import Batch, Rehearsal, stored_of, stored
 from annotation.services.vote_parts import Part, ReportedProblem, VoteParts
 from annotation.services.vote_shelves import Shelves
 from core.beside import EndedEarly
-from core.incoming.sheets import rows_of
+from core.incoming.sheets import Sheets, rows_of
 from core.plain import plain
 from core.wording import counted
 
@@ -52,6 +53,7 @@ class ImportedVotes:
     unchanged: int = 0
     kept: int = 0
     problems: Problems = field(default_factory=Problems)
+    left_out: LeftOut = field(default_factory=LeftOut)
     people: dict[str, tuple[Person, int]] = field(default_factory=dict)
 
     def take(self, part_tally: Tally, file: str) -> None:
@@ -94,7 +96,7 @@ class ImportedVotes:
             gettext("{refused:,} not taken").format(refused=refused) if refused else "",
         )
         kept = gettext("{votes} cast in the product kept").format(votes=counted(self.kept, "vote")) if self.kept else ""
-        return summary(counted(self.votes, "vote"), done, kept, not_taken(self.problems))
+        return summary(self.left_out, counted(self.votes, "vote"), done, kept, not_taken(self.problems))
 
     def as_dict(self) -> dict:
         return {
@@ -103,6 +105,7 @@ class ImportedVotes:
             "created": self.created,
             "unchanged": self.unchanged,
             "kept": self.kept,
+            **self.left_out.as_json(),
             "problems": plain(self.problems.listed()),
             "annotators": self.annotators,
         }
@@ -128,8 +131,10 @@ def import_votes(
     """
     result = ImportedVotes()
     with Shelves(list(project.stories.order_by("id").values_list("number", flat=True))) as shelves:
-        rows = rows_of(handle, file, encoding=encoding)
-        _read(read_votes(rows, file, project.schema), shelves, result, progress)
+        sheets = Sheets()
+        rows = rows_of(handle, file, encoding=encoding, sheets=sheets)
+        _read(read_votes(rows, file, project.schema, result.left_out), shelves, result, progress)
+        result.left_out.add_sheets(sheets)
         votes = VoteParts(project, shelves, file, now, by)
         if dry_run:
             _rehearse(votes, result)

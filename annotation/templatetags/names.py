@@ -27,7 +27,7 @@ LABELS = (
     gettext_noop("Replaces"),
     gettext_noop("Annotators"),
     gettext_noop("Outcome"),
-    gettext_noop("Files (.jsonl, .csv, .xlsx)"),
+    gettext_noop("Files (.jsonl, .json, .csv, .xlsx)"),
     gettext_noop("Aside"),
     gettext_noop("Role"),
     gettext_noop("Split"),

@@ -18,6 +18,7 @@ ANSWERS = FileFormat(
         frozenset({"doc_id", "filtered_resps"}),
         frozenset({"eval", "samples"}),
     ),
+    exact=True,
     page="benchmark:import_answers",
 )
 
@@ -38,6 +39,8 @@ def _copy_of(suite: Suite) -> FileFormat:
         gettext_noop("the question suite"),
         recognised_by=suite.recognised_by,
         in_sheet=suite.recognised_in_sheet,
+        in_json=not suite.recognised_in_sheet,
+        exact=not suite.recognised_in_sheet,
         page="benchmark:import_copy",
         page_needs=(suite.name,),
     )

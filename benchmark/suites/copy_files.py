@@ -4,13 +4,13 @@ names the file, and the line where there is one."""
 from __future__ import annotations
 
 import ast
-import csv
 import hashlib
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from benchmark.suites.copies import BadImport
+from core.incoming.sheets import BadSheet, SheetRow, rows_of_text
 
 LICENCE = "LICENSE"
 LONGEST_LIST = 20_000
@@ -66,20 +66,17 @@ def check_released(name: str, digest: str, released: str, what: str = "file") ->
 
 def rows_of_csv(text: str, name: str, columns: Sequence[str]) -> Iterator[tuple[int, Mapping[str, str]]]:
     """Yield the rows of a table that has at least these columns, each with the line on which it begins."""
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    rows = rows_of_text(io.StringIO(text, newline=""), name, delimiter=",")
     try:
-        header = next(reader, [])
+        header = next(rows, SheetRow(1, [])).cells
         if missing := [column for column in columns if column not in header]:
             raise BadImport(f"{name}, line 1: there is no column {missing[0]}; expected {', '.join(columns)}.")
-        line = reader.line_num + 1
-        for cells in reader:
-            if len(cells) not in (0, len(header)):
-                raise BadImport(f"{name}, line {line}: the number of cells is not that of the header.")
-            if cells:
-                yield line, dict(zip(header, cells, strict=True))
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise BadImport(f"{name}, line {reader.line_num}: it cannot be read as CSV ({error}).") from error
+        for line, cells, problem in rows:
+            if problem:
+                raise BadImport(f"{name} cannot be read at line {line}: {problem}")
+            yield line, dict(zip(header, cells, strict=False))
+    except BadSheet as error:
+        raise BadImport(str(error)) from error
 
 
 def list_in(cell: str) -> list[object] | None:

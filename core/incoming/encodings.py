@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from tempfile import SpooledTemporaryFile
-from typing import IO, BinaryIO, Protocol
+from typing import IO, Protocol
 
 from core.language import gettext_noop
 
@@ -83,7 +83,7 @@ def _sense(sample: bytes, encoding: str) -> float:
     return (plain + encodable) / max(len(text), 1)
 
 
-def seekable(handle: BinaryIO) -> IO[bytes]:
+def seekable(handle: IO[bytes]) -> IO[bytes]:
     """Return the handle, or a copy of what comes out of a pipe."""
     if handle.seekable():
         return handle
@@ -140,7 +140,7 @@ class _Recoded:
         return self._text.readline(size).encode("utf-8", "surrogatepass")
 
 
-def utf8_lines(handle: BinaryIO, file: str, *, encoding: str = "") -> Lines:
+def utf8_lines(handle: IO[bytes], file: str, *, encoding: str = "") -> Lines:
     """Return UTF-8 lines of a handle, which are not checked, whatever encoding it has. The handle stays open. Raises
     BadText."""
     source = seekable(handle)

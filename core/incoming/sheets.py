@@ -1,60 +1,67 @@
-"""Rows of cells from a spreadsheet: CSV with commas, semicolons or tabs in any of `encodings`, or the first sheet of an
-.xlsx file. Memory holds a row of a CSV file, and of an .xlsx file no more than _MOST_UNPACKED allows."""
+"""Rows of cells from a spreadsheet: CSV with commas, semicolons or tabs in any of `encodings`, or the first filled
+sheet of an .xlsx file. Memory holds a row of a CSV file, and of an .xlsx file no more than _MOST_UNPACKED allows.
+
+Every importer reads sheets here, so that width and quotes are checked once: a row whose cells do not fit its header
+carries the problem, and no text is cut.
+"""
 
 from __future__ import annotations
 
-import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
-from itertools import chain
-from typing import IO, BinaryIO, NamedTuple
+from typing import IO, NamedTuple
 
+from core.incoming.csv_text import BadSheet, CsvText, Record, sign_of
 from core.incoming.encodings import seekable, text_of
 from core.incoming.workbooks import rows_of_workbook
 from core.language import gettext_noop
 from core.turns import taking_turns
+from core.wording import counted
+
+__all__ = ["BadSheet", "SheetRow", "Sheets", "rows_of", "rows_of_text"]
 
 MOST_COLUMNS = 200
-LONGEST_LINE = 8 * 1024 * 1024
-LONGEST_CELL = 1_000_000
-_DELIMITERS = ",;\t"
 _ZIP = b"PK\x03\x04"
-
-
-class BadSheet(ValueError):
-    """A file that cannot be read on, as one sentence that names it; `line` is where the reading ended."""
-
-    def __init__(self, sentence: str, line: int = 1) -> None:
-        super().__init__(sentence)
-        self.line = line
+_MOST_NAMED = 12
 
 
 class SheetRow(NamedTuple):
-    """A row; `problem` is a sentence about a cell that has no value, empty where all have one."""
+    """A row with at least as many cells as the header has names, unless it has a problem. `problem` is a sentence about
+    a cell without a value or about cells that do not fit the header; empty if all is well. `line` is the line on which
+    the row begins."""
 
     line: int
     cells: list[str]
     problem: str = ""
 
 
+@dataclass(slots=True)
+class Sheets:
+    """Names of the sheet that was read and of visible sheets with values that were not; empty for a text."""
+
+    read: str = ""
+    left: Sequence[str] = ()
+
+    def tell(self, read: str, left: Sequence[str]) -> None:
+        self.read, self.left = read, left
+
+
 _sheet_row = partial(tuple.__new__, SheetRow)
 """Half the time of a call of the class."""
 
 
-def is_workbook(start: bytes) -> bool:
-    """Return whether a file that begins like this is read as a workbook and not as text."""
-    return start.startswith(_ZIP)
-
-
-def rows_of(handle: BinaryIO, file: str, *, encoding: str = "") -> Iterator[SheetRow]:
-    """Yield the rows from the start of the handle, empty ones too. Raises BadSheet and BadText."""
+def rows_of(handle: IO[bytes], file: str, *, encoding: str = "", sheets: Sheets | None = None) -> Iterator[SheetRow]:
+    """Yield the rows from the start of the handle that are not blank, the header first. `sheets` is filled with the
+    names of the sheets of a workbook. Raises BadSheet and BadText."""
     source = seekable(handle)
     source.seek(0)
     start = source.read(4)
     source.seek(0)
     if start == _ZIP:
-        yield from taking_turns(_workbook(source, file))
+        tell = (sheets or Sheets()).tell
+        yield from taking_turns(_fitted(rows_of_workbook(source, file, BadSheet, tell), file))
     else:
         text = text_of(source, file, encoding=encoding)
         try:
@@ -64,48 +71,90 @@ def rows_of(handle: BinaryIO, file: str, *, encoding: str = "") -> Iterator[Shee
                 text.detach()
 
 
-def _workbook(source: IO[bytes], file: str) -> Iterator[SheetRow]:
-    for line, cells, problem in rows_of_workbook(source, file, BadSheet):
-        if line == 1 or len(cells) > MOST_COLUMNS:
-            _check_columns(cells, file, line)
-        yield SheetRow(line, cells, problem)
+def rows_of_text(handle: io.TextIOBase, file: str, *, delimiter: str = "") -> Iterator[SheetRow]:
+    """Yield the rows of a CSV text that are not blank, the header first. The header says what stands between cells,
+    unless `delimiter` does. Raises BadSheet."""
+    text = CsvText(handle, file, delimiter=delimiter)
+    yield from _fitted(text.records(), file, text.delimiter)
 
 
-def rows_of_text(handle: io.TextIOBase, file: str) -> Iterator[SheetRow]:
-    """Yield the rows of a CSV text; its first line says what stands between cells. Raises BadSheet."""
-    csv.field_size_limit(LONGEST_CELL)
-    lines = _lines(handle, file)
-    head, skipped = next(lines, ""), 0
-    delimiter = max(_DELIMITERS, key=head.count)  # spreadsheets of half of Europe save semicolons
-    if head[:4].lower() == "sep=":
-        delimiter, head, skipped = head[4:5] or ",", next(lines, ""), 1
-    if delimiter in '\r\n"':
-        raise BadSheet(gettext_noop(f"{file}, line 1: sep= names no character that separates cells."))
-    reader = csv.reader(chain([head], lines), delimiter=delimiter)
-    try:
-        for cells in reader:
-            if reader.line_num == 1:
-                _check_columns(cells, file, 1 + skipped)
-            yield _sheet_row((reader.line_num + skipped, cells, ""))
-    except csv.Error as error:
-        line = reader.line_num + skipped
-        raise BadSheet(gettext_noop(f"{file}, line {line}: the line is not valid CSV: {error}."), line) from error
+def _fitted(records: Iterable[Record], file: str, delimiter: str = "") -> Iterator[SheetRow]:
+    """Yield the rows that are not blank, and say of each that has other cells than the header.
+
+    A row of a text that has fewer may be a piece of one with a line break outside of quotes: its neighbours, which
+    may be other pieces, are refused with it. A workbook has no delimiter, and leaves out empty cells at the end.
+    """
+    width, header, previous, was_short = -1, list[str](), None, False
+    for line, cells, problem in records:
+        count = len(cells)
+        if not problem and not any(map(str.strip, cells)):
+            continue
+        if width < 0:
+            header = _named(cells, file, line, problem)
+            width = len(header)
+            yield _sheet_row((line, cells, problem))
+            continue
+        is_short = count < width and bool(delimiter)
+        if count > width and any(map(str.strip, cells[width:])):
+            problem = problem or _too_wide(cells, header, delimiter)
+        elif is_short:
+            problem = problem or _too_short(cells, header, delimiter)
+            if previous is not None and not previous.problem:
+                previous = previous._replace(problem=_beside(line))
+        elif count < width:
+            cells = cells + [""] * (width - count)
+        if was_short and previous is not None and not is_short:
+            problem = problem or _beside(previous.line)
+        if previous is not None:
+            yield previous
+        previous, was_short = _sheet_row((line, cells, problem)), is_short
+    if previous is not None:
+        yield previous
 
 
-def _check_columns(cells: list[str], file: str, line: int) -> None:
+def _named(cells: Sequence[str], file: str, line: int, problem: str) -> list[str]:
+    """Return the names of columns up to the last one that has a name."""
+    if problem:
+        raise BadSheet(gettext_noop(f"{file} has a header that cannot be read, in line {line}: {problem}"), line)
     if len(cells) > MOST_COLUMNS:
         raise BadSheet(
             gettext_noop(f"{file}, line {line}: {len(cells):,} columns; expected at most {MOST_COLUMNS}."), line
         )
+    names = [" ".join(cell.split()) for cell in cells]
+    while names and not names[-1]:
+        names.pop()
+    return names
 
 
-def _lines(handle: io.TextIOBase, file: str) -> Iterator[str]:
-    line = 0
-    while text := handle.readline(LONGEST_LINE + 1):
-        line += 1
-        if len(text) > LONGEST_LINE:
-            most = LONGEST_LINE // 1024 // 1024
-            raise BadSheet(
-                gettext_noop(f"{file}, line {line}: the line is longer than {most} million characters."), line
-            )
-        yield text
+def _expected(header: Sequence[str]) -> str:
+    """Return the cells that a row must have."""
+    keys = ", ".join(name[:40] for name in header[:_MOST_NAMED]) + (", …" if len(header) > _MOST_NAMED else "")
+    return gettext_noop(f"{len(header)} as in the header ({keys})")
+
+
+def _too_wide(cells: Sequence[str], header: Sequence[str], delimiter: str) -> str:
+    count, expected = counted(len(cells), "cell"), _expected(header)
+    if not delimiter:
+        return gettext_noop(f"the row has {count}; expected {expected}.")
+    sign = sign_of(delimiter)
+    parted = [at for at in range(1, len(cells)) if cells[at][:1] == " " and at <= len(header)]
+    if not parted:
+        return gettext_noop(f"the row has {count}; expected {expected}: a cell with {sign} must stand in quotes.")
+    before = parted[0] - 1
+    text = (cells[before] + delimiter + cells[before + 1])[:40]
+    keys = f"{header[before][:40]} {text!r}"
+    return gettext_noop(
+        f"the row has {count}; expected {expected}: a cell with {sign} must stand in quotes, as perhaps {keys}."
+    )
+
+
+def _too_short(cells: Sequence[str], header: Sequence[str], delimiter: str) -> str:
+    count, expected, sign = counted(len(cells), "cell"), _expected(header), sign_of(delimiter)
+    return gettext_noop(
+        f"the row has {count}; expected {expected}: an empty cell needs {sign} too, "
+        f"and a cell with a line break must stand in quotes."
+    )
+
+
+def _beside(line: int) -> str:
+    return gettext_noop(f"line {line} next to it has too few cells, so that this row may be a part of a longer one.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from core.duplicates import first_duplicate
@@ -45,9 +46,22 @@ def json_of(raw: bytes, *, nan: bool = False) -> Any:
     Raises NotJson, also for a field that occurs twice in an object and for what nests deeper than MAX_DEPTH.
     """
     try:
-        value = (_WITH_NAN if nan else _PLAIN).decode(raw.decode("utf-8-sig"))
+        text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise NotJson(gettext_noop(f"byte {error.start} is not UTF-8"), gettext_noop("JSON in UTF-8")) from error
+    return _decoded((_WITH_NAN if nan else _PLAIN).decode, text)
+
+
+def value_at(text: str, at: int, *, nan: bool = False) -> tuple[Any, int]:
+    """Return the value that begins at a place of a text, and the place at which it ends. Raises NotJson as `json_of`
+    does."""
+    value, end = _decoded((_WITH_NAN if nan else _PLAIN).raw_decode, text, at)
+    return value, end
+
+
+def _decoded(decode: Callable[..., Any], *text: Any) -> Any:
+    try:
+        value = decode(*text)
     except json.JSONDecodeError as error:
         raise NotJson(
             gettext_noop(f"it is not JSON ({error.msg})"), gettext_noop("one JSON value"), error.lineno, error.colno

@@ -1,11 +1,11 @@
-"""The first sheet of an .xlsx file, row by row. What it unpacks to is counted before a library opens it: a file of a
-few kilobytes can hold gigabytes."""
+"""The first filled sheet of an .xlsx file, row by row. What it unpacks to is counted before a library opens it: a file
+of a few kilobytes can hold gigabytes."""
 
 from __future__ import annotations
 
 import datetime
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
 from typing import IO, Any, NamedTuple
 from xml.parsers import expat
@@ -32,28 +32,35 @@ class _Merged(NamedTuple):
 
 
 class _Package(NamedTuple):
+    """`filled` are the names of parts with values of cells."""
+
     has_formulas: bool
     has_merged: bool
+    filled: frozenset[str]
 
 
-def rows_of_workbook(source: IO[bytes], file: str, refused: Callable[[str], ValueError]) -> Iterator[Row]:
-    """Yield the rows of the first sheet that is not hidden, values in the place of formulas, merged cells each with the
-    value of all. Raises what `refused` makes of a sentence."""
+Tell = Callable[[str, Sequence[str]], None]
+"""Takes the names of the sheet that is read and of the visible sheets with values that are not."""
+
+
+def rows_of_workbook(source: IO[bytes], file: str, refused: Callable[[str], ValueError], tell: Tell) -> Iterator[Row]:
+    """Yield the rows of the first sheet that is not hidden and has values, values in the place of formulas, merged
+    cells each with the value of all. Raises what `refused` makes of a sentence."""
     try:
-        yield from _rows(source, file, refused)
+        yield from _rows(source, file, refused, tell)
     except (zipfile.BadZipFile, expat.ExpatError, RuntimeError, OSError, EOFError, NotImplementedError) as error:
         raise refused(
             gettext_noop(f"{file} cannot be read as .xlsx; open it in a spreadsheet program and save it again.")
         ) from error
 
 
-def _rows(source: IO[bytes], file: str, refused: Callable[[str], ValueError]) -> Iterator[Row]:
+def _rows(source: IO[bytes], file: str, refused: Callable[[str], ValueError], tell: Tell) -> Iterator[Row]:
     with zipfile.ZipFile(source) as archive:
         package = _checked(archive, file, refused)
     books = [_opened(source, file, refused, values=True)]
     if package.has_formulas:
         books.append(_opened(source, file, refused, values=False))
-    sheets = [_sheet(book, file, refused) for book in books]
+    sheets = [_sheet(book, package, file, refused, tell) for book in books]
     merged = _merged_cells(books[0], sheets[0]) if package.has_merged else []
     written = _guarded(sheets[1], file, refused) if package.has_formulas else repeat(())
     anchors: dict[_Merged, str] = {}
@@ -75,7 +82,7 @@ def _checked(archive: zipfile.ZipFile, file: str, refused: Callable[[str], Value
     if sum(part.file_size for part in archive.infolist()) > _MOST_UNPACKED:
         most = _MOST_UNPACKED // 1024 // 1024
         raise refused(gettext_noop(f"{file} unpacks to more than {most} MB; save the sheet as CSV."))
-    marks, has_formulas, has_merged = 0, False, False
+    marks, has_formulas, has_merged, filled = 0, False, False, set[str]()
     for part in archive.infolist():
         if not part.filename.endswith((".xml", ".rels")):
             continue
@@ -90,8 +97,10 @@ def _checked(archive: zipfile.ZipFile, file: str, refused: Callable[[str], Value
                 both = tail + piece
                 has_formulas |= b"<f>" in both or b"<f " in both or b":f>" in both or b":f " in both or b"<f/" in both
                 has_merged |= b"mergeCell" in both
+                if b"<v>" in both or b"<v " in both or b":v>" in both or b"<is>" in both or b":is>" in both:
+                    filled.add(part.filename)
                 tail = piece[-16:]
-    return _Package(has_formulas, has_merged)
+    return _Package(has_formulas, has_merged, frozenset(filled))
 
 
 def _opened(source: IO[bytes], file: str, refused: Callable[[str], ValueError], *, values: bool) -> Any:
@@ -108,12 +117,15 @@ def _broken(file: str, refused: Callable[[str], ValueError]) -> ValueError:
     return refused(gettext_noop(f"{file} cannot be read as .xlsx; open it in a spreadsheet program and save it again."))
 
 
-def _sheet(book: Any, file: str, refused: Callable[[str], ValueError]) -> Any:
+def _sheet(book: Any, package: _Package, file: str, refused: Callable[[str], ValueError], tell: Tell) -> Any:
+    """Return the first visible sheet with values, else the first visible one."""
     sheets = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
     if not sheets:
         raise refused(gettext_noop(f"{file} has no sheet with rows."))
-    sheets[0].reset_dimensions()  # what a file says of its size is not to be believed
-    return sheets[0]
+    filled = [sheet for sheet in sheets if sheet._worksheet_path in package.filled] or sheets[:1]
+    tell(filled[0].title, [sheet.title for sheet in filled[1:]])
+    filled[0].reset_dimensions()  # what a file says of its size is not to be believed
+    return filled[0]
 
 
 def _guarded(sheet: Any, file: str, refused: Callable[[str], ValueError]) -> Iterator[Any]:

@@ -117,6 +117,7 @@ def test_the_command_says_what_the_contract_says(db, tmp_path, capsys):
         "unchanged": 0,
         "propositions": 1,
         "by_category": {"False Belief Task": 1},
+        "not_used": [],
         "problems": [{"file": str(path), "line": 2, "message": message}],
     }
 
@@ -133,9 +134,10 @@ def records(tmp_path):
     [
         ("[]\n{\n", "Nothing was imported: 2 problems, the first in {}, line 1: The line holds a list"),
         ("{\n", "Nothing was imported: 1 problem, the first in {}, line 1: column 2: it is not JSON"),
-        ("", "Nothing was imported: 1 problem, the first in {}, line 1: The file is empty"),
+        ("", "Nothing was imported: records.jsonl is empty."),
         ("{\n" * 1002, "Nothing was imported: 1,002 problems, the first in {}, line 1 and 1,001 others: column 2"),
-        ("\n", "Nothing was imported: the input holds no story."),
+        ("\n", "Nothing was imported: records.jsonl is empty."),
+        ("[]", "Nothing was imported: 1 problem, the first in {}, line 1: The file is empty"),
     ],
 )
 def test_an_import_that_brings_nothing_fails_and_leaves_no_project(db, records, text, expected):

@@ -184,7 +184,7 @@ def test_votes_are_uploaded(admin, cast, make_story):
     _, unknown = checked(admin, "a,b\n", "votes.csv", keep="1")
     assert "votes.csv is of no format that is known here: its first line has a, b." in unknown
     empty = checked(admin, ",,\n\n".encode("utf-16"), "votes.csv", keep="1")[1]
-    assert "votes.csv is empty: none of its rows has a cell." in empty
+    assert "votes.csv is empty." in empty
     raw = text.replace("bob", "In\xe9s").encode("windows-1252")
     assert "choose the encoding Windows-1252" in checked(admin, raw, "votes.csv", keep="1")[1]
     assert checked(admin, raw, "votes.csv", keep="1", encoding="windows-1252")[0].result.created == 1
@@ -412,7 +412,7 @@ def test_what_becomes_of_a_file_is_told_in_chinese_and_its_file_of_problems_in_e
     sheet = "story_id,story\n7,A key is found.\nx,Another one.\n9,\n10,\n"
     said = {"format": "auto", "language": "en", "files": upload(sheet, "s.csv")}
     page = admin.post(url("import"), said, **CHINESE).content.decode()
-    assert "这看起来是电子表格中的故事：4 行。" in page
+    assert "这看起来是电子表格或 JSON 中的故事：4 个故事。" in page
     assert "1 个故事：新建 1，未变 0；0 条命题；3 个问题。" in page
     assert "story_id 为 &#x27;x&#x27;；应为整数，留空则取下一个空号。" in page
     assert "第 4 行及另外 1 行" in page and "story 为空；应为故事的文字。" in page

@@ -63,7 +63,7 @@ def test_imported_annotators_assignments_votes_and_gold_are_made(cast, story):
     annotators = [{"name": one, "kind": "imported annotator", "votes": 1} for one in ("ada", "bruno", "chidi")]
     assert result.as_dict() == {
         "summary": "3 votes: 3 created, 0 unchanged.", "votes": 3, "created": 3, "unchanged": 0, "kept": 0,
-        "problems": [], "annotators": annotators,
+        "not_used": [], "problems": [], "annotators": annotators,
     }  # fmt: skip
     assert list(Assignment.objects.values_list("annotator__username", "slot")) == [
         ("minds:ada", 1),

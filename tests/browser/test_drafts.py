@@ -214,6 +214,16 @@ def test_rows_are_pasted_from_a_spreadsheet(editor, story, cast):
     wait_until(editor, "document.querySelectorAll('#rows tr').length === 1")
     wait_saved(editor)
     assert table(story, cast.esi) == []
+    for lost, sentence in (
+        ("Ines\tIt rains\t1\t\tmore\n", "Nothing was pasted: row 1 has cells without a column."),
+        ("Actor\tBelief\tComment\nInes\tIt rains\twhy\n", "columns that have no place here: Comment."),
+        (f"Ines\tIt rains\t1\nInes\t{'x' * 2001}\t1", "Nothing was pasted: row 2 has a text that is too long."),
+    ):
+        editor.evaluate(paste, lost)
+        assert sentence in editor.inner_text("#notice")
+    editor.evaluate(paste, "Order\tProposition\tACTOR\n1\tIt rains\tInes\n")
+    wait_saved(editor)
+    assert table(story, cast.esi) == [("Ines", "It rains", "1")] and editor.is_hidden("#notice")
 
 
 @pytest.mark.parametrize("joint", [" and ", "/"])

@@ -60,10 +60,14 @@ class Command(ImportCommand):
         """Return the key of the files' format, and say what they seem to be where none was named. Raises ValueError
         where it is another."""
         seen = look_at(sources, encoding=encoding)
+        if seen.problem:
+            raise ValueError(f"Nothing was imported: {seen.problem}")
         if format != WHAT_IT_SEEMS:
             if sentence := other_format(seen, format):
                 raise ValueError(sentence)
             return format
+        if not seen.formats:
+            raise ValueError(f"Nothing was imported: {seen.sentence}")
         self.note(seen.sentence)
         stories = [file_format for file_format in seen.here if file_format.key in CORPUS_FORMATS]
         if not stories:

@@ -302,9 +302,13 @@ function setActor(name) {
   focus(row.uid, active.field === "actor" ? "belief" : active.field);
 }
 function paste(event) {
-  const pastedRows = pasted(event.clipboardData.getData("text/plain"), current()?.state.actor ?? "", settings.longest);
-  if (!pastedRows?.length) return;
+  const table = pasted(event.clipboardData.getData("text/plain"), current()?.state.actor ?? "", settings.longest);
+  const pastedRows = table?.rows ?? [];
+  if (!pastedRows.length && !table?.problem) return;
   event.preventDefault();
+  $("notice").textContent = table.problem;
+  $("notice").hidden = !table.problem;
+  if (table.problem) return announce(table.problem);
   const row = current();
   const places = rows.placesAfter(row.uid, pastedRows.length);
   if (!row.stored && isEmpty(row.state)) rows.byUid.delete(row.uid);

@@ -72,20 +72,37 @@ function cellsOf(text) {
 // A quote opens a cell only where one closes it again at the end of a cell.
 const closes = (text, at) => /^"(?:[^"]|"")*"(?=\t|\n|$)/.test(text.slice(at));
 
-// Rows of what was pasted, or null where it is plain text for the field: one line without a tab or a stroke.
+const FIELDS = ["actor", "belief", "order", "remark"];
+const SPELLINGS = { proposition: "belief", ordertext: "order" };
+// The field that a name of a column means, as the importers of files compare names; undefined where it means none.
+function fieldOf(name) {
+  const key = name.normalize("NFKC").toLowerCase().replace(/[\s_.*\-\u200b-\u200f\u2060\ufeff]+/g, "");
+  return SPELLINGS[key] ?? FIELDS.find((field) => field === key);
+}
+
+// Rows of what was pasted, or null where it is plain text for the field: one line without a tab or a stroke. `problem` says what
+// would be lost; nothing is pasted then.
 export function pasted(text, actor, longest) {
   const plain = text.replace(/\r\n?/g, "\n").replace(/\n+$/, "");
   const piped = !plain.includes("\t") && plain.includes("|");
   if (!plain.includes("\n") && !plain.includes("\t") && !piped) return null;
   const lines = piped ? plain.split("\n").map((line) => line.trim().replace(/^\||\|$/g, "").split("|")) : cellsOf(plain);
-  const rows = lines.map((cells) => cells.map((cell) => cell.trim()))
+  const table = lines.map((cells) => cells.map((cell) => cell.trim()))
     .filter((cells) => cells.some((cell) => cell && !/^:?-{3,}:?$/.test(cell)));
-  if (rows[0]?.[0].replaceAll("*", "").toLowerCase() === "actor") rows.shift();
-  return rows.map((cells) => {
-    const [first, belief, order, remark] = cells.length > 1 ? cells : [actor, cells[0]];
-    const row = { order: order ?? "", remark: remark ?? "" };
-    const { order: number, remark: words } = withoutSentence(row, longest) ?? row;
-    const texts = { actor: first, belief: belief ?? "", order: number, remark: words };
-    return Object.fromEntries(Object.entries(texts).map(([field, text]) => [field, text.slice(0, longest[field])]));
-  });
+  const named = table[0]?.some((cell) => fieldOf(cell) === "actor") ? table.shift() : null;
+  const columns = named?.map(fieldOf) ?? FIELDS;
+  const unknown = named?.filter((name, at) => name && !columns[at]) ?? [];
+  if (unknown.length) return { rows: [], problem: gettext("Nothing was pasted: columns that have no place here: {names}.", { names: unknown.join(", ") }) };
+  const rows = table.map((cells) => (cells.length > 1 || named ? rowOf(cells, columns) : { ...rowOf(["", cells[0]], FIELDS), actor }));
+  const at = rows.indexOf(null);
+  if (at >= 0) return { rows: [], problem: gettext("Nothing was pasted: row {row} has cells without a column.", { row: at + 1 }) };
+  const fitting = rows.map((row) => withoutSentence(row, longest) ?? row);
+  const long = fitting.findIndex((row) => FIELDS.some((field) => row[field].length > longest[field]));
+  if (long >= 0) return { rows: [], problem: gettext("Nothing was pasted: row {row} has a text that is too long.", { row: long + 1 }) };
+  return { rows: fitting, problem: "" };
+}
+// The row of some cells, null where a cell has text and no column.
+function rowOf(cells, columns) {
+  if (cells.some((cell, at) => cell && !columns[at])) return null;
+  return Object.fromEntries(FIELDS.map((field) => [field, cells[columns.indexOf(field)] ?? ""]));
 }

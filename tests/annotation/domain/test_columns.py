@@ -5,6 +5,7 @@ import io
 import openpyxl
 import pytest
 
+from annotation.domain.left_out import LeftOut
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.domain.stories_csv import read_stories
 from annotation.domain.tables_csv import read_tables
@@ -20,9 +21,13 @@ SHEETS = {
     ),
 }
 READ = {
-    "stories": lambda rows: [(row.number, row.text) for row in read_stories(rows, "f", language="en")],
-    "tables": lambda rows: [(row.story, row.row.order) for row in read_tables(rows, "f")],
-    "votes": lambda rows: [(row.story, row.label, row.occurrence) for row in read_votes(rows, "f", DEFAULT_SCHEMA)],
+    "stories": lambda rows: [
+        (row.number, row.text) for row in read_stories(rows, "f", language="en", left_out=LeftOut())
+    ],
+    "tables": lambda rows: [(row.story, row.row.order) for row in read_tables(rows, "f", LeftOut())],
+    "votes": lambda rows: [
+        (row.story, row.label, row.occurrence) for row in read_votes(rows, "f", DEFAULT_SCHEMA, LeftOut())
+    ],
 }
 MEANT = {"stories": [(1, "It rains.")], "tables": [(1, "2")], "votes": [(1, "2", 1)]}
 
@@ -42,6 +47,9 @@ def test_whole_numbers_that_were_saved_as_1_0_are_read_alike_in_both_kinds_of_sh
 @pytest.mark.parametrize("number", ["1.5", "1.", ".0", "1.0e0", "-1.0", "1,0"])
 def test_what_is_no_whole_number_is_refused(number):
     (problem,) = read_stories(
-        rows_of(io.BytesIO(f"story_id;story\n{number};It rains.\n".encode()), "f"), "f", language="en"
+        rows_of(io.BytesIO(f"story_id;story\n{number};It rains.\n".encode()), "f"),
+        "f",
+        language="en",
+        left_out=LeftOut(),
     )
     assert problem.message.startswith(f"story_id is {number!r}; expected a whole number")

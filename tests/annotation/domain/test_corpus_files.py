@@ -5,10 +5,12 @@ import json
 
 import pytest
 
-from annotation.domain.corpus_files import StoryRow, read_file
+from annotation.domain.corpus_files import read_file
 from annotation.domain.formats import CORPUS_FORMATS, RECORDS
+from annotation.domain.left_out import LeftOut
 from annotation.domain.problems import Problem
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
+from annotation.domain.story_rows import StoryRow
 from core.incoming.json_lines import LONGEST_LINE
 
 GOOD = {
@@ -23,7 +25,12 @@ def read(raw: bytes | str, format: str = "omnitom", language: str = "en") -> lis
     data = raw.encode() if isinstance(raw, str) else raw
     return list(
         read_file(
-            io.BytesIO(data), "corpus.jsonl", format=CORPUS_FORMATS[format], language=language, keys=DEFAULT_SCHEMA.keys
+            io.BytesIO(data),
+            "corpus.jsonl",
+            format=CORPUS_FORMATS[format],
+            language=language,
+            keys=DEFAULT_SCHEMA.keys,
+            left_out=LeftOut(),
         )
     )
 
@@ -52,7 +59,7 @@ def test_a_byte_order_mark_and_blank_lines_are_no_problem():
     ("raw", "expected"),
     [
         ("{", "not JSON"),
-        ("[1]", "The line holds a list; expected one JSON object."),
+        ("[1]", "The list holds 1; expected an object."),
         ("[" * 100_000, "too deeply"),
         ('{"a":' * 60 + "1" + "}" * 60, "too deeply"),
         ('{"story_id": 1, "story_id": 2}', "field 'story_id' occurs twice"),
@@ -118,7 +125,7 @@ def test_an_endless_line_is_skipped_in_pieces():
             return chunk
 
     handle = Counting(b"x" * (50 * 1024 * 1024) + b"\n" + line().encode())
-    problem, row = read_file(handle, "f", format=RECORDS, language="en", keys=DEFAULT_SCHEMA.keys)
+    problem, row = read_file(handle, "f", format=RECORDS, language="en", keys=DEFAULT_SCHEMA.keys, left_out=LeftOut())
     assert "longer than 8 MB" in problem.message
     assert row.line == 2
     assert handle.largest <= LONGEST_LINE + 1

@@ -9,6 +9,7 @@ import pytest
 from annotation.domain.columns import WrongColumns
 from annotation.domain.corpus_files import read_file
 from annotation.domain.formats import RECORDS
+from annotation.domain.left_out import LeftOut
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.domain.votes_csv import read_votes
 from benchmark.suites.answers import BadAnswers, read_answers
@@ -55,7 +56,12 @@ MANY = "{" + ", ".join(f'"{name}": 1' for name in [*names(60_000), "k59999"]) + 
 
 def test_a_record_with_very_many_fields_is_one_problem():
     (problem,) = read_file(
-        io.BytesIO(MANY.encode()), "a.jsonl", format=RECORDS, language="en", keys=DEFAULT_SCHEMA.keys
+        io.BytesIO(MANY.encode()),
+        "a.jsonl",
+        format=RECORDS,
+        language="en",
+        keys=DEFAULT_SCHEMA.keys,
+        left_out=LeftOut(),
     )
     assert problem.message == "The field 'k59999' occurs twice in one object; expected it once."
 
@@ -63,7 +69,7 @@ def test_a_record_with_very_many_fields_is_one_problem():
 def test_a_spreadsheet_with_very_many_columns_is_one_problem():
     head = ",".join(["story_id", *names(60_000), "k59999"])
     with pytest.raises(WrongColumns, match="the column k59999 occurs twice"):
-        list(read_votes([SheetRow(1, head.split(","))], "votes.csv", DEFAULT_SCHEMA))
+        list(read_votes([SheetRow(1, head.split(","))], "votes.csv", DEFAULT_SCHEMA, LeftOut()))
 
 
 def test_answers_with_very_many_keys_are_one_problem(tmp_path):

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from annotation.domain.columns import WrongColumns
+from annotation.domain.left_out import LeftOut
 from annotation.domain.problems import Problem
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.domain.votes_csv import read_votes
@@ -17,7 +18,7 @@ HEAD = "story_id,actor,belief,dimension,annotator,label"
 
 
 def read(text: str) -> list:
-    return list(read_votes(rows_of(io.BytesIO(text.encode()), "votes.csv"), "votes.csv", DEFAULT_SCHEMA))
+    return list(read_votes(rows_of(io.BytesIO(text.encode()), "votes.csv"), "votes.csv", DEFAULT_SCHEMA, LeftOut()))
 
 
 def test_a_row_is_read_with_its_optional_columns_in_any_order():
@@ -64,8 +65,7 @@ def test_defused_formulas_are_restored():
         ("1,Ines,B,colour,ada,1", "dimension is 'colour'"),
         ("1,Ines,B,order,,1", "annotator is empty"),
         ("1,Ines,B,order,ada,9", "label is '9'; expected one of 0, 1, 2, 3"),
-        ("1,Ines", "2 cells; expected at least 6"),
-        ("1,Ines,B,order,ada,1,1", "7 cells; expected at most 6, as in the first line"),
+        ("1,Ines,B,order,ada,1,1", "7 cells; expected 6 as in the header (story_id, actor, belief, dimension"),
     ],
 )
 def test_a_bad_row_is_a_problem_with_its_line(cells, expected):
@@ -82,14 +82,16 @@ def test_a_bad_time_is_a_problem(moment):
     assert "created_at" in problem.message
 
 
-def test_a_row_may_leave_out_what_is_optional():
-    (row,) = read(f"{HEAD},occurrence,note\n1,Ines,B,order,ada,1\n")
+def test_a_row_has_a_cell_for_each_column():
+    (row,) = read(f"{HEAD},occurrence,note\n1,Ines,B,order,ada,1,,\n")
     assert row.occurrence == 1
+    problem, neighbour = read(f"{HEAD},occurrence\n1,Ines,B,order,ada,1\n1,Ines,B,order,bob,1,1\n")
+    assert "The row has 6 cells; expected 7" in problem.message and "Line 2 next to it" in neighbour.message
 
 
 @pytest.mark.parametrize("head", [HEAD + ",Label ", HEAD + ",note,note"])
 def test_a_column_twice_is_one_sentence(head):
-    name = head.rsplit(",", 1)[1].strip().lower()
+    name = {"note": "note", "Label ": "label, Label"}[head.rsplit(",", 1)[1]]
     with pytest.raises(WrongColumns, match=rf"^votes\.csv, line 1: the column {name} occurs twice"):
         read(f"{head}\n1,Ines,B,order,ada,1,2\n")
     assert len(read(f"{HEAD},,\n1,Ines,B,order,ada,1,,\n")) == 1  # columns without a name are a spreadsheet's habit
@@ -100,8 +102,8 @@ def test_missing_columns_and_other_encodings_are_one_sentence():
         read("story_id,actor,belief,dimension,label\n")
     raw = io.BytesIO(HEAD.encode() + b"\n1,In\xe9s,B,order,ada,1\n")
     with pytest.raises(BadText, match=r"not UTF-8\. If line 2 reads “1,Inés,B,order,ada,1”, choose"):
-        list(read_votes(rows_of(raw, "votes.csv"), "votes.csv", DEFAULT_SCHEMA))
-    (row,) = read_votes(rows_of(raw, "votes.csv", encoding="windows-1252"), "votes.csv", DEFAULT_SCHEMA)
+        list(read_votes(rows_of(raw, "votes.csv"), "votes.csv", DEFAULT_SCHEMA, LeftOut()))
+    (row,) = read_votes(rows_of(raw, "votes.csv", encoding="windows-1252"), "votes.csv", DEFAULT_SCHEMA, LeftOut())
     assert row.actor == "Inés"
 
 
@@ -116,7 +118,7 @@ def test_what_a_row_means_does_not_depend_on_the_rows_before_it():
         "created_at": ["", "2026-10-05T09:30:00Z", " 2026-10-05T11:30:00+02:00 ", "yesterday"],
     }  # fmt: skip
     head, lines = ",".join(choices), [",".join(map(drawn.choice, choices.values())) for _ in range(3000)]
-    lines += [",,,,,,,", "1,Ines,B,order,ada,1", "1,Ines"]
+    lines += [",,,,,,,", "1,Ines,B,order,ada,1,,,"]
 
     def plain(row) -> tuple:
         return (row.file, row.message) if isinstance(row, Problem) else row[1:]

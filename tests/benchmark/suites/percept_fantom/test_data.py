@@ -80,7 +80,10 @@ def test_a_file_that_cannot_be_is_refused(tmp_path, monkeypatch):
     (tmp_path / annotation.BESIDE).unlink()
     for raw, told in (
         (b"part_id\n\xff", r"line 2: byte 8 is not UTF-8"),
-        (b'part_id,utterance,utterance_symbol_removed,perceivers\n"1-0', "line 2: it cannot be read as CSV"),
+        (
+            b'part_id,utterance,utterance_symbol_removed,perceivers\n"1-0',
+            "line 2: the quote before '1-0' is never closed",
+        ),
     ):
         (tmp_path / annotation.FILE).write_bytes(raw)
         with pytest.raises(BadImport, match=f"Percept-FANToM.csv, {told}"):

@@ -51,7 +51,7 @@ def test_a_file_that_cannot_be_is_refused(tmp_path, monkeypatch):
     own.write(tmp_path)
     with (tmp_path / data.FILE).open("a") as file:
         file.write("1,2\n")
-    with pytest.raises(BadImport, match=r"line 18: the number of cells is not that of the header"):
+    with pytest.raises(BadImport, match=r"line 18 next to it has too few cells"):
         load(tmp_path)
     with pytest.raises(BadImport, match=r"the number of questions of type first_order_0_tom is 2; expected 75"):
         load(own.write(tmp_path))

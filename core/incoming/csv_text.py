@@ -1,0 +1,225 @@
+"""Records of a CSV text as RFC 4180 has them. Quotes are checked: a text with a quote out of order is refused with the
+line of the quote, and nothing of it is cut or joined."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from core.language import gettext_noop
+
+LONGEST_LINE = 8 * 1024 * 1024
+LONGEST_CELL = 1_000_000
+DELIMITERS = {",": gettext_noop("a comma"), ";": gettext_noop("a semicolon"), "\t": gettext_noop("a tab")}
+ONE_COLUMN = "\x1f"
+"""The delimiter of a text whose header has none: a character that no text has."""
+_QUOTED = re.compile(r'"(?:[^"]|"")*"?')
+_WHOLE = re.compile(r"\s*\d+\s*")
+_OPENS = re.compile(r'"\S')
+_BLANK = " \r\n" + "".join(DELIMITERS)
+_LONGEST_EXCERPT = 30
+
+Record = tuple[int, list[str], str]
+"""(line on which it begins, cells, what is wrong with one of them)"""
+
+
+class BadSheet(ValueError):
+    """A file that cannot be read, as one sentence that names it; `line` is the line to blame."""
+
+    def __init__(self, sentence: str, line: int = 1) -> None:
+        super().__init__(sentence)
+        self.line = line
+
+
+def sign_of(delimiter: str) -> str:
+    """Return a delimiter in words."""
+    return DELIMITERS.get(delimiter) or gettext_noop(f"the sign {delimiter}")
+
+
+class CsvText:
+    """A text of records. Its first line that is not blank says what stands between cells, unless `delimiter` does.
+    Raises BadSheet."""
+
+    def __init__(self, handle: io.TextIOBase, file: str, *, delimiter: str = "") -> None:
+        self._handle, self._file = handle, file
+        self._line = 0
+        self._record: list[str] = []
+        head = self._head()
+        if not delimiter and head[:4].lower() == "sep=":
+            delimiter = head[4:5] or ","
+            if delimiter in '\r\n"':
+                raise BadSheet(gettext_noop(f"{file}, line 1: sep= names no character that separates cells."))
+            head = self._head()
+        self.delimiter = delimiter or self._likely(head)
+        self._first = head
+
+    def _head(self) -> str:
+        """Return the next line with more than blanks and delimiters; empty at the end."""
+        return next((line for line in self._lines() if line.strip(_BLANK)), "")
+
+    def _lines(self) -> Iterator[str]:
+        file = self._file
+        while text := self._handle.readline(LONGEST_LINE + 1):
+            self._line = line = self._line + 1
+            if len(text) > LONGEST_LINE:
+                most = LONGEST_LINE // 1024 // 1024
+                raise BadSheet(
+                    gettext_noop(f"{file}, line {line}: the line is longer than {most} million characters."), line
+                )
+            if "\0" in text:
+                raise BadSheet(
+                    gettext_noop(f"{file}, line {line}: the line holds a NUL character; expected text."), line
+                )
+            self._record.append(text)
+            yield text
+
+    def _likely(self, head: str) -> str:
+        """Return the delimiter of a header: the one of DELIMITERS that occurs most often outside quotes."""
+        bare = _QUOTED.sub("", head)
+        most = max(map(bare.count, DELIMITERS))
+        likely = [mark for mark in DELIMITERS if bare.count(mark) == most]
+        if not most:
+            return ONE_COLUMN
+        if len(likely) > 1:
+            first, second, file, line = sign_of(likely[0]), sign_of(likely[1]), self._file, self._line
+            raise BadSheet(
+                gettext_noop(
+                    f"{file}, line {line}: {first} and {second} occur equally often between the names of columns; "
+                    f"expected one of them, and names that hold the other in quotes."
+                ),
+                line,
+            )
+        return likely[0]
+
+    def records(self) -> Iterator[Record]:
+        """Yield the records, blank ones too."""
+        csv.field_size_limit(LONGEST_CELL)
+        if not self._first:
+            return
+        before, line, record = self._line - 1, self._line, self._record
+        del record[:-1]  # what is blank above the header
+        reader = csv.reader(self._all_lines(), delimiter=self.delimiter, strict=True)
+        blank_before_quote = f'{self.delimiter} "'
+        try:
+            for cells in reader:
+                text = record[0]
+                if len(record) > 1:
+                    self._check_swallowed(cells, line)
+                    text = "".join(record)
+                is_odd = '"' in text and (blank_before_quote in text or any(map(_is_odd, cells)))
+                problem = _of_quotes(cells, text, self.delimiter) if is_odd else ""
+                record.clear()
+                yield line, cells, problem
+                line = before + reader.line_num + 1
+        except csv.Error as error:
+            raise self._fault("".join(record), line, str(error)) from error
+
+    def _all_lines(self) -> Iterator[str]:
+        yield self._first
+        yield from self._lines()
+
+    def _check_swallowed(self, cells: list[str], line: int) -> None:
+        """Raise BadSheet where a cell in quotes holds a line that is a row of its own: as many cells, and as the row
+        itself it begins with a number. Somebody forgot to close the quote. A list of numbers within a text has blanks
+        after its commas."""
+        if len(cells) < 2 or not _WHOLE.fullmatch(cells[0]):
+            return
+        for at, text in enumerate(self._record[1:], line + 1):
+            inside = text.rstrip("\r\n").split(self.delimiter)
+            is_row = len(inside) == len(cells) and _WHOLE.fullmatch(inside[0])
+            if is_row and not any(cell.startswith(" ") for cell in inside[1:]):
+                file = self._file
+                raise BadSheet(
+                    gettext_noop(
+                        f"{file}, line {line}: a cell in quotes that opens here holds line {at}, which looks like a "
+                        f"row of its own; expected the quote to close before it."
+                    ),
+                    line,
+                )
+
+    def _fault(self, text: str, line: int, error: str) -> BadSheet:
+        """Return what is wrong with the quotes of a record that begins on that line."""
+        file, cell = self._file, [*_cells(text, self.delimiter)][-1]
+        opened, excerpt = line + _line_breaks(text[: cell.begins]), _excerpt(text[cell.begins + cell.is_quoted :])
+        if error.startswith("field larger"):
+            sentence = gettext_noop(
+                f"{file}, line {opened}: the cell that begins with {excerpt!r} is longer than {LONGEST_CELL:,} "
+                f"characters; expected its quote to close before."
+            )
+            return BadSheet(sentence, opened)
+        if not cell.closes:
+            sentence = gettext_noop(
+                f"{file}, line {opened}: the quote before {excerpt!r} is never closed; expected a second quote at the "
+                f"end of the cell."
+            )
+            return BadSheet(sentence, opened)
+        closed, after = line + _line_breaks(text[: cell.closes]), _excerpt(text[cell.closes + 1 :])
+        sentence = gettext_noop(
+            f"{file}, line {opened}: the quote before {excerpt!r} closes in line {closed} before {after!r}; expected "
+            f"the end of the cell after it, and quotes within a cell twice."
+        )
+        return BadSheet(sentence, opened)
+
+
+class _Cell(NamedTuple):
+    """Places of a cell in the text of its record; `closes` is that of its closing quote, 0 where it has none."""
+
+    begins: int
+    ends: int
+    is_quoted: bool
+    closes: int = 0
+
+
+def _cells(text: str, delimiter: str) -> Iterator[_Cell]:
+    """Yield the cells of a record until one has a quote out of order, and that one."""
+    at = 0
+    while at < len(text):
+        if text[at] != '"':
+            ends = min(
+                end for mark in (delimiter, "\n", "\r") if (end := text.find(mark, at)) >= 0 or (end := len(text))
+            )
+            yield _Cell(at, ends, is_quoted=False)
+            at = ends + 1
+            continue
+        closes = text.find('"', at + 1)
+        while closes >= 0 and text[closes + 1 : closes + 2] == '"':
+            closes = text.find('"', closes + 2)
+        yield _Cell(at, closes + 1 if closes >= 0 else len(text), is_quoted=True, closes=max(closes, 0))
+        if closes < 0 or text[closes + 1 : closes + 2] not in ("", delimiter, "\n", "\r"):
+            return
+        at = closes + 2
+
+
+def _is_odd(cell: str) -> bool:
+    return cell.count('"') % 2 == 1
+
+
+def _of_quotes(cells: list[str], text: str, delimiter: str) -> str:
+    """Return what is wrong with the quotes of a record that can be read; empty where they are in order. A single quote
+    within a cell is text: 5" pipe."""
+    for number, cell in enumerate(cells, 1):
+        if cell[:1] == " " and cell.lstrip(" ")[:1] == '"':
+            return gettext_noop(f"a blank precedes the quote of cell {number}; expected the quote to begin the cell.")
+    opened = 0
+    for number, place in enumerate(_cells(text, delimiter), 1):
+        cell = text[place.begins : place.ends]
+        if place.is_quoted or cell.count('"') % 2 == 0:
+            continue
+        if opened and cell.rstrip().endswith('"'):
+            return gettext_noop(
+                f"a quote opens within cell {opened} and closes in cell {number}; expected quotes around whole cells."
+            )
+        opened = opened or (number if _OPENS.search(cell) else 0)
+    return ""
+
+
+def _line_breaks(text: str) -> int:
+    return len(re.findall(r"\r\n?|\n", text))
+
+
+def _excerpt(text: str) -> str:
+    """Return how the first line of a text begins."""
+    return text.lstrip()[:_LONGEST_EXCERPT].replace("\r", "\n").partition("\n")[0]
