@@ -160,7 +160,8 @@ class _Layout:
     """The merged areas of a sheet, and the number of columns to read if cells without a value stand beyond the last."""
 
     def __init__(self, file: str) -> None:
-        self.file, self.merged, self.columns = file, list[_Merged](), None
+        self.file, self.merged = file, list[_Merged]()
+        self.columns: int | None = None
         self._covered, self._cell, self._last_row = 0, "", 0
 
     def take(self, name: str, attributes: dict[str, str]) -> None:
