@@ -13,6 +13,7 @@ from django.views.defaults import bad_request
 from benchmark.services.at_once import FOLLOWS, BeingComputed, answering_at_once, looking_again
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.views.at_once import being_computed, is_answered_at_once, without_following
+from core.incoming import deadline
 
 
 class PrivatePages:
@@ -26,6 +27,17 @@ class PrivatePages:
         response.setdefault("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
         response.setdefault("Cache-Control", "no-store, private")
         return response
+
+
+class ReadingDeadline:
+    """A request spends limited time on reading a file that it brings."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        with deadline.limited():
+            return self.get_response(request)
 
 
 class NoNul:

@@ -64,6 +64,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "config.middleware.PrivatePages",
     "config.middleware.NoNul",
+    "config.middleware.ReadingDeadline",
     "config.middleware.FailedSuites",
     "config.middleware.AnswersAtOnce",
 ]

@@ -7,7 +7,6 @@ until all is in. What fails is taken out again.
 from __future__ import annotations
 
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from itertools import islice
@@ -37,6 +36,7 @@ from annotation.services.short_writes import ShortWrites
 from annotation.services.very_many import without_full_collections
 from core.bulk import ReadyRows, insert_rows
 from core.ids import new_uid
+from core.incoming.damage import damage_as
 from core.language import gettext_noop
 from core.storage import trouble_of
 
@@ -44,7 +44,6 @@ _MEMBER = ("project", "user", "role", "since")
 _SCHEMA = "project.jsonl, field schema"
 _MOST_BYTES = 1_000_000
 """The most bytes of lines in one transaction."""
-_UNREADABLE = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError)
 
 
 @without_full_collections()
@@ -72,18 +71,26 @@ def import_archive(
         raise _taken(slug)
     accounts = _accounts(matched)
     check_left_over(slug, discard)
-    try:
-        with zipfile.ZipFile(source) as archive:
+    with _opened(source) as archive:
+        with damage_as(_unreadable, BadArchive):
             digests = checked(archive)
+        try:
             return _Import(archive, slug, accounts, now).run(by, digests)
-    except (*_UNREADABLE, DatabaseError) as error:
-        if trouble_of(error):  # a full disk or a database that is away: the archive is not to blame
-            raise
-        if not isinstance(error, DatabaseError):
-            raise BadArchive(gettext("The file is not a readable archive.")) from error
-        raise BadArchive(
-            gettext("The archive contradicts itself: {error}.").format(error=str(error).splitlines()[0])
-        ) from error
+        except DatabaseError as error:
+            if trouble_of(error):  # a full disk or a database that is away: the archive is not to blame
+                raise
+            raise BadArchive(
+                gettext("The archive contradicts itself: {error}.").format(error=str(error).splitlines()[0])
+            ) from error
+
+
+def _opened(source: BinaryIO) -> zipfile.ZipFile:
+    with damage_as(_unreadable):
+        return zipfile.ZipFile(source)
+
+
+def _unreadable(error: Exception) -> BadArchive:
+    return BadArchive(gettext("The file is not a readable archive."))
 
 
 def _accounts(matched: Iterable[str]) -> dict[str, int]:

@@ -24,6 +24,7 @@ from benchmark.models import Dataset, DatasetSample
 from benchmark.services.deriving import derive_ahead
 from benchmark.suites.contract import BadImport, Imported, Sample, Setting, Suite
 from core.digests import text_digest
+from core.incoming.damage import damage_as, fault_of, oversize
 from core.language import gettext_noop
 from core.plain import Json
 from core.texts import canonical, storable
@@ -32,8 +33,6 @@ log = logging.getLogger(__name__)
 
 _AT_ONCE = 500
 LONGEST_NAME = 200
-MOST_UNPACKED = 500 * 1024 * 1024
-MOST_FILES = 2000
 _DATA = frozenset({".csv", ".json", ".jsonl", ".gz", ".txt"})
 _ZIP = "the zip"
 
@@ -280,32 +279,28 @@ def _taken_as_it_is(suite: Suite, file: BinaryIO, folder: Path) -> Path | None:
 
 def _unpacked(file: BinaryIO, folder: Path) -> Path:
     """The folder that a zip holds, without names that lead out of it. Raises BadImport."""
-    try:
-        with zipfile.ZipFile(file) as archive:
-            entries = [entry for entry in archive.infolist() if not entry.is_dir()]
-            if len(entries) > MOST_FILES or sum(entry.file_size for entry in entries) > MOST_UNPACKED:
-                raise BadImport(
-                    gettext_noop(f"The archive holds more than {MOST_FILES:,} files or {MOST_UNPACKED // 2**20:,} MB.")
-                )
-            for entry in entries:
+    with damage_as(_not_a_zip, BadImport), zipfile.ZipFile(file) as archive:
+        if too_large := oversize(archive):
+            raise BadImport(gettext_noop(f"The archive {too_large}"))
+        for entry in archive.infolist():
+            if not entry.is_dir():
                 _unpack(archive, entry, folder)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
-        raise BadImport(
-            gettext_noop(f"The file cannot be read as a zip archive ({error}); expected a zip of the folder.")
-        ) from error
     paths = [path for path in folder.iterdir() if path.name != "__MACOSX"]
     return paths[0] if len(paths) == 1 and paths[0].is_dir() else folder
 
 
+def _not_a_zip(error: Exception) -> BadImport:
+    return BadImport(
+        gettext_noop(f"The file cannot be read as a zip archive ({fault_of(error)}); expected a zip of the folder.")
+    )
+
+
 def _unpack(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, folder: Path) -> None:
-    """Unpack no more of an entry than its stated size, which was checked before and may be wrong."""
+    """Unpack an entry piece by piece: no more than its stated size, at which the library stops."""
     parts = PurePosixPath(entry.filename.replace("\\", "/")).parts
     if not parts or ".." in parts or parts[0] == "/" or any(":" in part or "\0" in part for part in parts):
         raise BadImport(gettext_noop(f"The archive holds a file {entry.filename[:80]!r}, which leads out of it."))
     target = folder.joinpath(*parts)
     target.parent.mkdir(parents=True, exist_ok=True)
-    with archive.open(entry) as source:
-        data = source.read(entry.file_size + 1)
-    if len(data) > entry.file_size:
-        raise BadImport(gettext_noop(f"{entry.filename[:80]} in the archive is larger than it says."))
-    target.write_bytes(data)
+    with archive.open(entry) as source, target.open("wb") as written:
+        shutil.copyfileobj(source, written)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from core.language import gettext_noop
 
+MOST_COLUMNS = 200
 LONGEST_LINE = 8 * 1024 * 1024
 LONGEST_CELL = 1_000_000
 DELIMITERS = {",": gettext_noop("a comma"), ";": gettext_noop("a semicolon"), "\t": gettext_noop("a tab")}

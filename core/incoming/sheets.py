@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import IO, NamedTuple
 
-from core.incoming.csv_text import BadSheet, CsvText, Record, sign_of
+from core.incoming.csv_text import MOST_COLUMNS, BadSheet, CsvText, Record, sign_of
+from core.incoming.deadline import timed
 from core.incoming.encodings import seekable, text_of
 from core.incoming.workbooks import rows_of_workbook
 from core.language import gettext_noop
@@ -22,7 +23,6 @@ from core.wording import counted
 
 __all__ = ["BadSheet", "SheetRow", "Sheets", "rows_of", "rows_of_text"]
 
-MOST_COLUMNS = 200
 _ZIP = b"PK\x03\x04"
 _MOST_NAMED = 12
 
@@ -61,11 +61,11 @@ def rows_of(handle: IO[bytes], file: str, *, encoding: str = "", sheets: Sheets 
     source.seek(0)
     if start == _ZIP:
         tell = (sheets or Sheets()).tell
-        yield from taking_turns(_fitted(rows_of_workbook(source, file, BadSheet, tell), file))
+        yield from taking_turns(timed(_fitted(rows_of_workbook(source, file, tell), file), file))
     else:
         text = text_of(source, file, encoding=encoding)
         try:
-            yield from taking_turns(rows_of_text(text, file))
+            yield from taking_turns(timed(rows_of_text(text, file), file))
         finally:
             if not source.closed:
                 text.detach()

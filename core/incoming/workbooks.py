@@ -10,12 +10,16 @@ from itertools import repeat
 from typing import IO, Any, NamedTuple
 from xml.parsers import expat
 
+from core.incoming.csv_text import MOST_COLUMNS, BadSheet
+from core.incoming.damage import damage_as, oversize
 from core.language import gettext_noop
 
 _MOST_UNPACKED = 64 * 1024 * 1024
 _MOST_MARKS = 3_000_000
 """The most characters < and = in all parts: about 400,000 cells, and no more elements than memory has room for."""
 _MOST_ROWS = 1_048_576
+_MOST_MERGED, _MOST_COVERED = 20_000, 2_000_000
+"""The most merged areas of a sheet, and the most cells in them."""
 _PIECE = 256 * 1024
 _ERROR = "e"
 _FORMULA = "f"
@@ -35,7 +39,6 @@ class _Package(NamedTuple):
     """`filled` are the names of parts with values of cells."""
 
     has_formulas: bool
-    has_merged: bool
     filled: frozenset[str]
 
 
@@ -43,46 +46,43 @@ Tell = Callable[[str, Sequence[str]], None]
 """Takes the names of the sheet that is read and of the visible sheets with values that are not."""
 
 
-def rows_of_workbook(source: IO[bytes], file: str, refused: Callable[[str], ValueError], tell: Tell) -> Iterator[Row]:
+def rows_of_workbook(source: IO[bytes], file: str, tell: Tell) -> Iterator[Row]:
     """Yield the rows of the first sheet that is not hidden and has values, values in the place of formulas, merged
-    cells each with the value of all. Raises what `refused` makes of a sentence."""
-    try:
-        yield from _rows(source, file, refused, tell)
-    except (zipfile.BadZipFile, expat.ExpatError, RuntimeError, OSError, EOFError, NotImplementedError) as error:
-        raise refused(
-            gettext_noop(f"{file} cannot be read as .xlsx; open it in a spreadsheet program and save it again.")
-        ) from error
+    cells each with the value of all. Raises BadSheet."""
+    sentence = gettext_noop(f"{file} cannot be read as .xlsx; open it in a spreadsheet program and save it again.")
+    with damage_as(lambda error: BadSheet(sentence), BadSheet):
+        yield from _rows(source, file, tell)
 
 
-def _rows(source: IO[bytes], file: str, refused: Callable[[str], ValueError], tell: Tell) -> Iterator[Row]:
+def _rows(source: IO[bytes], file: str, tell: Tell) -> Iterator[Row]:
     with zipfile.ZipFile(source) as archive:
-        package = _checked(archive, file, refused)
-    books = [_opened(source, file, refused, values=True)]
+        package = _checked(archive, file)
+    books = [_opened(source, values=True)]
     if package.has_formulas:
-        books.append(_opened(source, file, refused, values=False))
-    sheets = [_sheet(book, package, file, refused, tell) for book in books]
-    merged = _merged_cells(books[0], sheets[0]) if package.has_merged else []
-    written = _guarded(sheets[1], file, refused) if package.has_formulas else repeat(())
-    anchors: dict[_Merged, str] = {}
-    for line, (row, formulas) in enumerate(zip(_guarded(sheets[0], file, refused), written, strict=False), 1):
+        books.append(_opened(source, values=False))
+    sheets = [_sheet(book, package, file, tell) for book in books]
+    layout = _layout(books[0], sheets[0], file)
+    values, *written = (sheet.iter_rows(max_col=layout.columns) for sheet in sheets)
+    open_: dict[_Merged, str] = {}
+    for line, (row, formulas) in enumerate(zip(values, *(written or [repeat(())]), strict=False), 1):
         if line > _MOST_ROWS:
-            raise refused(gettext_noop(f"{file} has more than {_MOST_ROWS:,} rows."))
+            raise BadSheet(gettext_noop(f"{file} has more than {_MOST_ROWS:,} rows."))
         cells = [_text(cell.value) for cell in row]
-        _fill(cells, line, merged, anchors)
+        _fill(cells, line, layout.merged, open_)
         while cells and not cells[-1]:
             cells.pop()
         yield line, cells, _problem(row, formulas)
 
 
-def _checked(archive: zipfile.ZipFile, file: str, refused: Callable[[str], ValueError]) -> _Package:
+def _checked(archive: zipfile.ZipFile, file: str) -> _Package:
     """Count what is packed, at most _MOST_UNPACKED bytes and _MOST_MARKS, once, bit by bit and no further than that."""
     names = set(archive.namelist())
     if "[Content_Types].xml" not in names or not any(name.startswith("xl/") for name in names):
-        raise refused(gettext_noop(f"{file} is a zip file, but no .xlsx workbook."))
-    if sum(part.file_size for part in archive.infolist()) > _MOST_UNPACKED:
-        most = _MOST_UNPACKED // 1024 // 1024
-        raise refused(gettext_noop(f"{file} unpacks to more than {most} MB; save the sheet as CSV."))
-    marks, has_formulas, has_merged, filled = 0, False, False, set[str]()
+        raise BadSheet(gettext_noop(f"{file} is a zip file, but no .xlsx workbook."))
+    if oversize(archive, most_bytes=_MOST_UNPACKED):
+        most = _MOST_UNPACKED // 2**20
+        raise BadSheet(gettext_noop(f"{file} unpacks to more than {most} MB; save the sheet as CSV."))
+    marks, has_formulas, filled = 0, False, set[str]()
     for part in archive.infolist():
         if not part.filename.endswith((".xml", ".rels")):
             continue
@@ -91,53 +91,33 @@ def _checked(archive: zipfile.ZipFile, file: str, refused: Callable[[str], Value
             while piece := unpacked.read(_PIECE):
                 marks += piece.count(b"<") + piece.count(b"=")
                 if marks > _MOST_MARKS:
-                    raise refused(
+                    raise BadSheet(
                         gettext_noop(f"{file} has more cells than an .xlsx file may have here; save the sheet as CSV.")
                     )
                 both = tail + piece
                 has_formulas |= b"<f>" in both or b"<f " in both or b":f>" in both or b":f " in both or b"<f/" in both
-                has_merged |= b"mergeCell" in both
                 if b"<v>" in both or b"<v " in both or b":v>" in both or b"<is>" in both or b":is>" in both:
                     filled.add(part.filename)
                 tail = piece[-16:]
-    return _Package(has_formulas, has_merged, frozenset(filled))
+    return _Package(has_formulas, frozenset(filled))
 
 
-def _opened(source: IO[bytes], file: str, refused: Callable[[str], ValueError], *, values: bool) -> Any:
+def _opened(source: IO[bytes], *, values: bool) -> Any:
     from openpyxl import load_workbook  # takes a moment, and few processes read workbooks
 
     source.seek(0)
-    try:
-        return load_workbook(source, read_only=True, data_only=values, keep_links=False)
-    except Exception as error:  # the library raises whatever a broken part makes its code do
-        raise _broken(file, refused) from error
+    return load_workbook(source, read_only=True, data_only=values, keep_links=False)
 
 
-def _broken(file: str, refused: Callable[[str], ValueError]) -> ValueError:
-    return refused(gettext_noop(f"{file} cannot be read as .xlsx; open it in a spreadsheet program and save it again."))
-
-
-def _sheet(book: Any, package: _Package, file: str, refused: Callable[[str], ValueError], tell: Tell) -> Any:
+def _sheet(book: Any, package: _Package, file: str, tell: Tell) -> Any:
     """Return the first visible sheet with values, else the first visible one."""
     sheets = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
     if not sheets:
-        raise refused(gettext_noop(f"{file} has no sheet with rows."))
+        raise BadSheet(gettext_noop(f"{file} has no sheet with rows."))
     filled = [sheet for sheet in sheets if sheet._worksheet_path in package.filled] or sheets[:1]
     tell(filled[0].title, [sheet.title for sheet in filled[1:]])
     filled[0].reset_dimensions()  # what a file says of its size is not to be believed
     return filled[0]
-
-
-def _guarded(sheet: Any, file: str, refused: Callable[[str], ValueError]) -> Iterator[Any]:
-    rows = iter(sheet.iter_rows())
-    while True:
-        try:
-            row = next(rows)
-        except StopIteration:
-            return
-        except Exception as error:
-            raise _broken(file, refused) from error
-        yield row
 
 
 def _text(value: object) -> str:
@@ -163,22 +143,66 @@ def _problem(row: Any, formulas: Any) -> str:
     return ""
 
 
-def _merged_cells(book: Any, sheet: Any) -> list[_Merged]:
-    from openpyxl.utils import range_boundaries
-
-    ranges: list[str] = []
-
-    def start(name: str, attributes: dict[str, str]) -> None:
-        if name.rpartition(":")[2] == "mergeCell" and "ref" in attributes:
-            ranges.append(attributes["ref"])
-
+def _layout(book: Any, sheet: Any, file: str) -> _Layout:
+    """Return the layout of a sheet, which the library leaves out where it reads row by row. Raises BadSheet for more
+    than a table needs: a merged area takes time in every row that it covers, and a cell far to the right makes its row
+    that long."""
+    layout = _Layout(file)
     parser = expat.ParserCreate()
-    parser.StartElementHandler = start
-    with book._archive.open(sheet._worksheet_path) as part:  # read row by row, the library leaves merged cells out
+    parser.StartElementHandler = layout.take
+    with book._archive.open(sheet._worksheet_path) as part:
         parser.ParseFile(part)
-    bounds = [range_boundaries(reference) for reference in ranges]
-    merged = [_Merged(top, bottom, left, right) for left, top, right, bottom in bounds]
-    return sorted(merged, reverse=True)
+    layout.merged.sort(reverse=True)
+    return layout
+
+
+class _Layout:
+    """The merged areas of a sheet, and the number of columns to read if cells without a value stand beyond the last."""
+
+    def __init__(self, file: str) -> None:
+        self.file, self.merged = file, list[_Merged]()
+        self.columns: int | None = None
+        self._covered, self._cell, self._last_row = 0, "", 0
+
+    def take(self, name: str, attributes: dict[str, str]) -> None:
+        element = name.rpartition(":")[2]
+        if element == "c":
+            self._cell = attributes.get("r", "")
+            if _column_of(self._cell) > MOST_COLUMNS:
+                self.columns = MOST_COLUMNS
+            else:
+                self._cell = ""
+        elif self._cell and element in ("v", "is"):
+            raise BadSheet(
+                gettext_noop(f"{self.file}: cell {self._cell} has a value; expected at most {MOST_COLUMNS} columns.")
+            )
+        elif element == "row":
+            self._last_row = int(attributes.get("r") or self._last_row + 1)
+        elif element == "mergeCell":
+            self._merge(attributes["ref"])
+
+    def _merge(self, reference: str) -> None:
+        from openpyxl.utils import range_boundaries
+
+        left, top, right, bottom = range_boundaries(reference)
+        self.merged.append(_Merged(top, bottom, left, min(right, MOST_COLUMNS)))
+        rows, columns = min(bottom, self._last_row) - top + 1, min(right, MOST_COLUMNS) - left + 1
+        self._covered += max(rows, 1) * max(columns, 1)
+        if len(self.merged) > _MOST_MERGED or self._covered > _MOST_COVERED:
+            raise BadSheet(
+                gettext_noop(
+                    f"{self.file} has more merged cells than can be read: expected at most {_MOST_MERGED:,} areas and "
+                    f"{_MOST_COVERED:,} cells in them; undo the merging, or save the sheet as CSV."
+                )
+            )
+
+
+def _column_of(reference: str) -> int:
+    """Return the column of a cell, from 1; 0 for one of the first 26 and for a cell without a reference."""
+    from openpyxl.utils import column_index_from_string
+
+    letters = reference.rstrip("0123456789")
+    return column_index_from_string(letters) if len(letters) > 1 else 0
 
 
 def _fill(cells: list[str], line: int, merged: list[_Merged], open_: dict[_Merged, str]) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import random
 import re
 import sqlite3
 import zipfile
@@ -355,6 +356,22 @@ def test_a_changed_archive_is_refused_with_one_sentence_and_leaves_nothing(full_
     assert not Project.objects.exclude(slug="minds").exists()
     assert VoteEvent.objects.count() == held
     assert not User.objects.exclude(imported_into=None).exists()
+
+
+def test_a_damaged_archive_is_refused_with_one_sentence(full_project):
+    """A byte of another value is noticed by the zip, by the manifest or by the digest of a file, or changes nothing."""
+    raw, refused = packed(full_project).read(), 0
+    for seed in range(40):
+        rng, damaged = random.Random(seed), bytearray(raw)
+        for _ in range(rng.choice((1, 5))):
+            damaged[rng.randrange(len(raw))] = rng.randrange(256)
+        try:
+            import_archive(by=None, source=io.BytesIO(damaged), slug=f"copy-{seed}", now=timezone.now())
+        except BadArchive as error:
+            refused += 1
+            assert str(error) and "\n" not in str(error), seed
+    assert refused > 25
+    assert Project.objects.exclude(slug="minds").count() == 40 - refused
 
 
 @pytest.mark.parametrize(

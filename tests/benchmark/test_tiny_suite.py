@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import io
 import json
+import random
 import re
 import zipfile
 from dataclasses import fields, replace
@@ -36,6 +37,7 @@ from benchmark.suites.copies import CopyFile, CopySource
 from benchmark.suites.item_filters import Filter, Rows
 from benchmark.suites.released import Parser
 from benchmark.suites.settings import OF_EVERY_RUN
+from core.incoming import damage
 from tests.benchmark.importing import import_benchmark
 from tests.benchmark.settled import make_endpoint, work_off, written
 from tests.benchmark.tiny.suite import ROWS, SUITE, right
@@ -116,6 +118,29 @@ def test_a_copy_that_cannot_be_read_is_one_sentence(tiny, admin, cast, tmp_path)
         call_command("import_suite", "tiny", tmp_path, project=cast.project.slug)
     with pytest.raises(CommandError, match="expected some of: most=99"):
         call_command("import_suite", "tiny", str(tmp_path), "--project", cast.project.slug, "--option", "least=1")
+
+
+def test_a_damaged_zip_of_a_copy_is_one_sentence(tiny, admin, cast):
+    address = reverse("benchmark:import_copy", args=[cast.project.slug, "tiny"])
+    raw = zipped(sums="".join(f"{at} {at * at}\n" for at in range(40))).read()
+    refused = 0
+    for seed in range(60):
+        rng, damaged = random.Random(seed), bytearray(raw)
+        for _ in range(rng.choice((1, 4))):
+            damaged[rng.randrange(4, len(raw))] = rng.randrange(256)
+        response = admin.post(address, {"file": SimpleUploadedFile("a.zip", bytes(damaged)), "set_most": "99"})
+        assert response.status_code in (200, 302), seed
+        refused += "cannot be read as a zip archive" in response.content.decode()
+    assert refused > 20
+
+
+def test_a_zip_that_unpacks_to_too_much_is_refused(tiny, admin, cast, monkeypatch):
+    monkeypatch.setattr(damage.oversize, "__kwdefaults__", {"most_bytes": 100, "most_files": 1})
+    address = reverse("benchmark:import_copy", args=[cast.project.slug, "tiny"])
+    told = admin.post(address, {"file": zipped(sums="1 2\n" * 99), "set_most": "99"}).content.decode()
+    assert "The archive unpacks to more than 0 MB." in told
+    told = admin.post(address, {"file": zipped(sums="1 2\n", other="1"), "set_most": "99"}).content.decode()
+    assert "The archive holds 2 files; expected at most 1." in told
 
 
 def test_a_refused_zip_is_named_so_and_not_by_the_folder_it_was_unpacked_in(tiny, admin, cast, monkeypatch):

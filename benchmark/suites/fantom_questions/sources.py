@@ -3,7 +3,6 @@ release."""
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import io
 import json
@@ -15,6 +14,7 @@ from pathlib import Path
 from benchmark.suites.copies import BadImport, CopyFile, CopySource
 from benchmark.suites.copy_files import bytes_of, check_released, digest_of, rows_of_csv, text_of
 from benchmark.suites.fantom_questions.rows import CHOICE, Row, Sets
+from core.incoming.damage import MOST_UNPACKED, damage_as, fault_of
 from core.language import gettext_noop
 
 ARCHIVE, FILE, FLATTENED = "fantom.tar.gz", "fantom_v1.json", "flattened_fantom.csv"
@@ -46,7 +46,6 @@ SOURCE = CopySource(
         ),
     ),
 )
-MOST_UNPACKED = 500 * 1024 * 1024
 _CHOOSE = "\n\nChoose an answer from above:"
 
 
@@ -84,15 +83,13 @@ def source_of(path: Path) -> Source:
 
 def _unpacked(name: str, raw: bytes) -> tuple[str, bytes]:
     """Return name and content of the only JSON file in an archive."""
-    try:
-        with tarfile.open(fileobj=io.BytesIO(raw), mode="r:gz") as archive:
-            files = [member for member in archive if member.isfile() and _is_json(member.name)]
-            if len(files) != 1:
-                raise BadImport(f"{name}: the number of JSON files is {len(files)}; expected {FILE} alone.")
-            handle = archive.extractfile(files[0])
-            content = handle.read(MOST_UNPACKED + 1) if handle else b""
-    except (tarfile.TarError, gzip.BadGzipFile, EOFError, OSError) as error:
-        raise BadImport(f"{name} cannot be read as an archive ({error}).") from error
+    damaged = damage_as(lambda error: BadImport(f"{name} cannot be read as an archive ({fault_of(error)})."), BadImport)
+    with damaged, tarfile.open(fileobj=io.BytesIO(raw), mode="r:gz") as archive:
+        files = [member for member in archive if member.isfile() and _is_json(member.name)]
+        if len(files) != 1:
+            raise BadImport(f"{name}: the number of JSON files is {len(files)}; expected {FILE} alone.")
+        handle = archive.extractfile(files[0])
+        content = handle.read(MOST_UNPACKED + 1) if handle else b""
     if len(content) > MOST_UNPACKED:
         raise BadImport(f"{name}: {files[0].name} is larger than {MOST_UNPACKED // 2**20:,} MB.")
     return Path(files[0].name).name, content

@@ -2,13 +2,16 @@ from __future__ import annotations
 
 import csv
 import io
+import random
 import re
 import resource
 import zipfile
+from datetime import datetime
 
 import openpyxl
 import pytest
 
+from core.incoming import deadline
 from core.incoming.encodings import WINDOWS, BadText, utf8_lines
 from core.incoming.sheets import BadSheet, rows_of
 
@@ -157,7 +160,10 @@ LAUGHS = b'<!DOCTYPE x [<!ENTITY a "ha">' + b"".join(
             "longer than 1,000,000 characters; expected its quote to close before",
         ),
         (lambda: ",".join(f"k{at}" for at in range(10_000)).encode(), "10,000 columns; expected at most 200"),
-        (lambda: workbook(lambda sheet: sheet.append([f"k{at}" for at in range(10_000)])), "10,000 columns"),
+        (
+            lambda: workbook(lambda sheet: sheet.append([f"k{at}" for at in range(10_000)])),
+            "cell GS1 has a value; expected at most 200 columns",
+        ),
         (lambda: b"a,b\n1,\0\n", "NUL bytes"),
         (lambda: b"\xd0\xcf\x11\xe0" + bytes(600), "old format (.xls)"),
         (lambda: b"PK\x03\x04" + bytes(range(256)), "cannot be read as .xlsx"),
@@ -209,3 +215,81 @@ def test_merged_cells_cost_no_more_than_the_rows_there_are():
     rows = b'<row r="1"><c r="A1" t="inlineStr"><is><t>x</t></is></c></row><row r="2"><c r="B2"><v>2</v></c></row>'
     merged = b'</sheetData><mergeCells><mergeCell ref="A1:XFD1048576"/></mergeCells></worksheet>'
     assert cells(_with(SHEET, HEAD + rows + merged)) == [["x"], ["x", "x"]]
+
+
+def damaged(raw: bytes, seed: int) -> bytes:
+    """Return a workbook with some bytes of another value, inside a part that is packed well or in the packed file, or
+    with its end cut off."""
+    rng = random.Random(seed)
+    if seed % 3 == 0:
+        return raw[: rng.randrange(4, len(raw))]
+    if seed % 3 == 1:
+        packed = bytearray(raw)
+        for _ in range(rng.choice((1, 3, 9))):
+            packed[rng.randrange(4, len(packed))] = rng.randrange(256)
+        return bytes(packed)
+    with zipfile.ZipFile(io.BytesIO(raw)) as book:
+        parts = {name: bytearray(book.read(name)) for name in book.namelist()}
+    part = parts[rng.choice(sorted(parts))]
+    for _ in range(rng.choice((1, 3, 9))):
+        at = rng.randrange(len(part))
+        part[at : at + rng.randrange(1, 20)] = rng.randbytes(1)
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as book:
+        for name, content in parts.items():
+            book.writestr(name, bytes(content))
+    return target.getvalue()
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # the library names what it leaves out
+def test_a_damaged_workbook_is_one_sentence():
+    def fill(sheet) -> None:
+        sheet.append(["story_id", "story", "day"])
+        for number in range(9):
+            sheet.append([number, f"Mia hides the key in box {number}.", datetime(2026, 11, 29)])
+        sheet.merge_cells("B2:B4")
+        sheet["D2"] = "=A2+1"
+
+    raw, refused = workbook(fill, "second"), 0
+    for seed in range(240):
+        try:
+            list(rows_of(io.BytesIO(damaged(raw, seed)), "f.xlsx"))
+        except (BadSheet, BadText) as error:
+            refused += 1
+            assert "f.xlsx" in str(error) and "\n" not in str(error), seed
+    assert refused > 120
+
+
+def test_a_sheet_with_more_merged_cells_than_a_table_needs_is_refused():
+    rows = b"".join(b'<row r="%d"><c r="A%d"><v>1</v></c></row>' % (row, row) for row in range(1, 401))
+    for areas, is_refused in (
+        ([b"A1:B1048576"] * 20_001, True),
+        ([b"A1:ZZ400"] * 26, True),  # 26 × 400 rows × 200 columns
+        ([b"A%d:B%d" % (row, row) for row in range(1, 401)], False),
+    ):
+        merged = b"".join(b'<mergeCell ref="%s"/>' % area for area in areas)
+        raw = _with(SHEET, HEAD + rows + b"</sheetData><mergeCells>" + merged + b"</mergeCells></worksheet>")
+        if is_refused:
+            with pytest.raises(BadSheet, match=r"more merged cells than can be read: expected at most 20,000 areas"):
+                list(rows_of(io.BytesIO(raw), "f.xlsx"))
+        else:
+            assert sum(1 for _ in rows_of(io.BytesIO(raw), "f.xlsx")) == 400
+
+
+def test_cells_far_to_the_right_cost_nothing_or_are_named():
+    style = b"".join(b'<row r="%d"><c r="A%d"><v>1</v></c><c r="XFD%d"/></row>' % (row, row, row) for row in (1, 2))
+    assert cells(_with(SHEET, HEAD + style + b"</sheetData></worksheet>")) == [["1"], ["1"]]
+    text = style.replace(b'<c r="XFD2"/>', b'<c r="XFD2"><v>9</v></c>')
+    with pytest.raises(BadSheet, match=r"f.csv: cell XFD2 has a value; expected at most 200 columns"):
+        cells(_with(SHEET, HEAD + text + b"</sheetData></worksheet>"))
+
+
+def test_a_request_reads_no_longer_than_it_may(monkeypatch):
+    clock = iter(range(0, 1_000, 7))
+    monkeypatch.setattr("core.incoming.deadline.time.thread_time", lambda: next(clock))
+    raw = b"story\n" + b"Mia waits.\n" * 20
+    assert len(cells(raw)) == 21  # a command has no limit
+    with deadline.limited(30), pytest.raises(BadText, match=r"^f.csv takes longer to read than a page may"):
+        cells(raw)
+    with deadline.limited(300):
+        assert len(cells(raw)) == 21

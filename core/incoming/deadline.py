@@ -1,0 +1,54 @@
+"""The time that a web request may spend on reading sheets; a command has no limit. Other files are read in time in
+proportion to their size, which is limited."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TypeVar
+
+from core.incoming.encodings import BadText
+from core.language import gettext_noop
+
+Item = TypeVar("Item")
+SECONDS = 60.0
+"""Seconds of a processor: reading half a million rows takes two or three."""
+_left: ContextVar[float | None] = ContextVar("seconds left for reading", default=None)
+
+
+class TookTooLong(BadText):
+    """A file that takes longer to read than a web request may, as one sentence."""
+
+
+@contextmanager
+def limited(seconds: float = SECONDS) -> Iterator[None]:
+    """Allow the thread so many seconds of a processor for reading files."""
+    token = _left.set(seconds)
+    try:
+        yield
+    finally:
+        _left.reset(token)
+
+
+def timed(items: Iterable[Item], file: str) -> Iterator[Item]:
+    """Yield the items, and count the time that each takes to make. Raises TookTooLong."""
+    if _left.get() is None:
+        yield from items
+        return
+    iterator = iter(items)
+    while True:
+        began = time.thread_time()
+        try:
+            item = next(iterator)
+        except StopIteration:
+            return
+        finally:
+            left = (_left.get() or 0.0) - (time.thread_time() - began)
+            _left.set(left)
+        if left < 0:
+            raise TookTooLong(
+                gettext_noop(f"{file} takes longer to read than a page may; import it with the command, or in parts.")
+            )
+        yield item
