@@ -124,7 +124,7 @@ def _cache(name: str, most: int) -> dict:
     """Return a cache in Redis, or of up to `most` entries in files: beyond them a third is thrown out, whatever it
     is."""
     if REDIS_URL:
-        return {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL, "KEY_PREFIX": name}
+        return {"BACKEND": "config.cache.Cache", "LOCATION": REDIS_URL, "KEY_PREFIX": name}
     return {
         "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
         "LOCATION": VAR_DIR / name,
@@ -153,7 +153,7 @@ else:
     # kombu's own intervals keep whoever notifies workers waiting for 6 s while the broker is away.
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "socket_connect_timeout": 2,
-        "socket_timeout": 10,
+        "socket_timeout": 3,  # longer than a worker waits for one message, 1 s
         "max_retries": 1,
     } | dict.fromkeys(("interval_start", "interval_step", "interval_max"), 0.2)
 CELERY_TASK_IGNORE_RESULT = True
