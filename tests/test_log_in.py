@@ -145,6 +145,12 @@ def test_the_site_admin_s_pages_have_no_log_in_of_their_own(client, db):
     assert answer.status_code == 302 and answer["Location"] == f"{reverse('login')}?next=/site-admin/"
 
 
+def test_the_site_admin_s_pages_refuse_other_accounts(client, cast):
+    client.force_login(cast.alice)
+    answers = client.get("/site-admin/", follow=True)
+    assert answers.status_code == 403 and len(answers.redirect_chain) == 1
+
+
 def test_a_finished_reset_logs_in_and_forgives(attempt, cast, mailoutbox):
     statuses(attempt, 4)
     browser = Client()
