@@ -16,6 +16,7 @@ from workers.models import (
     COMPLETED,
     IN_FLIGHT,
     OPEN,
+    UNSENT,
     Attempt,
     Batch,
     BatchState,
@@ -101,7 +102,7 @@ ITEMS = [
     *[("reparse", reparse_as(state), [ItemState.DONE, ItemState.UNUSABLE], state)
       for state in (ItemState.DONE, ItemState.UNUSABLE)],
     ("attach", lambda item: Item.objects.attach({item.pk: another_call(item)}), [ItemState.WAITING], None),
-    ("detach", lambda item: rows_of(item).detach(), (*OPEN, ItemState.FAILED), None),
+    ("detach", lambda item: rows_of(item).detach(), (*UNSENT, ItemState.FAILED), None),
     ("hold", lambda item: rows_of(item).hold(), [ItemState.WAITING], ItemState.HELD),
     ("hold_failed", lambda item: rows_of(item).hold_failed(), [ItemState.FAILED], ItemState.HELD),
     ("free", lambda item: rows_of(item).free(start=NOW), [ItemState.HELD], ItemState.WAITING),
