@@ -35,10 +35,10 @@ def site_url() -> str:
     url = given.rstrip("/")
     try:
         parts = urlsplit(url)
-        known = parts.scheme in {"http", "https"} and _HOST.fullmatch(ascii_host(url)) and parts.port != 0
+        is_usable = parts.scheme in {"http", "https"} and _HOST.fullmatch(ascii_host(url)) and parts.port != 0
     except ValueError:  # of a port, a bracket, or a name that no name server takes
-        known = False
-    if not known:
+        is_usable = False
+    if not is_usable:
         problems.append(f"SITE_URL is {given!r}; expected an http or https address.")
         return own
     if parts.path or parts.query or parts.fragment or "@" in parts.netloc:

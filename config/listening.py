@@ -32,7 +32,7 @@ def listen(host: str, port: int, *, backlog: int | None = None) -> socket.socket
 def is_loopback(host: str) -> bool:
     """Return whether nothing but this machine reaches a server that listens on `host`, an address or a name."""
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         return False
-    return all(ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback for *_, address in found)
+    return all(ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback for *_, address in addresses)

@@ -86,8 +86,8 @@ def _refusal() -> str:
     from core.management.json_command import ENVIRONMENT
     from core.storage import trouble_of
 
-    found = checks.run_checks(tags=[ENVIRONMENT])
-    if sentences := [problem.msg for problem in found if problem.is_serious() and not problem.is_silenced()]:
+    problems = checks.run_checks(tags=[ENVIRONMENT])
+    if sentences := [problem.msg for problem in problems if problem.is_serious() and not problem.is_silenced()]:
         return " ".join(sentences)
     try:
         if settings.OPEN_TO_OTHERS:

@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='endpoint',
             name='no_system_role',
-            field=models.BooleanField(default=False, help_text='The system text then stands in front of the first message of the user.', verbose_name='has no system role'),
+            field=models.BooleanField(default=False, help_text='The system text then goes in front of the first user message.', verbose_name='has no system role'),
         ),
     ]

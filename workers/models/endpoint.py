@@ -87,7 +87,7 @@ class Endpoint(models.Model):
     no_system_role = models.BooleanField(
         gettext_noop("has no system role"),
         default=False,
-        help_text=gettext_noop("The system text then stands in front of the first message of the user."),
+        help_text=gettext_noop("The system text then goes in front of the first user message."),
     )
     batches = models.BooleanField(
         gettext_noop("batch form"), default=False, help_text=gettext_noop("The provider's batch form, at half price.")

@@ -54,8 +54,8 @@ class Request:
 
 
 def for_endpoint(request: Request, spec: Spec) -> Request:
-    """Return the request as the endpoint can be asked it: where its model has no system role, the system text stands in
-    front of the first message of the user, a blank line between."""
+    """Return the request for an endpoint: for a model without a system role, the system text goes in front of the first
+    user message, with a blank line between."""
     system = [message.content for message in request.messages if message.role == "system"]
     if not (spec.no_system_role and system):
         return request

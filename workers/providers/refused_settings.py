@@ -38,7 +38,7 @@ class _Setting:
 _LIMIT_VALUE = Refusal(
     gettext_noop("refused max_tokens"),
     gettext_noop(
-        "The model gives no answer as long as is asked for: start with a shorter longest answer, or with less room for "
+        "The longest answer is longer than the model allows: start again with a lower one, or with less room for "
         "reasoning."
     ),
 )
@@ -236,8 +236,8 @@ def _parameter(payload: Any, depth: int = 0) -> str | None:
 def _named(words: str) -> str | None:
     """Return the field that a message names as refused, None where none of the usual ways fits."""
     for pattern in _NAMED:
-        for found in pattern.finditer(words):
-            name = found.group(1).strip(".-")
+        for match in pattern.finditer(words):
+            name = match.group(1).strip(".-")
             if name.lower() not in _NO_NAMES:
                 return name
     return None
@@ -266,13 +266,13 @@ def _is_called(name: str, setting: _Setting) -> bool:
 
 def _first_in(sentence: str) -> _Setting | None:
     """Return the setting that a sentence names first."""
-    found = [
+    places = [
         (match.start(), -len(name), at)
         for at, setting in enumerate(_SETTINGS)
         for name in setting.names
         if name not in ("thinking", "reasoning") and (match := re.search(rf"(?<![\w-]){name}(?![\w-])", sentence, re.I))
     ]
-    return _SETTINGS[min(found)[2]] if found else None
+    return _SETTINGS[min(places)[2]] if places else None
 
 
 def _of(setting: _Setting, words: str) -> Refusal:
@@ -297,5 +297,5 @@ def _of_limit(words: str) -> Refusal:
 def _answer_alone_is_too_long(words: str) -> bool:
     """Return whether the longest answer fills the context by itself, whatever the question is."""
     plain = words.replace(",", "")
-    found = (pattern.search(plain) for pattern in _ROOM_AND_ANSWER)
-    return any(match and int(match["answer"]) >= int(match["room"]) for match in found)
+    matches = (pattern.search(plain) for pattern in _ROOM_AND_ANSWER)
+    return any(match and int(match["answer"]) >= int(match["room"]) for match in matches)
