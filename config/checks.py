@@ -5,6 +5,8 @@ Those on the environment have a tag of their own: our commands run it alone (`co
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -13,6 +15,9 @@ from django.core.checks import Error, Tags, Warning, register
 from config import environment
 from core.management.json_command import ENVIRONMENT
 
+_ALLOWED = re.compile(r"\*|\.?[^\s/:*]+|\[[0-9a-fA-F:.]+\]")
+"""A host as Django compares it: a name, a name with its subdomains, an address, or every one."""
+
 
 @register(ENVIRONMENT)
 def environment_is_readable(app_configs, **kwargs) -> list[Error]:
@@ -20,11 +25,31 @@ def environment_is_readable(app_configs, **kwargs) -> list[Error]:
 
 
 @register(ENVIRONMENT)
-def site_url_is_a_url(app_configs, **kwargs) -> list[Error]:
-    parts = urlsplit(settings.SITE_URL)
-    if parts.scheme in {"http", "https"} and parts.hostname:
-        return []
-    return [Error(f"SITE_URL is {settings.SITE_URL!r}; expected an http or https address.", id="credence.E002")]
+def settings_agree(app_configs, **kwargs) -> list[Error]:
+    return [Error(sentence, id=f"credence.{number}") for number, sentence in _contradictions()]
+
+
+def _contradictions() -> Iterator[tuple[str, str]]:
+    """Yield (id, sentence) of what one setting says and another denies."""
+    url, is_https = settings.SITE_URL, urlsplit(settings.SITE_URL).scheme == "https"
+    if is_https and not settings.BEHIND_TLS:
+        yield "E002", f"SITE_URL is {url}, but BEHIND_TLS is false; leave BEHIND_TLS out: SITE_URL decides."
+    elif settings.BEHIND_TLS and not is_https:
+        yield "E002", f"BEHIND_TLS is true, but SITE_URL is {url}; expected its https address."
+    if settings.BEHIND_TLS and not settings.TRUST_PROXY:
+        yield (
+            "E003",
+            f"SITE_URL is {url}, but TRUST_PROXY is false, so every page would redirect to itself without end. Set "
+            "TRUST_PROXY=true, and have the proxy in front set X-Forwarded-Proto.",
+        )
+    for name in settings.ALLOWED_HOSTS:
+        if not _ALLOWED.fullmatch(name):
+            yield "E004", f"ALLOWED_HOSTS names {name!r}; expected host names without a scheme, a port or a path."
+    for name in settings.CSRF_TRUSTED_ORIGINS:
+        if not re.match("https?://[^/]+$", name):
+            yield "E005", f"CSRF_TRUSTED_ORIGINS names {name!r}; expected origins such as https://credence.example."
+    if settings.REDIS_URL and not settings.REDIS_URL.startswith(("redis://", "rediss://", "unix://")):
+        yield "E006", "REDIS_URL has another scheme than redis, rediss or unix; expected redis://host:port/number."
 
 
 @register(Tags.security, deploy=True)

@@ -6,20 +6,65 @@ A wrong value does not raise while settings load: it is collected in `problems`,
 
 from __future__ import annotations
 
+import ipaddress
 import os
+import re
 import tomllib
 from pathlib import Path
+from urllib.parse import urlsplit
 
 problems: list[str] = []
+EVERYWHERE = frozenset({"0.0.0.0", "::", "0"})
+"""Values of HOST that mean every address of the machine, and none that people could use."""
+_HOST = re.compile(r"[a-z0-9_]([a-z0-9._-]*[a-z0-9_])?|\[[0-9a-f:.]+\]")
 
 
 def text(name: str, default: str = "") -> str:
     return os.environ.get(name, default).strip()
 
 
+def host() -> str:
+    """Return the address that the web server listens on."""
+    return text("HOST") or "127.0.0.1"
+
+
 def site_url() -> str:
     """Return the address that people use, without a slash at its end: the server's own where none is given."""
-    return text("SITE_URL", f"http://127.0.0.1:{text('PORT') or 8000}").rstrip("/")
+    own = f"http://{'127.0.0.1' if host() in EVERYWHERE else bracketed(host())}:{text('PORT') or 8000}"
+    given = text("SITE_URL") or own
+    url = given.rstrip("/")
+    try:
+        parts = urlsplit(url)
+        is_usable = parts.scheme in {"http", "https"} and _HOST.fullmatch(ascii_host(url)) and parts.port != 0
+    except ValueError:  # of a port, a bracket, or a name that no name server takes
+        is_usable = False
+    if not is_usable:
+        problems.append(f"SITE_URL is {given!r}; expected an http or https address.")
+        return own
+    if parts.path or parts.query or parts.fragment or "@" in parts.netloc:
+        problems.append(
+            f"SITE_URL is {given!r}; expected a host and a port only, such as {parts.scheme}://credence.example: "
+            "Credence needs a host name of its own and works below no path."
+        )
+    return url
+
+
+def ascii_host(url: str) -> str:
+    """Return the host of an address as browsers send it, without a port. Raises ValueError if it can be none."""
+    name = (urlsplit(url).hostname or "").rstrip(".")
+    return f"[{ipaddress.IPv6Address(name)}]" if ":" in name else name.encode("idna").decode()
+
+
+def origin(url: str) -> str:
+    """Return the origin that browsers send for pages of an address. Raises ValueError if its host can be none."""
+    parts = urlsplit(url)
+    port = "" if parts.port in (None, {"http": 80, "https": 443}[parts.scheme]) else f":{parts.port}"
+    return f"{parts.scheme}://{ascii_host(url)}{port}"
+
+
+def bracketed(host: str) -> str:
+    """Return a host as addresses have it: IPv6 in brackets."""
+    return f"[{host}]" if ":" in host else host
 
 
 def boolean(name: str, default: bool) -> bool:

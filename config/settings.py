@@ -8,6 +8,7 @@ import dj_database_url
 from csp.constants import NONE, SELF
 
 from config import environment
+from config.listening import is_loopback
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = environment.private_folder(Path(environment.text("CREDENCE_VAR", str(BASE_DIR / "var"))))
@@ -23,7 +24,10 @@ SECRET_KEY = environment.secret_key(VAR_DIR)
 CREDENCE_VERSION = environment.text("CREDENCE_VERSION", environment.code_version(BASE_DIR))
 SITE_URL = environment.site_url()
 ALLOWED_HOSTS = environment.listing("ALLOWED_HOSTS", ["127.0.0.1", "localhost", "[::1]"])
-CSRF_TRUSTED_ORIGINS = environment.listing("CSRF_TRUSTED_ORIGINS")
+ALLOWED_HOSTS.append(environment.ascii_host(SITE_URL))
+CSRF_TRUSTED_ORIGINS = [*environment.listing("CSRF_TRUSTED_ORIGINS"), environment.origin(SITE_URL)]
+HOST = environment.host()
+OPEN_TO_OTHERS = not is_loopback(HOST)
 BEHIND_TLS = environment.boolean("BEHIND_TLS", urlsplit(SITE_URL).scheme == "https")
 
 INSTALLED_APPS = [
@@ -125,7 +129,7 @@ def _cache(name: str, most: int) -> dict:
     """Return a cache in Redis, or of up to `most` entries in files: beyond them a third is thrown out, whatever it
     is."""
     if REDIS_URL:
-        return {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL, "KEY_PREFIX": name}
+        return {"BACKEND": "config.cache.Cache", "LOCATION": REDIS_URL, "KEY_PREFIX": name}
     return {
         "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
         "LOCATION": VAR_DIR / name,
@@ -154,7 +158,7 @@ else:
     # kombu's own intervals keep whoever notifies workers waiting for 6 s while the broker is away.
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "socket_connect_timeout": 2,
-        "socket_timeout": 10,
+        "socket_timeout": 3,  # longer than a worker waits for one message, 1 s
         "max_retries": 1,
     } | dict.fromkeys(("interval_start", "interval_step", "interval_max"), 0.2)
 CELERY_TASK_IGNORE_RESULT = True
@@ -211,6 +215,7 @@ CSRF_COOKIE_HTTPONLY = (
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = BEHIND_TLS
 SECURE_HSTS_SECONDS = 31536000 if BEHIND_TLS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = BEHIND_TLS
+SECURE_SSL_HOST = urlsplit(environment.origin(SITE_URL)).netloc
 TRUST_PROXY = environment.boolean("TRUST_PROXY", False)
 if TRUST_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")

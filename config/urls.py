@@ -1,15 +1,29 @@
 from django.contrib import admin
 from django.contrib.auth.decorators import login_not_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django.urls import include, path
 from django.views.generic import RedirectView
 
 handler500 = "config.trouble.failed"
 
+
+class SiteAdminLogIn(RedirectView):
+    """Leads to the log-in; refuses an account that is no site admin, which the log-in would send back here without
+    end."""
+
+    def get(self, request: HttpRequest, *args, **kwargs) -> HttpResponseBase:
+        if request.user.is_authenticated and not admin.site.has_permission(request):
+            raise PermissionDenied
+        return super().get(request, *args, **kwargs)
+
+
 urlpatterns = [
     # One log-in and one change of the password, with their limits.
     path(
         "site-admin/login/",
-        login_not_required(RedirectView.as_view(pattern_name="login", query_string=True)),
+        login_not_required(SiteAdminLogIn.as_view(pattern_name="login", query_string=True)),
         name="site_admin_login",
     ),
     path(

@@ -39,7 +39,7 @@ CONCESSION_SECONDS = 0.001
 
 
 def main(*, with_worker: bool = False) -> None:
-    from config.environment import integer, problems
+    from config.environment import bracketed, integer, problems
     from config.listening import address, listen
 
     host, port = address()
@@ -55,7 +55,7 @@ def main(*, with_worker: bool = False) -> None:
     gc.freeze()  # a collection writes to all that it looks at, and what is written to is shared no more
     gc.enable()
     shares, family = Shares(workers), Family()
-    print(f"Credence is at http://{host}:{port}/", flush=True)
+    print(f"Credence is at http://{bracketed(host)}:{port}/", flush=True)
     for number in range(workers):
         family.fork(partial(_serve, listening, threads, Share(shares, number)))
     if with_worker:
@@ -72,8 +72,33 @@ def _load() -> None:
     except ImproperlyConfigured as error:
         wrong = str(error)
     preparing.wait()  # comes to no end where the settings are wrong, and says so itself
-    if wrong:
+    if wrong := wrong or _refusal():
         sys.exit(wrong)
+
+
+def _refusal() -> str:
+    """Return why this installation may not be served, "" if it may."""
+    from django.conf import settings
+    from django.core import checks
+    from django.db import DatabaseError, connections
+
+    from annotation.services.sample import refuse_public_log_ins
+    from core.management.json_command import ENVIRONMENT
+    from core.storage import trouble_of
+
+    problems = checks.run_checks(tags=[ENVIRONMENT])
+    if sentences := [problem.msg for problem in problems if problem.is_serious() and not problem.is_silenced()]:
+        return " ".join(sentences)
+    try:
+        if settings.OPEN_TO_OTHERS:
+            refuse_public_log_ins(host=settings.HOST, loading=False)
+    except ValueError as error:
+        return str(error)
+    except DatabaseError as error:
+        return trouble_of(error) or str(error)
+    finally:
+        connections.close_all()  # before the processes part: no two of them share a connection
+    return ""
 
 
 def _work(listening: socket.socket) -> None:

@@ -13,4 +13,6 @@ def address_of(request: HttpRequest) -> str:
         address = ipaddress.ip_address(identity)
     except ValueError:
         return identity
+    if address.version == 6 and address.ipv4_mapped:  # IPv4 on a socket of IPv6
+        return str(address.ipv4_mapped)
     return str(ipaddress.ip_network((address, 64), strict=False)) if address.version == 6 else identity

@@ -101,7 +101,7 @@ def test_check_deploy_has_nothing_to_say_behind_tls(tmp_path):
         **{name: value for name, value in os.environ.items() if name != "DJANGO_ALLOW_ASYNC_UNSAFE"},
         "CREDENCE_VAR": str(tmp_path),
         "SITE_URL": "https://credence.example",
-        "BEHIND_TLS": "true",
+        "TRUST_PROXY": "true",
         "DATABASE_URL": "postgres://someone@127.0.0.1:1/none",
     }
     command = [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING"]

@@ -80,6 +80,8 @@ def count_effort(project: Project, *, now: datetime, most: int | None = None) ->
         counted.upto |= newest  # also over events without time, which the next look would go through again
     if counted.upto != before:
         cache.set(key, counted, KEPT_SECONDS)
+    if not counted.whole and key not in cache:  # it keeps nothing now: the next look would count the same events
+        return count_effort(project, now=now)
     return counted
 
 

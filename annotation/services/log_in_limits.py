@@ -47,7 +47,8 @@ class Limit:
 
 
 def limits_of(request: HttpRequest, name: str) -> list[Limit]:
-    """Return what an attempt to log in as `name` counts against."""
+    """Return what an attempt to log in as `name` counts against: the name that the authentication backend looks up, not
+    the typed one."""
     most, name = settings.LOGIN_ATTEMPTS, _same(name)
     if device := _device(request, name):
         return [Limit(f"device:{device}", most, 900)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from datetime import UTC, datetime, timedelta
 
+from django.contrib.auth.hashers import check_password
 from django.db import transaction
 from django.db.models import QuerySet
 
@@ -76,6 +77,23 @@ def load_sample() -> Project:
     _decide(project, people["esi"])
     audit.record(by=None, project=project, action=LOADED, target=SLUG)
     return project
+
+
+def refuse_public_log_ins(*, host: str, loading: bool) -> None:
+    """Refuse to serve the sample's password to others, who reach this site by `host`; `loading`: the sample is about to
+    be loaded. Raises ValueError."""
+    reached = f"HOST is {host}, so others can reach this site"
+    if loading:
+        raise ValueError(
+            f"{reached}, and the sample has accounts whose password is public. Start with SAMPLE=0 for an installation "
+            "without the sample, or with HOST=127.0.0.1 to try it on this machine only."
+        )
+    accounts = User.objects.accounts().filter(username__in=PEOPLE, is_active=True).order_by("username")
+    if names := [account.username for account in accounts if check_password(PASSWORD, account.password)]:
+        raise ValueError(
+            f"{reached}, but the password of {', '.join(names)} is the sample's, which is public. Change it with "
+            "manage.py changepassword NAME for each of them, or start with HOST=127.0.0.1."
+        )
 
 
 def unfinished_sample() -> Project | None:

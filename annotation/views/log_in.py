@@ -1,19 +1,50 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from django.contrib.auth import views as auth
-from django.forms import BaseForm
+from django.contrib.auth.forms import AuthenticationForm
+from django.forms import BaseForm, ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse, reverse_lazy
 
 from annotation.forms.people import WRONG
 from annotation.models.landing import landing_of
-from annotation.services.log_in_limits import begin_attempt, limits_of, note_success, take_back, wait_of
+from annotation.services.log_in_limits import Limit, begin_attempt, limits_of, note_success, take_back, wait_of
+
+
+class CountedLogIn(AuthenticationForm):
+    """Log-in form that counts each guess under the name that the authentication backend looks up.
+
+    That name is what the field makes of the typed one: without surrounding blanks and in Unicode's form NFKC. The typed
+    one would give every spelling a count of its own. A form that lacks a field guesses nothing and counts for nothing.
+    """
+
+    limits: Sequence[Limit] = ()
+    wait = 0
+    """Seconds to wait before the next attempt; the password was not looked at."""
+
+    def clean(self) -> dict:
+        given = self.cleaned_data
+        if not (given.get("username") and given.get("password")):
+            return given
+        self.limits = limits_of(self.request, given["username"])
+        if wait := begin_attempt(self.limits):
+            self.wait = wait
+            raise ValidationError("")
+        try:
+            super().clean()
+        except ValidationError:
+            self.wait = wait_of(self.limits)
+            raise
+        take_back(self.limits)
+        return given
 
 
 class LogIn(auth.LoginView):
+    form_class = CountedLogIn
     redirect_authenticated_user = True
 
     def get_redirect_url(self) -> str:
@@ -26,20 +57,12 @@ class LogIn(auth.LoginView):
         return reverse(page, args=[slug] if slug else [])
 
     def post(self, request: HttpRequest, *args, **kwargs) -> HttpResponse:
-        limits = limits_of(request, request.POST.get("username", ""))
-        if wait := begin_attempt(limits):
-            return _too_many(request, wait)
         form = self.get_form()
         if form.is_valid():
             response = self.form_valid(form)
-            take_back(limits)
             note_success(request, response, form.get_user())
             return response
-        if not form.non_field_errors():  # a field was empty: nothing was guessed
-            take_back(limits)
-        elif wait := wait_of(limits):
-            return _too_many(request, wait)
-        return self.form_invalid(form)
+        return _too_many(request, form.wait) if form.wait else self.form_invalid(form)
 
 
 def _too_many(request: HttpRequest, wait: int) -> HttpResponse:

@@ -38,6 +38,7 @@ class EndpointSpec:
     options: Mapping[str, Any] | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
     sets_temperature: bool | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
     json_schema: bool | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    no_system_role: bool | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
     rules: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
 
     @classmethod

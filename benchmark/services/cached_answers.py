@@ -20,7 +20,7 @@ from benchmark.suites.registry import suite_named
 from workers.models import Call, Endpoint
 from workers.models.call import COMPLETED
 from workers.providers import registry
-from workers.providers.contract import Backend, Request
+from workers.providers.contract import Backend, Request, for_endpoint
 from workers.providers.errors import BackendError
 from workers.services.planning import key_of
 
@@ -136,7 +136,7 @@ def _backend(endpoint: Endpoint) -> Backend | None:
 
 def _key(endpoint: Endpoint, backend: Backend, request: Request) -> str:
     try:
-        body = backend.body(request)
+        body = backend.body(for_endpoint(request, endpoint.spec))
     except BackendError:
         return ""
     return key_of(endpoint, body, request.sample)

@@ -25,7 +25,7 @@ from benchmark.services.judge_versions import judged_at
 from benchmark.services.made_elsewhere.taking import take_back_answers
 from benchmark.services.plans import HANDLER, RunRefused, steps_of
 from benchmark.services.preparing import prepare_run
-from benchmark.services.provenance import versions
+from benchmark.services.provenance import record_settings, versions
 from benchmark.services.reports import REPORTS, forget_report
 from benchmark.services.run_actions import refused_action
 from benchmark.services.runs import READ_AGAIN
@@ -60,6 +60,7 @@ class EvaluationHandler(JobHandler):
 
     def ask(self, items: Sequence[Item]) -> Mapping[int, Request | str]:
         run_items = _run_items(items)
+        record_settings({run_item.entrant_id: run_item.entrant for run_item in run_items.values()}.values())
         texts = answers_of(list(run_items.values()))
         requests: dict[int, Request | str] = {}
         for item in items:

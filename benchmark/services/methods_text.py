@@ -191,6 +191,7 @@ def _endpoint(spec: EndpointSpec) -> str:
     parts += [f"{name} {value}" for name, value in (spec.options or {}).items() if name != "script"]
     parts += [f"rules {spec.rules}"] if spec.rules else []
     parts += [] if spec.sets_temperature is not False else ["the temperature is the provider's own"]
+    parts += ["the system text in front of the first message"] if spec.no_system_role else []
     return ", ".join(parts)
 
 

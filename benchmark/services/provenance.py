@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Iterable
 
 from django.conf import settings
 
 from benchmark.domain.provenance import EndpointSpec, Versions
+from benchmark.models import Entrant
 from core.made_by import version_of
+from core.plain import plain
 from workers.models import Endpoint
 from workers.providers.registry import registered
 
@@ -38,8 +41,18 @@ def spec_of(endpoint: Endpoint) -> EndpointSpec:
         options=endpoint.options,
         sets_temperature=endpoint.sets_temperature,
         json_schema=endpoint.json_schema,
+        no_system_role=endpoint.no_system_role or None,
         rules=fixed.rules if fixed else None,
     )
+
+
+def record_settings(entrants: Iterable[Entrant]) -> None:
+    """Write down the settings that models are asked with now, where nothing of theirs was answered before: a setting
+    that a server refuses is corrected after the launch. `endpoint` of each is loaded."""
+    for entrant in entrants:
+        spec = spec_of(entrant.endpoint)
+        if entrant.asked_as != spec and not entrant.items.filter(call__isnull=False).exists():
+            Entrant.objects.filter(pk=entrant.pk).update(spec=plain(spec))
 
 
 def _packages() -> list[str]:

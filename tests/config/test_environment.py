@@ -3,8 +3,10 @@ from __future__ import annotations
 import stat
 
 import pytest
+from django.test import override_settings
 
 from config import environment
+from config.checks import settings_agree
 from tests.commands import program
 
 
@@ -42,14 +44,82 @@ def test_right_values_are_read(monkeypatch, problems):
         ({}, "http://127.0.0.1:8000"),
         ({"PORT": "8391"}, "http://127.0.0.1:8391"),
         ({"PORT": "8391", "SITE_URL": "https://credence.example/"}, "https://credence.example"),
+        ({"SITE_URL": "", "HOST": ""}, "http://127.0.0.1:8000"),
+        ({"HOST": "192.0.2.7", "PORT": "80"}, "http://192.0.2.7:80"),
+        ({"HOST": "2001:db8::7"}, "http://[2001:db8::7]:8000"),
+        ({"HOST": "0.0.0.0"}, "http://127.0.0.1:8000"),
+        ({"HOST": "::"}, "http://127.0.0.1:8000"),
     ],
 )
-def test_links_lead_to_the_port_of_the_server_where_no_address_is_given(monkeypatch, given, address):
-    for name in ("SITE_URL", "PORT"):
+def test_links_lead_to_the_port_of_the_server_where_no_address_is_given(monkeypatch, problems, given, address):
+    for name in ("SITE_URL", "PORT", "HOST"):
         monkeypatch.delenv(name, raising=False)
     for name, value in given.items():
         monkeypatch.setenv(name, value)
-    assert environment.site_url() == address
+    assert (environment.site_url(), problems) == (address, [])
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "credence.example", "ftp://credence.example", "https://", "https://*", "https://*.example.org", "https://a b",
+        "https://[::1", "https://credence.example:https", "https://credence.example:99999", "https://a..b",
+    ],
+)  # fmt: skip
+def test_an_address_that_is_none_is_refused(monkeypatch, problems, url):
+    monkeypatch.setenv("SITE_URL", url)
+    assert environment.site_url().startswith("http://127.0.0.1:")
+    assert problems == [f"SITE_URL is {url!r}; expected an http or https address."]
+
+
+@pytest.mark.parametrize("tail", ["/credence", "/a/b/", "?x=1", "#top"])
+def test_an_address_below_a_path_is_refused(monkeypatch, problems, tail):
+    monkeypatch.setenv("SITE_URL", f"https://credence.example{tail}")
+    environment.site_url()
+    (problem,) = problems
+    assert "expected a host and a port only, such as https://credence.example" in problem
+
+
+@pytest.mark.parametrize(
+    ("url", "host", "origin"),
+    [
+        ("https://Credence.Example:443", "credence.example", "https://credence.example"),
+        ("https://credence.example:8443", "credence.example", "https://credence.example:8443"),
+        ("http://credence.example.:80", "credence.example", "http://credence.example"),
+        ("http://[2001:DB8::0:1]:8000", "[2001:db8::1]", "http://[2001:db8::1]:8000"),
+        ("https://b\u00fccher.example", "xn--bcher-kva.example", "https://xn--bcher-kva.example"),
+    ],
+)
+def test_host_and_origin_are_as_browsers_send_them(url, host, origin):
+    assert (environment.ascii_host(url), environment.origin(url)) == (host, origin)
+
+
+def sentences(**changed) -> list[str]:
+    agreeing = {
+        "SITE_URL": "https://credence.example", "BEHIND_TLS": True, "TRUST_PROXY": True,
+        "ALLOWED_HOSTS": ["credence.example", "[::1]", ".example.org", "*"], "REDIS_URL": "",
+        "CSRF_TRUSTED_ORIGINS": ["https://credence.example", "https://*.example.org:8443"],
+    }  # fmt: skip
+    with override_settings(**agreeing | changed):
+        return [error.msg for error in settings_agree(None)]
+
+
+def test_settings_that_contradict_each_other_are_named():
+    cases = [
+        ({}, ""),
+        ({"SITE_URL": "http://credence.example", "BEHIND_TLS": False, "TRUST_PROXY": False}, ""),
+        ({"TRUST_PROXY": False}, "every page would redirect to itself without end. Set TRUST_PROXY=true"),
+        ({"BEHIND_TLS": False}, "SITE_URL is https://credence.example, but BEHIND_TLS is false"),
+        ({"SITE_URL": "http://credence.example"}, "BEHIND_TLS is true, but SITE_URL is http://credence.example"),
+        ({"ALLOWED_HOSTS": ["https://credence.example"]}, "ALLOWED_HOSTS names 'https://credence.example'"),
+        ({"ALLOWED_HOSTS": ["credence.example:8000"]}, "ALLOWED_HOSTS names 'credence.example:8000'"),
+        ({"CSRF_TRUSTED_ORIGINS": ["credence.example"]}, "CSRF_TRUSTED_ORIGINS names 'credence.example'"),
+        ({"CSRF_TRUSTED_ORIGINS": ["https://credence.example/"]}, "expected origins such as https://credence.example"),
+        ({"REDIS_URL": "localhost:6379"}, "REDIS_URL has another scheme"),
+    ]  # fmt: skip
+    for changed, expected in cases:
+        found = sentences(**changed)
+        assert (len(found) == 1 and expected in found[0]) if expected else not found, changed
 
 
 def test_the_secret_key_is_made_once_and_readable_by_its_owner_only(monkeypatch, tmp_path):

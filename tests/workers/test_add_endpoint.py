@@ -190,7 +190,7 @@ def test_numbers_that_cannot_be(option, field):
         (
             '{"reasoning_efort": "low"}',
             "openai",
-            "options: There is no option 'reasoning_efort'; there are max_tokens_field, reasoning_effort, "
+            "options: There is no option 'reasoning_efort'; there are max_tokens_field, reasoning_effort, seed, "
             "extra_body, batch_poll_seconds. Other fields of a request go into extra_body.",
         ),
         (

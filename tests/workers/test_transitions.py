@@ -16,6 +16,7 @@ from workers.models import (
     COMPLETED,
     IN_FLIGHT,
     OPEN,
+    UNSENT,
     Attempt,
     Batch,
     BatchState,
@@ -85,6 +86,12 @@ def reparse_as(state):
     return lambda item: Item.objects.reparse([(state, "", item.pk)])
 
 
+def without_answer(item):
+    """Return the rows of an item whose call was not answered: an answered one stays."""
+    Call.objects.filter(items=item).update(state=CallState.FAILED)
+    return rows_of(item)
+
+
 ITEMS = [
     ("claim", lambda item: rows_of(item).claim(None), [ItemState.WAITING], ItemState.CLAIMED),
     ("postpone", lambda item: rows_of(item).postpone(NOW), [ItemState.WAITING], None),
@@ -101,7 +108,7 @@ ITEMS = [
     *[("reparse", reparse_as(state), [ItemState.DONE, ItemState.UNUSABLE], state)
       for state in (ItemState.DONE, ItemState.UNUSABLE)],
     ("attach", lambda item: Item.objects.attach({item.pk: another_call(item)}), [ItemState.WAITING], None),
-    ("detach", lambda item: rows_of(item).detach(), (*OPEN, ItemState.FAILED), None),
+    ("detach", lambda item: without_answer(item).detach(), (*UNSENT, ItemState.FAILED), None),
     ("hold", lambda item: rows_of(item).hold(), [ItemState.WAITING], ItemState.HELD),
     ("hold_failed", lambda item: rows_of(item).hold_failed(), [ItemState.FAILED], ItemState.HELD),
     ("free", lambda item: rows_of(item).free(start=NOW), [ItemState.HELD], ItemState.WAITING),

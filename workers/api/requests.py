@@ -60,6 +60,7 @@ class EndpointIn(Given):
     active: bool = may_lack()
     sets_temperature: bool = may_lack()
     json_schema: bool = may_lack()
+    no_system_role: bool = may_lack("The system text then goes in front of the first user message.")
     batches: bool = may_lack()
     context_tokens: _within("context_tokens") = may_lack()
     reasoning_tokens: _within("reasoning_tokens") = may_lack()

@@ -19,8 +19,8 @@ from workers.services.endpoint_rules import AMOUNTS, BOUNDS, NAME_SENTENCES, bou
 GROUPS = (
     (gettext_noop("The model"), "", ("name", "model", "revision", "family", "active")),
     (gettext_noop("Where it answers"), "", ("base_url", "api_key_env", "options")),
-    (gettext_noop("What it can do"), "", ("sets_temperature", "json_schema", "batches", "context_tokens",
-    "reasoning_tokens")),
+    (gettext_noop("What it can do"), "", ("sets_temperature", "json_schema", "no_system_role", "batches",
+    "context_tokens", "reasoning_tokens")),
     (
         gettext_noop("Prices"),
         gettext_noop("In US dollars per million tokens."),

@@ -84,6 +84,11 @@ class Endpoint(models.Model):
     json_schema = models.BooleanField(
         gettext_noop("structured output"), default=True, help_text=gettext_noop("Answers can be held to a JSON schema.")
     )
+    no_system_role = models.BooleanField(
+        gettext_noop("has no system role"),
+        default=False,
+        help_text=gettext_noop("The system text then goes in front of the first user message."),
+    )
     batches = models.BooleanField(
         gettext_noop("batch form"), default=False, help_text=gettext_noop("The provider's batch form, at half price.")
     )
@@ -169,6 +174,7 @@ class Endpoint(models.Model):
             api_key_env=self.api_key_env,
             sets_temperature=self.sets_temperature,
             json_schema=self.json_schema,
+            no_system_role=self.no_system_role,
             max_concurrency=self.max_concurrency,
             options=self.options,
             answer_bytes=settings.ANSWER_MAX_BYTES,

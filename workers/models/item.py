@@ -6,12 +6,12 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from django.db import models
-from django.db.models import Count, F, Q, Sum
+from django.db.models import Count, Exists, F, OuterRef, Q, Sum
 
 from core.bulk import insert_rows, update_rows
 from core.language import gettext_noop
 from workers.domain.pricing import Money
-from workers.models.call import Call
+from workers.models.call import COMPLETED, IN_FLIGHT, Call
 from workers.models.endpoint import Endpoint
 from workers.models.job import Job, JobState
 from workers.models.worker import Worker
@@ -154,8 +154,11 @@ class ItemQuerySet(models.QuerySet):
         update_rows(self.model, ("call",), rows, only=("state", [ItemState.WAITING]))
 
     def detach(self) -> int:
-        """open, failed → the same, without a call: theirs is addressed to what their endpoint was."""
-        return self.filter(state__in=(*OPEN, ItemState.FAILED)).update(call=None)
+        """waiting, held, failed → the same, without a call that was not answered: it was made for what their endpoint
+        was."""
+        unsent = self.filter(state__in=(*UNSENT, ItemState.FAILED), call__isnull=False)
+        answered = Call.objects.filter(pk=OuterRef("call"), state__in=(*COMPLETED, *IN_FLIGHT))
+        return unsent.exclude(Exists(answered)).update(call=None)
 
     def deliver(self, rows: Iterable[Delivered], *, now: datetime) -> None:
         """open, cancelled → done, unusable, failed: their answers were delivered.

@@ -92,7 +92,7 @@ def parse_line(line: bytes, result: Callable[[dict[str, Any]], Completion | Back
     """Read one line of results; `result` reads its object and may raise. An error keeps the line as its body."""
     custom_id = ""
     try:
-        row = json.loads(line.decode("utf-8"))
+        row = json.loads(line.decode("utf-8-sig"))
         custom_id = str(row["custom_id"])
         outcome = result(row)
         if isinstance(outcome, Completion) and outcome.stop is Stop.OTHER:

@@ -1,8 +1,8 @@
 """OpenAI's chat completions, which OpenAI and many other servers speak: the base of the backends for such servers.
 
 Options (`options.CHAT`): `max_tokens_field` (OpenAI itself wants max_completion_tokens, most compatible servers know
-only max_tokens), `reasoning_effort`, `extra_body` (fields that a server wants besides; none that a call could cost more
-by: options.py).
+only max_tokens), `reasoning_effort`, `seed` (false: none is sent), `extra_body` (fields that a server wants besides;
+none that a call could cost more by: options.py).
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class ChatBackend:
                         "security": {"bearer_auth": True},
                     },
                 )
-                payload = parse_json(response.content)
+                payload = parse_json(response.content, response.headers.get("content-type", ""))
                 return current.with_body(completion_of(payload, response.headers, usage=self.usage))
             except openai.OpenAIError as error:
                 raise translate(error) from error
@@ -110,7 +110,7 @@ def body_of(spec: Spec, request: Request) -> Body:
     }
     if spec.sets_temperature and request.temperature is not None:
         body["temperature"] = request.temperature
-    if request.seed is not None:
+    if request.seed is not None and spec.options.get("seed", True):
         body["seed"] = request.seed
     if request.schema is not None and spec.json_schema:
         described = {"name": "answer", "schema": request.schema, "strict": True}

@@ -8,7 +8,7 @@ so that a call can be sent again without the request that it came from.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -53,6 +53,19 @@ class Request:
     task: Task = field(default_factory=dict)
     sample: int = 0
     preset_answer: str | None = None
+
+
+def for_endpoint(request: Request, spec: Spec) -> Request:
+    """Return the request for an endpoint: for a model without a system role, the system text goes in front of the first
+    user message, with a blank line between."""
+    system = [message.content for message in request.messages if message.role == "system"]
+    if not (spec.no_system_role and system):
+        return request
+    others = [message for message in request.messages if message.role != "system"]
+    at = next((at for at, message in enumerate(others) if message.role == "user"), None)
+    first = [] if at is None else [others.pop(at).content]
+    others.insert(at or 0, Message("user", "\n\n".join([*system, *first])))
+    return replace(request, messages=tuple(others))
 
 
 class Stop(StrEnum):
@@ -143,6 +156,7 @@ class Spec:
     api_key_env: str = ""
     sets_temperature: bool = True
     json_schema: bool = True
+    no_system_role: bool = False
     max_concurrency: int = 16
     options: Options = field(default_factory=dict)
     answer_bytes: int = 16_000_000

@@ -17,7 +17,7 @@ KnownOptions = Mapping[str, tuple[type, ...]]
 Fields = Mapping[str, Any]
 """Fields of a request that go to a server as they are, or of an object among them: which there are only the server
 knows."""
-CHAT: KnownOptions = {"max_tokens_field": (str,), "reasoning_effort": (str,), "extra_body": (dict,)}
+CHAT: KnownOptions = {"max_tokens_field": (str,), "reasoning_effort": (str,), "seed": (bool,), "extra_body": (dict,)}
 """Options of whatever is asked by OpenAI's chat completions."""
 BATCHED: KnownOptions = {"batch_poll_seconds": (float, int)}
 """Options of a provider that has a batch form."""

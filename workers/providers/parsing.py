@@ -3,6 +3,7 @@ nothing."""
 
 from __future__ import annotations
 
+import codecs
 import json
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -16,17 +17,29 @@ from workers.providers.errors import Unreadable
 MOST = 2**31 - 1
 
 
-def parse_json(content: bytes) -> Json:
+EVENT_STREAM = "text/event-stream"
+_EVENTS = (b"data:", b"event:", b"id:", b"retry:", b": ")
+
+
+def parse_json(content: bytes, media_type: str = "") -> Json:
     """Return a JSON object, as the provider sent it: its shape reads the fields. Raises Unreadable for anything else.
+    `media_type` is what the server called it. A byte order mark before it counts for nothing.
 
     An answer may have been paid: it is read also where it nests deeper or says a field twice, which `core.incoming`
     refuses.
     """
+    content = content.removeprefix(codecs.BOM_UTF8)
     try:
         payload = json.loads(content.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise Unreadable(gettext_noop(f"The answer is not UTF-8 (byte {error.start} of {len(content)}).")) from error
     except (ValueError, RecursionError) as error:
+        if EVENT_STREAM in media_type.lower() or content.lstrip().startswith(_EVENTS):
+            problem = gettext_noop(
+                "The answer is an event stream, which nobody asked for: have the server, or the gateway before it, "
+                "answer whole."
+            )
+            raise Unreadable(problem) from error
         page = gettext_noop("a web page, ") if content.lstrip()[:1] == b"<" else ""
         problem = gettext_noop(f"The answer is {page}not JSON: {str(error)[:120]}; it has {len(content)} bytes.")
         raise Unreadable(problem) from error

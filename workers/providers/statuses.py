@@ -18,6 +18,7 @@ from workers.providers.errors import (
     Lost,
     OutOfQuota,
     Overloaded,
+    RefusedSetting,
     Rejected,
     Throttled,
     UnknownModel,
@@ -26,6 +27,7 @@ from workers.providers.errors import (
 )
 from workers.providers.headers import retry_after
 from workers.providers.parsing import Inside
+from workers.providers.refused_settings import OF_SERVER, STATUSES, Refusal, refused_setting
 from workers.providers.wire import text_of
 
 _FILTER = re.compile(r"content_?filter|content_?policy|responsibleai|moderation_blocked|data_inspection_failed", re.I)
@@ -84,6 +86,8 @@ def of_status(status: int, payload: Any, text: str, headers: Mapping[str, str]) 
         return Rejected(gettext_noop(f"HTTP {status}: {_redirected(headers)}"), **common)
     if (named := _by_name(status, payload, names)) is not None:
         return named(gettext_noop(f"Refused by the provider: {message}") if named is Filtered else message, **common)
+    if refused := _refused_setting(status, payload, text):
+        return RefusedSetting(message, kind=refused.kind, advice=refused.advice, **common)
     if status == 429:
         return Throttled(message, retry_after=retry_after(headers), **common)
     if status in (401, 403):
@@ -113,10 +117,20 @@ def of_error_in_answer(payload: Mapping[str, Any]) -> BackendError:
     off."""
     message = message_of(payload, "")[:_MESSAGE_LENGTH]
     code = error.code if (error := error_of(payload)) else None
-    named = _by_name(code if isinstance(code, int) else 200, payload, _names(payload))
+    status = code if isinstance(code, int) else 200
+    named = _by_name(status, payload, _names(payload))
     if named is Filtered:
         return Filtered(gettext_noop(f"Refused by the provider: {message}"))
-    return (named or Unreadable)(gettext_noop(f"The provider answered with an error: {message}"))
+    message = gettext_noop(f"The provider answered with an error: {message}")
+    if not named and (refused := _refused_setting(status, payload, "")):
+        return RefusedSetting(message, kind=refused.kind, advice=refused.advice)
+    return (named or Unreadable)(message)
+
+
+def _refused_setting(status: int, payload: Any, text: str) -> Refusal | None:
+    if status not in STATUSES | OF_SERVER:
+        return None
+    return refused_setting(payload, text, of_server=status in OF_SERVER)
 
 
 def _by_name(status: int, payload: Any, names: str) -> type[BackendError] | None:

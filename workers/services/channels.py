@@ -37,6 +37,8 @@ class Channel:
     due: list[tuple[Claimed, asyncio.Future]] = field(default_factory=list)
     in_flight: int = 0
     served: float = 0.0
+    replaced: list[Backend] = field(default_factory=list)
+    """Backends of former settings, whose calls may still be in flight."""
 
     @property
     def has_pending(self) -> bool:
@@ -48,6 +50,18 @@ class Channel:
         pending = self.outcomes, self.due
         self.outcomes, self.due = [], []
         return pending
+
+    def renew(self, endpoint: Endpoint) -> None:
+        """Take the endpoint's settings of now. Raises BackendError where they cannot work."""
+        if endpoint.spec != self.endpoint.spec:
+            backend = registry.make(endpoint.spec)
+            self.replaced.append(self.backend)
+            self.backend = backend
+        self.endpoint = endpoint
+
+    async def aclose(self) -> None:
+        for backend in (*self.replaced, self.backend):
+            await backend.aclose()
 
     async def ask(self, claimed: Claimed) -> Completion | BackendError:
         """Make a claimed call and return its answer, or the error as a value. A mistake of ours has an unknown outcome
@@ -70,11 +84,11 @@ def open_channels(channels: dict[int, Channel]) -> None:
     """Add a channel for each endpoint that has something to do; changed settings of an endpoint apply from here on."""
     elsewhere = [key for key, provider in endpoints_with_work() if not registry.find(provider).in_process]
     for endpoint in _ENDPOINTS(endpoints=elsewhere) if elsewhere else ():
-        if endpoint.pk in channels:
-            channels[endpoint.pk].endpoint = endpoint
-            continue
         try:
-            channels[endpoint.pk] = Channel(endpoint, registry.make(endpoint.spec))
+            if endpoint.pk in channels:
+                channels[endpoint.pk].renew(endpoint)
+            else:
+                channels[endpoint.pk] = Channel(endpoint, registry.make(endpoint.spec))
         except BackendError as error:
             hold_back_everywhere(endpoint, error)
 

@@ -34,14 +34,13 @@ def save_endpoint(*, by: str, values: Mapping[str, Any], endpoint: Endpoint | No
     """Register an endpoint, or change `endpoint`. Raises ValidationError with sentences by field.
 
     The provider and the model of an endpoint that has answered stay what they are: its answers are theirs. Before that
-    they can be corrected; what waits is then asked anew.
+    they can be corrected. What waits, is held back or failed is then asked with the settings of now.
     """
     endpoint = endpoint or Endpoint(created_by=by)
-    before = (endpoint.provider, endpoint.model, endpoint.revision, endpoint.base_url)
+    before, shaped_before = _identity(endpoint), _shape(endpoint)
     for name, value in values.items():
         setattr(endpoint, name, value)
-    after = (endpoint.provider, endpoint.model, endpoint.revision, endpoint.base_url)
-    corrected = endpoint.pk and before != after
+    corrected = endpoint.pk and before != _identity(endpoint)
     if corrected and endpoint.calls.filter(state__in=[*COMPLETED, *IN_FLIGHT, CallState.UNKNOWN]).exists():
         raise ValidationError(
             {
@@ -52,10 +51,21 @@ def save_endpoint(*, by: str, values: Mapping[str, Any], endpoint: Endpoint | No
         )
     check_endpoint(endpoint)
     endpoint.save()
-    if corrected:  # their calls are addressed to what it was
-        endpoint.items.all().detach()
     EndpointRateLimit.objects.get_or_create(endpoint=endpoint)
+    if corrected or (endpoint.items.exists() and shaped_before != _shape(endpoint)):
+        EndpointRateLimit.locked(endpoint.pk)  # no worker claims them meanwhile
+        endpoint.items.all().detach()
     return endpoint
+
+
+def _identity(endpoint: Endpoint) -> tuple[str, ...]:
+    """Return the settings that say which model answers."""
+    return endpoint.provider, endpoint.model, endpoint.revision, endpoint.base_url
+
+
+def _shape(endpoint: Endpoint) -> tuple[Any, ...]:
+    """Return the settings that shape a request beside those: one that waits is made again where they change."""
+    return endpoint.sets_temperature, endpoint.json_schema, endpoint.no_system_role, endpoint.options
 
 
 class EndpointInUse(ValueError):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable
 from typing import Any
 
 from django.db import transaction
 
 log = logging.getLogger(__name__)
+PAUSE_SECONDS = 10
+"""Time for which a process notifies nobody after a failure: each attempt at a broker that hangs holds a request."""
 
 
 class Notifier:
@@ -18,6 +21,7 @@ class Notifier:
     def __init__(self, fallback: str) -> None:
         self.fallback = fallback
         self.send: Callable[..., None] | None = None
+        self._silent_until = 0.0
 
     def connect(self, send: Callable[..., None]) -> None:
         self.send = send
@@ -28,11 +32,12 @@ class Notifier:
         transaction.on_commit(lambda: self._send_now(*arguments))
 
     def _send_now(self, *arguments: Any) -> None:
-        if self.send is None:
+        if self.send is None or time.monotonic() < self._silent_until:
             return
         try:
             self.send(*arguments)
         except Exception as error:
+            self._silent_until = time.monotonic() + PAUSE_SECONDS
             log.warning("The broker could not be reached (%s); %s.", error, self.fallback)
 
 

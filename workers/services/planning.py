@@ -16,7 +16,7 @@ from workers.domain.ledger_key import call_key
 from workers.domain.pricing import Extent, estimated_tokens
 from workers.models import Call, CallState, Endpoint, Item
 from workers.models.call import COMPLETED
-from workers.providers.contract import Backend, Request
+from workers.providers.contract import Backend, Request, for_endpoint
 from workers.providers.errors import BackendError
 from workers.providers.options import LIMITS
 from workers.services.handlers import HandlerUnknown, handler_of
@@ -46,7 +46,7 @@ def plan(*, items: Sequence[Item], endpoint: Endpoint, backend: Backend, now: da
             problems[item.pk] = request
             continue
         try:
-            body = backend.body(request)
+            body = backend.body(for_endpoint(request, endpoint.spec))
         except BackendError as error:
             problems[item.pk] = str(error)
             continue

@@ -84,7 +84,7 @@ class Runner:
             await asyncio.gather(*self.tasks, return_exceptions=True)
             await self.in_database(self._leave)
             for channel in self.channels.values():
-                await channel.backend.aclose()
+                await channel.aclose()
             self.database.shutdown()
 
     async def _step(self) -> bool:

@@ -12,6 +12,7 @@ from django.db.migrations.executor import MigrationExecutor
 from annotation.management.json_command import JsonCommand
 from annotation.models import Project
 from annotation.services.counts import refresh
+from annotation.services.sample import refuse_public_log_ins
 from core import preparing
 from core.digests import json_digest
 
@@ -31,6 +32,8 @@ class Command(JsonCommand):
     def work(self, **options) -> dict:
         # one process for all of it: to load the settings and the apps takes longer than the work
         migrate()
+        if settings.OPEN_TO_OTHERS:
+            refuse_public_log_ins(host=settings.HOST, loading=options["sample"] and not Project.objects.exists())
         output, collected = StringIO(), collect_static()
         if options["sample"]:
             call_command("load_sample", once=True, stdout=output)

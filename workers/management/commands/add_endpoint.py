@@ -17,7 +17,7 @@ _NUMBERS = {
 }  # fmt: skip
 _PRICES = ("price_input", "price_cached", "price_cache_write", "price_output")
 _PLAIN = ("name", "provider", "model", "revision", "base_url", "api_key_env", "family", "options")
-_SWITCHES = ("sets_temperature", "json_schema", "batches")
+_SWITCHES = ("sets_temperature", "json_schema", "no_system_role", "batches")
 
 
 def _json(text: str) -> object:

@@ -40,7 +40,9 @@ class AnthropicBackend:
                 response = await self.client.messages.with_raw_response.create(
                     **body, extra_headers={"X-Client-Request-Id": call}
                 )
-                return current.with_body(completion_of(parse_json(response.http_response.content), response.headers))
+                media_type = response.headers.get("content-type", "")
+                payload = parse_json(response.http_response.content, media_type)
+                return current.with_body(completion_of(payload, response.headers))
             except (anthropic.AnthropicError, ValueError) as error:
                 raise translate(error) from error
 

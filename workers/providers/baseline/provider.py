@@ -14,8 +14,8 @@ from workers.providers.description import PRICES, RATES, FixedModel, Provider
 
 NAME = "baseline"
 LEFT_OUT = (
-    "revision", "base_url", "api_key_env", "sets_temperature", "json_schema", "batches", "context_tokens",
-    "reasoning_tokens",
+    "revision", "base_url", "api_key_env", "sets_temperature", "json_schema", "no_system_role", "batches",
+    "context_tokens", "reasoning_tokens",
     "timeout_seconds", "max_attempts", "repeat_unknown", *RATES, *PRICES,
 )  # fmt: skip
 
