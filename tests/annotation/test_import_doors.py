@@ -345,3 +345,15 @@ def test_every_small_input_of_others_imports_or_is_told_what_would_fit(admin, ma
         "d_storyq.csv": ("Imported", ["id", "question", "answer"]),
     }
     assert not Story.objects.filter(text__startswith="He came").exists()
+
+
+@pytest.mark.parametrize("row", ["1,Mia,It snows, and hails,1", "1,Mia,It snows\nand hails,1", '1,Mia, "It snows",1'])
+def test_no_row_of_a_table_is_cut_and_its_story_is_left(admin, make_story, row):
+    first, second = make_story(1), make_story(2)
+    for story in (first, second):
+        story.tables.all().delete()
+    raw = f"story_id,actor,belief,order\n1,world,It rains,0\n{row}\n1,world,It thaws,0\n2,world,It rains,0\n"
+    answer = brought(admin, raw)
+    assert (answer.result.created, answer.result.refused) == (1, 1)
+    assert not Proposition.objects.gold_of(first).exists() and Proposition.objects.gold_of(second).exists()
+    assert 3 in [problem.line for problem in answer.result.problems]
