@@ -244,7 +244,7 @@ def _named(words: str) -> str | None:
 
 
 def _by_name(name: str, words: str) -> Refusal | None:
-    setting = next((one for one in _SETTINGS if _is_called(name, one)), None)
+    setting = next((candidate for candidate in _SETTINGS if _is_called(name, candidate)), None)
     if setting:
         return _of(setting, words)
     root = re.split(r"[.\[]", name)[0]
@@ -258,10 +258,8 @@ def _by_name(name: str, words: str) -> Refusal | None:
 
 def _is_called(name: str, setting: _Setting) -> bool:
     """Return whether a field, or the object that it is in, is one of the setting's."""
-    plain = name.lower()
-    return any(
-        plain == one.lower() or plain.startswith((f"{one.lower()}.", f"{one.lower()}[")) for one in setting.names
-    )
+    plain, fields = name.lower(), [field.lower() for field in setting.names]
+    return plain in fields or plain.startswith(tuple(f"{field}{mark}" for field in fields for mark in ".["))
 
 
 def _first_in(sentence: str) -> _Setting | None:
