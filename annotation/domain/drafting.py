@@ -103,9 +103,9 @@ class Drafted:
 def read_draft(text: str, story: str, orders: Sequence[str] = ORDERS) -> Drafted:
     """Return the rows of an answer about a story: of its last object with rows, else of a list or lines of objects. An
     order that is none of `orders` is left out."""
-    found = values_in(text)
-    document = found.object_with("rows")
-    answered = document["rows"] if document else found.rows("actor", "belief")
+    values = values_in(text)
+    document = values.object_with("rows")
+    answered = document["rows"] if document else values.rows("actor", "belief")
     if not isinstance(answered, list):
         return Drafted((), NO_OBJECT)
     if not answered:

@@ -186,9 +186,9 @@ def read_labels(text: str, rows: Sequence[Row], schema: Schema) -> Labelled:
 
 def _rows_in(text: str, numbers: Sequence[str]) -> Mapping[str, object]:
     """Return {number: labels} of an answer, also from an object without `rows` around it or from objects with ids."""
-    found = values_in(text)
-    document = found.object_with("rows")
-    rows = document["rows"] if document else found.object_with(*numbers) or found.rows("id")
+    values = values_in(text)
+    document = values.object_with("rows")
+    rows = document["rows"] if document else values.object_with(*numbers) or values.rows("id")
     if isinstance(rows, list):
         return {str(row.get("id")): row for row in rows if isinstance(row, dict)}
     return rows if isinstance(rows, dict) else {}

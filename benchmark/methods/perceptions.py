@@ -42,13 +42,13 @@ def perceptions_of(text: str) -> Perceived | None:
 def repaired_perceptions(text: str) -> Perceived | None:
     """Return the objects of the last list of objects in a model's answer, none of an empty list; of an answer without
     one the objects in it that map scenes to lists of perceivers. Returns None if there are none."""
-    found = values_in(text)
-    lists = [value for value in found.values if isinstance(value, list) and _are_objects(value)]
+    values, is_all = values_in(text)
+    lists = [value for value in values if isinstance(value, list) and _are_objects(value)]
     if lists:
         return next((scenes for scenes in reversed(lists) if scenes), [])
-    objects = [value for value in found.values if isinstance(value, dict)]
+    objects = [value for value in values if isinstance(value, dict)]
     are_scenes = all(isinstance(names, list) for scene in objects for names in scene.values())
-    return objects if found.is_all and are_scenes and any(objects) else None
+    return objects if is_all and are_scenes and any(objects) else None
 
 
 def _are_objects(scenes: Sequence[object]) -> bool:

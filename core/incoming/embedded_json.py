@@ -1,8 +1,8 @@
 """JSON in a model's text: in prose, in code fences of any spelling, repeated, or one object a line.
 
 The values of a text are its outermost complete objects and lists. What begins like one and is not complete or not JSON
-is skipped, and the values inside it count. Comments, trailing commas, line ends inside strings and Python's literals
-are read as well; nothing is guessed about what is missing.
+is skipped, and the values inside it count. Remarks behind `//`, trailing commas, line ends inside strings and Python's
+literals are read as well; nothing is guessed about what is missing.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from core.incoming.text import MAX_DEPTH
 from core.plain import Json
 
 _BEGINNING = re.compile(r"""\{(?=\s*["'}/])|\[(?=\s*["'\[{\]/])""")
-_STRING, _COMMENT = r'"(?:[^"\\]++|\\.)*+"', r"//[^\n]*+"
-_TOKEN = re.compile(rf"""[^"{{}}\[\]/]++|{_STRING}|{_COMMENT}|.""", re.DOTALL)
-_STRING_OR_COMMENT = re.compile(rf"({_STRING})|{_COMMENT}", re.DOTALL)
+_STRING, _REMARK = r'"(?:[^"\\]++|\\.)*+"', r"//[^\n]*+"
+_TOKEN = re.compile(rf"""[^"{{}}\[\]/]++|{_STRING}|{_REMARK}|.""", re.DOTALL)
+_STRING_OR_REMARK = re.compile(rf"({_STRING})|{_REMARK}", re.DOTALL)
 _STRING_OR_COMMA = re.compile(rf"({_STRING})|,(?=\s*+[}}\]])", re.DOTALL)
 _CLOSES = {"}": "{", "]": "["}
 _MOST_TOKENS, _CHARACTERS_A_TOKEN, _TOKENS_A_VALUE = 2_000_000, 64, 20
@@ -128,7 +128,7 @@ def _value(text: str) -> Any:
     """Return the value that a text between brackets is; None if it is none."""
     value = _strictly(text)
     if value is None:
-        value = _strictly(_STRING_OR_COMMA.sub(_kept, _STRING_OR_COMMENT.sub(_kept, text)))
+        value = _strictly(_STRING_OR_COMMA.sub(_kept, _STRING_OR_REMARK.sub(_kept, text)))
     return _literal(text) if value is None and len(text) <= _LONGEST_LITERAL else value
 
 

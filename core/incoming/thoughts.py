@@ -9,8 +9,8 @@ Servers without a reasoning parser leave a model's thoughts in the text. The mar
 The rules:
 - An opening mark counts where a closing one follows it. Without one it counts only at the start of the text, of a line
   or of a sentence, and then the thought is unclosed: there is no answer.
-- A closing mark without an opening one ends a thought that the prompt opened: all text before it is thought.
-- The answer is the last text outside of thoughts. Earlier text is a preamble or a draft, kept with the thoughts.
+- A closing mark without an opening one ends a thought that the question opened: all text before it is thought.
+- The answer is the last text outside of thoughts. Earlier text is kept with the thoughts.
 - A mark in quotes or backticks, or within a string of a JSON answer, is a mention of the mark and changes nothing. The
   same holds for an opening mark inside a sentence that no closing mark follows.
 """
@@ -179,5 +179,5 @@ class _Scan:
 
     def _at_start(self, start: int) -> bool:
         before = self.text[max(self.at, start - 200) : start]
-        said = before.rstrip()
-        return not said or "\n" in before[len(said) :] or said[-1] in _ENDS_OF_SENTENCES
+        sentence = before.rstrip()
+        return not sentence or "\n" in before[len(sentence) :] or sentence[-1] in _ENDS_OF_SENTENCES

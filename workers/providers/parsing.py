@@ -74,11 +74,11 @@ def content_of(content: Any) -> tuple[str, str]:
         raise Unreadable(gettext_noop(f"The answer's content is a JSON {type(content).__name__}, expected a text."))
     parts = [part for part in content if isinstance(part, Mapping)]
     thoughts = "\n".join(filter(None, (_thought_in(part) for part in parts if _is_thought(part))))
-    texts = [part.get("text") for part in parts if part.get("type", "text") in TEXTS and not _is_thought(part)]
+    texts = [part.get("text") for part in parts if part.get("type", "text") in _TEXTS and not _is_thought(part)]
     return "".join(map(text_or_nothing, texts)), thoughts
 
 
-TEXTS = ("text", "output_text")
+_TEXTS = ("text", "output_text")
 _THOUGHTS = ("thinking", "reasoning", "thought")
 """Types of parts that are thoughts, and the fields that hold them."""
 
@@ -90,13 +90,11 @@ def _is_thought(part: Mapping[str, Any]) -> bool:
 
 def _thought_in(part: Mapping[str, Any]) -> str:
     """Return the thought of a part: a text, or a list of parts with texts."""
-    held = [
-        value for name in (*_THOUGHTS, "text", "content", "summary") if isinstance(value := part.get(name), (str, list))
-    ]
-    parts = held[0] if held else ""
-    if isinstance(parts, str):
-        return parts
-    texts = [part.get("text") if isinstance(part, Mapping) else part for part in parts]
+    fields = (part.get(name) for name in (*_THOUGHTS, "text", "content", "summary"))
+    thought = next((value for value in fields if isinstance(value, str | list)), "")
+    if isinstance(thought, str):
+        return thought
+    texts = [inner.get("text") if isinstance(inner, Mapping) else inner for inner in thought]
     return "".join(map(text_or_nothing, texts))
 
 

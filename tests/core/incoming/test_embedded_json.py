@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from time import monotonic
 
 import pytest
 
@@ -90,8 +89,7 @@ def test_an_empty_list_is_a_table_without_rows():
     "piece",
     ["{", "[", "{}", '{"', '{"a":', '{"a":[', "{'a':[1,],}", "{//", '{"a" /* ', '{"x {x}"}}', '"', "\\", "[]]", "{x}"],
 )
-def test_a_megabyte_of_brackets_takes_seconds(piece):
-    started = monotonic()
+def test_a_megabyte_of_brackets_ends(piece):
+    """Quadratic time would be hours."""
     for before, after in (("", ""), ("{", "}")):
-        values_in(f"{before}{piece * (1_000_000 // len(piece))}{after}")
-    assert monotonic() - started < 30
+        assert values_in(f"{before}{piece * (1_000_000 // len(piece))}{after}").object_with("rows") is None

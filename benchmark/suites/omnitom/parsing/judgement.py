@@ -51,10 +51,10 @@ def linked(
 ) -> tuple[list[PassVerdict | None], list[PassVerdict | None]]:
     """Return what a structured judgement says of each of `predicted` and `gold` rows, None of a row that it leaves out.
     Each side counts from the last object that has it. With `cannot_tell`, a row may say that of itself."""
-    found = values_in(text)
+    values = values_in(text)
     sides = zip(_SIDES, (predicted, gold), (gold, predicted), strict=True)
     first, second = (
-        _by_id(rows_in(found.object_with(name), name), count, other, cannot_tell) for name, count, other in sides
+        _by_id(rows_in(values.object_with(name), name), count, other, cannot_tell) for name, count, other in sides
     )
     return first, second
 

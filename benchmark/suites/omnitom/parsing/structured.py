@@ -12,11 +12,11 @@ from core.texts import storable
 
 def table_in(text: str) -> Json | None:
     """The last object with `rows` of an answer, or a list or lines of objects as its `rows`; None if there is none."""
-    found = values_in(text)
-    if value := found.object_with("rows"):
+    values = values_in(text)
+    if value := values.object_with("rows"):
         return value
-    rows = found.rows("actor", "belief")
-    rows = found.rows("id") if rows is None else rows
+    rows = values.rows("actor", "belief")
+    rows = values.rows("id") if rows is None else rows
     return None if rows is None else {"rows": rows}
 
 
