@@ -136,6 +136,7 @@ class ImportIn(Given):
     split: Part = may_lack("Only samples of this split.")
     category: Part = may_lack("Only samples of this category.")
     limit: Limit = may_lack("Only the first so many samples; 0 takes all.")
+    whole: bool = may_lack("Count the chosen samples without an answer as missing; else they are not part of the run.")
     title: Part = may_lack()
     options: Json = may_lack("Settings that answers are read by, and what ids are of, such as part or language.")
 

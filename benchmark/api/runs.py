@@ -68,7 +68,9 @@ def run_answer(access: RunAccess, status: int = 200) -> Response:
         "parameters": parameters_of(run) | _prompts(run),
         "progress": progress_rows(run, now=timezone.now()),
         "missing": missing_rows(run, closed),
-        "left_out": UnmatchedReport.objects.filter(run=run).values("unmatched", "double", "missing").first(),
+        "left_out": UnmatchedReport.objects.filter(run=run)
+        .values("unmatched", "double", "missing", "unanswered")
+        .first(),
         "withheld": len(closed & numbers_of(run)) if closed else 0,
     }
     return Response(RunDetailOut(plain(run_rows([run])[0]) | detail).data, status=status)

@@ -87,7 +87,8 @@ class ExamplesUsed:
 class Making:
     """The making of answers that came from elsewhere: by what they were made, as far as their files say it, with facts
     in words by name; how many there are, how many of them are to no sample, and double; who imported them, and when;
-    the files, their digest, and the model as it is written there."""
+    the files, their digest, and the model as it is written there. The run has `taken` samples, of the `samples` that
+    were chosen of its dataset; None of one whose files are still to be read."""
 
     format: str = ""
     tool: str = ""
@@ -101,6 +102,8 @@ class Making:
     file: str = ""
     digest: str = ""
     model: str = ""
+    samples: int | None = None
+    taken: int | None = None
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Making:
@@ -115,12 +118,14 @@ class Making:
 @dataclass(frozen=True, slots=True)
 class Statements:
     """Statements of an importer that files do not make themselves: the model that answered, the `format`, the step
-    that is answered, and the choices of `AnswerIds.options` by name; what is empty is told by the files."""
+    that is answered, and the choices of `AnswerIds.options` by name; what is empty is told by the files. The
+    run is about the samples that the files answer, or the `whole` of those that were chosen: the others are missing."""
 
     model: str = ""
     format: str = ""
     step: str = ""
     ids: Options = field(default_factory=dict)
+    whole: bool = False
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Statements:

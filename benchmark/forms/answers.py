@@ -57,6 +57,11 @@ class AnswersForm(RefusableForm, SampleFields):
         help_text=gettext_noop("Answers to each question; empty takes as many as the files have."),
     )  # fmt: skip
 
+    whole = forms.BooleanField(
+        required=False, label=gettext_noop("Count unanswered samples as missing"),
+        help_text=gettext_noop("Else the run has the samples that the files answer."),
+    )  # fmt: skip
+
     def __init__(
         self,
         data: Mapping[str, Any] | None = None,
@@ -77,7 +82,7 @@ class AnswersForm(RefusableForm, SampleFields):
         self.parse = [setting.name for setting in suite.settings if setting.name not in judging]
         for setting in suite.settings:
             if setting.name in self.parse:
-                self.fields[setting.name] = setting_field(setting, names_of(project, suite))
+                self.fields[setting.name] = setting_field(setting.for_imports, names_of(project, suite))
         for setting in self._own:
             self.fields[f"ids_{setting.name}"] = setting_field(setting)
 
@@ -95,6 +100,11 @@ class AnswersForm(RefusableForm, SampleFields):
     def reading_fields(self) -> list[BoundField]:
         """The fields of the settings that answers are read by."""
         return [self[name] for name in self.parse]
+
+    @property
+    def sample_fields(self) -> list[BoundField]:
+        """The fields that say which samples the run is about."""
+        return [*super().sample_fields, self["whole"]]
 
     @property
     def problems(self) -> list[str]:
@@ -132,7 +142,7 @@ class AnswersForm(RefusableForm, SampleFields):
         """Return what a valid form says of the files."""
         chosen = self.cleaned_data
         ids = {setting.name: chosen[f"ids_{setting.name}"] for setting in self._own}
-        return Statements(chosen["model"].strip(), chosen["format"], chosen.get("step", ""), ids)
+        return Statements(chosen["model"].strip(), chosen["format"], chosen.get("step", ""), ids, chosen["whole"])
 
     @property
     def is_large(self) -> bool:

@@ -7,12 +7,14 @@ from benchmark.models.run import Run
 
 class UnmatchedReport(models.Model):
     """Answers in files that did not become part of a run, as its import found them: `unmatched` and `double` answers as
-    [{"where", "why"}], and the keys of samples that are `missing` answers."""
+    [{"where", "why"}], the keys of samples that are `missing` answers, and the records that are `unanswered`, as
+    [{"where", "why"}]."""
 
     run = models.OneToOneField(Run, models.CASCADE, related_name="unmatched_report")
     unmatched = models.JSONField(default=list)
     double = models.JSONField(default=list)
     missing = models.JSONField(default=list)
+    unanswered = models.JSONField(default=list)
 
     def __str__(self) -> str:
         return f"{len(self.unmatched)} unmatched, {len(self.double)} double, {len(self.missing)} missing"

@@ -44,6 +44,12 @@ class RunQuerySet(models.QuerySet):
         related = self.select_related("dataset", "job", "judge", "source", "created_by")
         return related.prefetch_related("entrants").order_by("-id")
 
+    def made_here(self) -> RunQuerySet:
+        """Leave out runs of answers that were made elsewhere, and runs that judge such answers. What a page opens with
+        is chosen among the others where there are any."""
+        of_source = Q(source=None) | Q(source__spec__imported__isnull=True)
+        return self.filter(of_source, spec__imported__isnull=True)
+
     def originals(self) -> RunQuerySet:
         """Leave out runs under a control. Whatever shows, compares or counts figures of runs that nobody named asks for
         these alone."""
@@ -122,6 +128,11 @@ class Run(OpaqueModel):
         """Return the making of answers that came from elsewhere; None where the run asked its questions itself."""
         making = self.spec.get("imported")
         return Making.from_json(making) if making else None
+
+    @property
+    def made_elsewhere(self) -> bool:
+        """True where its answers, or those that it judges, came from elsewhere."""
+        return bool((self.source or self).spec.get("imported"))
 
 
 class Entrant(models.Model):

@@ -28,10 +28,8 @@ from benchmark.services.method_runs import asked_by
 from benchmark.services.plot_data import leaderboard_rows
 from benchmark.services.reports import reports_of
 from benchmark.services.run_metrics import RunMetrics
-from benchmark.services.selections import Selection, selections_of
 from benchmark.services.suite_rankings import AcrossModel, ExactLevel, Place, RankedModel, SuiteRanking
 from benchmark.suites.contract import MetricGroup
-from benchmark.suites.group_metrics import GroupMetrics
 from benchmark.suites.registry import group_suite, ordered_suites, suite_named
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.levels import levels_of
@@ -70,35 +68,11 @@ def _rankings(runs: list[Run], reports: Mapping[int, RunMetrics]) -> Iterator[Su
     dataset, suite, answer_format = runs[0].dataset, suite_named(runs[0].suite), runs[0].answer_format
     groups = suite.main_groups
     keys = [group.key for group in groups]
-    selections = selections_of(dataset, {run.pk: reports[run.pk] for run in runs}, runs)
-    key = _fullest(selections, [reports[run.pk] for run in runs], keys)
-    leaderboard = leaderboard_of_runs(dataset, suite.name, runs, reports, key, groups=keys, selections=selections)
+    leaderboard = leaderboard_of_runs(dataset, suite.name, runs, reports, groups=keys)
     for group in groups:
         absent = {absence.model: absence.absent_model for absence in leaderboard.absent if absence.group == group.key}
         if leaderboard.entrants[group.key] or absent:
             yield _ranking(group, dataset, answer_format, leaderboard, list(absent.values()))
-
-
-def _fullest(selections: Sequence[Selection], reports: Sequence[RunMetrics], groups: Sequence[str]) -> str | None:
-    """Return the selection in which most is counted by these metric groups, of equal ones the largest: a run of one
-    kind of question can have more samples than a run of whole sets, and fewer sets."""
-
-    def counted(selection: Selection) -> int:
-        return max(
-            (_counted(report, groups) for report in reports if selection.stories <= {*report.numbers}), default=0
-        )
-
-    return max(selections, key=counted).key if selections else None
-
-
-def _counted(report: RunMetrics, groups: Sequence[str]) -> int:
-    """The part of a run that the groups count, of the model of which that is most."""
-    rows = [[_of(row.groups.get(group)) for group in groups] for row in report.entrants]
-    return max((sum(counts) for counts in rows), default=0)
-
-
-def _of(metrics: GroupMetrics | None) -> int:
-    return metrics.parses.overall("repaired").asked if metrics else 0
 
 
 def _by_chance(entrants: Sequence[EntrantResults]) -> ExactLevel | None:

@@ -21,13 +21,14 @@ from benchmark.controls.chosen import controlled
 from benchmark.domain.parameters import LONGEST_ANSWER, Options, Parameters
 from benchmark.models import Dataset, DatasetSample, Run, RunItem, StoredPromptSet
 from benchmark.suites.contract import Question, Sample
+from benchmark.suites.lettered import OPTION_ORDER
 from benchmark.suites.prompt_sets import BadPromptSet, PromptSet, PromptSets
 from benchmark.suites.registry import suite_named
 from benchmark.suites.settings import COLUMN, OPTION, Setting, Settings
 from core.digests import json_digest, text_digest
 from core.language import gettext_noop
 from core.made_by import made_by
-from workers.models import Endpoint
+from workers.models import Call, Endpoint
 from workers.providers.contract import Request
 
 T = TypeVar("T")
@@ -104,16 +105,19 @@ def question_of(
     prompts: PromptSet | None = None,
     *,
     repetition: int = 0,
+    call: Call | None = None,
 ) -> Question:
-    return _question(run, settings_of(run), story, step, answers, prompts, repetition)
+    """Return the question of a step about a sample; `call` is that of its answer where there is one already."""
+    return _question(run, settings_of(run), story, step, answers, prompts, repetition, call)
 
 
 def _question(
     run: Run, settings: Settings, story: DatasetSample, step: str, answers: Mapping[str, str],
-    prompts: PromptSet | None, repetition: int,
+    prompts: PromptSet | None, repetition: int, call: Call | None = None,
 ) -> Question:  # fmt: skip
     resources = DatasetResources(run.dataset, prompts or prompts_of(run))
-    return Question(sample_asked(run, story, settings), step, settings, resources, answers, repetition)
+    sample = sample_answered(run, story, call, settings)
+    return Question(sample, step, settings, resources, answers, repetition)
 
 
 def prompts_of(run: Run) -> PromptSet | None:
@@ -169,6 +173,19 @@ def sample_asked(run: Run, story: DatasetSample, settings: Settings | None = Non
     of the run, where they were read already. Raises BadQuestion, SuiteFailed."""
     sample = sample_of(story)
     return _changed(run, sample, settings or settings_of(run)) if run.control else sample
+
+
+def sample_answered(run: Run, story: DatasetSample, call: Call | None, settings: Settings | None = None) -> Sample:
+    """Return the sample as it was asked about for this answer. Of an answer made elsewhere its options are in the order
+    that its record shows. Raises BadQuestion, SuiteFailed."""
+    sample = sample_asked(run, story, settings)
+    order = call.request.get(OPTION_ORDER) if call and run.imported else None
+    if order is None:
+        return sample
+    controls = suite_named(run.suite).controls
+    if controls and controls.reordered:
+        return controls.reordered(sample, order)
+    return replace(sample, content={**sample.content, OPTION_ORDER: order})
 
 
 _MOST_CHANGED = 4096

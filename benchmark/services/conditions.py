@@ -53,7 +53,7 @@ def imported_in_words(run: Run) -> dict[str, str]:
 def _prompts(run: Run, step: str) -> list[str]:
     asking_run = run if step in run.provenance.prompts or run.source is None else run.source
     if asking_run.imported:  # how it was asked is not known, so that it is ranked with nothing that was asked here
-        return [IMPORTED, _digest(IMPORTED)]
+        return _IMPORTED
     digest = asking_run.provenance.prompts.get(step)
     sets = suite_named(run.suite).prompting
     if sets is None:
@@ -73,7 +73,8 @@ def _own_prompts(run: Run, digest: str | None) -> list[str]:
 def settings_in_words(run: Run) -> dict[str, str]:
     """Return, in words by name, the run's control, what was chosen of its suite's settings, repetitions and temperature
     where there are any; without the settings of its judge, of which `judge_text` tells, and without what prompt sets
-    tell of themselves."""
+    tell of themselves. Of answers made elsewhere the method is not known unless somebody chose another than the first.
+    """
     suite = suite_named(run.suite)
     stored = {OPTION} if suite.prompting else {OPTION, PARAMETER}
     settings = [
@@ -83,7 +84,11 @@ def settings_in_words(run: Run) -> dict[str, str]:
     ]
     control = {CONTROL: CONTROLS[run.control].title} if run.control else {}
     chosen = chosen_of(run)
-    in_words = {setting.label.lower(): setting.in_words(chosen[setting.name]) for setting in settings}
+    in_words = {
+        setting.label.lower(): setting.in_words(chosen[setting.name])
+        for setting in settings
+        if not (run.imported and setting.method and chosen[setting.name] == setting.default)
+    }
     return control | in_words | asking_in_words(run)
 
 
@@ -124,6 +129,10 @@ def _judge(run: Run) -> list[str]:
 
 def _digest(value: Any) -> str:
     return json_digest(value, sort_keys=True, default=str)[:12]
+
+
+_IMPORTED = [IMPORTED, _digest(IMPORTED)]
+"""The condition of answers that were made elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +191,10 @@ def ranked_together(
     *,
     judges: Sequence[str] = (),
 ) -> tuple[list[RunEntrant], Ranking]:
-    """The entrants of one ranking: of the conditions that were asked for, or of those that most models have. What is
-    asked for counts where it is one of `names_by_field`, even if this group has no model under it. Of judges the first
-    of the names in `judges` comes first."""
+    """The entrants of one ranking: of the conditions that were asked for, or of those that most models have, those of
+    answers made here before any that only answers made elsewhere have. What is asked for counts where it is one of
+    `names_by_field`, even if this group has no model under it. Of judges the first of the names in `judges` comes
+    first."""
     chosen: dict[str, str] = {}
     options: dict[str, list[str]] = {}
     ranked = list(entrants)
@@ -193,7 +203,9 @@ def ranked_together(
         counts = Counter(name for name, kind in names if kind == "model")
         counts.update(dict.fromkeys((name for name, _ in names), 0))
         first = [name for name in judges if name in counts] if field == "judge" else []
-        options[field] = list(dict.fromkeys([*first, *(name for name, _ in counts.most_common())]))
+        here = {entrant.within[field] for entrant in ranked if entrant.conditions["prompts"] != _IMPORTED}
+        in_order = [*first, *(name for name, _ in counts.most_common())]
+        options[field] = list(dict.fromkeys([*filter(here.__contains__, in_order), *in_order]))
         asked_name = asked.get(field, "")
         chosen[field] = asked_name if asked_name in names_by_field[field] else next(iter(options[field]), "")
         ranked = [entrant for entrant in ranked if entrant.within[field] in (None, chosen[field])]

@@ -79,7 +79,7 @@ class EvaluationHandler(JobHandler):
                 received[item.pk] = Received(ItemState.FAILED, GONE)
                 continue
             try:
-                outcome = parse_answer(run_item, call.answer, texts[run_item.pk])
+                outcome = parse_answer(run_item, call, texts[run_item.pk])
             except SuiteFailed as error:
                 received[item.pk] = Received(ItemState.FAILED, gettext_noop(f"{error} The answer is kept."))
                 continue
@@ -188,11 +188,11 @@ def _turn(run_item: RunItem) -> tuple[int, int, int]:
     return run_item.entrant_id, run_item.sample_id, run_item.repetition
 
 
-def parse_answer(run_item: RunItem, answer: str, texts: Texts) -> Parsed:
-    """Parse one answer, officially and repaired. `texts` are the answers to the same story at other steps."""
+def parse_answer(run_item: RunItem, call: Call, texts: Texts) -> Parsed:
+    """Parse the answer of a call, officially and repaired. `texts` are the answers to the same story at other steps."""
     run = run_item.entrant.run
-    question = question_of(run, run_item.sample, run_item.step, texts, repetition=run_item.repetition)
-    return suite_named(run.suite).parse(question, answer)
+    question = question_of(run, run_item.sample, run_item.step, texts, repetition=run_item.repetition, call=call)
+    return suite_named(run.suite).parse(question, call.answer)
 
 
 def _unusable_reason(call: Call, parsed: Parsed) -> str:
@@ -339,7 +339,7 @@ def _store_parsed(run_items: Sequence[RunItem], failed: list[str] | None = None)
     rows, items = [], []
     for run_item in run_items:
         try:
-            parsed = parse_answer(run_item, run_item.call.answer, texts[run_item.pk])
+            parsed = parse_answer(run_item, run_item.call, texts[run_item.pk])
         except SuiteFailed as error:
             if failed is not None:
                 failed.append(str(error))

@@ -16,6 +16,7 @@ from annotation.domain.schema import Schema
 from annotation.models import Project
 from benchmark.domain.gold_kinds.cells import NOTHING, UNLABELLED, Cells, Ints
 from benchmark.models import Dataset, DatasetSample, Run, RunItem
+from benchmark.models.run import RunQuerySet
 from benchmark.services.absences import is_absent
 from benchmark.services.asking import sample_of
 from benchmark.services.gold_samples import ByPerson
@@ -83,18 +84,26 @@ class Material:
 
 
 def labelled_versions(project: Project) -> list[Dataset]:
-    """Return the frozen versions of a project's gold with a finished run whose suite goes by labels, newest first."""
-    finished = _finished(project).order_by().values_list("dataset_id", "suite").distinct()
-    ids = {dataset for dataset, suite in finished if suite_named(suite).labels}
-    return list(Dataset.objects.filter(project=project, pk__in=ids, suite="").order_by("-version"))
+    """Return the frozen versions of a project's gold with a finished run whose suite goes by labels, newest first.
+    Versions with nothing but answers made elsewhere are last."""
+    here, all_ids = (_with_labels(runs) for runs in (_finished(project).made_here(), _finished(project)))
+    versions = Dataset.objects.filter(project=project, pk__in=all_ids, suite="").order_by("-version")
+    return sorted(versions, key=lambda dataset: dataset.pk not in here)
 
 
-def _finished(project: Project):
+def _with_labels(runs: RunQuerySet) -> set[int]:
+    """Return the ids of the datasets with a run whose suite goes by labels."""
+    pairs = runs.order_by().values_list("dataset_id", "suite").distinct()
+    return {dataset for dataset, suite in pairs if suite_named(suite).labels}
+
+
+def _finished(project: Project) -> RunQuerySet:
     return Run.objects.listed().filter(project=project, job__state=JobState.FINISHED)
 
 
 def labelling_of(dataset: Dataset) -> Labelling:
-    """Return who labelled the version; models, and baselines beside them."""
+    """Return who labelled the version; models, and baselines beside them. Figures are of the stories that all of them
+    were asked about, so that answers made elsewhere take part where they have all stories of the runs made here."""
     runs = [
         run
         for run in _finished(dataset.project)
@@ -104,8 +113,20 @@ def labelling_of(dataset: Dataset) -> Labelling:
         .order_by("-id")
         if suite_named(run.suite).labels
     ]
+    runs.sort(key=lambda run: run.made_elsewhere)
     suite = suite_named(runs[0].suite)
     runs = [run for run in runs if run.suite == suite.name]
+    here = [run for run in runs if not run.made_elsewhere]
+    entrants = _best(here, suite)
+    common = set.intersection(*(set(entrant.numbers) for entrant in entrants.values())) if entrants else set()
+    for name, entrant in _best([run for run in runs if run not in here], suite).items():
+        if name not in entrants and common <= set(entrant.numbers):
+            entrants[name] = entrant
+    return Labelling(dataset, suite, tuple(entrants.values()))
+
+
+def _best(runs: Sequence[Run], suite: Suite) -> dict[str, RunEntrant]:
+    """Return the entrant of each name with most stories, the newest where several have as many."""
     best: dict[str, RunEntrant] = {}
     for entrant in entrants_of(runs, reports_of(runs), suite.people):
         if entrant.kind == "person" or is_absent(entrant):
@@ -113,7 +134,7 @@ def labelling_of(dataset: Dataset) -> Labelling:
         before = best.get(entrant.name)
         if before is None or len(entrant.numbers) > len(before.numbers):
             best[entrant.name] = entrant
-    return Labelling(dataset, suite, tuple(best.values()))
+    return best
 
 
 def material_of(labelling: Labelling) -> Material:

@@ -13,7 +13,7 @@ from annotation.models import Story
 from benchmark.controls.chosen import CONTROLS
 from benchmark.controls.marking import Changed, changes_of
 from benchmark.models import Run, RunItem, SharedItem
-from benchmark.services.asking import DatasetResources, sample_asked, settings_of
+from benchmark.services.asking import DatasetResources, sample_answered, sample_asked, settings_of
 from benchmark.services.evaluating import answers_of
 from benchmark.suites.contract import BadQuestion, Beside, ItemView, Question, Sample
 from benchmark.suites.guarding import SuiteFailed
@@ -166,7 +166,7 @@ def _beside(item: RunItem | SharedItem, closed: Set[int]) -> list[Beside]:
     return [
         Beside(
             set_item.pk,
-            sample_asked(item.entrant.run, set_item.sample),
+            sample_answered(item.entrant.run, set_item.sample, set_item.call),
             set_item.call.answer if set_item.call else None,
             set_item.official,
             set_item.repaired,
@@ -193,7 +193,7 @@ def sample_of(item: RunItem | SharedItem) -> Sample:
 def _view_of(item: RunItem | SharedItem, of_its_set: Sequence[Beside] = ()) -> ItemView:
     run, answers = item.entrant.run, answers_of([item])[item.pk]
     question = Question(
-        sample_asked(run, item.sample),
+        sample_answered(run, item.sample, item.call),
         item.step,
         settings_of(run),
         DatasetResources(run.dataset),

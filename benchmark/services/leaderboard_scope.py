@@ -85,11 +85,16 @@ class LeaderboardScope(NamedTuple):
 
 
 def leaderboard_scopes(project: Project) -> list[LeaderboardScope]:
-    """Return what leaderboards of a project can be opened of, that of the newest run first."""
+    """Return what leaderboards of a project can be opened of, that of the newest run first, those of answers made
+    elsewhere last."""
     runs = [run for run in finished_runs_of(project) if not run.job.has_failed]
     newest_by_scope = {(run.dataset_id, run.suite, run.answer_format): run for run in reversed(runs)}
-    newest = sorted(newest_by_scope.values(), key=lambda run: -run.pk)
-    return [LeaderboardScope(run.dataset, suite_named(run.suite), AnswerFormat(run.answer_format)) for run in newest]
+    here = {(run.dataset_id, run.suite, run.answer_format) for run in runs if not run.made_elsewhere}
+    newest = sorted(newest_by_scope, key=lambda scope: (scope in here, newest_by_scope[scope].pk), reverse=True)
+    return [
+        LeaderboardScope(run.dataset, suite_named(run.suite), AnswerFormat(run.answer_format))
+        for run in (newest_by_scope[scope] for scope in newest)
+    ]
 
 
 def _finished() -> QuerySet[Run]:
@@ -253,13 +258,15 @@ def _chosen(dataset: Dataset, suite: str, selections: Sequence[Selection], key: 
 
 
 def version_to_show(project: Project, suite: str = "") -> Dataset | None:
-    """Return the newest version that has a run, or the newest one; None without any. With a name, of those that the
-    suite can be run on, and by its runs alone."""
-    datasets, runs = datasets_of(project, suite), Run.objects.listed().filter(project=project)
-    runs = runs.filter(suite=suite, dataset__in=datasets) if suite else runs
-    newest = runs.select_related("dataset").only("suite", "dataset").order_by("-dataset__version")
-    used = next((run.dataset for run in newest if is_suite(run.suite)), None)
-    return used or datasets.order_by("-version").first()
+    """Return the newest version that has a run, one of this site before answers made elsewhere, or the newest one; None
+    without any. With a name, of those that the suite can be run on, and by its runs alone."""
+    datasets, listed = datasets_of(project, suite), Run.objects.listed().filter(project=project)
+    listed = listed.filter(suite=suite, dataset__in=datasets) if suite else listed
+    for runs in (listed.made_here(), listed):
+        newest = runs.select_related("dataset").only("suite", "dataset").order_by("-dataset__version")
+        if used := next((run.dataset for run in newest if is_suite(run.suite)), None):
+            return used
+    return datasets.order_by("-version").first()
 
 
 def datasets_of(project: Project, suite: str = "") -> QuerySet[Dataset]:
@@ -269,16 +276,19 @@ def datasets_of(project: Project, suite: str = "") -> QuerySet[Dataset]:
 
 
 def answer_format_to_show(dataset: Dataset, suite: str) -> AnswerFormat:
-    """Return free text, unless all runs of the suite on the version are structured."""
-    answer_formats = set(
-        Run.objects.listed().filter(dataset=dataset, suite=suite).values_list("answer_format", flat=True)
-    )
+    """Return free text, unless all runs of the suite on the version are structured. Answers made elsewhere count where
+    there is no run of this site."""
+    listed = Run.objects.listed().filter(dataset=dataset, suite=suite)
+    formats = (set(runs.values_list("answer_format", flat=True)) for runs in (listed.made_here(), listed))
+    answer_formats = next(filter(None, formats), set())
     return AnswerFormat.STRUCTURED if answer_formats == {AnswerFormat.STRUCTURED} else AnswerFormat.TEXT
 
 
 def suites_with_runs(dataset: Dataset) -> list[str]:
-    """Return the suites of the runs on the version, that of the newest run first."""
-    newest = Run.objects.listed().filter(dataset=dataset).order_by("-id").values_list("suite", flat=True)
+    """Return the suites of the runs on the version, that of the newest run first, those of answers made elsewhere
+    last."""
+    listed = Run.objects.listed().filter(dataset=dataset).order_by("-id")
+    newest = [name for runs in (listed.made_here(), listed) for name in runs.values_list("suite", flat=True)]
     return [name for name in dict.fromkeys(newest) if is_suite(name)]
 
 

@@ -24,6 +24,7 @@ from benchmark.services.taken_over import ended_answers, judged_answers, nothing
 from benchmark.suites.contract import Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
+from benchmark.suites.settings import Setting
 from core.language import gettext_noop
 from workers.domain.pricing import unknown_price_sentence
 from workers.models import Endpoint
@@ -43,7 +44,7 @@ def check_all_but_samples(plan: Plan) -> None:
     _check_dataset(plan)
     _check_steps(plan)
     _check_numbers(plan)
-    _check_options(plan)
+    _check_options(plan, plan.definition.settings)
     check_controls(plan)
     for endpoint in plan.endpoints:
         if not own_steps(plan, endpoint):
@@ -68,7 +69,7 @@ def samples_of_import(plan: Plan) -> list[DatasetSample]:
     RunRefused."""
     _check_dataset(plan)
     _check_numbers(plan)
-    _check_options(plan)
+    _check_options(plan, [setting.for_imports for setting in plan.definition.settings])
     return _stories(plan)
 
 
@@ -93,9 +94,9 @@ def _check_dataset(plan: Plan) -> None:
         raise RunRefused(f"{plan.dataset} {why}", "dataset")
 
 
-def _check_options(plan: Plan) -> None:
-    """Raise RunRefused for options that the suite does not have, and for values out of range."""
-    settings_by_name = {setting.name: setting for setting in plan.definition.settings}
+def _check_options(plan: Plan, settings: Sequence[Setting]) -> None:
+    """Raise RunRefused for options that are none of the settings, and for values out of range."""
+    settings_by_name = {setting.name: setting for setting in settings}
     if "form" in set(plan.options) - set(settings_by_name):
         raise RunRefused(gettext_noop(f"{plan.definition.title} is answered in free text alone."), "form")
     if unknown := sorted(set(plan.options) - set(settings_by_name)):

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from benchmark.models import Dataset, Run
 from benchmark.services.reports import report_of
 from benchmark.services.run_metrics import RunMetrics
+from benchmark.suites.group_metrics import GroupMetrics
+from benchmark.suites.reasons import lost_outside
 from benchmark.suites.registry import nouns_of_samples, suite_named
 from core.language import gettext_noop
 
@@ -25,7 +27,11 @@ class Selection:
 
 
 def selections_of(dataset: Dataset, reports: Mapping[int, RunMetrics], runs: Sequence[Run]) -> list[Selection]:
-    """Return the selections that some run covers, the largest first: all stories, splits, and the stories of runs."""
+    """Return the selections that some run covers: all stories, splits, and the stories of runs.
+
+    Those that a run of this site covers come first, and of these the one in which a run has most answers, the largest
+    where several have as many. What a run was to ask says nothing: it may have few answers.
+    """
     rows = list(dataset.samples.values_list("number", "split"))
     selections = [
         Selection(
@@ -40,9 +46,38 @@ def selections_of(dataset: Dataset, reports: Mapping[int, RunMetrics], runs: Seq
         own_selection = _of_run(run, reports[run.pk].numbers)
         if own_selection.stories and own_selection.stories not in {selection.stories for selection in selections}:
             selections.append(own_selection)
-    covered = [frozenset(report.numbers) for report in reports.values()]
-    kept = [selection for selection in selections if any(selection.stories <= run for run in covered)]
-    return sorted(kept, key=lambda selection: -len(selection.stories))
+    covered = [_Covered.of(run, reports[run.pk]) for run in runs]
+    kept = [selection for selection in selections if any(selection.stories <= run.stories for run in covered)]
+    return sorted(kept, key=lambda selection: _preference(selection, covered), reverse=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Covered:
+    """The stories of a run with the number of its answers, and whether they were made here."""
+
+    stories: frozenset[int]
+    answers: int
+    here: bool
+
+    @classmethod
+    def of(cls, run: Run, report: RunMetrics) -> _Covered:
+        groups = [group.key for group in suite_named(run.suite).main_groups]
+        answers = [sum(_answers(row.groups.get(group)) for group in groups) for row in report.entrants if row.id]
+        return cls(frozenset(report.numbers), max(answers, default=0), not run.made_elsewhere)
+
+
+def _answers(metrics: GroupMetrics | None) -> int:
+    """Return the number of samples of a metric group that have an answer, readable or not."""
+    if metrics is None:
+        return 0
+    row = metrics.parses.overall("repaired")
+    return row.asked - sum(count for reason, count in row.unusable_reasons.items() if lost_outside(reason))
+
+
+def _preference(selection: Selection, covered: Sequence[_Covered]) -> tuple[bool, int, int]:
+    runs = [run for run in covered if selection.stories <= run.stories]
+    here = any(run.here for run in runs)
+    return here, max(run.answers for run in runs if run.here or not here), len(selection.stories)
 
 
 def selection_named(dataset: Dataset, key: str, suite: str) -> Selection | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from benchmark.models import DatasetSample, RunItem, SharedItem
-from benchmark.services.asking import DatasetResources, sample_asked, settings_of
+from benchmark.services.asking import DatasetResources, sample_answered, settings_of
 from benchmark.services.evaluating import answers_of
 from benchmark.suites.contract import BadQuestion, ItemView, Question, Suite
 from benchmark.suites.guarding import SuiteFailed
@@ -88,7 +88,7 @@ def _rows(item: RunItem | SharedItem, items: Sequence[RunItem | SharedItem], sui
     settings, resources = settings_of(run), DatasetResources(run.dataset)
     for other in items:
         question = Question(
-            sample_asked(run, other.sample, settings),
+            sample_answered(run, other.sample, other.call, settings),
             other.step,
             settings,
             resources,

@@ -32,6 +32,7 @@ from benchmark.suites.asked import (
 from benchmark.suites.copies import BadImport, CopySource, Imported
 from benchmark.suites.item_filters import Rows
 from benchmark.suites.judged import Judge
+from benchmark.suites.lettered import Lettered
 from benchmark.suites.metric_groups import ANSWERS, GUESSED, LEFT_OUT, STRUCTURE, WRONG, MetricGroup, Unread
 from benchmark.suites.people import LabelsOf, Person, PersonMeasured
 from benchmark.suites.prompt_sets import PromptSets
@@ -88,6 +89,11 @@ class Suite:
     it, as `score` gives them, without it by group what `measure` gives. `score(data, answers, **options)` reads answers
     made elsewhere: both paths in, {"official", "repaired"} out; raises ValueError. `answer_ids` say to which samples of
     a dataset such answers are; without them ids are the keys of samples.
+
+    `told_by` names the texts of `Sample.content`, such as story and question, that together tell a sample in the record
+    of another tool. Each may be a list of texts. Where several samples have the same, those of `told_apart_by` decide.
+    Without them a sample is known by its key and its prompt only. `lettered` says how questions are answered by the
+    letter of an option, None where they are not.
 
     What its released code has to do with it, if anything: `parsers` say by kind of answer what official parsing makes
     of a raw text, `exchange(exchanged)` makes the files that this code would have left behind for one model, as they
@@ -147,6 +153,9 @@ class Suite:
     exchange: Callable[[Exchanged], Files] | None = None
     options: tuple[Option, ...] = ()
     answer_ids: AnswerIds | None = None
+    told_by: tuple[str, ...] = ()
+    told_apart_by: tuple[str, ...] = ()
+    lettered: Lettered | None = None
     story: str = ""
     load: Callable[..., Imported] | None = None
     load_options: tuple[Setting, ...] = ()

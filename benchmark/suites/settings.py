@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from benchmark.domain.parameters import LONGEST_ANSWER, SEED, Options
@@ -93,7 +93,8 @@ class Setting:
     each of its choices is. `lacking` is what it is of a run that was launched before there was this setting, None where
     that is the default. A `lenient` one need not be posted with a form: it is then at its default, as forms were posted
     before there was this setting. Of one that may be `swept`, a launch takes several choices in a field of that name, a
-    run each, which one table holds against each other.
+    run each, which one table holds against each other. `of_imports` are choices that only answers made elsewhere have,
+    in place of the default. The first is that of answers of which nobody stated it.
     """
 
     name: str
@@ -116,6 +117,15 @@ class Setting:
     lacking: str | int | bool | None = None
     lenient: bool = False
     swept: str = ""
+    of_imports: tuple[tuple[str | int, str], ...] = ()
+
+    @property
+    def for_imports(self) -> Setting:
+        """The setting as an import of answers has it: what a run here takes by default is not known of them."""
+        if not self.of_imports:
+            return self
+        choices = (*self.of_imports, *(choice for choice in self.choices if choice[0] != self.default))
+        return replace(self, default=self.of_imports[0][0], choices=choices, of_imports=())
 
     @property
     def before_it_was(self) -> str | int | bool:
@@ -158,7 +168,7 @@ class Setting:
         """The label of a choice, yes or no, else the value as text."""
         if isinstance(value, bool):
             return "yes" if value else "no"
-        return str(dict(self.choices).get(value, value))
+        return str(dict((*self.choices, *self.of_imports)).get(value, value))
 
 
 def _shortened(value: Any) -> str:

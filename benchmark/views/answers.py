@@ -75,7 +75,11 @@ def _preview_context(preview: Preview) -> Context:
         "read_by": [(setting.label, setting.in_words(summary["settings"][name])) for name, setting in settings.items()],
         "lists": [
             (heading, summary[name][:MOST_LINES], len(summary[name]))
-            for name, heading in (("unmatched", gettext_noop(f"to no {suite.noun[0]}")), ("double", "double"))
+            for name, heading in (
+                ("unmatched", gettext_noop(f"to no {suite.noun[0]}")),
+                ("double", "double"),
+                ("unanswered", gettext_noop("without an answer")),
+            )
             if summary[name]
         ],
         "missing": summary["missing"][:MOST_LINES],

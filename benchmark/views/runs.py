@@ -167,10 +167,11 @@ MOST_NOT_TAKEN = 200
 def _left_out(run: Run) -> Context | None:
     """Return what the import of a run left out, None where it took everything, or was none."""
     report = UnmatchedReport.objects.filter(run=run).first() if run.imported else None
-    if report is None or not (report.unmatched or report.double or report.missing):
+    if report is None or not (report.unmatched or report.double or report.missing or report.unanswered):
         return None
-    lists = (("unmatched", report.unmatched), ("double", report.double))
+    lists = (("unmatched", report.unmatched), ("double", report.double), ("unanswered", report.unanswered))
     return {
+        "making": run.imported,
         "lists": [(name, rows[:MOST_NOT_TAKEN], len(rows)) for name, rows in lists if rows],
         "missing": report.missing[:MOST_NOT_TAKEN],
         "missing_count": len(report.missing),

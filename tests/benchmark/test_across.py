@@ -8,7 +8,6 @@ import html
 import json
 import re
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
 
 import pytest
 from django.db import connection
@@ -16,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from benchmark.domain.provenance import EndpointSpec
-from benchmark.domain.report_rows import BothParses, ParseRows, ReportRow, RowMetric
+from benchmark.domain.report_rows import RowMetric
 from benchmark.domain.tables import Absent
 from benchmark.models import Audience, Dataset, ResultsVisibility, Run, SharedReport
 from benchmark.services import across
@@ -36,9 +35,7 @@ from benchmark.services.method_runs import asked_by, asks_plainly
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan
 from benchmark.services.plot_data import score_of
-from benchmark.services.run_metrics import EntrantMetrics
 from benchmark.services.runs import start_run
-from benchmark.services.selections import Selection
 from benchmark.services.suite_rankings import (
     ExactLevel,
     Place,
@@ -50,7 +47,6 @@ from benchmark.services.suite_rankings import (
 )
 from benchmark.services.withheld import whole_ranking
 from benchmark.suites import registry
-from benchmark.suites.group_metrics import GroupMetrics
 from benchmark.suites.registry import suite_named
 from tests.benchmark.importing import import_benchmark
 from tests.benchmark.results_world import HOSTILE, results_world
@@ -127,23 +123,6 @@ def test_open_work_takes_the_chance_level_away_and_of_few_stories_everything(tin
     assert not few.places and not few.models and few.chance is None and "Finish that first" in few.withheld
     many = whole_ranking(replace(whole, numbers=frozenset(range(1, 99))), frozenset({1}))
     assert many.places and many.chance is None and "you still have work to do" in many.no_chance
-
-
-def report_of(numbers: range, counted: int) -> SimpleNamespace:
-    overall = ReportRow(stories=counted - 1, unusable=1)
-    groups = {"tiny": GroupMetrics(parses=BothParses(repaired=ParseRows(overall=overall))), "other": None}
-    return SimpleNamespace(numbers=[*numbers], entrants=[EntrantMetrics(id=1, name="m", kind="model", groups=groups)])
-
-
-def test_a_run_of_many_samples_of_which_little_counts_does_not_displace_a_fuller_one():
-    # 20 questions of one kind, all that nine sets have; 12 questions that are thirty sets' own
-    reports = [report_of(range(20), 9), report_of(range(12), 30)]
-    selections = [Selection(f"run:{len(one.numbers)}", "", frozenset(one.numbers)) for one in reports]
-    assert across._fullest(selections, reports, ["tiny", "other"]) == "run:12"
-    assert across._fullest(selections, [report_of(range(20), 30), reports[1]], ["tiny"]) == "run:20", (
-        "the larger of equal ones"
-    )
-    assert across._fullest([], [], ["tiny"]) is None
 
 
 def test_the_page_says_whose_chance_level_is_a_baselines_and_which_runs_count(tiny):

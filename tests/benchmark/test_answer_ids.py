@@ -4,6 +4,7 @@ answered, and to no others."""
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -160,7 +161,15 @@ def test_a_run_reads_them_by_the_settings_that_go_with_them(cast, tmp_path, smal
     # random.Random(42) shuffles four places to [2, 1, 3, 0] first, and at the fifth try to [1, 2, 3, 0]
     assert sorted(read) == [("first-task:1:zh", 0, "C"), ("first-task:1:zh", 4, "B")]
     path.write_text(json.dumps({"first-task:1:zh": "[[A]]"}))
-    assert preview_of([(path, path.name)], plan, Statements(model="m")).summary["settings"]["order"] == "seeded"
+    with pytest.raises(BadFile, match=r"answers\.json, answer 'first-task:1:zh': the order in which the options of"):
+        preview_of([(path, path.name)], plan, Statements(model="m"))
+    for order, choice in (("released", "C"), ("unshuffled", "A")):  # 42 shuffles four places to [2, 1, 3, 0] first
+        stated = replace(plan, options={"order": order})
+        run = import_answers(
+            by=None, preview=preview_of([(path, path.name)], stated, Statements(model=order)), now=timezone.now()
+        )
+        assert run.params["options"]["order"] == order
+        assert run.entrants.get().items.values_list("official__choice", flat=True).get() == choice
 
 
 @pytest.mark.django_db(transaction=True)

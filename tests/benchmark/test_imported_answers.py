@@ -98,8 +98,20 @@ def test_they_are_read_and_scored_as_the_answers_of_a_model(bring, cast):
     )
 
 
-def test_what_the_file_lacks_is_missing_and_bounds_allow_for_it(bring):
+def test_a_run_has_the_samples_that_the_file_answers(bring):
     told = bring({key: RIGHT[key] for key in ("sum-1", "sum-2")}, *MODEL)
+    run = Run.objects.select_related("job").get()
+    assert (told["samples"], told["taken"], told["answers"], told["state"]) == (12, 2, 2, "finished")
+    assert (told["missing_answers"], len(told["missing"])) == (10, 10)
+    items = RunItem.objects.filter(entrant__run=run)
+    assert sorted(items.values_list("sample__key", "item__state")) == [("sum-1", "done"), ("sum-2", "done")]
+    assert (run.parameters.stories, run.imported.samples, run.imported.taken) == (2, 12, 2)
+    row = report_of(run).entrants[0].groups["tiny"].parses.overall("repaired")
+    assert (row.stories, row.bounds_of("right")) == (2, pytest.approx([1.0, 1.0]))
+
+
+def test_of_a_whole_what_the_file_lacks_is_missing_and_bounds_allow_for_it(bring):
+    told = bring({key: RIGHT[key] for key in ("sum-1", "sum-2")}, *MODEL, "--whole")
     run = Run.objects.select_related("job").get()
     assert (told["missing_answers"], len(told["missing"]), told["state"]) == (10, 10, "finished with failures")
     lost = RunItem.objects.filter(entrant__run=run, call=None)

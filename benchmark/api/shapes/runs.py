@@ -24,6 +24,12 @@ class ImportedOut(serializers.Serializer):
     records = serializers.IntegerField(help_text="Answers in the file.")
     unmatched = serializers.IntegerField(help_text="Those that are to no sample.")
     double = serializers.IntegerField()
+    samples = serializers.IntegerField(
+        allow_null=True, help_text="Samples that were chosen of the version; null while files are still read."
+    )
+    taken = serializers.IntegerField(
+        allow_null=True, help_text="Samples of the run; the others are not answered, and not part of it."
+    )
     facts = serializers.DictField(child=serializers.CharField(allow_blank=True))
 
 
@@ -126,6 +132,7 @@ class LeftOutOut(serializers.Serializer):
     unmatched = NotTakenOut(many=True, help_text="Those that are to no sample.")
     double = NotTakenOut(many=True)
     missing = serializers.ListField(child=serializers.CharField(), help_text="Samples that lack answers.")
+    unanswered = NotTakenOut(many=True, help_text="Records of a sample without an answer.")
 
 
 class RunDetailOut(RunOut):

@@ -22,8 +22,9 @@ MOST_LINES = 20
 class Command(JsonCommand):
     help = (
         "Keeps answers that were made elsewhere as a run beside the others: the file of score_outputs, samples of "
-        "lm-evaluation-harness (.jsonl) or a log of inspect_ai (.eval, .json). Answers are matched to samples by id "
-        "or by exactly what was asked; what does not match, is double or is missing is listed."
+        "lm-evaluation-harness (.jsonl) or a log of inspect_ai (.eval, .json). Answers are matched to samples by id, "
+        "by story and question, or by exactly what was asked; what does not match, is double or is missing is listed. "
+        "The run has the samples that the files answer."
     )
 
     def add_arguments(self, parser) -> None:
@@ -61,6 +62,9 @@ class Command(JsonCommand):
         parser.add_argument("--category", default="", metavar="NAME")
         parser.add_argument("--limit", type=int, default=0, metavar="N", help="only the first N samples; 0 takes all")
         parser.add_argument("--title", default="", metavar="TEXT")
+        parser.add_argument(
+            "--whole", action="store_true", help="count the chosen samples that the files do not answer as missing"
+        )
         parser.add_argument("--dry-run", action="store_true", help="say what would be kept, and keep nothing")
 
     def work(self, **options) -> dict:
@@ -68,7 +72,7 @@ class Command(JsonCommand):
         dataset = _dataset(project, options)
         suite = suite_for(options["suite"] or dataset.suite or suite_of_gold().name, dataset.schema)
         own = suite.answer_ids.options if suite.answer_ids else ()
-        given = options_given([*suite.settings, *own], options["option"])
+        given = options_given([*(setting.for_imports for setting in suite.settings), *own], options["option"])
         ids = {option.name: given[option.name] for option in own if option.name in given}
         plan = Plan(
             dataset=dataset,
@@ -86,7 +90,7 @@ class Command(JsonCommand):
         for path in options["files"]:
             if not path.exists():
                 raise ValueError(f"There is no file {path}.")
-        statements = Statements(options["model"], options["format"], options["step"], ids)
+        statements = Statements(options["model"], options["format"], options["step"], ids, options["whole"])
         preview = preview_of([(path, path.name) for path in options["files"]], plan, statements)
         summary = {"suite": suite.name, "dataset": dataset.version, **preview.summary}
         if options["dry_run"]:
@@ -96,7 +100,8 @@ class Command(JsonCommand):
         return run_summary(run, scores=True, more=summary).as_json()
 
     def say(self, result: dict) -> None:
-        for what, rows in (("to no sample", result["unmatched"]), ("double", result["double"])):
+        lists = (("to no sample", "unmatched"), ("double", "double"), ("without an answer", "unanswered"))
+        for what, rows in ((what, result[name]) for what, name in lists):
             for row in rows[:MOST_LINES]:
                 self.note(f"{what}: {row['where']} {row['why']}")
             if left := len(rows) - MOST_LINES:
@@ -104,9 +109,16 @@ class Command(JsonCommand):
         if result["missing"]:
             keys = ", ".join(result["missing"][:MOST_LINES]) + (" …" if len(result["missing"]) > MOST_LINES else "")
             self.note(f"missing: {result['missing_answers']:,} answers, to {keys}")
+        if left := result["samples"] - result["taken"]:
+            self.note(
+                f"not part of the run: {left:,} of {result['samples']:,} samples, which are not answered (--whole "
+                "counts them as missing)"
+            )
         self.note("calls, tokens and price: imported, not known")
-        listed = {"unmatched", "double", "missing", "facts", "calls", "tokens", "cost", "known_cost", "unpriced_calls"}
-        say_run(self, {name: value for name, value in result.items() if name not in listed})
+        listed = {"unmatched", "double", "missing", "unanswered"}
+        unknown = {"facts", "calls", "tokens", "cost", "known_cost", "unpriced_calls"}
+        counts = {name: len(result[name]) for name in ("unmatched", "double", "unanswered")}
+        say_run(self, {name: value for name, value in result.items() if name not in listed | unknown} | counts)
 
 
 def _dataset(project, options: dict) -> Dataset:

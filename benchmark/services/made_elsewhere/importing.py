@@ -17,20 +17,19 @@ from annotation.models import User
 from annotation.services import audit
 from benchmark.domain.provenance import DatasetVersion, EndpointSpec, Making, Provenance, Statements
 from benchmark.models import DatasetSample, Entrant, Run, UnmatchedReport
-from benchmark.services.asking import prompts_of, sample_of
 from benchmark.services.made_elsewhere import taking
-from benchmark.services.made_elsewhere.matching import FileSample, Index, ItemKey, Matched, match
+from benchmark.services.made_elsewhere.known_samples import index_of, read_by_ids
+from benchmark.services.made_elsewhere.matching import Index, ItemKey, Matched, match
+from benchmark.services.made_elsewhere.options_shown import read_orders
 from benchmark.services.made_elsewhere.reading import read_all
 from benchmark.services.made_elsewhere.records import BadFile, Made, Record
 from benchmark.services.made_elsewhere.taking import AnswerRow
 from benchmark.services.plan_checks import samples_of_import
 from benchmark.services.plans import HANDLER, MOST_REPETITIONS, Plan, RunRefused
 from benchmark.services.provenance import versions
-from benchmark.services.question_sizes import request_of
 from benchmark.services.stored_plans import draft_of
-from benchmark.suites.answers import BadAnswers
-from benchmark.suites.contract import Answered, BadQuestion, Step, Suite
-from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.contract import Step, Suite
+from benchmark.suites.lettered import OPTION_ORDER, Order
 from benchmark.suites.reasons import NOT_IN_FILE
 from core.digests import text_digest
 from core.language import gettext_noop
@@ -39,22 +38,26 @@ from core.texts import storable
 from workers.models import Endpoint, Job, JobState
 from workers.providers.imported import IMPORTED
 
-_PARTS = 2
-"""Number of a sample's longest texts that together say which it is: a story and its question."""
-
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """The preview of an import: `plan` is of the run that it would make, `matched` is what becomes of the
-    answers, `missing` are the keys of samples of which the files do not answer all repetitions, with how many answers
-    they lack."""
+    """The preview of an import: `plan` is of the run that it would make, `stories` are its samples, of as many as were
+    `chosen`. `matched` is what becomes of the answers, `orders` the orders of options that these tell. `missing` are
+    the keys of the chosen samples of which the files do not answer all repetitions, with how many answers they lack."""
 
     plan: Plan
     model: str
     made: Made
     stories: Sequence[DatasetSample]
+    chosen: int
     matched: Matched
+    orders: Mapping[ItemKey, Order]
     missing: Mapping[str, int]
+
+    @property
+    def unanswered(self) -> list[tuple[str, str]]:
+        """Return (where, why) of the records that are to a sample and hold no answer."""
+        return [(record.where, record.problem) for record in self.matched.answers.values() if record.text is None]
 
     @property
     def steps(self) -> list[str]:
@@ -77,15 +80,17 @@ class Preview:
             "steps": self.steps,
             "settings": dict(self.plan.options),
             "repetitions": self.plan.repetitions,
-            "samples": len(self.stories),
+            "samples": self.chosen,
+            "taken": len(self.stories),
             "records": len(self.made.records),
             "by_id": self.matched.by_id,
             "by_text": self.matched.by_text,
-            "answers": len(self.matched.answers),
+            "answers": sum(record.text is not None for record in self.matched.answers.values()),
             "missing_answers": sum(self.missing.values()),
             "missing": list(self.missing),
             "unmatched": [{"where": where, "why": why} for where, why in self.matched.unmatched],
             "double": [{"where": where, "why": why} for where, why in self.matched.double],
+            "unanswered": [{"where": where, "why": why} for where, why in self.unanswered],
         }
 
 
@@ -94,35 +99,46 @@ NOTHING_STATED = Statements()
 
 def preview_of(files: Sequence[tuple[Path, str]], plan: Plan, declared: Statements = NOTHING_STATED) -> Preview:
     """Return what the import of files would make, each with the name that it is called by; `plan` says of which
-    samples, and in which settings answers are read. Of 0 repetitions in it there are as many as the files have. Nothing
-    is written. Raises BadFile, RunRefused."""
+    samples, and in which settings answers are read. Of 0 repetitions in it there are as many as the files have. The run
+    has the samples that the files answer, unless it is declared to be about the whole of them. Nothing is written.
+    Raises BadFile, RunRefused."""
     made = read_all(files, declared.format)
     if not (declared.model or made.model):
         raise RunRefused(gettext_noop("The file does not say which model answered; name the model."), "model")
     counted = plan.repetitions == 0
-    plan = replace(plan, repetitions=1) if counted else plan
+    plan = as_import(replace(plan, repetitions=1) if counted else plan)
     stories, steps = samples_of_import(plan), steps_of_import(plan)
-    _refuse_judged(plan.definition, made, declared.step)
-    if declared.step and declared.step not in steps:
-        raise RunRefused(
-            gettext_noop(f"There is no step {declared.step!r} to import answers of; expected {' or '.join(steps)}."),
-            "step",
-        )
-    plan, ids = _read_by_ids(plan, stories, made, declared)
-    index = _index(plan, stories, made.records, declared.step or steps[-1], ids)
+    _check_steps(plan.definition, made, declared.step, steps)
+    read_by, ids = read_by_ids(plan, stories, made, declared)
+    index = index_of(plan, stories, made.records, declared.step or steps[-1], ids)
     turns = MOST_REPETITIONS if counted else plan.repetitions
     matched = match(made.records, index, step=declared.step, steps=steps, turns=turns)
+    orders = read_orders(plan, stories, matched, ids, made.name if len(files) == 1 else "")
     if counted:
-        plan = replace(plan, repetitions=1 + max((item_key[2] for item_key in matched.answers), default=0))
+        read_by = replace(read_by, repetitions=1 + max((item_key[2] for item_key in matched.answers), default=0))
     answered = [item_key for item_key, record in matched.answers.items() if record.text is not None]
     if not answered:
         raise BadFile(_nothing(made, matched, index, plan))
-    lacking = _missing(plan, stories, answered, {item_key[1] for item_key in matched.answers})
-    return Preview(plan, storable(declared.model or made.model)[:200], made, stories, matched, lacking)
+    lacking = _missing(read_by, stories, answered, {item_key[1] for item_key in matched.answers})
+    model = storable(declared.model or made.model)[:200]
+    there = {pk for pk, _, _ in answered}
+    taken = stories if declared.whole else [story for story in stories if story.pk in there]
+    return Preview(read_by, model, made, taken, len(stories), matched, orders, lacking)
 
 
-def _refuse_judged(suite: Suite, made: Made, declared_step: str) -> None:
-    """Raise BadFile where answers are those of a judge: what it judged is not in the file, nor which judge it was."""
+def as_import(plan: Plan) -> Plan:
+    """Return the plan with what is not known of answers made elsewhere in place of what a run here takes by default."""
+    unsaid = {
+        setting.name: setting.for_imports.default
+        for setting in plan.definition.settings
+        if plan.options[setting.name] == setting.default
+    }
+    return replace(plan, options={**plan.options, **unsaid})
+
+
+def _check_steps(suite: Suite, made: Made, declared_step: str, steps: Sequence[str]) -> None:
+    """Raise RunRefused for a step that has no answers to import, and BadFile where answers are those of a judge: what
+    it judged is not in the file, nor which judge it was."""
     judged = {step.key: step.label for step in suite.steps if step.judged}
     for record in made.records:
         if (key := record.step or declared_step) in judged:
@@ -135,6 +151,11 @@ def _refuse_judged(suite: Suite, made: Made, declared_step: str) -> None:
                     f"are evaluated, at {taken}, which a judge can judge here once they are a run."
                 )
             )
+    if declared_step and declared_step not in steps:
+        raise RunRefused(
+            gettext_noop(f"There is no step {declared_step!r} to import answers of; expected {' or '.join(steps)}."),
+            "step",
+        )
 
 
 def importable(suite: Suite) -> list[Step]:
@@ -148,61 +169,6 @@ def importable(suite: Suite) -> list[Step]:
 def steps_of_import(plan: Plan) -> list[str]:
     """Return the keys of the steps whose answers can be imported into the run of the plan."""
     return [step.key for step in importable(plan.definition) if step.key in plan.steps]
-
-
-def _read_by_ids(
-    plan: Plan, stories: Sequence[DatasetSample], made: Made, declared: Statements
-) -> tuple[Plan, Mapping[str, Answered]]:
-    """Return the plan with the settings that answers are read by which the suite's own ids name, and what these ids are
-    of."""
-    own = plan.definition.answer_ids
-    if own is None:
-        return plan, {}
-    answers = {name: record.text for record in made.records for name in record.ids}
-    options = {option.name: declared.ids.get(option.name, option.default) for option in own.options}
-
-    whole = stories if len(stories) == plan.dataset.stories_count else plan.dataset.samples.all()
-    try:
-        ids = own.named([sample_of(story) for story in whole], answers, **options)
-    except BadAnswers as error:
-        raise BadFile(f"{made.name}: {error}") from error
-    except SuiteFailed as error:
-        raise RunRefused(str(error)) from error
-    used = not ids.keys().isdisjoint(answers)
-    return (replace(plan, options={**plan.options, **own.settings}) if used else plan), ids
-
-
-def _index(
-    plan: Plan, stories: Sequence[DatasetSample], records: Sequence[Record], step: str, ids: Mapping[str, Answered]
-) -> Index:
-    """Return the samples by their ids, and where an id is not enough by what is asked about them."""
-    index = Index([FileSample(story.pk, story.key) for story in stories], ids)
-    if not any(record.texts and index.named(record) is None for record in records):
-        return index
-    draft = draft_of(plan, stories)
-    prompts = prompts_of(draft)
-    candidates = [
-        FileSample(story.pk, story.key, _asked(story, step, draft, prompts), _parts(story)) for story in stories
-    ]
-    return Index(candidates, ids)
-
-
-def _asked(story: DatasetSample, step: str, draft: Run, prompts: Any) -> list[str]:
-    """Return the prompt that a run would send, whole and without the system's part; none where it cannot be made
-    alone."""
-    try:
-        request = request_of(story, step, draft, prompts)
-    except (BadQuestion, SuiteFailed, KeyError):
-        return []
-    if isinstance(request, str):
-        return []
-    texts = [message.content for message in request.messages]
-    return ["\n\n".join(texts), *[message.content for message in request.messages if message.role == "user"][-1:]]
-
-
-def _parts(story: DatasetSample) -> list[str]:
-    texts = [value for value in story.content.values() if isinstance(value, str) and len(value) >= 8]
-    return sorted(texts, key=len, reverse=True)[:_PARTS]
 
 
 def _missing(
@@ -278,6 +244,8 @@ def describe(run: Run, preview: Preview, *, by: str, now: datetime) -> None:
         file=made.name,
         digest=made.digest,
         model=preview.model,
+        samples=preview.chosen,
+        taken=len(preview.stories),
     )
     run.spec = provenance_of(plan, making).as_json()
 
@@ -310,7 +278,7 @@ def keep_what_was_read(run: Run, preview: Preview, by: User | None) -> None:
         run=run, endpoint=_endpoint(preview.model, by), position=0, name=preview.model,
         spec=plain(EndpointSpec(name=preview.model, provider=IMPORTED, model=preview.model, options={})),
     )  # fmt: skip
-    left_out = {name: preview.summary[name] for name in ("unmatched", "double", "missing")}
+    left_out = {name: preview.summary[name] for name in ("unmatched", "double", "missing", "unanswered")}
     UnmatchedReport.objects.create(run=run, **left_out)
     details = {"file": preview.made.name, "model": preview.model, "answers": len(preview.matched.answers)}
     audit.record(by=by, project=run.project, action="run.imported", target=run.uid, **details)
@@ -330,19 +298,23 @@ def _endpoint(model: str, by: User | None) -> Endpoint:
 
 def rows_of(preview: Preview) -> list[AnswerRow]:
     """Return each question of the run with its answer, or with the reason why there is none."""
-    given = preview.matched.answers
-    return [
-        _row((story.pk, step, turn), given.get((story.pk, step, turn)))
+    given, orders = preview.matched.answers, preview.orders
+    keys = (
+        (story.pk, step, turn)
         for turn in range(preview.plan.repetitions)
         for step in preview.steps
         for story in preview.stories
-    ]
+    )
+    return [_row(key, given.get(key), orders.get(key)) for key in keys]
 
 
-def _row(item_key: ItemKey, record: Record | None) -> AnswerRow:
+def _row(item_key: ItemKey, record: Record | None, order: Order | None) -> AnswerRow:
     if record is None or record.text is None:
         why = (record.problem if record and record.problem else NOT_IN_FILE)[:120]
         return AnswerRow(*item_key, None, why, "", "", (0, 0))
     messages = [{"role": message["role"], "content": storable(message["content"])} for message in record.messages]
-    body = json.dumps({"messages": messages} if messages else {"imported": record.where}, ensure_ascii=False)
-    return AnswerRow(*item_key, storable(record.text), "", body, storable(record.answered_by)[:200], record.tokens)
+    body: dict[str, Any] = {"messages": messages} if messages else {"imported": record.where}
+    if order is not None:
+        body[OPTION_ORDER] = list(order)
+    text = json.dumps(body, ensure_ascii=False)
+    return AnswerRow(*item_key, storable(record.text), "", text, storable(record.answered_by)[:200], record.tokens)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmark.services.made_elsewhere.records import BadFile, Made, Record
+from benchmark.services.made_elsewhere.records import BadFile, Made, Record, texts_in
 from core.language import gettext_noop
 
 FORMAT = "inspect"
@@ -39,7 +39,8 @@ def read(path: Path, name: str) -> Made:
         raise BadFile(
             gettext_noop(f"{name} cannot be read as a log of inspect_ai: {str(error).splitlines()[0][:200]}")
         ) from error
-    records = [_record(sample) for sample in log.samples or ()]
+    shuffles = any(step.solver.endswith("multiple_choice") and step.params.get("shuffle") for step in log.plan.steps)
+    records = [_record(sample, shuffles=shuffles) for sample in log.samples or ()]
     if not records:
         raise BadFile(gettext_noop(f"{name} holds no samples; expected a log with them (not its header alone)."))
     version = (log.eval.packages or {}).get(TOOL, "")
@@ -59,28 +60,38 @@ def _facts(log: Any) -> Iterator[tuple[str, str]]:
         yield "solvers", solvers
 
 
-def _record(sample: Any) -> Record:
-    output = sample.output
-    completion = output.completion if output and output.choices else None
-    problem = str(sample.error.message).splitlines()[0][:200] if sample.error else ""
+def _record(sample: Any, *, shuffles: bool) -> Record:
+    """Return the answer of a sample. A solver that `shuffles` choices leaves them unshuffled in the log, while the
+    prompt is the one that goes with the answer."""
+    output, problem = sample.output, _problem(sample)
     usage = output.usage if output else None
-    sent = [{"role": message.role, "content": message.text} for message in _sent(sample)]
-    metadata = [text for text in (sample.metadata or {}).values() if isinstance(text, str)]
+    choices = sample.choices or ()
     return Record(
         where=gettext_noop(f"sample {sample.id}, epoch {sample.epoch}"),
         ids=_ids(sample),
-        text=completion,
-        texts=[
-            *_texts(sample.input),
-            *[message["content"] for message in sent if message["role"] == "user"][-1:],
-            *metadata,
-        ],
+        text=None if problem else output.completion,
+        texts=[*_texts(sample.input), *choices, *texts_in(sample.metadata or {})],
         turn=sample.epoch - 1,
-        problem=problem or ("" if completion is not None else gettext_noop("The log has no answer.")),
-        messages=sent,
+        problem=problem,
+        messages=[{"role": message.role, "content": message.text} for message in _sent(sample)],
+        choices=() if shuffles else choices,
         answered_by=output.model if output else "",
         tokens=(usage.input_tokens, usage.output_tokens) if usage else (0, 0),
     )
+
+
+def _problem(sample: Any) -> str:
+    """Return the reason why a sample has no answer, empty where it has one."""
+    if sample.error:
+        lines = str(sample.error.message).strip().splitlines() or [gettext_noop("The log has an error without words.")]
+        return lines[0][:200]
+    if getattr(sample, "invalidation", None):
+        return gettext_noop("The log says that this sample is invalid.")
+    if sample.output and sample.output.choices:
+        return ""
+    if sample.limit:
+        return gettext_noop(f"The log has no answer: the sample was stopped by its limit of {sample.limit.type}.")
+    return gettext_noop("The log has no answer.")
 
 
 def _ids(sample: Any) -> list[str]:

@@ -9,14 +9,14 @@ are the same. A file of samples does not name the model; that of results does, a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from benchmark.services.made_elsewhere.records import BadFile, Made, Record
+from benchmark.services.made_elsewhere.records import BadFile, Made, Record, texts_in
 from core.incoming.json_lines import BadLine, object_of_line
 from core.incoming.misfit import Misfit
 from core.incoming.shapes import Expected, Open
@@ -137,12 +137,20 @@ def _sample(row: Mapping[str, Any], place: str) -> SampleIn:
 def _records(sample: SampleIn, where: str) -> Iterator[Record]:
     doc, messages = sample.doc, _asked(sample.arguments)
     ids = [str(doc[field]) for field in _IDS if isinstance(doc, Mapping) and isinstance(doc.get(field), str | int)]
-    asked = [message["content"] for message in messages]
-    users = [message["content"] for message in messages if message["role"] == "user"]
-    rows = [value for value in doc.values() if isinstance(value, str)] if isinstance(doc, Mapping) else []
-    texts = list(dict.fromkeys(["\n\n".join(asked), *users[-1:], *rows] if asked else rows))
+    texts = list(dict.fromkeys(texts_in(doc)))
+    choices = () if messages else _choices(doc)
     for turn, text in enumerate(sample.resps):
-        yield Record(where, ids, text, texts, turn, messages=messages)
+        yield Record(where, ids, text, texts, turn, messages=messages, choices=choices)
+
+
+def _choices(doc: Any) -> Sequence[str]:
+    """Return the options of a document whose prompt was not kept; none where it has no list of them."""
+    for name in ("choices", "options"):
+        value = doc.get(name) if isinstance(doc, Mapping) else None
+        listed = value.get("text") if isinstance(value, Mapping) else value
+        if isinstance(listed, list) and all(isinstance(text, str) for text in listed):
+            return listed
+    return ()
 
 
 def _asked(arguments: Any) -> list[dict[str, str]]:

@@ -1,31 +1,31 @@
-"""Matching of answers to samples: by id, or by exactly the text that was asked. Pure."""
+"""Matching of answers to samples: by id, by the texts that tell a sample, or by exactly what was asked. Pure."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from benchmark.services.made_elsewhere.records import Record
+from benchmark.services.made_elsewhere.texts import FEWEST_CHARACTERS, SampleTexts, Texts
 from benchmark.suites.answers import Answered
 from core.language import gettext_noop
 
 _TRY = re.compile(r"(.+)/(\d{1,2})")
-FEWEST_CHARACTERS = 8
-"""A shorter text names no sample."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileSample:
     """A sample as files may know it: by its `key`, by each of `texts`, which is all that is asked about it, or by
-    `parts`, texts that say it together."""
+    `parts`, texts that tell it together. Lists of texts `apart` tell it from others with the same parts."""
 
     pk: int
     key: str
     texts: Sequence[str] = ()
     parts: Sequence[str] = ()
+    apart: Sequence[Sequence[str]] = ()
 
 
 ItemKey = tuple[int, str, int]
@@ -111,20 +111,28 @@ class MatchedSamples:
 
 
 class Index:
-    """Samples by what files may call them: by their keys, by `ids` of other names, and by their texts."""
+    """Samples by what files may call them: by their keys, by `ids` of other names, and by their texts. `prompts` makes
+    further texts of samples, which takes long: it is called where nothing else tells a sample."""
 
-    def __init__(self, samples: Sequence[FileSample], ids: Mapping[str, Answered] = MappingProxyType({})) -> None:
+    def __init__(
+        self,
+        samples: Sequence[FileSample],
+        ids: Mapping[str, Answered] = MappingProxyType({}),
+        prompts: Callable[[], Iterable[tuple[int, Sequence[str]]]] = tuple,
+    ) -> None:
         self.keys = {sample.pk: sample.key for sample in samples}
         self.texts: dict[str, set[int]] = defaultdict(set)
-        self.parts: dict[str, list[tuple[frozenset[str], int]]] = defaultdict(list)
+        self.by_text = Texts({sample.pk: SampleTexts(sample.parts, sample.apart) for sample in samples if sample.parts})
         self._pks = {sample.key: sample.pk for sample in samples}
         self._ids = ids
-        for sample in samples:
-            for text in map(plain, sample.texts):
+        self._prompts = prompts
+        self._add((sample.pk, sample.texts) for sample in samples)
+
+    def _add(self, texts: Iterable[tuple[int, Sequence[str]]]) -> None:
+        for pk, each in texts:
+            for text in map(plain, each):
                 if len(text) >= FEWEST_CHARACTERS:
-                    self.texts[text].add(sample.pk)
-            if parts := frozenset(map(plain, sample.parts)):
-                self.parts[max(parts, key=len)].append((parts, sample.pk))
+                    self.texts[text].add(pk)
 
     def named(self, record: Record) -> MatchedSamples | None:
         """Return what an answer is to whose id says it, also as `<id>/<repetition from 0>`."""
@@ -143,14 +151,35 @@ class Index:
 
     def match(self, record: Record) -> MatchedSamples | str:
         """Return what an answer is to, or why that is nothing."""
-        if named := self.named(record):
+        named, fitting = self.named(record), self.by_text.fitting(record.prompt, record.texts)
+        if named and fitting.isdisjoint(named.pks) and fitting:
+            called, others = self.keys[named.pks[0]], self._called_together(fitting)
+            return gettext_noop(f"is called {called} and has the texts of {others}")
+        if named:
             return named
-        texts = set(map(plain, record.texts))
-        fitting = {pk for text in texts if len(pks := self.texts.get(text, ())) == 1 for pk in pks}
-        fitting |= {pk for text in texts for parts, pk in self.parts.get(text, ()) if parts <= texts}
+        fitting = fitting or self._asked_exactly(record)
         if len(fitting) == 1:
             return MatchedSamples((fitting.pop(),), "", record.turn, by_id=False)
         if fitting:
-            return gettext_noop(f"has the texts of {len(fitting)} samples")
+            return gettext_noop(f"has the texts of {len(fitting)} samples: {self._called_together(fitting)}")
         why = gettext_noop(f"no sample is called {record.ids[0]!r:.80}") if record.ids else gettext_noop("it has no id")
-        return why + (gettext_noop(", and no sample has exactly this text") if record.texts else "")
+        if not (record.texts or record.messages):
+            return why
+        return why + (
+            gettext_noop(", and no sample has exactly this text or all of its own texts in it")
+            if self.by_text
+            else gettext_noop(", and no sample has exactly this text")
+        )
+
+    def _asked_exactly(self, record: Record) -> set[int]:
+        """Return the samples about which a run would ask exactly this."""
+        if record.texts or record.messages:
+            self._add(self._prompts())
+            self._prompts = tuple
+        sent = [message["content"] for message in record.messages if message["role"] == "user"]
+        texts = set(map(plain, [*record.texts, record.prompt, *sent[-1:]]))
+        return {pk for text in texts if len(pks := self.texts.get(text, ())) == 1 for pk in pks}
+
+    def _called_together(self, pks: Iterable[int]) -> str:
+        keys = sorted(self.keys[pk] for pk in pks)
+        return ", ".join(keys[:3]) + (" …" if keys[3:] else "")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 
 class BadFile(ValueError):
@@ -12,12 +13,12 @@ class BadFile(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One answer. `where` says where it stands in the file; `ids` are names that it may be known by, `texts` what was
-    asked, in the forms in which it may be known; `turn` counts repetitions from 0; `step` is the key of a step, empty
-    where the file does not say.
+    """One answer. `where` says where it stands in the file; `ids` are names that it may be known by, `texts` what the
+    record says besides of its question; `turn` counts repetitions from 0; `step` is the key of a step, empty where the
+    file does not say.
 
     `text` is None where the file has no answer, and `problem` says why. `messages` are what was sent, as far as the
-    file has it; `tokens` (in, out).
+    file has it, `choices` the options in the order in which they were shown; `tokens` (in, out).
     """
 
     where: str
@@ -28,8 +29,14 @@ class Record:
     step: str = ""
     problem: str = ""
     messages: Sequence[Mapping[str, str]] = ()
+    choices: Sequence[str] = ()
     answered_by: str = ""
     tokens: tuple[int, int] = (0, 0)
+
+    @property
+    def prompt(self) -> str:
+        """All that was sent."""
+        return "\n\n".join(message["content"] for message in self.messages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +53,14 @@ class Made:
     facts: Mapping[str, str] = field(default_factory=dict)
     name: str = ""
     digest: str = ""
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Yield the texts in a value from JSON, however deep they lie."""
+    open_values = [value]
+    while open_values:
+        value = open_values.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, Mapping | list | tuple):
+            open_values += reversed([*value.values()] if isinstance(value, Mapping) else [*value])

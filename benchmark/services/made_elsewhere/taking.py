@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from benchmark.models import Entrant, Run, RunItem, RunParcel, RunPreparation, UnreadParcel
 from benchmark.services.entering import add_work
+from benchmark.suites.reasons import NOT_IN_FILE
 from core.bulk import insert_rows
 from core.digests import json_digest
 from core.language import gettext_noop
@@ -93,7 +94,8 @@ def take_rows(run: Run, rows: Sequence[AnswerRow], now: datetime) -> None:
     entrant = Entrant.objects.select_related("endpoint").get(run=run)
     before = RunItem.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
     fields = ("entrant", "sample", "step", "unusable", "repetition")
-    insert_rows(RunItem, fields, [(entrant.pk, row.sample, row.step, row.why, row.turn) for row in rows])
+    values = [(entrant.pk, row.sample, row.step, NOT_IN_FILE if row.text is None else "", row.turn) for row in rows]
+    insert_rows(RunItem, fields, values)
     added = entrant.items.filter(pk__gt=before)
     add_work(run=run, run_items=added, now=now)
     items = {

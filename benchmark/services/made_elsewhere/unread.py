@@ -24,6 +24,7 @@ from benchmark.models import Run, RunPreparation, UnreadParcel
 from benchmark.services.made_elsewhere import taking
 from benchmark.services.made_elsewhere.importing import (
     Preview,
+    as_import,
     begin,
     describe,
     keep_what_was_read,
@@ -52,7 +53,7 @@ def import_unread(
 ) -> Run:
     """Return a run whose files, each with the name that it is called by, a worker reads, matches and takes in; `plan`
     and `declared` are as `preview_of` takes them. Raises RunRefused for what is known to be wrong without reading."""
-    checked = replace(plan, repetitions=plan.repetitions or 1)
+    checked = as_import(replace(plan, repetitions=plan.repetitions or 1))
     run = draft_of(checked, samples_of_import(checked))
     names = ", ".join(name for _, name in files)
     run.title = (plan.title or gettext_noop(f"Imported from {names}"))[:200]

@@ -6,7 +6,7 @@ from typing import Any
 
 from benchmark.methods.program import method_setting, wording_digest
 from benchmark.suites.contract import Option, Setting, Suite
-from benchmark.suites.fantom.answering import ANSWERING
+from benchmark.suites.fantom.answering import ANSWER, ANSWERING
 from benchmark.suites.fantom.embedding import EMBEDDERS, MINILM, TOY, embedder_named
 from benchmark.suites.fantom.item_page import item_of, lines_of
 from benchmark.suites.fantom.judge_wording import DIGEST
@@ -21,6 +21,7 @@ from benchmark.suites.fantom_questions.baselines import BASELINES
 from benchmark.suites.fantom_questions.controls import CONTROLS
 from benchmark.suites.fantom_questions.question_types import SHORT_TYPES
 from benchmark.suites.fantom_questions.sources import ARCHIVE, SOURCE
+from benchmark.suites.lettered import Lettered
 from benchmark.suites.reported import Reported, Sections, asked_by
 from core.language import gettext_noop
 
@@ -118,6 +119,9 @@ SUITE = Suite(
             tuple(EMBEDDERS),
         ),
     ),
+    told_by=("conversation", "question"),
+    told_apart_by=("options", "fact_question", "fact_answer"),
+    lettered=Lettered(ANSWER, "options"),
     load=load,
     recognised_by=(frozenset({"set_id", "short_context", "full_context"}),),
     source=SOURCE,

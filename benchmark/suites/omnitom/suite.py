@@ -171,6 +171,7 @@ SUITE = Suite(
     measure=measure,
     summary=scores,
     expected=expected,
+    told_by=("story",),
     story="story",
     unfit=partial(unfit, SCHEMA),
     schema=SCHEMA,

@@ -144,6 +144,7 @@ SUITE = Suite(
     score=score_answers,
     options=(Option(PART.name, COARSE, gettext_noop(f"the questions about places: {COARSE} or {FINE}"), PARTS),),
     answer_ids=AnswerIds(ids_of, (PART,)),
+    told_by=("story", "question"),
     load=load,
     source=SOURCE,
     recognised_by=(frozenset({"plot", "plot_info", "narrative"}),),

@@ -16,6 +16,7 @@ from benchmark.suites.fantom_questions.item_page import item_of
 from benchmark.suites.fantom_questions.question_types import SHORT_TYPES, TYPES
 from benchmark.suites.fantom_questions.read_lines import answer_lines
 from benchmark.suites.fantom_questions.rows import DISTANCE, FACT
+from benchmark.suites.lettered import Lettered
 from benchmark.suites.perceiving import baselines as perceiving
 from benchmark.suites.perceiving.asking import (
     ANSWER,
@@ -135,6 +136,9 @@ SUITE = Suite(
     score=score_answers,
     options=(Option("perceivers", "", "the folder with Percept-FANToM.csv, where that is not beside the data"),),
     answer_ids=AnswerIds(ids_of),
+    told_by=("conversation", "question"),
+    told_apart_by=("options", "fact_question", "fact_answer"),
+    lettered=Lettered(ANSWER, "options"),
     load=load,
     source=SOURCE,
     recognised_by=(frozenset({"part_id", "perceivers"}), frozenset({"part_id", "conversation_with_perceivers"})),

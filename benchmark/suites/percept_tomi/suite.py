@@ -186,6 +186,7 @@ SUITE = Suite(
         ),
     ),
     answer_ids=AnswerIds(ids_of),
+    told_by=("sentences", "question"),
     load=load,
     source=SOURCE,
     recognised_by=(frozenset({"qtype", "perceivers", "story_with_perceivers"}),),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmark.suites.contract import BadQuestion, Imported, Question, Sample
+from benchmark.suites.lettered import OPTION_ORDER
 from benchmark.suites.tombench.data import LANGUAGES, Item, read_tombench
 from benchmark.suites.tombench.shuffling import TRIES, OfferedOptions, Order, official_orders, seeded_order, show
 
@@ -13,6 +14,8 @@ NAMES = {"en": "English", "zh": "Chinese"}
 BOTH = "both"
 SEEDED, RELEASED = "seeded", "released"
 """The ways in which orders of options are drawn."""
+AS_LOGGED, UNSHUFFLED = "logged", "unshuffled"
+"""The orders of answers made elsewhere: the one in the record of each answer, and that of the data."""
 
 
 def load(folder: Path, *, languages: str = BOTH) -> Imported:
@@ -52,10 +55,14 @@ def item_of(sample: Sample) -> Item:
 
 
 def shown_in(question: Question) -> OfferedOptions:
-    """The options as one try shows them: a try is a repetition. Raises BadQuestion for a try that the released code
-    does not have."""
-    item = item_of(question.sample)
-    if question.settings.options["order"] == RELEASED:
+    """Return the options as one try shows them. A try is a repetition. Of an answer made elsewhere the order is the one
+    that is known of it. Raises BadQuestion for a try that the released code does not have."""
+    item, kind = item_of(question.sample), question.settings.options["order"]
+    if OPTION_ORDER in question.sample.content:
+        order = tuple(question.sample.content[OPTION_ORDER])
+    elif kind in (AS_LOGGED, UNSHUFFLED):
+        order = tuple(range(len(item.options)))
+    elif kind == RELEASED:
         order = _released_order(question)
     else:
         order = seeded_order(question.settings.seed, item.key, question.repetition, len(item.options))

@@ -6,6 +6,7 @@ from benchmark.controls.contract import Controllable
 from benchmark.methods.program import method_setting
 from benchmark.suites.asked import ItemContext
 from benchmark.suites.contract import AnswerIds, ItemView, Option, Setting, Suite
+from benchmark.suites.lettered import Lettered
 from benchmark.suites.published import Published
 from benchmark.suites.reasons import note_of
 from benchmark.suites.reported import Reported, Sections, asked_by
@@ -16,7 +17,17 @@ from benchmark.suites.tombench.data import SOURCE
 from benchmark.suites.tombench.measure import GROUP, measure
 from benchmark.suites.tombench.prompting import PROMPT_SET
 from benchmark.suites.tombench.released_ids import UNSAID, ids_of
-from benchmark.suites.tombench.samples import BOTH, NAMES, RELEASED, SEEDED, item_of, load, shown_in
+from benchmark.suites.tombench.samples import (
+    AS_LOGGED,
+    BOTH,
+    NAMES,
+    RELEASED,
+    SEEDED,
+    UNSHUFFLED,
+    item_of,
+    load,
+    shown_in,
+)
 from benchmark.suites.tombench.scoring import score_answers
 from benchmark.suites.tombench.shuffling import TRIES
 from benchmark.suites.tombench.steps import ANSWER, METHODS, PROGRAM, STEPS, expected, parse, request, wording
@@ -32,6 +43,10 @@ ORDER = Setting(
     choices=(
         (SEEDED, gettext_noop("drawn from seed, question and try")),
         (RELEASED, gettext_noop("as the released code draws it")),
+    ),
+    of_imports=(
+        (AS_LOGGED, gettext_noop("as the files show it")),
+        (UNSHUFFLED, gettext_noop("as the data have it, unshuffled")),
     ),
 )
 LANGUAGE = Setting(
@@ -157,6 +172,9 @@ SUITE = Suite(
     score=score_answers,
     options=(Option(LANGUAGE.name, "en", "tombench: the language of the questions", ("en", "zh")),),
     answer_ids=AnswerIds(ids_of, (LANGUAGE,), {ORDER.name: RELEASED}),
+    told_by=("story", "question"),
+    told_apart_by=("options",),
+    lettered=Lettered(ANSWER, "options", ORDER.name),
     categories=TASKS,
     baselines=BASELINES,
 )
