@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import io
 import json
+import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -15,6 +17,7 @@ from django.utils import timezone
 from benchmark.models import Run, RunItem
 from benchmark.services.documents import document_of
 from benchmark.services.extending import extend_run
+from benchmark.services.made_elsewhere import inspect_logs
 from benchmark.services.made_elsewhere.lm_eval import TOOL
 from benchmark.services.made_elsewhere.matching import FileSample, Index, match
 from benchmark.services.made_elsewhere.reading import read_made
@@ -156,6 +159,8 @@ def test_what_does_not_match_and_what_is_double_is_listed(bring, cast):
         ("a.json", "{", "a.json"),
         ("a.jsonl", '{"doc": {}, "resps": [["1"]]}\n{', "a.jsonl, line 2"),
         ("a.jsonl", '{"doc": {}, "resps": [[["-3.2", "False"]]]}', ("a.jsonl, line 1: its resps are not texts; a task " "that compares likelihoods")),  # noqa: E501
+        ("a.jsonl", '{"doc": {"date": 1e400}, "resps": [["1"]]}', "a.jsonl, line 1: It holds the number 1e400"),
+        ("a.json", '{"results": {}, "lm_eval_version": "1", "date": 1e300}', "a.json is damaged: .* expected: Results"),
         ("a.jsonl", '{"text": "x"}', "a.jsonl, line 1: it has no doc and resps"),
         ("a.jsonl", '{"doc_id": [1], "doc": {}, "resps": [["x"]]}', "a.jsonl, line 1, doc_id: it is a list; expected a "
                                                                    "number or a text."),
@@ -359,3 +364,18 @@ def test_without_its_package_a_log_is_refused_in_one_sentence(tmp_path, monkeypa
     (tmp_path / "a.eval").write_bytes(b"PK")
     with pytest.raises(BadFile, match=r"a\.eval: Logs of inspect_ai are read by its own package"):
         read_made(tmp_path / "a.eval", "a.eval")
+
+
+def test_an_error_without_words_and_a_log_too_large_are_one_sentence(tmp_path, monkeypatch):
+    def silent(*args, **how):
+        raise ValueError
+
+    path = tmp_path / "a.eval"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("samples/1.json", " " * 10_000)
+    monkeypatch.setattr(inspect_logs, "_package", lambda name: SimpleNamespace(read_eval_log=silent))
+    with pytest.raises(BadFile, match=r"^a\.eval cannot be read as a log of inspect_ai: ValueError$"):
+        read_made(path, "a.eval")
+    monkeypatch.setattr(inspect_logs.oversize, "__kwdefaults__", {"most_bytes": 5_000, "most_files": 9})
+    with pytest.raises(BadFile, match=r"^a\.eval unpacks to more than 0 MB\.$"):
+        read_made(path, "a.eval")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from benchmark.services.made_elsewhere.records import BadFile, Made, Record, texts_in
+from core.incoming.damage import damage_as, fault_of, oversize
 from core.language import gettext_noop
 
 FORMAT = "inspect"
@@ -24,27 +26,37 @@ _GENERATION = (
     "reasoning_tokens",
     "system_message",
 )
+MOST_PARTS = 200_000
+"""The most files inside a log, which has one per sample and epoch."""
 _IDS = ("id", "key", "sample_id", "question_id")
 
 
 def read(path: Path, name: str) -> Made:
     """Read the log, which its messages call `name`; `path` has the ending that it was written with. Raises BadFile."""
-    try:
-        from inspect_ai.log import read_eval_log
-    except ImportError as error:
-        raise BadFile(f"{name}: {NOT_THERE}") from error
-    try:
-        log = read_eval_log(str(path), resolve_attachments=True)
-    except Exception as error:  # whatever the package raises of a file that is not a log
-        raise BadFile(
-            gettext_noop(f"{name} cannot be read as a log of inspect_ai: {str(error).splitlines()[0][:200]}")
-        ) from error
+    with damage_as(lambda error: _unreadable(name, error), BadFile):
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                if too_large := oversize(archive, most_files=MOST_PARTS):
+                    raise BadFile(gettext_noop(f"{name} {too_large}"))
+        log = _package(name).read_eval_log(str(path), resolve_attachments=True)
     shuffles = any(step.solver.endswith("multiple_choice") and step.params.get("shuffle") for step in log.plan.steps)
     records = [_record(sample, shuffles=shuffles) for sample in log.samples or ()]
     if not records:
         raise BadFile(gettext_noop(f"{name} holds no samples; expected a log with them (not its header alone)."))
     version = (log.eval.packages or {}).get(TOOL, "")
     return Made(FORMAT, records, log.eval.model, TOOL, version, dict(_facts(log)))
+
+
+def _package(name: str) -> Any:
+    try:
+        import inspect_ai.log
+    except ImportError as error:
+        raise BadFile(f"{name}: {NOT_THERE}") from error
+    return inspect_ai.log
+
+
+def _unreadable(name: str, error: Exception) -> BadFile:
+    return BadFile(gettext_noop(f"{name} cannot be read as a log of inspect_ai: {fault_of(error)}"))
 
 
 def _facts(log: Any) -> Iterator[tuple[str, str]]:

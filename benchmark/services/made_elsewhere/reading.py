@@ -10,6 +10,7 @@ from pathlib import Path
 from benchmark.services.made_elsewhere import answers_file, inspect_logs, lm_eval
 from benchmark.services.made_elsewhere.records import BadFile, Made
 from core.digests import text_digest
+from core.incoming.damage import damage_as, fault_of
 from core.incoming.text import NotJson, json_of
 from core.language import gettext_noop
 
@@ -87,7 +88,12 @@ def read_made(path: Path, name: str, format: str = "") -> Made:
         raise BadFile(gettext_noop(f"{name} is a folder; expected a file."))
     if path.stat().st_size > MOST_BYTES:
         raise BadFile(gettext_noop(f"{name} is larger than {MOST_BYTES // 1024 // 1024} MB."))
-    made = READERS[format or _format_of(path, name)](path, name)
+    chosen = format or _format_of(path, name)
+    what = FORMATS[chosen]
+    with damage_as(
+        lambda error: BadFile(gettext_noop(f"{name} is damaged: {fault_of(error)}; expected: {what}.")), BadFile
+    ):
+        made = READERS[chosen](path, name)
     return replace(made, name=name, digest=digest_of(path))
 
 
